@@ -1,0 +1,95 @@
+"""What a command of stockman is: examples in its help, and the options that all share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from stockman.cli import layout, options
+
+
+class HelpFormatter(click.HelpFormatter):
+    """Help that stays readable on forty columns."""
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        del col_max, col_spacing
+        self.write_lines(layout.definitions(rows, self.width, " " * self.current_indent))
+
+    def write_lines(self, lines: Iterable[str]) -> None:
+        self.write("".join(f"{line}\n" for line in lines))
+
+
+class Context(click.Context):
+    """A click context that makes our help."""
+
+    formatter_class = HelpFormatter
+
+
+class Command(click.Command):
+    """A command with examples, which takes the common options after its name too."""
+
+    context_class = Context
+
+    def __init__(
+        self,
+        name: str | None,
+        *,
+        examples: Mapping[str, str],
+        params: Sequence[click.Parameter] = (),
+        **attributes: Any,
+    ) -> None:
+        super().__init__(name, params=[*params, *options.common()], **attributes)
+        self.examples = examples
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_arguments(ctx, formatter)
+        self.format_examples(formatter)
+        self.format_options(ctx, formatter)
+
+    def format_examples(self, formatter: click.HelpFormatter) -> None:
+        """Write command lines that can be pasted, each with what it does."""
+        if self.examples and isinstance(formatter, HelpFormatter):
+            formatter.write_paragraph()
+            formatter.write_heading("Examples")
+            formatter.write_lines(layout.examples(self.examples, formatter.width))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = [one for one in self.get_params(ctx) if not isinstance(one, options.CommonOption)]
+        shared = [one for one in self.get_params(ctx) if isinstance(one, options.CommonOption)]
+        _write_options(ctx, formatter, "Options", own)
+        self.format_commands(ctx, formatter)
+        _write_options(ctx, formatter, "Common options", shared)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands inside this one; only a group has any."""
+
+
+Body = Callable[..., int | None]
+"""What a command does; returns its exit status, None for 0."""
+
+
+def command(*, examples: Mapping[str, str], name: str | None = None) -> Callable[[Body], Command]:
+    """Make a function a command; `examples` maps command lines to what they do."""
+    return click.command(name, cls=Command, examples=examples)
+
+
+def _write_options(
+    ctx: click.Context,
+    formatter: click.HelpFormatter,
+    heading: str,
+    params: Iterable[click.Parameter],
+) -> None:
+    rows = [
+        row
+        for one in params
+        if not isinstance(one, click.Argument) and (row := one.get_help_record(ctx)) is not None
+    ]
+    if rows:
+        with formatter.section(heading):
+            formatter.write_dl(rows)

@@ -1,0 +1,56 @@
+"""Values that shells offer: names out of the user's files, presets, keys, problem codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from stockman.cli.options import directory
+from stockman.model.errors import StockmanError
+
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
+
+VARIABLE = "_STOCKMAN_COMPLETE"
+"""Environment variable through which a shell asks the program for completions."""
+
+_SOURCE = "stockman.app.completion"
+
+
+def values_of(function: str) -> Completer:
+    """Completes with what a function returns, named as `module:function`."""
+    return lambda ctx, param, incomplete: _offered(function, incomplete)
+
+
+def values_in_directory(function: str) -> Completer:
+    """Completes with what a function returns for the directory the command works in."""
+    return lambda ctx, param, incomplete: _offered(function, incomplete, directory(ctx))
+
+
+complete_nodes = values_in_directory(f"{_SOURCE}:node_names")
+complete_presets = values_of(f"{_SOURCE}:preset_names")
+complete_keys = values_of(f"{_SOURCE}:key_names")
+complete_codes = values_of(f"{_SOURCE}:problem_codes")
+
+
+def complete_keys_and_codes(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with configuration keys and problem codes, as `explain` takes both."""
+    return complete_keys(ctx, param, incomplete) + complete_codes(ctx, param, incomplete)
+
+
+def _offered(function: str, incomplete: str, *arguments: object) -> list[CompletionItem[str]]:
+    """Values that begin as typed; none where the files they come from are missing or wrong."""
+    module, _, name = function.partition(":")
+    try:
+        source: Any = getattr(import_module(module), name)
+        values: Iterable[object] = source(*arguments)
+        return [
+            CompletionItem(text) for value in values if (text := str(value)).startswith(incomplete)
+        ]
+    except (ImportError, AttributeError, LookupError, OSError, ValueError, StockmanError):
+        return []

@@ -1,0 +1,113 @@
+"""Groups whose commands are imported only when they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from stockman import __version__
+from stockman.cli import flags, screen
+from stockman.cli.command import Command
+from stockman.cli.nearest import nearest
+from stockman.cli.overview import overview
+from stockman.cli.registry import EXAMPLES, PROGRAM, Entry, Registry, by_section, children
+
+
+class UnknownCommand(click.UsageError):
+    """A word where a command should be."""
+
+    def __init__(self, name: str, known: list[str], ctx: click.Context) -> None:
+        super().__init__(f"there is no command `{name}`", ctx)
+        self.name = name
+        self.known = known
+        self.nearest = nearest(name, known)
+
+
+class Group(Command, click.Group):
+    """A command that holds the commands which the registry names below it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_entries(ctx))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = _entries(ctx).get(cmd_name)
+        return None if entry is None else load(entry)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        known = self.list_commands(ctx)
+        if args[0] not in known and not ctx.resilient_parsing:
+            raise UnknownCommand(args[0], known, ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections = by_section(_entries(ctx))
+        for heading, rows in sections.items():
+            with formatter.section(heading if len(sections) > 1 else "Commands"):
+                formatter.write_dl(rows)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        names = [
+            CompletionItem(name, help=entry.help)
+            for name, entry in _entries(ctx).items()
+            if name.startswith(incomplete)
+        ]
+        return names + click.Command.shell_complete(self, ctx, incomplete)
+
+
+class Program(Group):
+    """`stockman` itself, over one registry."""
+
+    def __init__(self, registry: Registry) -> None:
+        version = click.Option(
+            list(flags.VERSION.names),
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help=flags.VERSION.help,
+        )
+        super().__init__(PROGRAM, examples=EXAMPLES, params=[version])
+        self.context_settings = {"help_option_names": list(flags.HELP.names)}
+        self.registry = registry
+
+    def get_help(self, ctx: click.Context) -> str:
+        return overview(self.registry, ctx.make_formatter().width)
+
+
+def group(
+    *, examples: Mapping[str, str], name: str | None = None
+) -> Callable[[Callable[[], None]], Group]:
+    """Make a function a group: it says what the group is for, the registry what it holds."""
+    return click.group(name, cls=Group, examples=examples)
+
+
+def load(entry: Entry) -> click.Command:
+    """The command an entry of the registry points to."""
+    module, _, attribute = entry.target.partition(":")
+    found: Any = getattr(import_module(module), attribute)
+    if not isinstance(found, click.Command):
+        raise TypeError(f"{entry.target} is not a command")
+    return found
+
+
+def _entries(ctx: click.Context) -> dict[str, Entry]:
+    words: list[str] = []
+    inner = ctx
+    while inner.parent is not None:
+        words.insert(0, inner.info_name or "")
+        inner = inner.parent
+    program = inner.command
+    return children(program.registry, " ".join(words)) if isinstance(program, Program) else {}
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    del param
+    if value and not ctx.resilient_parsing:
+        screen.current().data(__version__)
+        ctx.exit()

@@ -1,0 +1,82 @@
+"""Text laid out for a width: paragraphs, definition lists, examples."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+
+USUAL = 80
+NARROWEST = 20
+WIDEST_HELP = 100
+_TERM_COLUMN = 24
+_ROOM_FOR_TWO_COLUMNS = 56
+_WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
+
+
+def columns(environment: Mapping[str, str], descriptor: int | None) -> int:
+    """How many columns there are: as $COLUMNS says, as the terminal says, or the usual 80."""
+    told = environment.get("COLUMNS", "")
+    if told.isascii() and told.isdigit() and int(told) > 0:
+        return max(int(told), NARROWEST)
+    if descriptor is not None:
+        try:
+            seen = os.get_terminal_size(descriptor).columns
+        except OSError:
+            seen = 0
+        if seen > 0:
+            return max(seen, NARROWEST)
+    return USUAL
+
+
+def help_width(environment: Mapping[str, str], descriptor: int | None = 1) -> int:
+    """The width of help texts: what there is, up to where lines become hard to read."""
+    return min(columns(environment, descriptor), WIDEST_HELP)
+
+
+def paragraph(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
+    """A text as lines; words are never broken, so that names can be copied."""
+    return textwrap.wrap(
+        text,
+        max(width, NARROWEST),
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def definitions(rows: Iterable[tuple[str, str]], width: int, indent: str = "  ") -> Iterator[str]:
+    """Terms beside their meanings, or above them where there is no room for two columns."""
+    rows = list(rows)
+    fitting = [len(term) for term, _ in rows if len(term) <= _TERM_COLUMN]
+    beside = " " * (len(indent) + max(fitting, default=0) + 2)
+    if width < _ROOM_FOR_TWO_COLUMNS:
+        beside = f"{indent}    "
+    for term, meaning in rows:
+        start = f"{indent}{term}"
+        if len(start) + 2 <= len(beside) and meaning:
+            yield from paragraph(meaning, width, start.ljust(len(beside)), beside)
+        else:
+            yield start
+            yield from paragraph(meaning, width, beside)
+
+
+def examples(lines: Mapping[str, str], width: int, indent: str = "  ") -> Iterator[str]:
+    """Command lines, each below a comment that says what it does."""
+    for command, meaning in lines.items():
+        yield from paragraph(meaning, width, f"{indent}# ", f"{indent}# ")
+        yield from command_line(command, width, indent)
+
+
+def command_line(command: str, width: int, indent: str = "  ") -> Iterator[str]:
+    """A command line that can be pasted, continued with backslashes where it is too long."""
+    line = indent
+    for word in _WORD.findall(command):
+        joined = line + word if line.isspace() or not line else f"{line} {word}"
+        if len(joined) > width - 2 and not line.isspace():
+            yield f"{line} \\"
+            joined = f"{indent}    {word}"
+        line = joined
+    yield line

@@ -1,0 +1,58 @@
+"""The console entry. Version and overview answer before anything large is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from stockman import __version__
+
+
+def main() -> None:
+    """Run the command line of this process and exit with its status."""
+    try:
+        status = _status(sys.argv[1:])
+    except KeyboardInterrupt:
+        status = _interrupted()
+    sys.exit(status)
+
+
+def _status(arguments: list[str]) -> int:
+    quick = _quick_answer(arguments)
+    if quick is not None and _printed(quick):
+        return 0
+    from stockman.cli.edge import run
+
+    return run(arguments)
+
+
+def _interrupted() -> int:
+    from stockman.cli.exit import Exit
+
+    if sys.stderr is not None:
+        sys.stderr.write("interrupted\n")
+    return Exit.INTERRUPTED
+
+
+def _quick_answer(arguments: list[str]) -> str | None:
+    if arguments == ["--version"]:
+        return __version__
+    if arguments in (["--help"], ["-h"]):
+        from stockman.cli.layout import help_width
+        from stockman.cli.overview import overview
+        from stockman.cli.registry import COMMANDS
+
+        return overview(COMMANDS, help_width(os.environ))
+    return None
+
+
+def _printed(text: str) -> bool:
+    """Whether stdout took the text; if not, the edge meets the same trouble and tells it well."""
+    if sys.stdout is None:
+        return False
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except (OSError, UnicodeEncodeError):
+        return False
+    return True

@@ -1,0 +1,154 @@
+"""Options that several commands take, each defined once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from stockman.cli import flags
+from stockman.cli.flags import Flag
+from stockman.cli.nearest import nearest
+from stockman.cli.output import Output
+from stockman.cli.screen import Screen
+
+F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+_DIRECTORY = "stockman.directory"
+
+
+class WrongChoice(click.BadParameter):
+    """A value that is none of those an option takes."""
+
+    nearest: str | None = None
+
+
+class Choice(click.Choice[T]):
+    """One of a few values; enums by their value. A wrong one names the nearest."""
+
+    def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
+        return super().normalize_choice(choice.value if isinstance(choice, Enum) else choice, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            known = [self.normalize_choice(choice, ctx) for choice in self.choices]
+            wrong = WrongChoice(f"{value!r} is none of {', '.join(known)}", ctx, param)
+            wrong.nearest = nearest(str(value), known)
+            raise wrong from error
+
+
+class CommonOption(click.Option):
+    """An option that every command takes, listed apart in help."""
+
+    def __init__(self, flag: Flag, name: str, **attributes: Any) -> None:
+        metavar = flag.metavar or None
+        super().__init__(
+            [*flag.names, name],
+            help=flag.help,
+            metavar=metavar,
+            expose_value=False,
+            is_eager=True,
+            **attributes,
+        )
+
+
+def common() -> Sequence[click.Option]:
+    """The options of every command and group, before and after its name."""
+    return _COMMON
+
+
+def outputs(forms: Iterable[Output]) -> Callable[[F], F]:
+    """`-o` with the forms that a command can print; the first one is the default."""
+    offered = tuple(forms)
+    return click.option(
+        "-o",
+        "--output",
+        type=Choice(offered),
+        default=offered[0].value,
+        show_default=True,
+        envvar="STOCKMAN_OUTPUT",
+        show_envvar=True,
+        help="How to print.",
+    )
+
+
+output = outputs((Output.TABLE, Output.JSON, Output.YAML))
+"""`-o` for commands whose data has no names of its own."""
+
+output_or_name = outputs(Output)
+"""`-o` for commands that can list bare names too."""
+
+yes = click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
+
+
+def directory(ctx: click.Context) -> Path:
+    """Where the command works: the current directory, also while a shell asks for completions."""
+    return Path(ctx.meta.get(_DIRECTORY, "."))
+
+
+class _Directory(click.Path[str]):
+    """An existing directory; a shell that asks for completions has not expanded `~` yet."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, file_okay=False)
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        if ctx is not None and ctx.resilient_parsing:
+            value = Path(value).expanduser()
+        return str(super().convert(value, param, ctx))
+
+
+def _go(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    """Change into a directory until the context ends; the environment counts only if no -C does."""
+    if value is None and _DIRECTORY not in ctx.meta and not isinstance(ctx.command, click.Group):
+        told = os.environ.get("STOCKMAN_DIR", "")
+        if told:
+            value = _from_environment(told, param, ctx)
+    if value is not None:
+        ctx.with_resource(contextlib.chdir(value))
+        ctx.meta[_DIRECTORY] = str(Path.cwd())
+
+
+def _from_environment(told: str, param: click.Parameter, ctx: click.Context) -> str:
+    try:
+        return _Directory().convert(told, param, ctx)
+    except click.BadParameter as error:
+        error.param_hint = "$STOCKMAN_DIR"
+        raise
+
+
+def _be_verbose(ctx: click.Context, param: click.Parameter, value: int) -> None:
+    del param
+    if (screen := ctx.find_object(Screen)) is not None:
+        screen.verbosity += value
+
+
+def _turn_on(attribute: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    def turn_on(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+        del param
+        if value and (screen := ctx.find_object(Screen)) is not None:
+            setattr(screen, attribute, True)
+
+    return turn_on
+
+
+_COMMON = (
+    CommonOption(flags.DIRECTORY, "directory_", type=_Directory(), callback=_go),
+    CommonOption(flags.VERBOSE, "verbose_", count=True, callback=_be_verbose),
+    CommonOption(flags.QUIET, "quiet_", is_flag=True, callback=_turn_on("quiet")),
+    CommonOption(flags.NO_COLOR, "no_color_", is_flag=True, callback=_turn_on("colorless")),
+    CommonOption(flags.DEBUG, "debug_", is_flag=True, callback=_turn_on("debug")),
+)

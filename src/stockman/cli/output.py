@@ -1,0 +1,74 @@
+"""How a command prints what it found: for people, or in an envelope for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, TypeVar
+
+from stockman.cli.paint import visible
+from stockman.cli.screen import Screen, current
+from stockman.model.record import plain
+
+API_VERSION = "stockman/v1"
+
+T = TypeVar("T")
+
+Human = Callable[[T, Screen], Iterable[str]]
+"""Lines for people, fitted to the screen."""
+
+
+class Output(Enum):
+    """What `-o` takes."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+
+
+def envelope(kind: str, value: object) -> dict[str, Any]:
+    """A value as programs get it, in JSON and in YAML alike."""
+    return {"apiVersion": API_VERSION, "kind": kind, "data": plain(value)}
+
+
+def show(
+    value: T,
+    *,
+    kind: str,
+    output: Output,
+    human: Human[T],
+    names: Callable[[T], Iterable[str]] | None = None,
+) -> None:
+    """Print a value to stdout; `names` gives what `-o name` lists, one per line."""
+    screen = current()
+    match output:
+        case Output.JSON:
+            screen.data(_json(envelope(kind, value), screen))
+        case Output.YAML:
+            screen.data(_yaml(envelope(kind, value), screen))
+        case Output.NAME if names is not None:
+            _print_lines(screen, (visible(name) for name in names(value)))
+        case _:
+            _print_lines(screen, human(value, screen))
+
+
+def _print_lines(screen: Screen, lines: Iterable[str]) -> None:
+    text = "\n".join(lines)
+    if text:
+        screen.data(text)
+
+
+def _json(document: dict[str, Any], screen: Screen) -> str:
+    import json
+
+    return json.dumps(document, indent=2, ensure_ascii=not screen.takes_unicode)
+
+
+def _yaml(document: dict[str, Any], screen: Screen) -> str:
+    from stockman.config.yaml_writer import dump
+
+    text = dump(document).removesuffix("\n")
+    if text.isascii() or screen.takes_unicode:
+        return text
+    return _json(document, screen)  # JSON is YAML too, and has escapes for every character

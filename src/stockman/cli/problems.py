@@ -1,0 +1,145 @@
+"""Problems as people read them, with the line that is wrong, and as programs do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
+from typing import Any
+
+from stockman.cli.layout import paragraph
+from stockman.cli.paint import Paint, unpainted, visible, wide
+from stockman.model.origin import Position
+from stockman.model.problem import Problem
+from stockman.model.record import record
+
+Redact = Callable[[str], str]
+"""Takes a line of a file and returns what may be shown of it."""
+
+_USUAL_WIDTH = 100
+_NARROWEST_LINE = 16
+_TAB = 4
+_CUT = "..."
+_LABEL = 9
+"""Columns before the text of `where`, `why` and `fix`."""
+
+
+def as_written(line: str) -> str:
+    """The line itself, for files that hold no secrets."""
+    return line
+
+
+@record
+class Excerpts:
+    """The texts that problems point into, and how their lines may be shown."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """File name, as positions spell it, to the text of the file."""
+    redact: Redact = as_written
+
+
+NO_EXCERPTS = Excerpts()
+
+
+def problem_lines(
+    problems: Iterable[Problem],
+    excerpts: Excerpts = NO_EXCERPTS,
+    *,
+    paint: Paint = unpainted,
+    width: int | None = None,
+) -> Iterator[str]:
+    """Every problem as a block of lines, an empty line between two; None as width never wraps."""
+    split = {file: text.split("\n") for file, text in excerpts.texts.items()}
+    for number, problem in enumerate(problems):
+        if number:
+            yield ""
+        severity = problem.severity.value
+        head = f"{severity}[{problem.code}]"
+        first, *rest = _fitted(f"{head}: {visible(problem.what)}", width, hanging="  ")
+        yield paint(first[: len(head)], severity) + first[len(head) :]
+        yield from rest
+        if problem.where:
+            yield from _item("where", str(problem.where), paint, None)
+        if isinstance(problem.where, Position):
+            yield from _excerpt(problem.where, split, excerpts.redact, paint, width)
+        yield from _item("why", problem.why, paint, width)
+        yield from _item("fix", problem.fix, paint, width)
+
+
+def summary(problems: Iterable[Problem]) -> str:
+    """How many errors and warnings there are, in words."""
+    found = list(problems)
+    errors = sum(problem.is_error for problem in found)
+    counts = [_counted(errors, "error"), _counted(len(found) - errors, "warning")]
+    return ", ".join(count for count in counts if count) or "no problems"
+
+
+def problem_data(problem: Problem) -> dict[str, Any]:
+    """A problem for programs; file, line and column are null where it is in no file."""
+    place = problem.where if isinstance(problem.where, Position) else None
+    return {
+        "code": problem.code,
+        "severity": problem.severity.value,
+        "what": problem.what,
+        "where": str(problem.where),
+        "why": problem.why,
+        "fix": problem.fix,
+        "file": place.file if place else None,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+    }
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""
+
+
+def _item(label: str, text: str, paint: Paint, width: int | None) -> Iterator[str]:
+    start = f"  {label}:".ljust(_LABEL)
+    first, *rest = _fitted(start + visible(text), width, hanging=" " * _LABEL)
+    yield paint(first[: len(label) + 3], "faint") + first[len(label) + 3 :]
+    yield from rest
+
+
+def _fitted(text: str, width: int | None, hanging: str) -> list[str]:
+    if width is None or wide(text) <= width:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())]
+    return paragraph(text.strip(), width, indent, hanging)
+
+
+def _excerpt(
+    place: Position,
+    split: Mapping[str, list[str]],
+    redact: Redact,
+    paint: Paint,
+    width: int | None,
+) -> Iterator[str]:
+    lines = split.get(place.file, [])
+    if not 1 <= place.line <= len(lines):
+        return
+    gutter = str(place.line)
+    line = redact(lines[place.line - 1].removesuffix("\r"))
+    room = max((width or _USUAL_WIDTH) - len(gutter) - 7, _NARROWEST_LINE)
+    shown, caret = _cut(line.expandtabs(_TAB), _caret(line, place.column), room)
+    bar = paint("|", "faint")
+    yield f"    {paint(gutter, 'faint')} {bar} {visible(shown)}".rstrip()
+    yield f"    {' ' * len(gutter)} {bar} {' ' * wide(visible(shown[:caret]))}{paint('^', 'error')}"
+
+
+def _caret(line: str, column: int) -> int:
+    """Index of a column after tabs are expanded; just behind the line where it is shorter."""
+    return len(line[: max(column, 1) - 1].expandtabs(_TAB))
+
+
+def _cut(line: str, caret: int, room: int) -> tuple[str, int]:
+    """The part of a long line around its caret, and where the caret is in it."""
+    if len(line) <= room:
+        return line, caret
+    start = min(max(caret - room // 2, 0), len(line) - room)
+    end = start + room
+    shown = line[start:end]
+    if start > 0:
+        shown = _CUT + shown[len(_CUT) :]
+    if end < len(line):
+        shown = shown[: -len(_CUT)] + _CUT
+    return shown, caret - start

@@ -1,0 +1,65 @@
+"""Every command by name: where its code is, and what the overview says of it.
+
+A new command is one file and one line here. Commands inside a group are named with a space,
+`config show`; the group itself has a line of its own. Nothing is imported until it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+PROGRAM = "stockman"
+
+START = "Start"
+LOOK = "Look"
+UNDERSTAND = "Understand"
+
+SECTIONS = (START, LOOK, UNDERSTAND)
+"""Headings of the overview, in its order."""
+
+
+class Entry(NamedTuple):
+    """One command before its module is imported."""
+
+    target: str
+    """`module:attribute`."""
+    help: str
+    """First line of the command's docstring."""
+    section: str
+
+
+Registry = Mapping[str, Entry]
+
+COMMANDS: Registry = {
+    "completion": Entry(
+        "stockman.cli.completion:completion",
+        "Print the script that lets a shell complete stockman's words.",
+        UNDERSTAND,
+    ),
+}
+
+EXAMPLES: Mapping[str, str] = {
+    "source <(stockman completion bash)": "complete commands, options and values with the Tab key",
+}
+"""Examples of the overview: command line, and what it does."""
+
+
+def children(registry: Registry, group: str) -> dict[str, Entry]:
+    """The commands directly inside a group, by their last word; of the program for `""`."""
+    prefix = f"{group} " if group else ""
+    return {
+        name.removeprefix(prefix): entry
+        for name, entry in registry.items()
+        if name.startswith(prefix) and " " not in name.removeprefix(prefix)
+    }
+
+
+def by_section(entries: Registry) -> dict[str, list[tuple[str, str]]]:
+    """Name and help of commands under their headings, in the order of `SECTIONS`."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for section in SECTIONS:
+        rows = [(name, entry.help) for name, entry in entries.items() if entry.section == section]
+        if rows:
+            found[section] = rows
+    return found

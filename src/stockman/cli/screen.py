@@ -1,0 +1,184 @@
+"""The user's side of one run: data on stdout, everything else on stderr, answers from stdin."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TextIO
+
+import click
+
+from stockman.cli import layout
+from stockman.cli.paint import Paint, painted, unpainted
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
+
+
+class Screen:
+    """Three streams and how much the user wants to hear.
+
+    A stream that the caller closed is None and swallows what it is given.
+    """
+
+    def __init__(
+        self,
+        stdin: TextIO | None,
+        stdout: TextIO | None,
+        stderr: TextIO | None,
+        environment: Mapping[str, str],
+    ) -> None:
+        self._stdin = stdin
+        self._stdout = _forgiving(stdout)
+        self._stderr = _forgiving(stderr)
+        self._environment = environment
+        self.verbosity = 0
+        self.quiet = False
+        self.debug = False
+        self.colorless = (
+            bool(environment.get("NO_COLOR")) or environment.get("TERM", "dumb") == "dumb"
+        )
+
+    def data(self, text: str) -> None:
+        """Print what the command was asked for, to stdout."""
+        _write(self._stdout, text)
+
+    def note(self, text: str) -> None:
+        """Tell how the work goes, on stderr; `--quiet` silences it."""
+        if not self.quiet:
+            _write(self._stderr, text)
+
+    def detail(self, text: str, level: int = 1) -> None:
+        """Tell more on stderr, for those who gave `-v` at least `level` times."""
+        if self.verbosity >= level:
+            self.note(text)
+
+    def complain(self, lines: Iterable[str]) -> None:
+        """Print problems to stderr, however quiet the user wants it."""
+        _write(self._stderr, "\n".join(lines))
+
+    def prompt(self, text: str) -> str:
+        """Ask on stderr and return the line typed; Ctrl-D counts as Ctrl-C."""
+        _write(self._stderr, text, end="")
+        line = self._stdin.readline() if self._stdin is not None else ""
+        if not line:
+            raise KeyboardInterrupt
+        return line.rstrip("\r\n")
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody is there to read a question and to answer it."""
+        return _is_terminal(self._stdin) and _is_terminal(self._stderr)
+
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal that shows data; None: no terminal, lines may be any length."""
+        return self._width_of(self._stdout)
+
+    @property
+    def notes_width(self) -> int | None:
+        """Columns of the terminal that shows notes and problems; None: no terminal."""
+        return self._width_of(self._stderr)
+
+    @property
+    def help_width(self) -> int:
+        """Columns for help, which has a width in pipes too."""
+        return layout.help_width(self._environment, _descriptor(self._stdout))
+
+    @property
+    def paint(self) -> Paint:
+        """How data is coloured: not at all, unless a terminal shows it."""
+        return self._paint_on(self._stdout)
+
+    @property
+    def notes_paint(self) -> Paint:
+        """How notes and problems are coloured."""
+        return self._paint_on(self._stderr)
+
+    @property
+    def takes_unicode(self) -> bool:
+        """Whether stdout can carry every character."""
+        encoding = getattr(self._stdout, "encoding", None) or "utf-8"
+        return encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+
+    def flush(self) -> None:
+        """Hand everything to the system, or meet the trouble now."""
+        for stream in (self._stdout, self._stderr):
+            _write(stream, "", end="")
+
+    def abandon(self) -> None:
+        """Let go of broken streams, so that the interpreter says nothing of them as it ends."""
+        for stream in (self._stdout, self._stderr):
+            _abandon(stream)
+
+    def _width_of(self, stream: TextIO | None) -> int | None:
+        if not _is_terminal(stream):
+            return None
+        return layout.columns(self._environment, _descriptor(stream))
+
+    def _paint_on(self, stream: TextIO | None) -> Paint:
+        return unpainted if self.colorless or not _is_terminal(stream) else painted
+
+
+def of_process() -> Screen:
+    """The screen on the streams of this process."""
+    return Screen(sys.stdin, sys.stdout, sys.stderr, os.environ)
+
+
+def current() -> Screen:
+    """The screen of the command that is running."""
+    context = click.get_current_context(silent=True)
+    found = context.find_object(Screen) if context is not None else None
+    return found if found is not None else of_process()
+
+
+def _forgiving(stream: TextIO | None) -> TextIO | None:
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream
+
+
+def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
+    if stream is None:
+        return
+    try:
+        stream.write(text + end)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _abandon(stream)
+        raise StockmanError(_unwritable(stream, error)) from error
+
+
+def _unwritable(stream: TextIO, error: OSError) -> Problem:
+    return Problem(
+        code="cli.output",
+        what="the output cannot be written",
+        where=str(getattr(stream, "name", "")),
+        why=f"the system says: {error.strerror or type(error).__name__}",
+        fix="send the output to a place that has room and may be written",
+    )
+
+
+def _abandon(stream: TextIO | None) -> None:
+    descriptor = _descriptor(stream)
+    if descriptor is None:
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _descriptor(stream: TextIO | None) -> int | None:
+    if stream is None:
+        return None
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):
+        return None
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and not stream.closed and stream.isatty()

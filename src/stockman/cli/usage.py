@@ -1,0 +1,80 @@
+"""A wrong command line as a problem: what does not fit, what would, and where to read more."""
+
+from __future__ import annotations
+
+import click
+
+from stockman.cli.group import UnknownCommand
+from stockman.cli.options import WrongChoice
+from stockman.model.problem import Problem
+
+CODE = "cli.usage"
+
+
+def usage_problem(error: click.ClickException) -> Problem:
+    """The problem of a command line that the parser did not take."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    program = ctx.command_path if ctx is not None else "stockman"
+    help_ = f"`{program} --help` shows what there is"
+    match error:
+        case UnknownCommand():
+            return Problem(
+                code=CODE,
+                what=f"`{program}` has no command `{error.name}`",
+                why=f"it knows {', '.join(error.known)}",
+                fix=_meant(error.nearest, help_),
+            )
+        case click.NoSuchOption():
+            return Problem(
+                code=CODE,
+                what=f"`{program}` has no option `{error.option_name}`",
+                why=_own_options(ctx),
+                fix=_meant(next(iter(error.possibilities or ()), None), help_),
+            )
+        case click.MissingParameter():
+            name = _parameter(error)
+            return Problem(
+                code=CODE,
+                what=f"`{program}` needs {name}",
+                why=" ".join(str(error.format_message()).split()),
+                fix=f"give {name}; {help_}",
+            )
+        case click.BadParameter():
+            meant = error.nearest if isinstance(error, WrongChoice) else None
+            return Problem(
+                code=CODE,
+                what=f"`{program}` cannot use the value of {_parameter(error)}",
+                why=error.message.rstrip("."),
+                fix=_meant(meant, help_),
+            )
+    return Problem(
+        code=CODE,
+        what=f"`{program}` does not understand this command line",
+        why=error.format_message().rstrip("."),
+        fix=help_,
+    )
+
+
+def _meant(word: str | None, otherwise: str) -> str:
+    return f"did you mean `{word}`? {otherwise}" if word else otherwise
+
+
+def _parameter(error: click.BadParameter) -> str:
+    hint = error.param_hint
+    if hint is None:
+        hint = error.param.get_error_hint(error.ctx) if error.param is not None else "a parameter"
+    text = hint if isinstance(hint, str) else " / ".join(hint)
+    return text.replace("'", "`")
+
+
+def _own_options(ctx: click.Context | None) -> str:
+    if ctx is None:
+        return "the option is not known"
+    names = [
+        max(param.opts, key=len)
+        for param in ctx.command.get_params(ctx)
+        if isinstance(param, click.Option) and not param.hidden
+    ]
+    after = isinstance(ctx.command, click.Group)
+    hint = "; options of a command stand after its name" if after else ""
+    return f"it takes {', '.join(names)}{hint}"

@@ -1,0 +1,1 @@
+"""From text to desired state: readers, the language, rules, resolution, conversion."""

@@ -1,0 +1,106 @@
+"""Node classes: every node is read together with what its classes give."""
+
+from __future__ import annotations
+
+import difflib
+
+from stockman.config.language.node import ClassSection
+from stockman.config.source.tree import Entry, Mapping, Scalar, Sequence, carried, merged
+from stockman.config.typed import Reading, typed
+from stockman.model.origin import Position
+
+
+def inherited(whole: Mapping, reading: Reading) -> None:
+    """Give every node of the tree what its classes say; the node's own keys win."""
+    classes = whole.get("classes")
+    chains = _Chains(classes if isinstance(classes, Mapping) else Mapping(whole.at), reading)
+    nodes = whole.entries.get("nodes")
+    if nodes is None or not isinstance(nodes.value, Sequence):
+        return
+    items = [
+        _with_classes(item, chains) if isinstance(item, Mapping) else item
+        for item in nodes.value.items
+    ]
+    whole.entries["nodes"] = Entry(nodes.key, Sequence(nodes.value.at, items))
+
+
+def _with_classes(node: Mapping, chains: _Chains) -> Mapping:
+    named = node.get("class")
+    if isinstance(named, Scalar) and not named.is_null:
+        given = chains.of(named.text, named.at)
+    else:
+        given = chains.of_role(node.get("controller"))
+    return node if given is None else merged(given, node)
+
+
+class _Chains:
+    """What each class gives together with the classes it extends."""
+
+    def __init__(self, classes: Mapping, reading: Reading) -> None:
+        self._classes = classes
+        self._reading = reading
+        self._known: dict[str, Mapping | None] = {}
+        for name, entry in classes.entries.items():
+            self._check_form(name, entry)
+        for name, entry in classes.entries.items():
+            self.of(name, entry.key.at)
+
+    def of_role(self, controller: object) -> Mapping | None:
+        """The class that holds for nodes of a role that name none; None where there is none."""
+        if not isinstance(controller, Scalar):
+            return None
+        role = {"true": "controller", "false": "worker"}.get(controller.text.lower(), "")
+        return self.of(role, controller.at) if role in self._classes.entries else None
+
+    def of(self, name: str, at: Position) -> Mapping | None:
+        """What a class gives; None where it does not exist or never ends, which is reported."""
+        if name not in self._known:
+            self._known[name] = self._chain(name, at, ())
+        elif name not in self._classes.entries:
+            self._unknown(name, at)
+        return self._known[name]
+
+    def _chain(self, name: str, at: Position, below: tuple[str, ...]) -> Mapping | None:
+        entry = self._classes.entries.get(name)
+        if entry is None:
+            self._unknown(name, at)
+            return None
+        if name in below:
+            self._cycle((*below, name), at)
+            return None
+        if not isinstance(entry.value, Mapping):
+            return None
+        own = carried(entry.value, f"class {name}", f"classes.{name}")
+        extends = own.entries.pop("extends", None)
+        if extends is None or not isinstance(extends.value, Scalar) or extends.value.is_null:
+            return own
+        base = self._chain(extends.value.text, extends.value.at, (*below, name))
+        return own if base is None else merged(base, own)
+
+    def _check_form(self, name: str, entry: Entry) -> None:
+        if isinstance(entry.value, Mapping):
+            self._reading.partial = True
+            typed(ClassSection, entry.value, self._reading, f"classes.{name}")
+            self._reading.partial = False
+
+    def _unknown(self, name: str, at: Position) -> None:
+        near = difflib.get_close_matches(name, self._classes.entries, 1, 0.6)
+        known = ", ".join(self._classes.entries) or "none"
+        self._reading.problems.error(
+            "class.unknown",
+            f"there is no class {name}",
+            why=f"the classes are: {known}",
+            fix=f"write {near[0]}" if near else f"define it under `classes:`, or remove {name!r}",
+            at=at,
+        )
+
+    def _cycle(self, names: tuple[str, ...], at: Position) -> None:
+        start = names.index(names[-1])
+        circle = " -> ".join(names[start:])
+        self._reading.problems.error(
+            "class.cycle",
+            f"class {names[-1]} extends itself",
+            why=f"the chain is {circle}",
+            fix="remove one `extends:` of the chain",
+            at=at,
+        )

@@ -1,0 +1,1 @@
+"""The language: every key a user may write, with its type, default and meaning."""

@@ -1,0 +1,101 @@
+"""Talos: version, images, extensions, kernel, patches, registries."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Annotated, Literal
+
+from stockman.model.origin import Traced
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.model.shapes import (
+    HTTP_URL,
+    LINK_NAME,
+    Example,
+    Extension,
+    Mtu,
+    SchematicText,
+)
+from stockman.model.version import Version
+
+PatchText = Annotated[object, Example("machine: {sysctls: {vm.nr_hugepages: '1024'}}")]
+KernelArgument = Annotated[str, Example("net.ifnames=0")]
+
+
+@record
+class Link(Traced):
+    """A network link besides the one with the node's address: up, without an address."""
+
+    name: Annotated[str, LINK_NAME]
+    """Name as Talos shows it."""
+    mtu: Mtu | None = None
+    """None: the default of the link."""
+
+
+@record
+class TalosPatches(Traced):
+    """Strategic-merge patches of the machine configuration; the more specific one wins."""
+
+    all: tuple[PatchText, ...] = ()
+    """For every node."""
+    controller: tuple[PatchText, ...] = ()
+    """For controllers."""
+    worker: tuple[PatchText, ...] = ()
+    """For workers."""
+
+
+@record
+class RegistryMirror(Traced):
+    """Where images of one registry come from instead."""
+
+    endpoints: tuple[Annotated[str, HTTP_URL], ...]
+    """Mirrors, tried in order."""
+    skip_fallback: bool = False
+    """Whether the registry itself is left out when no mirror answers."""
+    username: str | None = None
+    """None: anonymous."""
+    password: Secret | None = None
+    """None: anonymous."""
+    ca_file: str | None = None
+    """CA of the mirrors, a file in the repository. None: public CAs."""
+
+
+@record
+class TalosSection(Traced):
+    """Talos for the whole cluster."""
+
+    version: Version | None = None
+    """Version. None: the newest that stockman was tested with."""
+    contract: Version | None = None
+    """Style of machine configurations, `1.12`. Written by `init`, changed only by a plan, so that
+    a new version never restyles running nodes. None: the line of the version."""
+    platform: Literal["nocloud", "metal"] = "nocloud"
+    """Image flavour; a nocloud machine upgraded with a metal installer loses its network."""
+    factory_url: Annotated[str, HTTP_URL] = "https://factory.talos.dev"
+    """Image Factory."""
+    schematic_id: SchematicText | None = None
+    """Schematic of nodes that name none. None: made from extensions and kernel arguments."""
+    controller_schematic_id: SchematicText | None = None
+    """Schematic of controllers that name none."""
+    worker_schematic_id: SchematicText | None = None
+    """Schematic of workers that name none."""
+    extensions: tuple[Extension, ...] = ()
+    """System extensions of every node, in order (the order is part of the schematic's id)."""
+    kernel_args: tuple[KernelArgument, ...] = ()
+    """Kernel arguments of every node."""
+    patches: TalosPatches = TalosPatches()
+    """Patches of the machine configuration."""
+    registries: dict[str, RegistryMirror] = field(default_factory=dict)
+    """Mirrors by registry host."""
+
+
+@record
+class NodeTalos(Traced):
+    """Talos of one node or class; lists add to those of the cluster."""
+
+    extensions: tuple[Extension, ...] = ()
+    """Further extensions."""
+    kernel_args: tuple[KernelArgument, ...] = ()
+    """Further kernel arguments."""
+    patches: tuple[PatchText, ...] = ()
+    """Patches after those of the cluster and role."""

@@ -1,0 +1,135 @@
+"""From the files of a directory to what the user wrote, with all mistakes of form."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping as Texts
+
+from stockman.config.classic import checked_sections, unflattened
+from stockman.config.inherit import inherited
+from stockman.config.language.estate import (
+    CLUSTER_SECTIONS,
+    MACHINE_SECTIONS,
+    Estate,
+)
+from stockman.config.dialect import CLASSIC_KEYS
+from stockman.config.source.text import Unreadable, decoded
+from stockman.config.source.toml_reader import read_toml
+from stockman.config.source.tree import Mapping
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.config.typed import Reading, typed
+from stockman.model.origin import Origin, Position
+from stockman.model.problem import Problems
+from stockman.model.record import record
+
+CLUSTER_YAML = "cluster.yaml"
+NODES_YAML = "nodes.yaml"
+CLUSTER_TOML = "cluster.toml"
+FILES = (CLUSTER_YAML, NODES_YAML, CLUSTER_TOML)
+_NOWHERE = Position(CLUSTER_YAML, 1, 1)
+
+
+@record
+class Loaded:
+    """What files say: the estate as far as it could be read, and everything found on the way."""
+
+    estate: Estate
+    problems: Problems
+    texts: dict[str, str]
+    """Texts by file name, as far as they are text."""
+    classic: bool
+    """Whether the files are in the classic dialect."""
+    complete: bool
+    """Whether every file could be read at all; if not, rules about missing things are moot."""
+    literals: tuple[Origin, ...]
+    """Secrets in the clear."""
+    opaque: tuple[Origin, ...]
+    """Encrypted values that are not secrets, and so not known."""
+
+
+def load(contents: Texts[str, bytes]) -> Loaded:
+    """Read the files of one directory, given by name."""
+    problems = Problems()
+    reading = Reading(problems)
+    texts: dict[str, str] = {}
+    trees: dict[str, Mapping] = {}
+    for name in FILES:
+        if name not in contents:
+            continue
+        try:
+            texts[name] = decoded(name, contents[name])
+            reader = read_toml if name == CLUSTER_TOML else read_yaml
+            trees[name] = reader(name, texts[name])
+        except Unreadable as unreadable:
+            problems.add(unreadable.problem)
+    _check_files(contents, problems)
+    classic = CLUSTER_TOML not in contents
+    whole = _whole(trees, problems)
+    inherited(whole, reading)
+    return Loaded(
+        estate=typed(Estate, whole, reading) or Estate(),
+        problems=problems,
+        texts=texts,
+        classic=classic,
+        complete=all(name in trees for name in contents if name in FILES),
+        literals=tuple(dict.fromkeys(reading.literals)),
+        opaque=tuple(dict.fromkeys(reading.opaque)),
+    )
+
+
+def _whole(trees: dict[str, Mapping], problems: Problems) -> Mapping:
+    whole = Mapping(next((tree.at for tree in trees.values()), _NOWHERE))
+    for name, tree in trees.items():
+        if name == CLUSTER_YAML:
+            part = unflattened(tree, problems)
+        elif name == NODES_YAML:
+            part = checked_sections(tree, MACHINE_SECTIONS, problems)
+        else:
+            part = checked_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, problems)
+        known = {
+            CLUSTER_YAML: (*CLASSIC_KEYS, *CLUSTER_SECTIONS),
+            NODES_YAML: MACHINE_SECTIONS,
+            CLUSTER_TOML: CLUSTER_SECTIONS + MACHINE_SECTIONS,
+        }[name]
+        for key, entry in part.entries.items():
+            if key in CLUSTER_SECTIONS or key in MACHINE_SECTIONS:
+                whole.entries[key] = entry
+                continue
+            near = difflib.get_close_matches(key, known, 1, 0.6)
+            problems.error(
+                "config.unknown-key",
+                f"{key} is not a key of {name}",
+                why=f"{name} knows no {key!r}" + (f"; {near[0]} is the nearest" if near else ""),
+                fix=f"write {near[0]}" if near else "remove it, or see `stockman explain`",
+                at=entry.key.at,
+            )
+    return whole
+
+
+def _check_files(contents: Texts[str, bytes], problems: Problems) -> None:
+    classic = CLUSTER_YAML in contents or NODES_YAML in contents
+    if CLUSTER_TOML in contents and classic:
+        problems.error(
+            "config.two-dialects",
+            f"{CLUSTER_TOML} stands beside {CLUSTER_YAML} or {NODES_YAML}",
+            why="both describe the cluster, and they need not agree",
+            fix="keep one dialect; `stockman convert` turns one into the other",
+            at=CLUSTER_TOML,
+        )
+    elif CLUSTER_TOML not in contents and not classic:
+        problems.error(
+            "config.no-files",
+            "there is no configuration here",
+            why=f"neither {CLUSTER_YAML} nor {CLUSTER_TOML} exists in this directory",
+            fix="run `stockman init`, or name the directory with `-C`",
+        )
+    elif classic:
+        for missing in (CLUSTER_YAML, NODES_YAML):
+            if missing not in contents:
+                problems.error(
+                    "config.missing-file",
+                    f"{missing} is missing",
+                    why="the classic dialect has two files: the cluster's keys and its machines",
+                    fix=f"write {missing}; `stockman init` makes a commented one",
+                    at=missing,
+                )

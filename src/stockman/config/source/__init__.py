@@ -1,0 +1,1 @@
+"""Readers: text becomes a tree in which every value knows its place."""

@@ -1,0 +1,265 @@
+"""TOML text to tree: `tomllib` judges the text, a locator finds where each value stands.
+
+`tomllib` keeps neither places nor source text, so the locator walks a text that is known to be
+valid; it only has to find ends, never to judge.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from bisect import bisect_right
+
+from stockman.config.source.text import MAX_DEPTH, Unreadable
+from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.model.origin import Position
+from stockman.model.problem import Problem
+
+_BLANK = re.compile(r"[ \t]*")
+_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_BARE_VALUE = re.compile(r"[^\s,\]}#=]+(?: \d{2}:[^\s,\]}#]*)?")
+_QUOTES = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}(?!")|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_APOSTROPHES = re.compile(r"'''.*?'{3,5}(?!')|'[^'\n]*'", re.DOTALL)
+_PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_NUMBER = re.compile(r"[+-]?(?:0[xob][0-9A-Fa-f_]+|[0-9][0-9_]*)")
+
+
+class _Lost(Exception):
+    """The text is not valid TOML; the judge says why."""
+
+
+def read_toml(file: str, text: str) -> Mapping:
+    """The tree of a TOML document; raises `Unreadable` with the place and reason."""
+    tree: Mapping | None = None
+    try:
+        tree = _Locator(file, text).document()
+    except _Lost:
+        tree = None
+    _judge(file, text)
+    if tree is None:
+        raise AssertionError("the TOML locator lost its way in a valid document")
+    return tree
+
+
+def _judge(file: str, text: str) -> None:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise Unreadable(_syntax(file, text, str(error))) from None
+    except RecursionError:
+        raise Unreadable(_too_deep(Position(file, 1, 1))) from None
+
+
+def _too_deep(at: Position) -> Problem:
+    return Problem(
+        code="toml.too-deep",
+        what="the nesting is too deep here",
+        where=at,
+        why=f"more than {MAX_DEPTH} levels; no configuration needs that",
+        fix="remove the brackets or dots that were not meant",
+    )
+
+
+def _syntax(file: str, text: str, reason: str) -> Problem:
+    found = _PLACE.search(reason)
+    if found is not None and found[1]:
+        at = Position(file, int(found[1]), int(found[2]))
+    else:
+        lines = text.split("\n")
+        at = Position(file, len(lines), len(lines[-1]) + 1)
+    message = _PLACE.sub("", reason).strip()
+    if message.startswith("Cannot overwrite") or message.startswith("Cannot declare"):
+        return Problem(
+            code="toml.duplicate-key",
+            what="a key or table is given twice",
+            where=at,
+            why=f"{message}; one of the two would be lost",
+            fix="keep one of them",
+        )
+    return Problem(
+        code="toml.syntax",
+        what="this line cannot be read as TOML",
+        where=at,
+        why=message,
+        fix="quote texts, write `key = value`, close every bracket",
+    )
+
+
+class _Locator:
+    def __init__(self, file: str, text: str) -> None:
+        self._file = file
+        self._source = text
+        self._text = text.replace("\r\n", " \n")
+        self._starts = [0, *(found.end() for found in re.finditer("\n", self._text))]
+        self._index = 0
+        self._root = Mapping(Position(file, 1, 1))
+
+    def document(self) -> Mapping:
+        table = self._root
+        while True:
+            self._skip(_SPACE)
+            if self._index >= len(self._text):
+                return self._root
+            if self._ahead("[["):
+                table = self._header(2)
+            elif self._ahead("["):
+                table = self._header(1)
+            else:
+                self._pair(table, 0)
+                self._skip(_BLANK)
+                if self._index < len(self._text) and self._text[self._index] not in "\n#":
+                    raise _Lost
+
+    def _header(self, brackets: int) -> Mapping:
+        start = self._place(self._index)
+        self._index += brackets
+        keys = self._keys()
+        if not self._ahead("]" * brackets):
+            raise _Lost
+        self._index += brackets
+        parent = self._descend(self._root, keys[:-1])
+        last = keys[-1]
+        known = parent.entries.get(last.text)
+        if brackets == 1:
+            if known is None:
+                known = Entry(last, Mapping(start))
+                parent.entries[last.text] = known
+            return self._table(known.value)
+        if known is None:
+            known = Entry(last, Sequence(start))
+            parent.entries[last.text] = known
+        if not isinstance(known.value, Sequence):
+            raise _Lost
+        table = Mapping(start)
+        known.value.items.append(table)
+        return table
+
+    def _descend(self, table: Mapping, keys: list[Scalar]) -> Mapping:
+        for key in keys:
+            entry = table.entries.get(key.text)
+            if entry is None:
+                entry = Entry(key, Mapping(key.at))
+                table.entries[key.text] = entry
+            table = self._table(entry.value)
+        return table
+
+    def _table(self, node: Node) -> Mapping:
+        if isinstance(node, Sequence) and node.items:
+            node = node.items[-1]
+        if not isinstance(node, Mapping):
+            raise _Lost
+        return node
+
+    def _pair(self, table: Mapping, depth: int) -> None:
+        keys = self._keys()
+        if not self._ahead("="):
+            raise _Lost
+        self._index += 1
+        self._skip(_BLANK)
+        value = self._value(depth)
+        parent = self._descend(table, keys[:-1])
+        if keys[-1].text in parent.entries:
+            raise _Lost
+        parent.entries[keys[-1].text] = Entry(keys[-1], value)
+
+    def _keys(self) -> list[Scalar]:
+        keys: list[Scalar] = []
+        while True:
+            self._skip(_BLANK)
+            keys.append(self._string() if self._ahead('"', "'") else self._bare_key())
+            if len(keys) > MAX_DEPTH:
+                raise Unreadable(_too_deep(keys[-1].at))
+            self._skip(_BLANK)
+            if not self._ahead("."):
+                return keys
+            self._index += 1
+
+    def _bare_key(self) -> Scalar:
+        found = _BARE_KEY.match(self._text, self._index)
+        if found is None:
+            raise _Lost
+        return self._scalar(found[0], found.span(), plain=True)
+
+    def _value(self, depth: int) -> Node:
+        if depth > MAX_DEPTH:
+            raise Unreadable(_too_deep(self._place(self._index)))
+        if self._ahead('"', "'"):
+            return self._string()
+        if self._ahead("["):
+            return self._array(depth)
+        if self._ahead("{"):
+            return self._inline(depth)
+        found = _BARE_VALUE.match(self._text, self._index)
+        if found is None:
+            raise _Lost
+        return self._scalar(_number(found[0]), found.span(), plain=True)
+
+    def _array(self, depth: int) -> Sequence:
+        sequence = Sequence(self._place(self._index))
+        self._index += 1
+        while True:
+            self._skip(_SPACE)
+            if self._ahead("]"):
+                self._index += 1
+                return sequence
+            sequence.items.append(self._value(depth + 1))
+            self._skip(_SPACE)
+            if self._ahead(","):
+                self._index += 1
+            elif not self._ahead("]"):
+                raise _Lost
+
+    def _inline(self, depth: int) -> Mapping:
+        mapping = Mapping(self._place(self._index))
+        self._index += 1
+        while True:
+            self._skip(_SPACE)
+            if self._ahead("}"):
+                self._index += 1
+                return mapping
+            self._pair(mapping, depth + 1)
+            self._skip(_SPACE)
+            if self._ahead(","):
+                self._index += 1
+            elif not self._ahead("}"):
+                raise _Lost
+
+    def _string(self) -> Scalar:
+        pattern = _QUOTES if self._ahead('"') else _APOSTROPHES
+        found = pattern.match(self._text, self._index)
+        if found is None:
+            raise _Lost
+        raw = self._source[slice(*found.span())]
+        if raw.startswith(("'''", '"""')) or "\\" in raw:
+            try:
+                text = str(tomllib.loads(f"x = {raw}")["x"])
+            except tomllib.TOMLDecodeError:
+                raise _Lost from None
+        else:
+            text = raw[1:-1]
+        return self._scalar(text, found.span(), plain=False)
+
+    def _scalar(self, text: str, span: tuple[int, int], *, plain: bool) -> Scalar:
+        scalar = Scalar(text, self._place(span[0]), plain=plain, span=span)
+        self._index = span[1]
+        return scalar
+
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        found = pattern.match(self._text, self._index)
+        if found is not None:
+            self._index = found.end()
+
+    def _ahead(self, *texts: str) -> bool:
+        return self._text.startswith(texts, self._index)
+
+    def _place(self, index: int) -> Position:
+        line = bisect_right(self._starts, index)
+        return Position(self._file, line, index - self._starts[line - 1] + 1)
+
+
+def _number(text: str) -> str:
+    """Numbers as every reader writes them: TOML's underscores and bases are only spelling."""
+    if ("_" in text or text[:2] in ("0x", "0o", "0b")) and _NUMBER.fullmatch(text):
+        return str(int(text, 0))
+    return text

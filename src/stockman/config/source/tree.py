@@ -1,0 +1,154 @@
+"""The tree every reader makes: scalars keep their source text, everything keeps its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stockman.model.origin import Position
+
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_TRUE = frozenset({"true", "True", "TRUE"})
+_FALSE = frozenset({"false", "False", "FALSE"})
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
+
+
+class Scalar:
+    """One value as written. `plain` means unquoted: only then may it be a number, a flag or null."""
+
+    __slots__ = ("at", "plain", "span", "text")
+
+    def __init__(self, text: str, at: Position, *, plain: bool, span: tuple[int, int]) -> None:
+        self.text = text
+        self.at = at
+        self.plain = plain
+        self.span = span
+        """First and one past the last character of the source text."""
+
+    @property
+    def is_null(self) -> bool:
+        return self.plain and self.text in _NULLS
+
+
+class Entry:
+    """One key of a mapping with its value."""
+
+    __slots__ = ("key", "name", "value", "via")
+
+    def __init__(self, key: Scalar, value: Node, *, name: str = "", via: str = "") -> None:
+        self.key = key
+        self.value = value
+        self.name = name
+        """Full path the user knows this key by, where it differs from its place in the tree."""
+        self.via = via
+        """What brought the entry here, `class worker`; empty: written in place."""
+
+
+class Mapping:
+    """Keys in the order written; a key stands once."""
+
+    __slots__ = ("at", "entries")
+
+    def __init__(self, at: Position, entries: dict[str, Entry] | None = None) -> None:
+        self.at = at
+        self.entries = {} if entries is None else entries
+
+    def get(self, key: str) -> Node | None:
+        entry = self.entries.get(key)
+        return None if entry is None else entry.value
+
+
+class Sequence:
+    """Items in the order written."""
+
+    __slots__ = ("at", "items")
+
+    def __init__(self, at: Position, items: list[Node] | None = None) -> None:
+        self.at = at
+        self.items = [] if items is None else items
+
+
+Node = Scalar | Mapping | Sequence
+
+
+def untyped(node: Node) -> object:
+    """The value of a free-form node by the YAML 1.2 core schema: unquoted numbers, flags and nulls."""
+    if isinstance(node, Mapping):
+        return {key: untyped(entry.value) for key, entry in node.entries.items()}
+    if isinstance(node, Sequence):
+        return [untyped(item) for item in node.items]
+    return _plain_value(node.text) if node.plain else node.text
+
+
+def _plain_value(text: str) -> object:
+    if text in _NULLS:
+        return None
+    if text in _TRUE:
+        return True
+    if text in _FALSE:
+        return False
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if text.startswith(("0x", "0o")) and text[2:].isalnum():
+        try:
+            return int(text, 0)
+        except ValueError:
+            return text
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    infinite = _INFINITE.fullmatch(text)
+    if infinite is not None:
+        return float(f"{infinite[1]}inf")
+    return text
+
+
+def scalars(node: Node) -> Iterator[Scalar]:
+    """All scalar values below a node, keys excluded, in order."""
+    if isinstance(node, Scalar):
+        yield node
+    elif isinstance(node, Mapping):
+        for entry in node.entries.values():
+            yield from scalars(entry.value)
+    else:
+        for item in node.items:
+            yield from scalars(item)
+
+
+def merged(lower: Mapping, upper: Mapping) -> Mapping:
+    """Two mappings as one: keys of `upper` win, mappings merge, lists and values are replaced."""
+    entries = dict(lower.entries)
+    for key, entry in upper.entries.items():
+        below = entries.get(key)
+        if (
+            below is not None
+            and isinstance(below.value, Mapping)
+            and isinstance(entry.value, Mapping)
+        ):
+            joined = merged(below.value, entry.value)
+            entries[key] = Entry(entry.key, joined, name=entry.name, via=entry.via)
+        else:
+            entries[key] = entry
+    return Mapping(upper.at, entries)
+
+
+def carried(mapping: Mapping, via: str, path: str) -> Mapping:
+    """The same mapping, marked as brought by `via` and named by where it was written."""
+    return Mapping(
+        mapping.at,
+        {
+            key: Entry(
+                entry.key, _carried(entry.value, via, f"{path}.{key}"), name=f"{path}.{key}", via=via
+            )
+            for key, entry in mapping.entries.items()
+        },
+    )
+
+
+def _carried(node: Node, via: str, path: str) -> Node:
+    if isinstance(node, Mapping):
+        return carried(node, via, path)
+    if isinstance(node, Sequence):
+        return Sequence(node.at, [_carried(item, via, path) for item in node.items])
+    return node

@@ -1,0 +1,303 @@
+"""YAML text to tree. Only the parser's events are used: the field decides the type, not YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import yaml
+
+from stockman.config.source.text import MAX_ALIASED, MAX_DEPTH, Unreadable
+from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.model.origin import Position
+from stockman.model.problem import Problem
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STANDARD_TAG = "tag:yaml.org,2002:"
+_MERGE = "<<"
+
+
+def read_yaml(file: str, text: str) -> Mapping:
+    """The tree of one YAML document; raises `Unreadable` with the place and reason."""
+    reader = _Reader(file)
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            reader.take(event)
+    except yaml.reader.ReaderError as error:
+        raise Unreadable(_bad_character(file, text, error)) from None
+    except yaml.MarkedYAMLError as error:
+        raise Unreadable(_syntax(file, text, error)) from None
+    return reader.document()
+
+
+class _Open:
+    """A mapping or sequence whose end has not come yet."""
+
+    __slots__ = ("anchor", "key", "node", "size")
+
+    def __init__(self, node: Mapping | Sequence, anchor: str | None) -> None:
+        self.node = node
+        self.anchor = anchor
+        self.key: Scalar | None = None
+        self.size = 1
+
+
+class _Reader:
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._open: list[_Open] = []
+        self._root: Node | None = None
+        self._documents = 0
+        self._anchors: dict[str, tuple[Node, int]] = {}
+        self._unfinished: set[str] = set()
+        self._aliased = 0
+
+    def take(self, event: Any) -> None:
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            self._scalar(event)
+        elif kind is yaml.MappingStartEvent:
+            self._start(Mapping(self._at(event)), event)
+        elif kind is yaml.SequenceStartEvent:
+            self._start(Sequence(self._at(event)), event)
+        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+            self._end()
+        elif kind is yaml.AliasEvent:
+            self._alias(event)
+        elif kind is yaml.DocumentStartEvent:
+            self._documents += 1
+            if self._documents > 1:
+                self._refuse(
+                    event,
+                    "yaml.many-documents",
+                    "a second document starts here",
+                    why="a configuration file is one document; what follows `---` would be lost",
+                    fix="remove the `---` line, or move what follows into its own file",
+                )
+
+    def document(self) -> Mapping:
+        root = self._root
+        if root is None or (isinstance(root, Scalar) and root.is_null):
+            return Mapping(Position(self._file, 1, 1))
+        if isinstance(root, Mapping):
+            return root
+        raise Unreadable(
+            Problem(
+                code="config.not-a-mapping",
+                what=f"{self._file} holds no keys",
+                where=root.at,
+                why="the file is one list or one text; `key: value` lines are needed",
+                fix="write the keys that `stockman explain` lists",
+            )
+        )
+
+    def _at(self, event: Any) -> Position:
+        mark = event.start_mark
+        return Position(self._file, mark.line + 1, mark.column + 1)
+
+    def _scalar(self, event: Any) -> None:
+        if event.tag is not None and event.tag != "!":
+            self._check_tag(event)
+        plain = event.style is None or event.style == ""
+        if event.tag is not None and (event.tag == "!" or event.tag == _STANDARD_TAG + "str"):
+            plain = False
+        scalar = Scalar(
+            event.value,
+            self._at(event),
+            plain=plain,
+            span=(event.start_mark.index, event.end_mark.index),
+        )
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (scalar, 1)
+        self._place(scalar, 1, event)
+
+    def _start(self, node: Mapping | Sequence, event: Any) -> None:
+        if event.tag is not None:
+            self._check_tag(event)
+        if len(self._open) >= MAX_DEPTH:
+            self._refuse(
+                event,
+                "yaml.too-deep",
+                "the nesting is too deep here",
+                why=f"more than {MAX_DEPTH} levels; no configuration needs that",
+                fix="remove the brackets or the indentation that was not meant",
+            )
+        if self._open and isinstance(self._open[-1].node, Mapping) and self._open[-1].key is None:
+            self._refuse(
+                event,
+                "yaml.key",
+                "a list or mapping stands where a key is expected",
+                why="keys are words",
+                fix="quote the text if it starts with `[` or `{`; otherwise give the line a key",
+            )
+        self._open.append(_Open(node, event.anchor))
+        if event.anchor is not None:
+            self._unfinished.add(event.anchor)
+
+    def _end(self) -> None:
+        closed = self._open.pop()
+        if closed.anchor is not None:
+            self._unfinished.discard(closed.anchor)
+            self._anchors[closed.anchor] = (closed.node, closed.size)
+        self._place(closed.node, closed.size, None)
+
+    def _alias(self, event: Any) -> None:
+        if event.anchor in self._unfinished:
+            self._refuse(
+                event,
+                "yaml.recursive-alias",
+                f"*{event.anchor} stands inside of what it repeats",
+                why="that would never end",
+                fix=f"remove *{event.anchor} here",
+            )
+        known = self._anchors.get(event.anchor)
+        if known is None:
+            self._refuse(
+                event,
+                "yaml.unknown-anchor",
+                f"*{event.anchor} repeats something that does not exist",
+                why=f"no &{event.anchor} stands above this line",
+                fix="quote the text if the `*` belongs to it; otherwise define the anchor first",
+            )
+        node, size = known
+        self._aliased += size
+        if self._aliased > MAX_ALIASED:
+            self._refuse(
+                event,
+                "yaml.alias-bomb",
+                "aliases blow this file up",
+                why=f"written out it would hold more than {MAX_ALIASED:,} repeated values",
+                fix="write the values where they are needed, or use node classes",
+            )
+        self._place(node, size, event)
+
+    def _place(self, node: Node, size: int, event: Any) -> None:
+        if not self._open:
+            self._root = node
+            return
+        parent = self._open[-1]
+        parent.size += size
+        if isinstance(parent.node, Sequence):
+            parent.node.items.append(node)
+        elif parent.key is None:
+            parent.key = self._key(node, event)
+        else:
+            self._entry(parent.node, parent.key, node)
+            parent.key = None
+
+    def _key(self, node: Node, event: Any) -> Scalar:
+        if isinstance(node, Scalar):
+            return node
+        self._refuse(
+            event,
+            "yaml.key",
+            "a list or mapping stands where a key is expected",
+            why="keys are words",
+            fix="give the line a key",
+        )
+
+    def _entry(self, mapping: Mapping, key: Scalar, value: Node) -> None:
+        if key.plain and key.text == _MERGE:
+            self._merge(mapping, key, value)
+            return
+        earlier = mapping.entries.get(key.text)
+        if earlier is not None and not earlier.via:
+            raise Unreadable(
+                Problem(
+                    code="yaml.duplicate-key",
+                    what=f"{key.text} is given twice",
+                    where=key.at,
+                    why=f"it stands already at line {earlier.key.at.line}; one of the two would be lost",
+                    fix=f"keep one {key.text}",
+                )
+            )
+        mapping.entries[key.text] = Entry(key, value)
+
+    def _merge(self, mapping: Mapping, key: Scalar, value: Node) -> None:
+        sources = value.items if isinstance(value, Sequence) else [value]
+        for source in sources:
+            if not isinstance(source, Mapping):
+                raise Unreadable(
+                    Problem(
+                        code="yaml.merge",
+                        what="`<<` does not name a mapping",
+                        where=value.at,
+                        why="only the keys of a mapping can be merged into another",
+                        fix="write `<<: *name` with an anchor of a mapping",
+                    )
+                )
+            for name, entry in source.entries.items():
+                if name not in mapping.entries:
+                    mapping.entries[name] = Entry(entry.key, entry.value, via=_MERGE)
+        del key
+
+    def _check_tag(self, event: Any) -> None:
+        if event.tag == "!" or event.tag.startswith(_STANDARD_TAG):
+            return
+        self._refuse(
+            event,
+            "yaml.tag",
+            f"the tag {event.tag} is not known here",
+            why="values have the type of their key; tags of other programs mean nothing",
+            fix="remove the tag",
+        )
+
+    def _refuse(self, event: Any, code: str, what: str, *, why: str, fix: str) -> NoReturn:
+        raise Unreadable(Problem(code=code, what=what, where=self._at(event), why=why, fix=fix))
+
+
+def _bad_character(file: str, text: str, error: Any) -> Problem:
+    index = _first_bad(text)
+    line = text.count("\n", 0, index) + 1
+    column = index - text.rfind("\n", 0, index)
+    character = text[index] if index < len(text) else "\0"
+    return Problem(
+        code="yaml.character",
+        what="a control character stands in the file",
+        where=Position(file, line, column),
+        why=f"U+{ord(character):04X} is not allowed in YAML",
+        fix="delete it",
+    )
+
+
+def _first_bad(text: str) -> int:
+    found = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    return found.start() if found is not None else 0
+
+
+def _syntax(file: str, text: str, error: Any) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    line = mark.line if mark is not None else 0
+    column = mark.column if mark is not None else 0
+    lines = text.split("\n")
+    source = lines[line] if line < len(lines) else ""
+    at = Position(file, line + 1, column + 1)
+    tab = _tab_in_indentation(source, column)
+    if tab is not None:
+        return Problem(
+            code="yaml.tab",
+            what="a tab stands where YAML wants spaces",
+            where=Position(file, line + 1, tab + 1),
+            why="indentation is counted in spaces; a tab has no width of its own",
+            fix="replace the tab by spaces",
+        )
+    reason = " ".join(part for part in (error.context, error.problem) if part)
+    return Problem(
+        code="yaml.syntax",
+        what="this line cannot be read as YAML",
+        where=at,
+        why=reason or "the parser gives no reason",
+        fix="check the quotes, brackets, colons and the indentation here and one line above",
+    )
+
+
+def _tab_in_indentation(line: str, column: int) -> int | None:
+    indentation = line[: len(line) - len(line.lstrip(" \t"))]
+    if "\t" in indentation:
+        return indentation.index("\t")
+    return column if column < len(line) and line[column] == "\t" else None
+
+
+def tokens(text: str) -> Iterator[Any]:
+    """The scanner's tokens, for those who need the gaps between values (comments)."""
+    yield from yaml.scan(text, Loader=_LOADER)

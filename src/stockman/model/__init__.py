@@ -1,0 +1,1 @@
+"""Records, names, versions, secrets and problems: what every other part speaks in."""

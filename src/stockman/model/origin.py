@@ -1,0 +1,53 @@
+"""Where a value came from: a place in a file, a class, a derivation or a default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import NamedTuple
+
+from stockman.model.record import record
+
+
+class Position(NamedTuple):
+    """A place in a text file; line and column count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class Origin(NamedTuple):
+    """The place a value was written at, the name it has there, and what carried it here."""
+
+    at: Position
+    name: str
+    """Key path as the user wrote it, `cluster_pod_cidr` or `vm.cores`."""
+    via: str = ""
+    """Empty: written directly. `class worker`: inherited from that class."""
+
+    def __str__(self) -> str:
+        return f"{self.at} ({self.via})" if self.via else str(self.at)
+
+
+Origins = Mapping[str, Origin]
+
+
+@record
+class Traced:
+    """A record that knows where its fields were written.
+
+    Keys of `origins` are field names, `name[2]` for items of lists, and `""` for the record itself.
+    A field without an origin has its default.
+    """
+
+    origins: Origins = field(
+        default_factory=dict, repr=False, compare=False, metadata={"shown": False}
+    )
+
+    def where(self, name: str = "") -> Origin | None:
+        """The origin of a field, or of the record where the field was not written."""
+        return self.origins.get(name) or self.origins.get("")

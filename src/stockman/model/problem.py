@@ -1,0 +1,103 @@
+"""A problem: what is wrong, where, why, and what would put it right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+
+from stockman.model.origin import Origin, Position
+from stockman.model.record import record
+
+
+class Severity(Enum):
+    """Whether a problem stops the work."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@record
+class Problem:
+    """One thing that is wrong, in the words of style: a fact, a place, two values, an imperative."""
+
+    code: str
+    what: str
+    why: str
+    fix: str
+    where: Position | str = ""
+    """A place in a file, or the name of a thing. Empty: nowhere in particular."""
+    severity: Severity = Severity.ERROR
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity is Severity.ERROR
+
+    def __str__(self) -> str:
+        lines = [f"{self.severity.value}[{self.code}]: {self.what}"]
+        if self.where:
+            lines.append(f"  where: {self.where}")
+        lines.append(f"  why:   {self.why}")
+        lines.append(f"  fix:   {self.fix}")
+        return "\n".join(lines)
+
+
+class Problems:
+    """Problems found so far, each once, in the order of files and lines."""
+
+    def __init__(self, found: Iterable[Problem] = ()) -> None:
+        self._found: dict[Problem, None] = dict.fromkeys(found)
+
+    def add(self, problem: Problem) -> None:
+        self._found[problem] = None
+
+    def error(self, code: str, what: str, *, why: str, fix: str, at: Place = None) -> None:
+        self.add(Problem(code=code, what=what, why=why, fix=fix, where=_place(at)))
+
+    def warn(self, code: str, what: str, *, why: str, fix: str, at: Place = None) -> None:
+        self.add(
+            Problem(
+                code=code,
+                what=what,
+                why=why,
+                fix=fix,
+                where=_place(at),
+                severity=Severity.WARNING,
+            )
+        )
+
+    def extend(self, others: Iterable[Problem]) -> None:
+        for problem in others:
+            self.add(problem)
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self if problem.is_error)
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        return tuple(problem for problem in self if not problem.is_error)
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(sorted(self._found, key=_reading_order))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+
+Place = Position | Origin | str | None
+
+
+def _place(at: Place) -> Position | str:
+    if at is None:
+        return ""
+    return at.at if isinstance(at, Origin) else at
+
+
+def _reading_order(problem: Problem) -> tuple[str, int, int, str, str]:
+    place = problem.where
+    if isinstance(place, Position):
+        return (place.file, place.line, place.column, problem.code, problem.what)
+    return (place, 0, 0, problem.code, problem.what)

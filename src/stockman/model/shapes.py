@@ -1,0 +1,166 @@
+"""Types of the configuration language: what a text or number has to look like.
+
+Each shape says itself in words, so that messages, `explain` and the JSON schema agree.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, NamedTuple
+
+from stockman.model.names import (
+    Bridge,
+    ClassName,
+    Datastore,
+    GuestName,
+    HostName,
+    Mac,
+    NodeName,
+    Region,
+    SchematicId,
+    Vmid,
+)
+
+
+class Shape(NamedTuple):
+    """A pattern that a whole text must match, and its name in words."""
+
+    says: str
+    pattern: str
+    example: str
+    folded: bool = False
+    """Upper case is accepted and folded to lower case."""
+    longest: int = 1024
+
+
+class Between(NamedTuple):
+    """Inclusive limits of a number."""
+
+    low: int
+    high: int
+    unit: str = ""
+
+
+class Example(NamedTuple):
+    """A value that would work here, as a user writes it."""
+
+    value: str
+
+
+class NonEmpty(NamedTuple):
+    """A list or mapping that must hold at least one item."""
+
+
+class Required(NamedTuple):
+    """A key that has to be given; the record holds None where it was not, or could not be read."""
+
+
+REQUIRED = Required()
+NON_EMPTY = NonEmpty()
+
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_FQDN = rf"({_LABEL}\.)+[a-z]([a-z0-9-]{{0,61}}[a-z0-9])?"
+_PVE_ID = r"[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]"
+_DURATION = r"(?:\d+h)?(?:\d+m)?(?:\d+s)?"
+
+DNS_LABEL = Shape("a DNS label (a-z, 0-9, hyphen, at most 63)", _LABEL, "worker-1")
+FQDN = Shape("a host name with a domain", _FQDN, "example.com", folded=True, longest=253)
+HOST_OR_ADDRESS = Shape(
+    "a host name or an IPv4 address", r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "time.example.com"
+)
+MAC_ADDRESS = Shape(
+    "a MAC address", r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", "bc:24:11:00:00:11", folded=True
+)
+SCHEMATIC = Shape("64 lower-case hex digits", r"[0-9a-f]{64}", "376567988ad3" + "0" * 52)
+ORIGIN_URL = Shape(
+    "a URL with a host and, if needed, a port, and no path",
+    r"https?://[A-Za-z0-9.-]+(:\d{1,5})?/?",
+    "https://127.66.0.4:8006",
+)
+HTTP_URL = Shape("an http or https URL", r"https?://[^\s/]+(/\S*)?", "https://s3.example.com")
+GIT_URL = Shape(
+    "an https, ssh or scp-like Git address",
+    r"(https://[^\s/@]+/\S+|ssh://[^\s/]+/\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:\S+)",
+    "https://github.com/owner/repo.git",
+)
+TOKEN_ID = Shape(
+    "a Proxmox token id, user@realm!name",
+    r"[^\s@:/!]+@[A-Za-z][A-Za-z0-9._-]*![A-Za-z][A-Za-z0-9._-]*",
+    "stockman@pve!stockman",
+)
+USER_ID = Shape(
+    "a Proxmox user, user@realm", r"[^\s@:/!]+@[A-Za-z][A-Za-z0-9._-]*", "stockman@pve"
+)
+AGE_RECIPIENT = Shape(
+    "an age recipient (age1...)", r"age1[0-9a-z]+", "age1" + "q" * 58, longest=4096
+)
+FINGERPRINT = Shape(
+    "a SHA-256 certificate fingerprint",
+    r"[0-9a-f]{2}(:[0-9a-f]{2}){31}|[0-9a-f]{64}",
+    ":".join(["a1"] * 32),
+    folded=True,
+)
+DURATION = Shape("a time span such as 90s, 10m or 1h30m", rf"(?=\d){_DURATION}", "10m")
+CRON = Shape(
+    "five cron fields", r"[0-9*/,A-Za-z-]+( +[0-9*/,A-Za-z-]+){4}", "0 3 * * 6"
+)
+PVE_ID = Shape("a Proxmox name (letter first)", _PVE_ID, "local-zfs")
+PVE_NODE = Shape("a Proxmox host name", _LABEL, "pve-a", folded=True)
+BRIDGE_NAME = Shape("a bridge name", r"[A-Za-z][A-Za-z0-9_.-]{0,14}", "vmbr0")
+EXTENSION = Shape(
+    "an extension, vendor/name", r"[a-z0-9.-]+/[a-z0-9._-]+", "siderolabs/qemu-guest-agent"
+)
+ENDPOINT = Shape(
+    "host:port", r"[A-Za-z0-9.-]+:\d{1,5}", "127.66.0.4:8006"
+)
+LOCK_HOME = Shape(
+    "`local` or an S3 address", r"local|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/\S*)?", "local"
+)
+LINK_NAME = Shape("a network link name", r"[A-Za-z][A-Za-z0-9_.-]{0,14}", "eth1")
+BOOT_DEVICE = Shape("a disk or network slot", r"(scsi|virtio|sata|ide|net)\d+", "scsi0")
+PCI_ADDRESS = Shape(
+    "a PCI address", r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}(\.[0-7])?", "0000:01:00.0", folded=True
+)
+USB_ID = Shape(
+    "a USB vendor:product pair or bus-port path",
+    r"[0-9a-f]{4}:[0-9a-f]{4}|\d+-\d+(\.\d+)*",
+    "1a6e:089a",
+    folded=True,
+)
+TAG = Shape("a Proxmox tag", r"[a-z0-9_][a-z0-9_+.-]*", "talos", folded=True)
+QUANTITY = Shape("a Kubernetes quantity", r"\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?", "1")
+LABEL_KEY = Shape(
+    "a Kubernetes label key",
+    r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?",
+    "example.com/zone",
+)
+TAINT = Shape(
+    "a taint, [value:]effect",
+    r"([A-Za-z0-9_.-]*:)?(NoSchedule|PreferNoSchedule|NoExecute)",
+    "NoSchedule",
+)
+COMPONENT = Shape("a component name", r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", "proxmox-csi")
+ADDRESS_POOL = Shape(
+    "an address, a range a-b, or a CIDR",
+    r"\d+\.\d+\.\d+\.\d+(/\d{1,2}|-\d+\.\d+\.\d+\.\d+)?",
+    "127.66.0.19",
+)
+
+Name = Annotated[str, DNS_LABEL]
+NodeNameText = Annotated[NodeName, DNS_LABEL]
+HostNameText = Annotated[HostName, PVE_NODE]
+ClassNameText = Annotated[ClassName, DNS_LABEL]
+GuestNameText = Annotated[GuestName, DNS_LABEL]
+Domain = Annotated[str, FQDN]
+MacText = Annotated[Mac, MAC_ADDRESS]
+SchematicText = Annotated[SchematicId, SCHEMATIC]
+DatastoreText = Annotated[Datastore, PVE_ID]
+BridgeText = Annotated[Bridge, BRIDGE_NAME]
+RegionText = Annotated[Region, PVE_ID]
+VmidNumber = Annotated[Vmid, Between(100, 999_999_999)]
+Vlan = Annotated[int, Between(1, 4094)]
+Mtu = Annotated[int, Between(576, 65520, "bytes")]
+Asn = Annotated[int, Between(1, 4_294_967_295)]
+DurationText = Annotated[str, DURATION]
+CronText = Annotated[str, CRON]
+AgeRecipient = Annotated[str, AGE_RECIPIENT]
+Extension = Annotated[str, EXTENSION]

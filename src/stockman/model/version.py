@@ -1,0 +1,92 @@
+"""Versions as a type: `1.12.0` and `v1.12.0` are equal; each consumer prints its own form."""
+
+from __future__ import annotations
+
+import re
+from functools import total_ordering
+
+_FORM = re.compile(
+    r"v?(?P<major>0|[1-9]\d*)\.(?P<minor>0|[1-9]\d*)(?:\.(?P<patch>0|[1-9]\d*))?"
+    r"(?:-(?P<pre>[0-9A-Za-z.-]+))?(?:\+(?P<build>[0-9A-Za-z.-]+))?"
+)
+
+
+@total_ordering
+class Version:
+    """A semantic version; a missing patch number is kept as missing and compares as zero."""
+
+    __slots__ = ("build", "major", "minor", "patch", "pre")
+
+    def __init__(
+        self, major: int, minor: int, patch: int | None = None, *, pre: str = "", build: str = ""
+    ) -> None:
+        self.major = major
+        self.minor = minor
+        self.patch = patch
+        self.pre = pre
+        self.build = build
+
+    @classmethod
+    def parse(cls, text: str) -> Version:
+        """The version a text spells, with or without a leading `v`; ValueError otherwise."""
+        found = _FORM.fullmatch(text)
+        if found is None:
+            raise ValueError(f"{text!r} is not a version")
+        patch = found["patch"]
+        return cls(
+            int(found["major"]),
+            int(found["minor"]),
+            None if patch is None else int(patch),
+            pre=found["pre"] or "",
+            build=found["build"] or "",
+        )
+
+    @property
+    def line(self) -> tuple[int, int]:
+        """Major and minor number: the release line."""
+        return (self.major, self.minor)
+
+    @property
+    def bare(self) -> str:
+        """Without the leading v, as charts and Talos contracts write it."""
+        core = f"{self.major}.{self.minor}"
+        if self.patch is not None:
+            core += f".{self.patch}"
+        return core + (f"-{self.pre}" if self.pre else "") + (f"+{self.build}" if self.build else "")
+
+    @property
+    def tagged(self) -> str:
+        """With the leading v, as image tags and Talos write it."""
+        return f"v{self.bare}"
+
+    @property
+    def minor_text(self) -> str:
+        """The release line as text, `1.12`."""
+        return f"{self.major}.{self.minor}"
+
+    def _order(self) -> tuple[int, int, int, bool, tuple[tuple[bool, int, str], ...]]:
+        return (self.major, self.minor, self.patch or 0, not self.pre, _pre_order(self.pre))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Version) and self._order() == other._order()
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Version):
+            return NotImplemented
+        return self._order() < other._order()
+
+    def __hash__(self) -> int:
+        return hash(self._order())
+
+    def __repr__(self) -> str:
+        return f"Version({self.bare!r})"
+
+    def __str__(self) -> str:
+        return self.bare
+
+
+def _pre_order(pre: str) -> tuple[tuple[bool, int, str], ...]:
+    parts = pre.split(".") if pre else []
+    return tuple(
+        (False, int(part), "") if part.isdigit() else (True, 0, part) for part in parts
+    )
