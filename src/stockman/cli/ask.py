@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from stockman.cli.nearest import nearest
+from stockman.cli.meant import meant
 from stockman.cli.screen import current
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
@@ -57,8 +57,8 @@ def _complaint(given: str, default: str | None, choices: Sequence[str], check: C
     if not given and default is None:
         return "an answer is needed; Ctrl-C stops here"
     if choices and given not in choices:
-        meant = nearest(given, choices)
-        return f"did you mean {meant}?" if meant else f"one of {', '.join(choices)}"
+        likely = meant(given, choices)
+        return f"did you mean {likely}?" if likely else f"one of {', '.join(choices)}"
     return check(given) if check is not None else ""
 
 

@@ -7,11 +7,24 @@ from typing import Any
 
 import click
 
-from stockman.cli import layout, options
+from stockman.cli import flags, layout, options, screen
+
+
+class ExtraWords(click.UsageError):
+    """Words on the command line for which the command has no place."""
+
+    def __init__(self, words: Sequence[str], ctx: click.Context) -> None:
+        super().__init__("there is no place for more words", ctx)
+        self.words = words
 
 
 class HelpFormatter(click.HelpFormatter):
     """Help that stays readable on forty columns."""
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        del prefix
+        hanging = " " * len("Usage: ")
+        self.write_lines(layout.paragraph(f"Usage: {prog} {args}", self.width, hanging=hanging))
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
@@ -33,6 +46,7 @@ class Command(click.Command):
     """A command with examples, which takes the common options after its name too."""
 
     context_class = Context
+    allow_extra_args = True  # so that the refusal is ours, see `parse_args`
 
     def __init__(
         self,
@@ -44,6 +58,19 @@ class Command(click.Command):
     ) -> None:
         super().__init__(name, params=[*params, *options.common()], **attributes)
         self.examples = examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        if rest and not isinstance(self, click.Group) and not ctx.resilient_parsing:
+            raise ExtraWords(rest, ctx)
+        return rest
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = flags.HELP.help
+            option.callback = _print_help
+        return option
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_usage(ctx, formatter)
@@ -60,8 +87,8 @@ class Command(click.Command):
             formatter.write_lines(layout.examples(self.examples, formatter.width))
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = [one for one in self.get_params(ctx) if not isinstance(one, options.CommonOption)]
-        shared = [one for one in self.get_params(ctx) if isinstance(one, options.CommonOption)]
+        shared = [*options.common(), self.get_help_option(ctx)]
+        own = [one for one in self.get_params(ctx) if one not in shared]
         _write_options(ctx, formatter, "Options", own)
         self.format_commands(ctx, formatter)
         _write_options(ctx, formatter, "Common options", shared)
@@ -79,16 +106,23 @@ def command(*, examples: Mapping[str, str], name: str | None = None) -> Callable
     return click.command(name, cls=Command, examples=examples)
 
 
+def _print_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    del param
+    if value and not ctx.resilient_parsing:
+        screen.current().data(ctx.get_help())
+        ctx.exit()
+
+
 def _write_options(
     ctx: click.Context,
     formatter: click.HelpFormatter,
     heading: str,
-    params: Iterable[click.Parameter],
+    params: Iterable[click.Parameter | None],
 ) -> None:
     rows = [
         row
         for one in params
-        if not isinstance(one, click.Argument) and (row := one.get_help_record(ctx)) is not None
+        if isinstance(one, click.Option) and (row := one.get_help_record(ctx)) is not None
     ]
     if rows:
         with formatter.section(heading):

@@ -14,9 +14,6 @@ from stockman.model.errors import StockmanError
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 
-VARIABLE = "_STOCKMAN_COMPLETE"
-"""Environment variable through which a shell asks the program for completions."""
-
 _SOURCE = "stockman.app.completion"
 
 

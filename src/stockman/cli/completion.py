@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from stockman.cli.command import command
-from stockman.cli.complete import VARIABLE
 from stockman.cli.options import Choice
-from stockman.cli.registry import PROGRAM
+from stockman.cli.registry import COMPLETION_VARIABLE, PROGRAM
 from stockman.cli.screen import current
 
 SHELLS = ("bash", "zsh", "fish")
@@ -37,6 +36,7 @@ def completion(shell: str) -> int:
     shell_class = get_completion_class(shell)
     if shell_class is None:
         raise LookupError(shell)
-    asker = shell_class(click.get_current_context().find_root().command, {}, PROGRAM, VARIABLE)
+    program = click.get_current_context().find_root().command
+    asker = shell_class(program, {}, PROGRAM, COMPLETION_VARIABLE)
     current().data((asker.source_template % asker.source_vars()).removesuffix("\n"))
     return 0

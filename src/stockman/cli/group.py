@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from stockman import __version__
 from stockman.cli import flags, screen
 from stockman.cli.command import Command
-from stockman.cli.nearest import nearest
+from stockman.cli.meant import meant
 from stockman.cli.overview import overview
 from stockman.cli.registry import EXAMPLES, PROGRAM, Entry, Registry, by_section, children
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class UnknownCommand(click.UsageError):
@@ -24,7 +26,7 @@ class UnknownCommand(click.UsageError):
         super().__init__(f"there is no command `{name}`", ctx)
         self.name = name
         self.known = known
-        self.nearest = nearest(name, known)
+        self.meant = meant(name, known)
 
 
 class Group(Command, click.Group):
@@ -52,6 +54,8 @@ class Group(Command, click.Group):
                 formatter.write_dl(rows)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        from click.shell_completion import CompletionItem
+
         names = [
             CompletionItem(name, help=entry.help)
             for name, entry in _entries(ctx).items()

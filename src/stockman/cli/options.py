@@ -6,16 +6,18 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from stockman.cli import flags
 from stockman.cli.flags import Flag
-from stockman.cli.nearest import nearest
+from stockman.cli.meant import meant
 from stockman.cli.output import Output
 from stockman.cli.screen import Screen
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -26,7 +28,7 @@ _DIRECTORY = "stockman.directory"
 class WrongChoice(click.BadParameter):
     """A value that is none of those an option takes."""
 
-    nearest: str | None = None
+    meant: str | None = None
 
 
 class Choice(click.Choice[T]):
@@ -41,7 +43,7 @@ class Choice(click.Choice[T]):
         except click.BadParameter as error:
             known = [self.normalize_choice(choice, ctx) for choice in self.choices]
             wrong = WrongChoice(f"{value!r} is none of {', '.join(known)}", ctx, param)
-            wrong.nearest = nearest(str(value), known)
+            wrong.meant = meant(str(value), known)
             raise wrong from error
 
 
@@ -91,6 +93,8 @@ yes = click.option("-y", "--yes", is_flag=True, help="Answer every question with
 
 def directory(ctx: click.Context) -> Path:
     """Where the command works: the current directory, also while a shell asks for completions."""
+    from pathlib import Path
+
     return Path(ctx.meta.get(_DIRECTORY, "."))
 
 
@@ -107,6 +111,8 @@ class _Directory(click.Path[str]):
         ctx: click.Context | None,
     ) -> str:
         if ctx is not None and ctx.resilient_parsing:
+            from pathlib import Path
+
             value = Path(value).expanduser()
         return str(super().convert(value, param, ctx))
 
@@ -118,6 +124,8 @@ def _go(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
         if told:
             value = _from_environment(told, param, ctx)
     if value is not None:
+        from pathlib import Path
+
         ctx.with_resource(contextlib.chdir(value))
         ctx.meta[_DIRECTORY] = str(Path.cwd())
 

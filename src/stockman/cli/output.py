@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from stockman.cli.paint import visible
 from stockman.cli.screen import Screen, current
-from stockman.model.record import plain
 
 API_VERSION = "stockman/v1"
 
@@ -29,6 +28,8 @@ class Output(Enum):
 
 def envelope(kind: str, value: object) -> dict[str, Any]:
     """A value as programs get it, in JSON and in YAML alike."""
+    from stockman.model.record import plain
+
     return {"apiVersion": API_VERSION, "kind": kind, "data": plain(value)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 
 Paint = Callable[[str, str], str]
@@ -44,6 +43,8 @@ def wide(text: str) -> int:
 
 
 def _harmless(character: str) -> bool:
+    import unicodedata
+
     return character.isprintable() or unicodedata.category(character) in ("Zs", "Co", "Cn")
 
 
@@ -52,6 +53,8 @@ def _escape(character: str) -> str:
 
 
 def _columns(character: str) -> int:
+    import unicodedata
+
     if unicodedata.combining(character):
         return 0
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

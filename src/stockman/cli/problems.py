@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from types import MappingProxyType
 from typing import Any
 
 from stockman.cli.layout import paragraph
 from stockman.cli.paint import Paint, unpainted, visible, wide
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
-from stockman.model.record import record
 
 Redact = Callable[[str], str]
 """Takes a line of a file and returns what may be shown of it."""
@@ -28,27 +27,23 @@ def as_written(line: str) -> str:
     return line
 
 
-@record
-class Excerpts:
-    """The texts that problems point into, and how their lines may be shown."""
-
-    texts: Mapping[str, str] = field(default_factory=dict)
-    """File name, as positions spell it, to the text of the file."""
-    redact: Redact = as_written
-
-
-NO_EXCERPTS = Excerpts()
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 
 def problem_lines(
     problems: Iterable[Problem],
-    excerpts: Excerpts = NO_EXCERPTS,
+    texts: Mapping[str, str] = NO_TEXTS,
     *,
+    redact: Redact = as_written,
     paint: Paint = unpainted,
     width: int | None = None,
 ) -> Iterator[str]:
-    """Every problem as a block of lines, an empty line between two; None as width never wraps."""
-    split = {file: text.split("\n") for file, text in excerpts.texts.items()}
+    """Every problem as a block of lines, with an empty line between two.
+
+    `texts` maps file names, as positions spell them, to what the files hold; `redact` sees every
+    line before it is shown. None as width never wraps.
+    """
+    split = {file: text.split("\n") for file, text in texts.items()}
     for number, problem in enumerate(problems):
         if number:
             yield ""
@@ -60,7 +55,7 @@ def problem_lines(
         if problem.where:
             yield from _item("where", str(problem.where), paint, None)
         if isinstance(problem.where, Position):
-            yield from _excerpt(problem.where, split, excerpts.redact, paint, width)
+            yield from _excerpt(problem.where, split, redact, paint, width)
         yield from _item("why", problem.why, paint, width)
         yield from _item("fix", problem.fix, paint, width)
 

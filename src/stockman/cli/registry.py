@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 PROGRAM = "stockman"
+COMPLETION_VARIABLE = "_STOCKMAN_COMPLETE"
+"""Environment variable through which a shell asks the program for completions."""
 
 START = "Start"
 LOOK = "Look"
@@ -32,6 +34,11 @@ class Entry(NamedTuple):
 Registry = Mapping[str, Entry]
 
 COMMANDS: Registry = {
+    "versions": Entry(
+        "stockman.cli.versions:versions",
+        "Show which versions fit together, what you pin and what is newer.",
+        UNDERSTAND,
+    ),
     "completion": Entry(
         "stockman.cli.completion:completion",
         "Print the script that lets a shell complete stockman's words.",

@@ -6,14 +6,20 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TextIO
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 from stockman.cli import layout
 from stockman.cli.paint import Paint, painted, unpainted
-from stockman.model.errors import StockmanError
-from stockman.model.problem import Problem
+
+if TYPE_CHECKING:
+    from stockman.model.problem import Problem
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has closed it; nobody is left to be told anything."""
 
 
 class Screen:
@@ -135,7 +141,8 @@ def current() -> Screen:
 
 def _forgiving(stream: TextIO | None) -> TextIO | None:
     if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="backslashreplace")
+        with suppress(OSError):  # it flushes first; the next write meets the same trouble
+            stream.reconfigure(errors="backslashreplace")
     return stream
 
 
@@ -145,14 +152,18 @@ def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
     try:
         stream.write(text + end)
         stream.flush()
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError as error:
+        raise ReaderGone from error
     except OSError as error:
+        from stockman.model.errors import StockmanError
+
         _abandon(stream)
         raise StockmanError(_unwritable(stream, error)) from error
 
 
 def _unwritable(stream: TextIO, error: OSError) -> Problem:
+    from stockman.model.problem import Problem
+
     return Problem(
         code="cli.output",
         what="the output cannot be written",

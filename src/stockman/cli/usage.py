@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from stockman.cli.command import ExtraWords
 from stockman.cli.group import UnknownCommand
 from stockman.cli.options import WrongChoice
 from stockman.model.problem import Problem
@@ -22,7 +23,7 @@ def usage_problem(error: click.ClickException) -> Problem:
                 code=CODE,
                 what=f"`{program}` has no command `{error.name}`",
                 why=f"it knows {', '.join(error.known)}",
-                fix=_meant(error.nearest, help_),
+                fix=_meant(error.meant, help_),
             )
         case click.NoSuchOption():
             return Problem(
@@ -36,16 +37,24 @@ def usage_problem(error: click.ClickException) -> Problem:
             return Problem(
                 code=CODE,
                 what=f"`{program}` needs {name}",
-                why=" ".join(str(error.format_message()).split()),
+                why=_missing(error.param),
                 fix=f"give {name}; {help_}",
             )
         case click.BadParameter():
-            meant = error.nearest if isinstance(error, WrongChoice) else None
+            meant = error.meant if isinstance(error, WrongChoice) else None
             return Problem(
                 code=CODE,
                 what=f"`{program}` cannot use the value of {_parameter(error)}",
                 why=error.message.rstrip("."),
                 fix=_meant(meant, help_),
+            )
+        case ExtraWords():
+            words = " ".join(error.words)
+            return Problem(
+                code=CODE,
+                what=f"`{program}` has no place for `{words}`",
+                why="it has all the words it takes",
+                fix=f"leave `{words}` out; {help_}",
             )
     return Problem(
         code=CODE,
@@ -65,6 +74,13 @@ def _parameter(error: click.BadParameter) -> str:
         hint = error.param.get_error_hint(error.ctx) if error.param is not None else "a parameter"
     text = hint if isinstance(hint, str) else " / ".join(hint)
     return text.replace("'", "`")
+
+
+def _missing(param: click.Parameter | None) -> str:
+    if param is not None and isinstance(param.type, click.Choice):
+        known = [param.type.normalize_choice(choice, None) for choice in param.type.choices]
+        return f"it is one of {', '.join(known)}, and none was given"
+    return "the command line does not have it"
 
 
 def _own_options(ctx: click.Context | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from stockman.config.dialect import CLASSIC_KEYS, CLASSIC_ONLY, VISIBILITY
 from stockman.config.language.estate import (
@@ -91,7 +92,7 @@ def _place(whole: Mapping, name: str, entry: Entry, problems: Problems) -> None:
         value = _provider(value)
     steps = [text or int(index) for text, index in _STEP.findall(CLASSIC_KEYS[name])]
     node: Node = whole
-    for step, following in zip(steps[:-1], steps[1:], strict=True):
+    for step, following in pairwise(steps):
         node = _descended(node, step, entry, sequence=isinstance(following, int))
     last = steps[-1]
     if isinstance(node, Mapping) and isinstance(last, str):

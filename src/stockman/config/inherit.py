@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-
 from stockman.config.language.node import ClassSection
+from stockman.config.nearest import nearest
+from stockman.config.reading import Reading
 from stockman.config.source.tree import Entry, Mapping, Scalar, Sequence, carried, merged
-from stockman.config.typed import Reading, typed
+from stockman.config.typed import typed
 from stockman.model.origin import Position
 
 
@@ -40,6 +40,7 @@ class _Chains:
         self._classes = classes
         self._reading = reading
         self._known: dict[str, Mapping | None] = {}
+        self._cycles: set[frozenset[str]] = set()
         for name, entry in classes.entries.items():
             self._check_form(name, entry)
         for name, entry in classes.entries.items():
@@ -84,23 +85,25 @@ class _Chains:
             self._reading.partial = False
 
     def _unknown(self, name: str, at: Position) -> None:
-        near = difflib.get_close_matches(name, self._classes.entries, 1, 0.6)
+        near = nearest(name, self._classes.entries)
         known = ", ".join(self._classes.entries) or "none"
         self._reading.problems.error(
             "class.unknown",
             f"there is no class {name}",
             why=f"the classes are: {known}",
-            fix=f"write {near[0]}" if near else f"define it under `classes:`, or remove {name!r}",
+            fix=f"write {near}" if near else f"define it under `classes:`, or remove {name!r}",
             at=at,
         )
 
     def _cycle(self, names: tuple[str, ...], at: Position) -> None:
-        start = names.index(names[-1])
-        circle = " -> ".join(names[start:])
+        members = names[names.index(names[-1]) :]
+        if frozenset(members) in self._cycles:
+            return
+        self._cycles.add(frozenset(members))
         self._reading.problems.error(
             "class.cycle",
             f"class {names[-1]} extends itself",
-            why=f"the chain is {circle}",
+            why=f"the chain is {' -> '.join(members)}",
             fix="remove one `extends:` of the chain",
             at=at,
         )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping as Texts
 
 from stockman.config.classic import checked_sections, unflattened
+from stockman.config.dialect import CLASSIC_KEYS
 from stockman.config.inherit import inherited
 from stockman.config.language.estate import (
     CLUSTER_SECTIONS,
     MACHINE_SECTIONS,
     Estate,
 )
-from stockman.config.dialect import CLASSIC_KEYS
+from stockman.config.nearest import nearest
+from stockman.config.reading import Reading
 from stockman.config.source.text import Unreadable, decoded
 from stockman.config.source.toml_reader import read_toml
 from stockman.config.source.tree import Mapping
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.config.typed import Reading, typed
+from stockman.config.typed import typed
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.model.record import record
@@ -95,12 +96,12 @@ def _whole(trees: dict[str, Mapping], problems: Problems) -> Mapping:
             if key in CLUSTER_SECTIONS or key in MACHINE_SECTIONS:
                 whole.entries[key] = entry
                 continue
-            near = difflib.get_close_matches(key, known, 1, 0.6)
+            near = nearest(key, known)
             problems.error(
                 "config.unknown-key",
                 f"{key} is not a key of {name}",
-                why=f"{name} knows no {key!r}" + (f"; {near[0]} is the nearest" if near else ""),
-                fix=f"write {near[0]}" if near else "remove it, or see `stockman explain`",
+                why=f"{name} knows no {key!r}" + (f"; {near} is the nearest" if near else ""),
+                fix=f"write {near}" if near else "remove it, or see `stockman explain`",
                 at=entry.key.at,
             )
     return whole

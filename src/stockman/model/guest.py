@@ -18,7 +18,6 @@ from stockman.model.shapes import (
     Example,
     GuestNameText,
     HostNameText,
-    Name,
     VmidNumber,
 )
 
@@ -147,5 +146,3 @@ class Guest(Traced):
     """A container. None: it is a VM."""
     manage: Literal["full", "observe"] = "full"
     """observe: known and watched, never changed."""
-
-

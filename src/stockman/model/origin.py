@@ -29,8 +29,20 @@ class Origin(NamedTuple):
     via: str = ""
     """Empty: written directly. `class worker`: inherited from that class."""
 
+    @property
+    def is_derived(self) -> bool:
+        """Whether the value was not written but follows from others."""
+        return not self.at.file
+
     def __str__(self) -> str:
+        if self.is_derived:
+            return f"derived: {self.via}"
         return f"{self.at} ({self.via})" if self.via else str(self.at)
+
+
+def derived(reason: str) -> Origin:
+    """The origin of a value that follows from others."""
+    return Origin(Position("", 0, 0), "", reason)
 
 
 Origins = Mapping[str, Origin]

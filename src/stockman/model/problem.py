@@ -18,7 +18,7 @@ class Severity(Enum):
 
 @record
 class Problem:
-    """One thing that is wrong, in the words of style: a fact, a place, two values, an imperative."""
+    """One thing that is wrong: a fact, a place, the two values that disagree, an imperative."""
 
     code: str
     what: str

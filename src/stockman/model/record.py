@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -23,7 +23,7 @@ def is_record(value: object) -> TypeGuard[DataclassInstance]:
     return is_dataclass(value) and not isinstance(value, type)
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """A value as JSON knows it: records become mappings, everything exotic becomes text.
 
     Secrets print as `***` because that is their text.

@@ -24,8 +24,8 @@ class SecretForm(Enum):
 class Secret:
     """A confidential value or a reference to one.
 
-    `repr`, `str`, `format`, JSON and exceptions show `***`; pickling and copying to text are refused.
-    `reveal()` is the only way to the text it was made of.
+    `repr`, `str`, `format`, JSON and exceptions show `***`; pickling is refused. `reveal()` is
+    the only way to the text it was made of.
     """
 
     __slots__ = ("_text",)

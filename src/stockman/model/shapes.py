@@ -87,9 +87,7 @@ TOKEN_ID = Shape(
     r"[^\s@:/!]+@[A-Za-z][A-Za-z0-9._-]*![A-Za-z][A-Za-z0-9._-]*",
     "stockman@pve!stockman",
 )
-USER_ID = Shape(
-    "a Proxmox user, user@realm", r"[^\s@:/!]+@[A-Za-z][A-Za-z0-9._-]*", "stockman@pve"
-)
+USER_ID = Shape("a Proxmox user, user@realm", r"[^\s@:/!]+@[A-Za-z][A-Za-z0-9._-]*", "stockman@pve")
 AGE_RECIPIENT = Shape(
     "an age recipient (age1...)", r"age1[0-9a-z]+", "age1" + "q" * 58, longest=4096
 )
@@ -100,25 +98,24 @@ FINGERPRINT = Shape(
     folded=True,
 )
 DURATION = Shape("a time span such as 90s, 10m or 1h30m", rf"(?=\d){_DURATION}", "10m")
-CRON = Shape(
-    "five cron fields", r"[0-9*/,A-Za-z-]+( +[0-9*/,A-Za-z-]+){4}", "0 3 * * 6"
-)
+CRON = Shape("five cron fields", r"[0-9*/,A-Za-z-]+( +[0-9*/,A-Za-z-]+){4}", "0 3 * * 6")
 PVE_ID = Shape("a Proxmox name (letter first)", _PVE_ID, "local-zfs")
 PVE_NODE = Shape("a Proxmox host name", _LABEL, "pve-a", folded=True)
 BRIDGE_NAME = Shape("a bridge name", r"[A-Za-z][A-Za-z0-9_.-]{0,14}", "vmbr0")
 EXTENSION = Shape(
     "an extension, vendor/name", r"[a-z0-9.-]+/[a-z0-9._-]+", "siderolabs/qemu-guest-agent"
 )
-ENDPOINT = Shape(
-    "host:port", r"[A-Za-z0-9.-]+:\d{1,5}", "127.66.0.4:8006"
-)
+ENDPOINT = Shape("host:port", r"[A-Za-z0-9.-]+:\d{1,5}", "127.66.0.4:8006")
 LOCK_HOME = Shape(
     "`local` or an S3 address", r"local|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/\S*)?", "local"
 )
 LINK_NAME = Shape("a network link name", r"[A-Za-z][A-Za-z0-9_.-]{0,14}", "eth1")
 BOOT_DEVICE = Shape("a disk or network slot", r"(scsi|virtio|sata|ide|net)\d+", "scsi0")
 PCI_ADDRESS = Shape(
-    "a PCI address", r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}(\.[0-7])?", "0000:01:00.0", folded=True
+    "a PCI address",
+    r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}(\.[0-7])?",
+    "0000:01:00.0",
+    folded=True,
 )
 USB_ID = Shape(
     "a USB vendor:product pair or bus-port path",

@@ -52,7 +52,9 @@ class Version:
         core = f"{self.major}.{self.minor}"
         if self.patch is not None:
             core += f".{self.patch}"
-        return core + (f"-{self.pre}" if self.pre else "") + (f"+{self.build}" if self.build else "")
+        return (
+            core + (f"-{self.pre}" if self.pre else "") + (f"+{self.build}" if self.build else "")
+        )
 
     @property
     def tagged(self) -> str:
@@ -87,6 +89,4 @@ class Version:
 
 def _pre_order(pre: str) -> tuple[tuple[bool, int, str], ...]:
     parts = pre.split(".") if pre else []
-    return tuple(
-        (False, int(part), "") if part.isdigit() else (True, 0, part) for part in parts
-    )
+    return tuple((False, int(part), "") if part.isdigit() else (True, 0, part) for part in parts)

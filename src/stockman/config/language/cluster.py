@@ -5,6 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
+from stockman.model.oidc import Oidc
 from stockman.model.origin import Traced
 from stockman.model.record import record
 from stockman.model.secret import Secret
@@ -12,7 +13,6 @@ from stockman.model.shapes import (
     ADDRESS_POOL,
     GIT_URL,
     HOST_OR_ADDRESS,
-    HTTP_URL,
     Asn,
     Domain,
     Example,
@@ -64,24 +64,6 @@ class ApiSection(Traced):
 
 
 @record
-class OidcSection(Traced):
-    """Logins to the Kubernetes API through an identity provider."""
-
-    issuer_url: Annotated[str, HTTP_URL]
-    """Issuer."""
-    client_id: str
-    """Client."""
-    username_claim: str = "preferred_username"
-    """Claim that names the user."""
-    username_prefix: str = "oidc:"
-    """Put in front of user names; empty lets a user take the name of a system account."""
-    groups_claim: str = "groups"
-    """Claim that lists groups."""
-    groups_prefix: str = "oidc:"
-    """Put in front of group names."""
-
-
-@record
 class KubernetesSection(Traced):
     """Kubernetes: version, networks, API."""
 
@@ -97,7 +79,7 @@ class KubernetesSection(Traced):
     """The API."""
     schedule_on_controllers: bool | None = None
     """Whether controllers take work. None: only when there are no workers."""
-    oidc: OidcSection | None = None
+    oidc: Oidc | None = None
     """None: no identity provider."""
 
 

@@ -7,9 +7,10 @@ from ipaddress import IPv4Address
 from typing import Annotated
 from uuid import UUID
 
-from stockman.config.language.talos import Link, NodeTalos
+from stockman.config.language.talos import NodeTalos
 from stockman.model.expectation import Expect
 from stockman.model.hardware import DataDisk, Hardware, Nic
+from stockman.model.machine import Link
 from stockman.model.origin import Traced
 from stockman.model.record import record
 from stockman.model.shapes import (
@@ -96,7 +97,7 @@ class NodeKeys(Traced):
 
 @record
 class ClassSection(NodeKeys):
-    """A class: what nodes have in common. `controller` and `worker` hold for nodes that name none."""
+    """What nodes have in common. `controller` and `worker` hold for nodes that name no class."""
 
     extends: ClassNameText | None = None
     """Class that this one builds on. None: none."""

@@ -69,7 +69,7 @@ def _syntax(file: str, text: str, reason: str) -> Problem:
         lines = text.split("\n")
         at = Position(file, len(lines), len(lines[-1]) + 1)
     message = _PLACE.sub("", reason).strip()
-    if message.startswith("Cannot overwrite") or message.startswith("Cannot declare"):
+    if message.startswith(("Cannot overwrite", "Cannot declare")):
         return Problem(
             code="toml.duplicate-key",
             what="a key or table is given twice",

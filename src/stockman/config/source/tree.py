@@ -16,7 +16,7 @@ _INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
 
 
 class Scalar:
-    """One value as written. `plain` means unquoted: only then may it be a number, a flag or null."""
+    """One value as written. `plain` means unquoted: only then may it be a number or null."""
 
     __slots__ = ("at", "plain", "span", "text")
 
@@ -74,7 +74,7 @@ Node = Scalar | Mapping | Sequence
 
 
 def untyped(node: Node) -> object:
-    """The value of a free-form node by the YAML 1.2 core schema: unquoted numbers, flags and nulls."""
+    """The value of a free-form node: unquoted texts are typed by the YAML 1.2 core schema."""
     if isinstance(node, Mapping):
         return {key: untyped(entry.value) for key, entry in node.entries.items()}
     if isinstance(node, Sequence):
@@ -139,7 +139,10 @@ def carried(mapping: Mapping, via: str, path: str) -> Mapping:
         mapping.at,
         {
             key: Entry(
-                entry.key, _carried(entry.value, via, f"{path}.{key}"), name=f"{path}.{key}", via=via
+                entry.key,
+                _carried(entry.value, via, f"{path}.{key}"),
+                name=f"{path}.{key}",
+                via=via,
             )
             for key, entry in mapping.entries.items()
         },

@@ -23,8 +23,8 @@ def read_yaml(file: str, text: str) -> Mapping:
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             reader.take(event)
-    except yaml.reader.ReaderError as error:
-        raise Unreadable(_bad_character(file, text, error)) from None
+    except yaml.reader.ReaderError:
+        raise Unreadable(_bad_character(file, text)) from None
     except yaml.MarkedYAMLError as error:
         raise Unreadable(_syntax(file, text, error)) from None
     return reader.document()
@@ -52,19 +52,18 @@ class _Reader:
         self._unfinished: set[str] = set()
         self._aliased = 0
 
-    def take(self, event: Any) -> None:
-        kind = type(event)
-        if kind is yaml.ScalarEvent:
+    def take(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
-        elif kind is yaml.MappingStartEvent:
+        elif isinstance(event, yaml.MappingStartEvent):
             self._start(Mapping(self._at(event)), event)
-        elif kind is yaml.SequenceStartEvent:
+        elif isinstance(event, yaml.SequenceStartEvent):
             self._start(Sequence(self._at(event)), event)
-        elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+        elif isinstance(event, yaml.CollectionEndEvent):
             self._end()
-        elif kind is yaml.AliasEvent:
+        elif isinstance(event, yaml.AliasEvent):
             self._alias(event)
-        elif kind is yaml.DocumentStartEvent:
+        elif isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
                 self._refuse(
@@ -91,11 +90,13 @@ class _Reader:
             )
         )
 
-    def _at(self, event: Any) -> Position:
+    def _at(self, event: yaml.Event) -> Position:
         mark = event.start_mark
+        if mark is None:
+            return Position(self._file, 1, 1)
         return Position(self._file, mark.line + 1, mark.column + 1)
 
-    def _scalar(self, event: Any) -> None:
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
         if event.tag is not None and event.tag != "!":
             self._check_tag(event)
         plain = event.style is None or event.style == ""
@@ -105,13 +106,13 @@ class _Reader:
             event.value,
             self._at(event),
             plain=plain,
-            span=(event.start_mark.index, event.end_mark.index),
+            span=_span(event),
         )
         if event.anchor is not None:
             self._anchors[event.anchor] = (scalar, 1)
-        self._place(scalar, 1, event)
+        self._place(scalar, 1)
 
-    def _start(self, node: Mapping | Sequence, event: Any) -> None:
+    def _start(self, node: Mapping | Sequence, event: yaml.CollectionStartEvent) -> None:
         if event.tag is not None:
             self._check_tag(event)
         if len(self._open) >= MAX_DEPTH:
@@ -123,13 +124,7 @@ class _Reader:
                 fix="remove the brackets or the indentation that was not meant",
             )
         if self._open and isinstance(self._open[-1].node, Mapping) and self._open[-1].key is None:
-            self._refuse(
-                event,
-                "yaml.key",
-                "a list or mapping stands where a key is expected",
-                why="keys are words",
-                fix="quote the text if it starts with `[` or `{`; otherwise give the line a key",
-            )
+            raise Unreadable(_not_a_key(self._at(event)))
         self._open.append(_Open(node, event.anchor))
         if event.anchor is not None:
             self._unfinished.add(event.anchor)
@@ -139,9 +134,9 @@ class _Reader:
         if closed.anchor is not None:
             self._unfinished.discard(closed.anchor)
             self._anchors[closed.anchor] = (closed.node, closed.size)
-        self._place(closed.node, closed.size, None)
+        self._place(closed.node, closed.size)
 
-    def _alias(self, event: Any) -> None:
+    def _alias(self, event: yaml.AliasEvent) -> None:
         if event.anchor in self._unfinished:
             self._refuse(
                 event,
@@ -150,7 +145,7 @@ class _Reader:
                 why="that would never end",
                 fix=f"remove *{event.anchor} here",
             )
-        known = self._anchors.get(event.anchor)
+        known = self._anchors.get(event.anchor or "")
         if known is None:
             self._refuse(
                 event,
@@ -169,9 +164,9 @@ class _Reader:
                 why=f"written out it would hold more than {MAX_ALIASED:,} repeated values",
                 fix="write the values where they are needed, or use node classes",
             )
-        self._place(node, size, event)
+        self._place(node, size)
 
-    def _place(self, node: Node, size: int, event: Any) -> None:
+    def _place(self, node: Node, size: int) -> None:
         if not self._open:
             self._root = node
             return
@@ -180,25 +175,19 @@ class _Reader:
         if isinstance(parent.node, Sequence):
             parent.node.items.append(node)
         elif parent.key is None:
-            parent.key = self._key(node, event)
+            parent.key = self._key(node)
         else:
             self._entry(parent.node, parent.key, node)
             parent.key = None
 
-    def _key(self, node: Node, event: Any) -> Scalar:
+    def _key(self, node: Node) -> Scalar:
         if isinstance(node, Scalar):
             return node
-        self._refuse(
-            event,
-            "yaml.key",
-            "a list or mapping stands where a key is expected",
-            why="keys are words",
-            fix="give the line a key",
-        )
+        raise Unreadable(_not_a_key(node.at))
 
     def _entry(self, mapping: Mapping, key: Scalar, value: Node) -> None:
         if key.plain and key.text == _MERGE:
-            self._merge(mapping, key, value)
+            self._merge(mapping, value)
             return
         earlier = mapping.entries.get(key.text)
         if earlier is not None and not earlier.via:
@@ -207,13 +196,13 @@ class _Reader:
                     code="yaml.duplicate-key",
                     what=f"{key.text} is given twice",
                     where=key.at,
-                    why=f"it stands already at line {earlier.key.at.line}; one of the two would be lost",
+                    why=f"it stands already at line {earlier.key.at.line}; one would be lost",
                     fix=f"keep one {key.text}",
                 )
             )
         mapping.entries[key.text] = Entry(key, value)
 
-    def _merge(self, mapping: Mapping, key: Scalar, value: Node) -> None:
+    def _merge(self, mapping: Mapping, value: Node) -> None:
         sources = value.items if isinstance(value, Sequence) else [value]
         for source in sources:
             if not isinstance(source, Mapping):
@@ -229,10 +218,9 @@ class _Reader:
             for name, entry in source.entries.items():
                 if name not in mapping.entries:
                     mapping.entries[name] = Entry(entry.key, entry.value, via=_MERGE)
-        del key
 
-    def _check_tag(self, event: Any) -> None:
-        if event.tag == "!" or event.tag.startswith(_STANDARD_TAG):
+    def _check_tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
+        if event.tag is None or event.tag == "!" or event.tag.startswith(_STANDARD_TAG):
             return
         self._refuse(
             event,
@@ -242,11 +230,26 @@ class _Reader:
             fix="remove the tag",
         )
 
-    def _refuse(self, event: Any, code: str, what: str, *, why: str, fix: str) -> NoReturn:
+    def _refuse(self, event: yaml.Event, code: str, what: str, *, why: str, fix: str) -> NoReturn:
         raise Unreadable(Problem(code=code, what=what, where=self._at(event), why=why, fix=fix))
 
 
-def _bad_character(file: str, text: str, error: Any) -> Problem:
+def _span(event: yaml.Event) -> tuple[int, int]:
+    start, end = event.start_mark, event.end_mark
+    return (0, 0) if start is None or end is None else (start.index, end.index)
+
+
+def _not_a_key(at: Position) -> Problem:
+    return Problem(
+        code="yaml.key",
+        what="a list or mapping stands where a key is expected",
+        where=at,
+        why="keys are words",
+        fix="quote the text if it starts with `[` or `{`; otherwise give the line a key",
+    )
+
+
+def _bad_character(file: str, text: str) -> Problem:
     index = _first_bad(text)
     line = text.count("\n", 0, index) + 1
     column = index - text.rfind("\n", 0, index)
@@ -265,7 +268,7 @@ def _first_bad(text: str) -> int:
     return found.start() if found is not None else 0
 
 
-def _syntax(file: str, text: str, error: Any) -> Problem:
+def _syntax(file: str, text: str, error: yaml.MarkedYAMLError) -> Problem:
     mark = error.problem_mark or error.context_mark
     line = mark.line if mark is not None else 0
     column = mark.column if mark is not None else 0

@@ -1,0 +1,206 @@
+"""`ports.Network` over sockets, each question in a thread of its own.
+
+The resolver of the system cannot be interrupted and may take half a minute. A thread that is late
+is left behind: it ends with its socket or with the process, and nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from typing import TypeVar
+
+from stockman.adapters import dns, sntp, tls
+from stockman.adapters.http_date import head, seconds_ahead
+from stockman.ports.probe import Certificate, Door, NoAddress, NoAnswer, Trust
+
+T = TypeVar("T")
+
+Lookup = Callable[[str], tuple[str, ...]]
+"""Takes a name and returns its addresses; may block, and raises `OSError`."""
+
+PATIENCE = 2.0
+"""Seconds for one question: a name, a connection with its handshake, a packet and its answer."""
+_LARGEST_PACKET = 4096
+
+
+def system_lookup(host: str) -> tuple[str, ...]:
+    """The addresses of a name as the system's resolver knows them, in its order."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class SocketNetwork:
+    """`ports.Network` over sockets. Of several addresses of a name the first one is asked."""
+
+    def __init__(self, *, patience: float = PATIENCE, lookup: Lookup = system_lookup) -> None:
+        self._patience = patience
+        self._lookup = lookup
+        self._names: dict[str, asyncio.Task[tuple[str, ...]]] = {}
+
+    async def resolve(self, host: str) -> tuple[str, ...]:
+        if _is_address(host):
+            return (host,)
+        if host not in self._names:
+            self._names[host] = asyncio.ensure_future(self._looked_up(host))
+        return await asyncio.shield(self._names[host])
+
+    async def connect(self, door: Door) -> None:
+        address, *_ = await self.resolve(door.host)
+        await self._asked(lambda: _connect(address, door.port, self._patience).close())
+
+    async def certificate(self, door: Door, trust: Trust) -> Certificate:
+        address, *_ = await self.resolve(door.host)
+        return await self._asked(
+            lambda: _Handshake(address, door, self._patience).certificate(trust)
+        )
+
+    async def http_clock(self, door: Door, *, tls: bool) -> float:
+        address, *_ = await self.resolve(door.host)
+        return await self._asked(
+            lambda: _Handshake(address, door, self._patience).http_clock(encrypted=tls)
+        )
+
+    async def ntp_clock(self, server: str, port: int = 123) -> float:
+        address, *_ = await self.resolve(server)
+        return await self._asked(lambda: _ntp_clock(address, port, self._patience))
+
+    async def name_server(self, server: str, port: int = 53) -> None:
+        number = int.from_bytes(os.urandom(2))
+        answer = await self._asked(
+            lambda: _exchanged(server, port, dns.question(number), self._patience)
+        )
+        dns.judge(answer, number)
+
+    async def _looked_up(self, host: str) -> tuple[str, ...]:
+        try:
+            found = await self._asked(lambda: self._lookup(host))
+        except NoAnswer as none:
+            raise NoAddress(f"no name server knows an address: {none}") from None
+        if not found:
+            raise NoAddress("it has no address")
+        return found
+
+    async def _asked(self, work: Callable[[], T]) -> T:
+        try:
+            async with asyncio.timeout(self._patience):
+                return await _in_own_thread(work)
+        except TimeoutError:
+            raise NoAnswer(f"no answer within {self._patience:g} s") from None
+        except (OSError, ValueError) as error:
+            raise NoAnswer(_clause(error)) from None
+
+
+class _Handshake:
+    """One way to a server: dialled anew for every question, with all of them in bounded time."""
+
+    def __init__(self, address: str, door: Door, patience: float) -> None:
+        self._address = address
+        self._door = door
+        self._patience = patience
+
+    def certificate(self, trust: Trust) -> Certificate:
+        if trust.fingerprint is not None:
+            seen = self._seen()
+            return tls.certificate(seen, tls.mismatch(tls.certificate(seen), trust))
+        try:
+            with self._encrypted(tls.judging(trust)) as connection:
+                return tls.certificate(connection.getpeercert(binary_form=True) or b"")
+        except tls.UnusableCa as unusable:
+            return tls.certificate(self._seen(), f"its CA cannot be read: {unusable}")
+        except ssl.SSLCertVerificationError as error:
+            return tls.certificate(self._seen(), _uncapitalised(error.verify_message.rstrip(".")))
+
+    def http_clock(self, *, encrypted: bool) -> float:
+        with self._encrypted(tls.unjudging()) if encrypted else self._plain() as connection:
+            before = time.time()
+            date = head(connection, self._door.name or self._door.host)
+            return seconds_ahead(date, before, time.time())
+
+    def _seen(self) -> bytes:
+        with self._encrypted(tls.unjudging()) as connection:
+            return connection.getpeercert(binary_form=True) or b""
+
+    def _encrypted(self, context: ssl.SSLContext) -> ssl.SSLSocket:
+        plain = self._plain()
+        try:
+            return context.wrap_socket(plain, server_hostname=self._door.name or self._door.host)
+        except (OSError, ValueError):
+            plain.close()
+            raise
+
+    def _plain(self) -> socket.socket:
+        return _connect(self._address, self._door.port, self._patience)
+
+
+def _connect(address: str, port: int, patience: float) -> socket.socket:
+    return socket.create_connection((address, port), timeout=patience)
+
+
+def _ntp_clock(address: str, port: int, patience: float) -> float:
+    cookie = int.from_bytes(os.urandom(8))
+    sent = time.time_ns()
+    answer = _exchanged(address, port, sntp.question(cookie), patience)
+    return sntp.offset(answer, cookie, sent, time.time_ns())
+
+
+def _exchanged(address: str, port: int, packet: bytes, patience: float) -> bytes:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as door:
+        door.settimeout(patience)
+        door.connect((address, port))
+        door.send(packet)
+        return door.recv(_LARGEST_PACKET)
+
+
+async def _in_own_thread(work: Callable[[], T]) -> T:
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+
+    def deliver(finish: Callable[[], None]) -> None:
+        # The loop is closed when the answer comes after everybody left.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(lambda: None if answer.done() else finish())
+
+    def run() -> None:
+        try:
+            result = work()
+        except (OSError, ValueError, NoAnswer) as error:
+            failure = error
+            deliver(lambda: answer.set_exception(failure))
+        else:
+            deliver(lambda: answer.set_result(result))
+
+    Thread(target=run, daemon=True).start()
+    return await answer
+
+
+def _is_address(host: str) -> bool:
+    for family in (socket.AF_INET, socket.AF_INET6):
+        with suppress(OSError, ValueError):
+            socket.inet_pton(family, host)
+            return True
+    return False
+
+
+def _clause(error: OSError | ValueError) -> str:
+    match error:
+        case ConnectionRefusedError():
+            return "nothing listens there"
+        case ConnectionResetError() | BrokenPipeError() | ssl.SSLEOFError():
+            return "the connection was cut"
+        case ssl.SSLError():
+            return f"it does not speak TLS as we do: {_uncapitalised(error.reason or 'no reason')}"
+        case OSError():
+            return _uncapitalised(error.strerror or type(error).__name__)
+    return "the name cannot be written as a host name"
+
+
+def _uncapitalised(text: str) -> str:
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

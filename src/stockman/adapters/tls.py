@@ -1,0 +1,69 @@
+"""How certificates are judged: contexts for handshakes, and what a certificate says."""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from datetime import datetime
+
+from stockman.ports.probe import Certificate, Trust
+
+
+class UnusableCa(Exception):
+    """What was given as CA certificates holds none; the text says why."""
+
+
+def judging(trust: Trust) -> ssl.SSLContext:
+    """A context that refuses what its CAs did not sign. The fingerprint is the caller's to check."""
+    if trust.ca is None:
+        return ssl.create_default_context()
+    try:
+        context = ssl.create_default_context(cadata=trust.ca.decode("ascii"))
+    except (ssl.SSLError, ValueError) as error:
+        raise UnusableCa(_reason(error)) from None
+    # Python >= 3.13 refuses CAs without a key identifier, which small CAs of one's own often lack.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def unjudging() -> ssl.SSLContext:
+    """A context that takes any certificate, for looking at it; nothing secret may be sent over it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def certificate(der: bytes, flaw: str = "") -> Certificate:
+    """What a certificate says of itself."""
+    return Certificate(
+        fingerprint=_spelled(hashlib.sha256(der).hexdigest()),
+        expires=_expires(der),
+        flaw=flaw,
+    )
+
+
+def mismatch(seen: Certificate, trust: Trust) -> str:
+    """Why a certificate is not the pinned one, as a clause; empty if it is, or none is pinned."""
+    if trust.fingerprint is None or _bare(seen.fingerprint) == _bare(trust.fingerprint):
+        return ""
+    return f"its fingerprint is {seen.fingerprint}, not the pinned {_spelled(_bare(trust.fingerprint))}"
+
+
+def _expires(der: bytes) -> datetime:
+    from cryptography import x509
+
+    return x509.load_der_x509_certificate(der).not_valid_after_utc
+
+
+def _bare(fingerprint: str) -> str:
+    return fingerprint.replace(":", "").lower()
+
+
+def _spelled(digits: str) -> str:
+    pairs = (digits[at : at + 2] for at in range(0, len(digits), 2))
+    return ":".join(pairs).upper()
+
+
+def _reason(error: ValueError | ssl.SSLError) -> str:
+    return "it is not text" if isinstance(error, UnicodeDecodeError) else "it holds no certificate"

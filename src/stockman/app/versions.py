@@ -1,0 +1,286 @@
+"""What is known of versions, what the user's files pin, and what is newer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from enum import Enum
+from typing import NamedTuple
+
+from stockman.model import components, extensions, support
+from stockman.model.components import KnownComponent
+from stockman.model.errors import StockmanError
+from stockman.model.record import record
+from stockman.model.support import Fit, Verdict
+from stockman.model.tables import NAMES, Table, table
+from stockman.model.version import Version
+from stockman.ports.registry import Registry
+
+_AT_ONCE = 8
+
+
+@record
+class Pins:
+    """The versions that a user's files name; None or absent: they name none."""
+
+    talos: Version | None = None
+    kubernetes: Version | None = None
+    proxmox: Version | None = None
+    components: Mapping[str, Version] = field(default_factory=dict)
+
+
+class Standing(Enum):
+    """How a pinned version stands to the newest one."""
+
+    CURRENT = "current"
+    BEHIND = "newer exists"
+    AHEAD = "newer than known"
+    REFUSED = "not supported"
+    NOT_PINNED = "not pinned"
+    UNKNOWN = "unknown"
+
+
+@record
+class Comparison:
+    """One product or component: what is pinned, what is newest, and what follows."""
+
+    name: str
+    pinned: Version | None
+    newest: Version | None
+    """None: not known."""
+    standing: Standing
+    because: str = ""
+    """Empty: the numbers say it all."""
+
+
+@record
+class VersionsReport:
+    """Every comparison, and how old the tables behind them are."""
+
+    online: bool
+    """Whether the registries were asked for charts; otherwise the tables speak."""
+    refreshed: str
+    """The day of the oldest table, YYYY-MM-DD."""
+    platform: tuple[Comparison, ...]
+    components: tuple[Comparison, ...]
+
+
+class KubernetesRow(NamedTuple):
+    """A line of Kubernetes and the lines of Talos that run it."""
+
+    line: Version
+    newest: Version
+    talos: tuple[Version, ...]
+
+
+@record
+class Tables:
+    """All tables, for printing."""
+
+    about: tuple[Table, ...]
+    talos: tuple[support.TalosLine, ...]
+    kubernetes: tuple[KubernetesRow, ...]
+    proxmox: tuple[support.ProxmoxLine, ...]
+    components: tuple[KnownComponent, ...]
+    extensions: tuple[extensions.Extension, ...]
+
+
+@record
+class _Answer:
+    """What a registry said of a chart: its newest stable version, or why there is none."""
+
+    newest: Version | None = None
+    because: str = ""
+
+
+def tables() -> Tables:
+    """Everything that the tables say."""
+    return Tables(
+        about=tuple(table(name) for name in NAMES),
+        talos=support.talos_lines(),
+        kubernetes=tuple(
+            KubernetesRow(
+                line=one.line,
+                newest=one.newest,
+                talos=tuple(
+                    talos.line
+                    for talos in support.talos_lines()
+                    if talos.kubernetes[0] <= one.line <= talos.kubernetes[1]
+                ),
+            )
+            for one in support.kubernetes_lines()
+        ),
+        proxmox=support.proxmox_lines(),
+        components=components.components(),
+        extensions=extensions.extensions(),
+    )
+
+
+async def report(pins: Pins, registry: Registry | None = None) -> VersionsReport:
+    """How the pins stand to what is known; with a registry, to what it offers right now.
+
+    A registry that does not answer makes its rows unknown and leaves the others alone.
+    """
+    answers = None if registry is None else await _ask(registry, components.components())
+    return VersionsReport(
+        online=registry is not None,
+        refreshed=min(table(name).refreshed for name in NAMES),
+        platform=(_talos(pins), _kubernetes(pins), _proxmox(pins)),
+        components=tuple(_components(pins, answers)),
+    )
+
+
+def compare(pins: Pins, *, online: bool) -> VersionsReport:
+    """The report, with the real registries asked if `online`."""
+    return asyncio.run(_report_online(pins) if online else report(pins))
+
+
+async def _report_online(pins: Pins) -> VersionsReport:
+    from stockman.adapters.registry import HttpRegistry
+
+    async with HttpRegistry() as registry:
+        return await report(pins, registry)
+
+
+def newest_stable(tags: Iterable[str]) -> Version | None:
+    """The newest full version among tags, pre-releases and other names left out."""
+    found: list[Version] = []
+    for tag in tags:
+        try:
+            version = Version.parse(tag)
+        except ValueError:
+            continue
+        if version.patch is not None and not version.pre:
+            found.append(version)
+    return max(found, default=None)
+
+
+async def _ask(registry: Registry, known: Iterable[KnownComponent]) -> Mapping[str, _Answer]:
+    places = asyncio.Semaphore(_AT_ONCE)
+    async with asyncio.TaskGroup() as group:
+        tasks = {
+            one.name: group.create_task(_answer(registry, one.repository, places)) for one in known
+        }
+    return {name: task.result() for name, task in tasks.items()}
+
+
+async def _answer(registry: Registry, repository: str, places: asyncio.Semaphore) -> _Answer:
+    if not repository.startswith("oci://"):
+        return _Answer(because="it has no chart in a registry that lists tags")
+    async with places:
+        try:
+            tags = await registry.tags(repository)
+        except StockmanError as error:
+            return _Answer(because=f"{error.problem.what}: {error.problem.why}")
+    newest = newest_stable(tags)
+    if newest is None:
+        return _Answer(because=f"none of the registry's {len(tags)} tags is a stable version")
+    return _Answer(newest=newest)
+
+
+def _talos(pins: Pins) -> Comparison:
+    newest = support.talos_lines()[-1].newest
+    if pins.talos is None:
+        return _not_pinned("talos", newest)
+    patch = support.newest_known_patch(pins.talos)
+    return _compared("talos", pins.talos, newest, support.talos_fits(pins.talos), patch)
+
+
+def _kubernetes(pins: Pins) -> Comparison:
+    usable = None if pins.talos is None else support.kubernetes_range(pins.talos)
+    newest = max(
+        one.newest
+        for one in support.kubernetes_lines()
+        if usable is None or usable[0] <= one.line <= usable[1]
+    )
+    if pins.kubernetes is None:
+        return _not_pinned("kubernetes", newest)
+    if pins.talos is None:
+        fit = Fit(verdict=Verdict.OK, because="no Talos is pinned to judge it by")
+    else:
+        fit = support.kubernetes_fits(pins.talos, pins.kubernetes)
+    line = support.kubernetes_line(pins.kubernetes)
+    patch = None if line is None else line.newest
+    return _compared("kubernetes", pins.kubernetes, newest, fit, patch)
+
+
+def _proxmox(pins: Pins) -> Comparison:
+    newest = support.proxmox_lines()[-1].line
+    if pins.proxmox is None:
+        return _not_pinned("proxmox", newest)
+    return _compared("proxmox", pins.proxmox, newest, support.proxmox_fits(pins.proxmox), None)
+
+
+def _not_pinned(name: str, newest: Version) -> Comparison:
+    return Comparison(name=name, pinned=None, newest=newest, standing=Standing.NOT_PINNED)
+
+
+def _compared(
+    name: str, pinned: Version, newest: Version, fit: Fit, patch: Version | None
+) -> Comparison:
+    because = ""
+    if fit.verdict is Verdict.REFUSED:
+        standing, because = Standing.REFUSED, fit.because
+    elif fit.verdict is Verdict.NEWER:
+        standing, because = Standing.AHEAD, fit.because
+    elif pinned < newest:
+        standing = Standing.BEHIND
+        if patch is not None and patch != newest:
+            because = f"newest {pinned.minor_text}: {patch}"
+    else:
+        standing = Standing.CURRENT
+    return Comparison(name=name, pinned=pinned, newest=newest, standing=standing, because=because)
+
+
+def _components(pins: Pins, answers: Mapping[str, _Answer] | None) -> Iterable[Comparison]:
+    surroundings = {
+        "talos": pins.talos,
+        "kubernetes": pins.kubernetes,
+        "proxmox": pins.proxmox,
+    }
+    pinned = {_name(name): version for name, version in pins.components.items()}
+    for known in components.components():
+        answer = _from_table(known) if answers is None else answers[known.name]
+        fit = components.component_fits(known, surroundings)
+        yield _component(known, pinned.pop(known.name, None), answer, fit)
+    for name, version in sorted(pinned.items()):
+        yield Comparison(
+            name=name,
+            pinned=version,
+            newest=None,
+            standing=Standing.UNKNOWN,
+            because="the table has no such component",
+        )
+
+
+def _name(written: str) -> str:
+    known = components.component(written)
+    return written if known is None else known.name
+
+
+def _from_table(known: KnownComponent) -> _Answer:
+    return _Answer(newest=known.version, because="the table has no version of it")
+
+
+def _component(
+    known: KnownComponent, pinned: Version | None, answer: _Answer, fit: Fit
+) -> Comparison:
+    because = "" if fit.verdict is Verdict.OK else fit.because
+    if answer.newest is None:
+        standing, because = Standing.UNKNOWN, answer.because
+    elif pinned is None:
+        standing = Standing.NOT_PINNED
+    elif fit.verdict is Verdict.REFUSED and pinned == known.version:
+        standing = Standing.REFUSED
+    elif pinned == answer.newest:
+        standing = Standing.CURRENT
+    else:
+        standing = Standing.BEHIND if pinned < answer.newest else Standing.AHEAD
+    return Comparison(
+        name=known.name,
+        pinned=pinned,
+        newest=answer.newest,
+        standing=standing,
+        because=because,
+    )

@@ -1,0 +1,59 @@
+"""The documentation of records: the text below each field, read from the source once."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.abc import InspectLoader
+
+
+@cache
+def field_docs(cls: type) -> dict[str, str]:
+    """What stands below each field of a record class and of the classes it builds on.
+
+    Empty where the program was installed without its source.
+    """
+    docs: dict[str, str] = {}
+    for one in reversed(cls.__mro__):
+        docs.update(_module_docs(one.__module__).get(one.__qualname__, {}))
+    return docs
+
+
+def class_doc(cls: type) -> str:
+    """What a record class says of itself, as one paragraph."""
+    return _paragraph(cls.__doc__ or "")
+
+
+@cache
+def _module_docs(module: str) -> dict[str, dict[str, str]]:
+    """Documented fields by class; one look at the source serves all classes of a module."""
+    source = _source(module)
+    if source is None:
+        return {}
+    return {
+        node.name: dict(_documented(node))
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+def _source(module: str) -> str | None:
+    spec = sys.modules[module].__spec__
+    loader = spec.loader if spec is not None else None
+    return loader.get_source(module) if isinstance(loader, InspectLoader) else None
+
+
+def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for statement, below in zip(node.body, node.body[1:], strict=False):
+        match statement, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                yield name, _paragraph(text)
+
+
+def _paragraph(text: str) -> str:
+    return " ".join(text.split())

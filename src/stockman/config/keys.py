@@ -1,0 +1,338 @@
+"""Every key of the language, with all that can be said of it.
+
+A path names keys only: lists add nothing to it (`nodes.vm.nics.bridge`), and a name that the user
+chooses is written NAME (`hosts.NAME.pools.disks`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from stockman.config.describe import class_doc
+from stockman.config.dialect import CLASSIC_KEYS, VISIBILITY
+from stockman.config.kinds import (
+    BASES,
+    Block,
+    Free,
+    Kind,
+    ListOf,
+    MapOf,
+    Member,
+    Value,
+    members,
+    words,
+)
+from stockman.config.language.estate import MACHINE_SECTIONS, Estate
+from stockman.model.record import plain, record
+from stockman.model.secret import Secret
+from stockman.model.shapes import GIT_URL, Shape
+
+NAME = "NAME"
+"""Stands in paths for a name that the user chooses."""
+
+_INDEX = re.compile(r"\[\d*\]")
+_ABSENT = re.compile(r"(?:^|(?<=\. ))(None|Empty): (.+?)\.(?: |$)")
+
+REPOSITORY = Shape(
+    "owner/repo, or a Git address",
+    rf"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+|{GIT_URL.pattern}",
+    "owner/repo",
+)
+"""How the classic dialect names a repository."""
+
+_RESPELLED = {
+    "cloudflare_enabled": Member(
+        "cloudflare_enabled",
+        Value(bool),
+        required=False,
+        default=True,
+        docs="Whether Cloudflare serves the domain; false makes the other cloudflare keys optional.",
+    ),
+    "repository_name": Member(
+        "repository_name",
+        Value(str, REPOSITORY, examples=(REPOSITORY.example,)),
+        required=False,
+        default=None,
+        docs="Repository on GitHub, or the Git address of one elsewhere.",
+    ),
+    VISIBILITY: Member(
+        VISIBILITY,
+        Value(str, choices=("public", "private")),
+        required=False,
+        default="public",
+        docs="Whether the repository on GitHub is read over HTTPS (public) or over SSH (private).",
+    ),
+}
+"""Flat keys that are written otherwise than the key of the one shape that they stand for."""
+
+
+@record
+class Key:
+    """One key: what it is called in both dialects, what it holds, what it means."""
+
+    path: str
+    """Its name in `explain`: its path in the one shape, or a flat key of cluster.yaml."""
+    type: str
+    """What it holds, in words."""
+    docs: str
+    """What it means."""
+    required: bool
+    default: str
+    """The value it has where it is not written. Empty: none."""
+    absent: str
+    """What it means when it is not written. Empty: what the default says."""
+    choices: tuple[str, ...]
+    """Texts it may be. Empty: not a choice."""
+    low: int | None
+    high: int | None
+    """Limits of a number. None: no limits."""
+    unit: str
+    form: str
+    """What a text, or each text of a list, has to look like. Empty: anything."""
+    pattern: str
+    """Regular expression of that form."""
+    examples: tuple[str, ...]
+    secret: bool
+    file: str
+    """File of the classic dialect that holds it."""
+    classic: tuple[str, ...]
+    """Flat keys of cluster.yaml that set it. Empty: there it has the same path."""
+    toml: str
+    """Table and key in cluster.toml. Empty: there is no such key."""
+    same_as: str
+    """Path in the one shape that a flat key stands for. Empty: it is one, or has none."""
+
+    @property
+    def name(self) -> str:
+        """The last word of the path."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def parent(self) -> str:
+        """Path of the key that this one stands in; empty for sections and flat keys."""
+        return self.path.rpartition(".")[0].removesuffix(f".{NAME}")
+
+    @property
+    def depth(self) -> int:
+        """How many keys stand above it."""
+        return self.path.replace(f".{NAME}", "").count(".")
+
+
+@cache
+def all_keys() -> tuple[Key, ...]:
+    """Every key of the one shape, sections first, each followed by what stands in it."""
+    return tuple(_keys_of(Estate, "", ""))
+
+
+@cache
+def flat_keys() -> tuple[Key, ...]:
+    """The flat keys of cluster.yaml, in the order of the dialect's table."""
+    named = [_flat_key(name, path) for name, path in CLASSIC_KEYS.items()]
+    after = next(index for index, key in enumerate(named, 1) if key.path == "repository_branch")
+    member = _RESPELLED[VISIBILITY]
+    named.insert(after, _key(VISIBILITY, member, toml="", file="cluster.yaml"))
+    return tuple(named)
+
+
+@cache
+def keys_by_path() -> dict[str, Key]:
+    """Keys of both dialects by what `explain` calls them."""
+    return {key.path: key for key in (*flat_keys(), *all_keys())}
+
+
+def fields_of(key: Key, *, recursive: bool = False) -> tuple[Key, ...]:
+    """The keys inside of a key; `recursive` goes down to the last."""
+    path = key.same_as or key.path
+    if recursive:
+        return tuple(one for one in all_keys() if one.path.startswith(f"{path}."))
+    return tuple(one for one in all_keys() if one.parent == path)
+
+
+def find_key(name: str) -> Key | None:
+    """The key of a path as users and messages write it; None where there is none.
+
+    List positions are ignored, and a name may stand where the path says NAME or be left out:
+    `hosts.NAME.pools`, `hosts.pve-a.pools[0]` and `hosts.pools` are the same.
+    """
+    steps = _INDEX.sub("", name).strip(".").split(".")
+    flat = keys_by_path().get(steps[0])
+    if flat is not None and len(steps) == 1:
+        return flat
+    path = _path_of(Block(Estate), steps)
+    return keys_by_path().get(path) if path else None
+
+
+def member_at(path: str) -> Member:
+    """The member that a path of the dialect's table leads to; of a list's item, the item's."""
+    kind: Kind = Block(Estate)
+    found: Member | None = None
+    for step in path.split("."):
+        if isinstance(kind, MapOf):
+            kind = kind.value
+            continue
+        found = next(one for one in _members_in(kind) if one.name == _INDEX.sub("", step))
+        kind = found.kind
+        if isinstance(kind, ListOf) and _INDEX.search(step):
+            kind = kind.item
+            found = found._replace(kind=kind, default=None)
+    if found is None:
+        raise LookupError(path)
+    return found
+
+
+def flat_member(name: str) -> Member:
+    """A flat key of cluster.yaml as a member of that file."""
+    respelled = _RESPELLED.get(name)
+    return respelled or member_at(CLASSIC_KEYS[name])._replace(name=name)
+
+
+def description(docs: str, kind: Kind) -> str:
+    """What a key means: its own words, or those of the block that it holds."""
+    own = _ABSENT.sub("", docs).strip()
+    block = _block(kind)
+    about = class_doc(block.cls) if block is not None else ""
+    if not own or not about:
+        return own or about or docs.replace("None: ", "Not set: ")
+    if not isinstance(kind, Block):
+        return f"{own} Each: {_continued(about)}"
+    return about if _nouns(own) <= _nouns(about) else f"{own} {about}"
+
+
+def _continued(sentence: str) -> str:
+    """A sentence as it goes on after a colon; names and acronyms keep their capitals."""
+    ordinary = sentence.startswith(("A ", "An ", "How ", "One ", "What ", "Where "))
+    return sentence[0].lower() + sentence[1:] if ordinary else sentence
+
+
+def _nouns(sentence: str) -> set[str]:
+    return {word for word in re.findall(r"[a-z]+", sentence.lower()) if len(word) > 3}
+
+
+def absence(docs: str) -> str:
+    """What the documentation says of a key that is not written; empty where it says nothing."""
+    found = _ABSENT.search(docs)
+    return found[2] if found is not None else ""
+
+
+def _path_of(kind: Kind, steps: list[str]) -> str:
+    """The general path of steps that a user wrote; empty where they lead nowhere."""
+    known: list[str] = []
+    while steps:
+        if isinstance(kind, MapOf):
+            block = _block(kind)
+            inner = {one.name for one in members(block.cls)} if block is not None else set()
+            while steps and steps[0] not in inner:
+                steps = steps[1:]  # a name; it may have dots of its own
+            if not steps:
+                break
+            known.append(NAME)
+        member = next((one for one in _members_in(kind) if one.name == steps[0]), None)
+        if member is None:
+            return ""
+        known.append(steps[0])
+        kind, steps = member.kind, steps[1:]
+    return ".".join(known)
+
+
+def _keys_of(cls: type, prefix: str, table: str) -> Iterator[Key]:
+    for member in members(cls):
+        path = f"{prefix}{member.name}"
+        block = _block(member.kind)
+        file = "nodes.yaml" if path.split(".", 1)[0] in MACHINE_SECTIONS else "cluster.yaml"
+        own_table = _table(path, member.kind)
+        place = own_table if block is not None else f"{table} {member.name}".strip()
+        yield _key(path, member, toml=place, file=file)
+        if block is not None:
+            inner = f"{path}.{NAME}." if isinstance(member.kind, MapOf) else f"{path}."
+            yield from _keys_of(block.cls, inner, own_table)
+
+
+def _table(path: str, kind: Kind) -> str:
+    if isinstance(kind, MapOf):
+        return f"[{path}.{NAME}]"
+    return f"[[{path}]]" if isinstance(kind, ListOf) else f"[{path}]"
+
+
+def _flat_key(name: str, path: str) -> Key:
+    table, _, last = path.rpartition(".")
+    header = f"[[{_INDEX.sub('', table)}]]" if table.endswith("]") else f"[{table}]"
+    return _key(
+        name,
+        flat_member(name),
+        toml=f"{header} {_INDEX.sub('', last)}",
+        file="cluster.yaml",
+        same_as=path,
+    )
+
+
+def _key(path: str, member: Member, *, toml: str, file: str, same_as: str = "") -> Key:
+    value = _single(member.kind)
+    shape = value.shape if isinstance(value, Value) else None
+    limits = value.limits if isinstance(value, Value) else None
+    return Key(
+        path=path,
+        type=words(member.kind),
+        docs=description(member.docs, member.kind),
+        required=member.required,
+        default=_default(member.default),
+        absent=absence(member.docs),
+        choices=value.choices if isinstance(value, Value) else (),
+        low=limits.low if limits is not None else None,
+        high=limits.high if limits is not None else None,
+        unit=limits.unit if limits is not None else "",
+        form=shape.says if shape is not None else "",
+        pattern=shape.pattern if shape is not None else "",
+        examples=value.examples if value is not None else (),
+        secret=isinstance(value, Value) and value.base is Secret,
+        file=file,
+        classic=() if same_as else _flat_names().get(path, ()),
+        toml=toml,
+        same_as=same_as,
+    )
+
+
+@cache
+def _flat_names() -> dict[str, tuple[str, ...]]:
+    """Flat keys by the general path that they set."""
+    names: dict[str, tuple[str, ...]] = {}
+    for name, path in CLASSIC_KEYS.items():
+        general = _path_of(Block(Estate), _INDEX.sub("", path).split("."))
+        names[general] = (*names.get(general, ()), name)
+    return names
+
+
+def _default(value: object) -> str:
+    """A default as a user would write it; empty for none and for whole blocks."""
+    written = plain(value)
+    if isinstance(written, bool):
+        return "true" if written else "false"
+    if isinstance(written, list | tuple):
+        return ", ".join(str(item) for item in written)
+    return "" if written is None or isinstance(written, dict) else str(written)
+
+
+def _members_in(kind: Kind) -> Iterable[Member]:
+    block = _block(kind)
+    return members(block.cls) if block is not None else ()
+
+
+def _block(kind: Kind) -> Block | None:
+    """The block that a key holds, be it alone, in a list or under names."""
+    match kind:
+        case Block():
+            return kind
+        case ListOf(item=inner) | MapOf(value=inner):
+            return _block(inner)
+    return None
+
+
+def _single(kind: Kind) -> Value | Free | None:
+    """The value that a key holds, be it alone, in a list or under names."""
+    match kind:
+        case Value() | Free():
+            return kind
+        case ListOf(item=inner) | MapOf(value=inner):
+            return _single(inner)
+    return None

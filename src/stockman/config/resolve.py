@@ -1,0 +1,233 @@
+"""From what was written to what should be: every default applied, every shorthand written out."""
+
+from __future__ import annotations
+
+from stockman.config.given import given
+from stockman.config.language.estate import Estate
+from stockman.config.load import Loaded
+from stockman.config.resolve_node import resolved_nodes
+from stockman.config.rules.addresses import first_address
+from stockman.config.rules.placement import clusters_of
+from stockman.model import support
+from stockman.model.desired import (
+    Bgp,
+    Cilium,
+    Cluster,
+    Desired,
+    Edge,
+    Gateways,
+    Kubernetes,
+    Network,
+    Repository,
+    Talos,
+)
+from stockman.model.errors import Refused
+from stockman.model.origin import Origin, Traced, derived
+from stockman.model.problem import Problem
+from stockman.model.version import Version
+
+_DNS_INDEX = 10
+
+
+def resolve(loaded: Loaded) -> Desired:
+    """What should be. Refuses while there are errors or values that are still encrypted."""
+    _check_ready(loaded)
+    estate = loaded.estate
+    clusters = clusters_of(estate.proxmox) if estate.proxmox is not None else ()
+    return Desired(
+        origins=estate.origins,
+        cluster=_cluster(estate) if estate.nodes else None,
+        nodes=resolved_nodes(estate),
+        proxmox=clusters,
+        connect=dict(estate.proxmox.connect) if estate.proxmox is not None else {},
+        components=estate.components,
+        upgrade=estate.upgrade,
+        backup=estate.backup,
+        lock=estate.lock,
+        guests=estate.guests,
+        hosts=estate.hosts,
+    )
+
+
+def _check_ready(loaded: Loaded) -> None:
+    errors = loaded.problems.errors
+    if errors:
+        raise Refused(
+            Problem(
+                code="config.unresolved",
+                what="the configuration has mistakes",
+                where=errors[0].where,
+                why=f"{len(errors)} found, the first: {errors[0].what}",
+                fix="run `stockman validate` and put them right",
+            )
+        )
+    if loaded.opaque:
+        first = loaded.opaque[0]
+        raise Refused(
+            Problem(
+                code="config.encrypted",
+                what=f"{first.name} is encrypted",
+                where=first.at,
+                why=f"{len(loaded.opaque)} values that are needed cannot be read",
+                fix="give the values in the clear; only secrets have to be encrypted",
+            )
+        )
+
+
+def _cluster(estate: Estate) -> Cluster:
+    return Cluster(
+        origins={
+            **_renamed(estate.cluster, name="name"),
+            **_renamed(estate.spegel, spegel="enabled"),
+        },
+        name=estate.cluster.name,
+        network=_network(estate),
+        kubernetes=_kubernetes(estate),
+        gateways=_gateways(estate),
+        repository=_repository(estate),
+        edge=_edge(estate),
+        cilium=_cilium(estate),
+        spegel=estate.spegel.enabled
+        if estate.spegel.enabled is not None
+        else len(estate.nodes) > 1,
+        talos=_talos(estate),
+    )
+
+
+def _network(estate: Estate) -> Network:
+    network = estate.network
+    cidr = given(network.node_cidr)
+    origins = dict(network.origins)
+    if network.default_gateway is None:
+        origins["default_gateway"] = derived("first address of the node network")
+    return Network(
+        origins=origins,
+        node_cidr=cidr,
+        dns_servers=network.dns_servers,
+        ntp_servers=network.ntp_servers,
+        default_gateway=network.default_gateway or first_address(cidr),
+        vlan_tag=network.vlan_tag,
+        addressing=network.addressing,
+    )
+
+
+def talos_version(estate: Estate) -> Version:
+    """The Talos version of the cluster."""
+    return estate.talos.version or support.talos_lines()[-1].newest
+
+
+def _kubernetes(estate: Estate) -> Kubernetes:
+    kubernetes = estate.kubernetes
+    line = support.talos_line(talos_version(estate))
+    origins = {
+        **kubernetes.origins,
+        **_renamed(kubernetes.api, api_addr="addr", api_tls_sans="tls_sans"),
+    }
+    version = kubernetes.version
+    if version is None:
+        version = given(line).kubernetes_default
+        origins["version"] = derived(f"default of Talos {talos_version(estate).minor_text}")
+    if kubernetes.coredns_addr is None:
+        origins["coredns_addr"] = derived("tenth address of the service network")
+    scheduled = kubernetes.schedule_on_controllers
+    if scheduled is None:
+        scheduled = all(node.controller for node in estate.nodes)
+        origins["schedule_on_controllers"] = derived(
+            "there are no workers" if scheduled else "there are workers"
+        )
+    return Kubernetes(
+        origins=origins,
+        version=version,
+        pod_cidr=kubernetes.pod_cidr,
+        svc_cidr=kubernetes.svc_cidr,
+        coredns_addr=kubernetes.coredns_addr or kubernetes.svc_cidr[_DNS_INDEX],
+        api_addr=given(kubernetes.api.addr),
+        api_tls_sans=kubernetes.api.tls_sans,
+        schedule_on_controllers=scheduled,
+        oidc=kubernetes.oidc,
+    )
+
+
+def _gateways(estate: Estate) -> Gateways:
+    gateways = estate.gateways
+    return Gateways(
+        origins=gateways.origins,
+        internal=given(gateways.internal),
+        dns=given(gateways.dns),
+        external=gateways.external,
+    )
+
+
+def _repository(estate: Estate) -> Repository:
+    repository = estate.repository
+    url = given(repository.url)
+    return Repository(
+        origins={**repository.origins, "private": derived("from the form of the address")},
+        url=url,
+        branch=repository.branch,
+        private=not url.startswith("https://"),
+        webhook_provider=repository.webhook_provider,
+        known_hosts=repository.known_hosts,
+    )
+
+
+def _edge(estate: Estate) -> Edge:
+    provider = estate.dns.provider
+    origins = {
+        **_renamed(estate.domain, domain="name"),
+        **_renamed(estate.dns, dns_provider="provider", dns_token="token"),
+        **_renamed(estate.ingress, ingress_mode="mode"),
+    }
+    mode = estate.ingress.mode
+    if mode is None:
+        mode = "none" if provider == "none" else "cloudflare-tunnel"
+        origins["ingress_mode"] = derived("follows the DNS provider")
+    return Edge(
+        origins=origins,
+        domain=estate.domain.name,
+        dns_provider=provider,
+        dns_token=estate.dns.token,
+        ingress_mode=mode,
+    )
+
+
+def _cilium(estate: Estate) -> Cilium:
+    cilium = estate.cilium
+    bgp = cilium.bgp
+    return Cilium(
+        origins=cilium.origins,
+        loadbalancer_mode=cilium.loadbalancer_mode,
+        loadbalancer_pool=cilium.loadbalancer_pool,
+        bgp=Bgp(
+            origins=bgp.origins,
+            router_addr=bgp.router_addr,
+            router_asn=given(bgp.router_asn),
+            node_asn=given(bgp.node_asn),
+        )
+        if bgp.router_addr is not None
+        else None,
+    )
+
+
+def _talos(estate: Estate) -> Talos:
+    talos = estate.talos
+    version = talos_version(estate)
+    origins = dict(talos.origins)
+    if talos.version is None:
+        origins["version"] = derived("the newest that stockman was tested with")
+    if talos.contract is None:
+        origins["contract"] = derived("the line of the version")
+    contract = talos.contract or version
+    return Talos(
+        origins=origins,
+        version=version,
+        contract=Version(*contract.line),
+        platform=talos.platform,
+        factory_url=talos.factory_url,
+        patches=talos.patches,
+        registries=talos.registries,
+    )
+
+
+def _renamed(section: Traced, **names: str) -> dict[str, Origin]:
+    return {new: section.origins[old] for new, old in names.items() if old in section.origins}

@@ -1,0 +1,157 @@
+"""Nodes in full: schematic, disk, VM, network cards with their addresses."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from ipaddress import IPv4Interface
+from typing import Any
+
+from stockman.config.derive import card_mac, machine_uuid
+from stockman.config.given import given
+from stockman.config.language.estate import Estate
+from stockman.config.language.node import NodeSection, VmSection
+from stockman.config.rules.placement import clusters_of
+from stockman.model.desired import Node, Role, Schematic, Vm
+from stockman.model.hardware import DataDisk, Hardware, HighAvailability, Nic
+from stockman.model.names import ClassName, Mac, NodeName, Region
+from stockman.model.origin import Origin, derived
+
+_SCSI_DISK = "/dev/sda"
+
+
+def resolved_nodes(estate: Estate) -> tuple[Node, ...]:
+    """All nodes in the order written."""
+    return tuple(_node(estate, node) for node in estate.nodes)
+
+
+def _node(estate: Estate, node: NodeSection) -> Node:
+    name = given(node.name)
+    prefix = given(estate.network.node_cidr).prefixlen
+    controller = bool(node.controller)
+    origins = dict(node.origins)
+    if "controller" in origins:
+        origins["role"] = origins["controller"]
+    if "class_" in origins:
+        origins["node_class"] = origins["class_"]
+    if node.disk is None:
+        origins["disk"] = derived("the first SCSI disk of the VM")
+    node_class = node.class_ or _class_of_role(estate, controller=controller)
+    if node.class_ is None and node_class is not None:
+        origins["node_class"] = derived("class of the role")
+    return Node(
+        origins=origins,
+        name=name,
+        role=Role.CONTROLLER if controller else Role.WORKER,
+        node_class=node_class,
+        address=IPv4Interface(f"{given(node.address)}/{prefix}"),
+        mac_addr=given(node.mac_addr),
+        disk=node.disk or _SCSI_DISK,
+        schematic=_schematic(estate, node),
+        mtu=node.mtu,
+        secureboot=node.secureboot,
+        encrypt_disk=node.encrypt_disk,
+        kernel_modules=node.kernel_modules,
+        patches=node.talos.patches,
+        links=node.links,
+        labels=node.labels,
+        annotations=node.annotations,
+        taints=node.taints,
+        expect=node.expect,
+        vm=_vm(estate, node, node.vm) if node.vm is not None else None,
+    )
+
+
+def _class_of_role(estate: Estate, *, controller: bool) -> ClassName | None:
+    role = ClassName("controller" if controller else "worker")
+    return role if role in estate.classes else None
+
+
+def _schematic(estate: Estate, node: NodeSection) -> Schematic:
+    talos = estate.talos
+    role = "controller_schematic_id" if node.controller else "worker_schematic_id"
+    origins: dict[str, Origin] = {}
+    candidates = (
+        (node.schematic_id, node, "schematic_id"),
+        (getattr(talos, role), talos, role),
+        (talos.schematic_id, talos, "schematic_id"),
+    )
+    if not node.talos.extensions:
+        for found, section, field in candidates:
+            if found is not None:
+                if field in section.origins:
+                    origins["id"] = section.origins[field]
+                return Schematic(origins=origins, id=found, extensions=(), kernel_args=())
+    return Schematic(
+        origins=origins,
+        id=None,
+        extensions=_joined(talos.extensions, node.talos.extensions),
+        kernel_args=_joined(talos.kernel_args, node.talos.kernel_args),
+    )
+
+
+def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
+
+
+def _vm(estate: Estate, node: NodeSection, vm: VmSection) -> Vm:
+    name = given(node.name)
+    cluster = estate.cluster.name
+    origins = dict(vm.origins)
+    origins["name"] = derived("the node's name")
+    if vm.uuid is None:
+        origins["uuid"] = derived("from cluster and node name")
+    if vm.region is None:
+        origins["region"] = derived("the only Proxmox cluster")
+    if vm.ha_group is not None:
+        origins["ha"] = origins["ha_group"]
+    shared: dict[str, Any] = {
+        one.name: getattr(vm, one.name) for one in fields(Hardware) if one.name != "origins"
+    }
+    shared["ha"] = _availability(vm)
+    return Vm(
+        origins=origins,
+        **shared,
+        name=name,
+        vmid=given(vm.vmid),
+        host=given(vm.host),
+        region=Region(vm.region) if vm.region is not None else _only_region(estate),
+        uuid=vm.uuid or machine_uuid(cluster, name),
+        disk_gb=vm.disk_gb,
+        datastore=vm.datastore,
+        data_disks=tuple(_data_disk(disk, vm) for disk in vm.data_disks),
+        nics=_cards(cluster, name, given(node.mac_addr), vm),
+    )
+
+
+def _only_region(estate: Estate) -> Region:
+    return clusters_of(given(estate.proxmox))[0].region
+
+
+def _availability(vm: VmSection) -> HighAvailability | None:
+    if vm.ha_group is None:
+        return vm.ha
+    return replace(vm.ha or HighAvailability(), group=vm.ha_group)
+
+
+def _data_disk(disk: DataDisk, vm: VmSection) -> DataDisk:
+    if disk.datastore is not None:
+        return disk
+    origins = {**disk.origins, "datastore": derived("the storage of the system disk")}
+    return replace(disk, origins=origins, datastore=vm.datastore)
+
+
+def _cards(cluster: str, node: NodeName, first: Mac, vm: VmSection) -> tuple[Nic, ...]:
+    short = {field: vm.origins[field] for field in ("bridge", "vlan_id") if field in vm.origins}
+    written = vm.nics or (Nic(origins=short, bridge=vm.bridge, vlan_id=vm.vlan_id),)
+    cards = []
+    for index, nic in enumerate(written):
+        if index == 0:
+            mac, reason = first, "the node's mac_addr"
+        else:
+            mac, reason = card_mac(cluster, node, index), "from cluster, node and position"
+        if nic.mac_addr is None:
+            origins = {**nic.origins, "mac_addr": derived(reason)}
+            cards.append(replace(nic, origins=origins, mac_addr=mac))
+        else:
+            cards.append(nic)
+    return tuple(cards)

@@ -1,0 +1,48 @@
+"""Rules between keys: each module knows one subject and reports everything it finds."""
+
+from __future__ import annotations
+
+from stockman.config.load import Loaded
+from stockman.config.rules import (
+    addresses,
+    backups,
+    classes,
+    edge,
+    guests,
+    identity,
+    images,
+    networks,
+    patches,
+    placement,
+    presence,
+    roles,
+    upgrades,
+    versions,
+    vms,
+)
+from stockman.config.rules.context import Context
+
+_RULES = (
+    presence.check,
+    addresses.check,
+    networks.check,
+    identity.check,
+    roles.check,
+    versions.check,
+    images.check,
+    edge.check,
+    vms.check,
+    placement.check,
+    patches.check,
+    upgrades.check,
+    backups.check,
+    classes.check,
+    guests.check,
+)
+
+
+def check(loaded: Loaded) -> None:
+    """Add to the problems of loaded files what only shows when keys are seen together."""
+    context = Context(loaded)
+    for rule in _RULES:
+        rule(context)

@@ -1,0 +1,43 @@
+"""What rules look at."""
+
+from __future__ import annotations
+
+from stockman.config.dialect import name_of
+from stockman.config.language.estate import Estate
+from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, Loaded
+from stockman.model.origin import Origin, Position
+from stockman.model.problem import Problems
+
+
+class Context:
+    """The estate with its problems, and the names users of the dialect know keys by."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.estate: Estate = loaded.estate
+        self.problems: Problems = loaded.problems
+        self.complete = loaded.complete
+        self._classic = loaded.classic
+        self._opaque = {origin.name for origin in loaded.opaque}
+        self._unfit = {
+            problem.where for problem in loaded.problems if isinstance(problem.where, Position)
+        }
+
+    @property
+    def has_cluster(self) -> bool:
+        """Whether there are Talos nodes, so that a cluster is wanted."""
+        return bool(self.estate.nodes)
+
+    def name(self, path: str) -> str:
+        """The name of a key in the user's dialect."""
+        return name_of(path, classic=self._classic)
+
+    def reported(self, origin: Origin | None) -> bool:
+        """Whether a problem stands at this place already, or its value is encrypted."""
+        if origin is None:
+            return False
+        return origin.at in self._unfit or origin.name in self._opaque
+
+    @property
+    def cluster_file(self) -> Position:
+        """Where keys of the cluster would be added."""
+        return Position(CLUSTER_YAML if self._classic else CLUSTER_TOML, 1, 1)

@@ -1,0 +1,65 @@
+"""Guests and hosts: one form each, devices and storages that can be told apart."""
+
+from __future__ import annotations
+
+from stockman.config.nearest import nearest
+from stockman.config.rules.context import Context
+from stockman.config.rules.placement import clusters_of
+from stockman.model.origin import Origin
+
+
+def check(context: Context) -> None:
+    known = _known_hosts(context)
+    for guest in context.estate.guests:
+        if (guest.vm is None) == (guest.container is None):
+            both = guest.vm is not None
+            context.problems.error(
+                "guest.form",
+                f"guest {guest.name} is not one thing",
+                why="it is a VM and a container" if both else "it is neither a VM nor a container",
+                fix="give `vm:`, or `container:`, not both",
+                at=guest.where(),
+            )
+        if known and guest.host not in known:
+            near = nearest(guest.host, known)
+            context.problems.error(
+                "host.unknown",
+                f"guest {guest.name} uses a host that is not listed",
+                why=f"{guest.host} is none of {', '.join(sorted(known))}",
+                fix=f"write {near}" if near else f"add {guest.host} to the Proxmox hosts",
+                at=guest.where("host"),
+            )
+        image = guest.vm.image if guest.vm is not None else None
+        if image is not None and (image.url is None) == (image.volume is None):
+            context.problems.error(
+                "guest.image",
+                f"guest {guest.name} has an image that is not named once",
+                why="exactly one of `url` and `volume` says where it comes from",
+                fix="give `url`, or `volume`, not both",
+                at=image.where(),
+            )
+    for host in context.estate.hosts.values():
+        _check_names(context, "storage", [(one.name, one.where("name")) for one in host.storages])
+        _check_names(context, "pool", [(one.name, one.where("name")) for one in host.pools])
+        _check_names(context, "bridge", [(one.name, one.where("name")) for one in host.bridges])
+
+
+def _known_hosts(context: Context) -> set[str]:
+    proxmox = context.estate.proxmox
+    if proxmox is None:
+        return set()
+    return {name for cluster in clusters_of(proxmox) for name in cluster.hosts}
+
+
+def _check_names(context: Context, kind: str, names: list[tuple[str, Origin | None]]) -> None:
+    seen: set[str] = set()
+    for name, origin in names:
+        if name in seen:
+            context.problems.error(
+                "host.name-taken",
+                f"a host has two {kind}s called {name}",
+                why="the second would replace the first",
+                fix=f"give each {kind} a name of its own",
+                at=origin,
+            )
+        seen.add(name)

@@ -1,0 +1,74 @@
+"""Upgrades: canaries, classes and windows that exist, one engine."""
+
+from __future__ import annotations
+
+from stockman.config.nearest import nearest
+from stockman.config.rules.context import Context
+
+
+def check(context: Context) -> None:
+    upgrade = context.estate.upgrade
+    names = [str(node.name) for node in context.estate.nodes]
+    for index, canary in enumerate(upgrade.canary):
+        if canary not in names:
+            near = nearest(canary, names)
+            context.problems.error(
+                "upgrade.canary-unknown",
+                f"the canary {canary} does not exist",
+                why="no node has that name",
+                fix=f"write {near}" if near else "name a node of nodes.yaml",
+                at=upgrade.origins.get(f"canary[{index}]") or upgrade.where("canary"),
+            )
+    for name, exception in upgrade.classes.items():
+        if name not in context.estate.classes:
+            near = nearest(name, context.estate.classes)
+            context.problems.error(
+                "class.unknown",
+                f"there is no class {name}",
+                why=f"the classes are: {', '.join(context.estate.classes) or 'none'}",
+                fix=f"write {near}" if near else "remove the exception",
+                at=exception.where(),
+            )
+    _check_engine(context)
+    _check_zones(context)
+
+
+def _check_engine(context: Context) -> None:
+    upgrade = context.estate.upgrade
+    tuppr = context.estate.components.get("tuppr")
+    if tuppr is None or tuppr.enabled is None:
+        return
+    if tuppr.enabled and upgrade.engine == "stockman":
+        context.problems.error(
+            "upgrade.two-engines",
+            "tuppr is on, but stockman carries upgrades out",
+            why="two engines would reboot nodes without knowing of each other",
+            fix="set `upgrade: {engine: tuppr}`, or switch the component off",
+            at=tuppr.where("enabled"),
+        )
+    elif not tuppr.enabled and upgrade.engine == "tuppr":
+        context.problems.error(
+            "upgrade.no-engine",
+            "tuppr carries upgrades out, but it is switched off",
+            why="nobody would upgrade anything",
+            fix="remove `enabled: false` from the component, or set the engine to stockman",
+            at=tuppr.where("enabled"),
+        )
+
+
+def _check_zones(context: Context) -> None:
+    for window in context.estate.upgrade.windows:
+        if window.timezone == "UTC":
+            continue
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+        try:
+            ZoneInfo(window.timezone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            context.problems.error(
+                "upgrade.timezone",
+                f"the time zone {window.timezone} is not known",
+                why="it is none of the names of the time zone database",
+                fix="write a name such as Europe/Berlin, or UTC",
+                at=window.where("timezone"),
+            )

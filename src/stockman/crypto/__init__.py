@@ -1,0 +1,1 @@
+"""Keys and their file formats; randomness and time are given, never taken."""

@@ -1,0 +1,103 @@
+"""Ed25519 key pairs in OpenSSH's file formats, without a passphrase."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+import textwrap
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+SEED_BYTES = 32
+"""How many random bytes a key pair is made of."""
+CHECK_BYTES = 4
+"""How many further random bytes a private file holds twice, to tell a wrong passphrase."""
+
+_KIND = b"ssh-ed25519"
+_MAGIC = b"openssh-key-v1\0"
+_BEGIN = "-----BEGIN OPENSSH PRIVATE KEY-----"
+_END = "-----END OPENSSH PRIVATE KEY-----"
+_BLOCK = 8
+_LINE = 70
+
+
+@record
+class SshKeyPair:
+    """Both files of a key pair."""
+
+    private: Secret
+    """Text of the private file."""
+    public: str
+    """Text of the `.pub` file, one line."""
+
+
+def ssh_key_pair(seed: bytes, check: bytes, comment: str) -> SshKeyPair:
+    """The key pair that 32 random bytes make; `check` is four more."""
+    public = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+    blob = _string(_KIND) + _string(public)
+    secret = (
+        check
+        + check
+        + blob
+        + _string(seed + public)
+        + _string(comment.encode())
+    )
+    padded = secret + bytes(range(1, 1 + -len(secret) % _BLOCK))
+    body = (
+        _MAGIC
+        + _string(b"none")  # cipher
+        + _string(b"none")  # key derivation
+        + _string(b"")  # and its options
+        + struct.pack(">I", 1)  # number of keys
+        + _string(blob)
+        + _string(padded)
+    )
+    lines = textwrap.wrap(base64.b64encode(body).decode("ascii"), _LINE)
+    return SshKeyPair(
+        private=Secret("\n".join([_BEGIN, *lines, _END, ""])),
+        public=_public_line(blob, comment),
+    )
+
+
+def ssh_public_key(private: Secret, comment: str) -> str | None:
+    """The text of the `.pub` file that belongs to a private file; None where it cannot be told.
+
+    OpenSSH keeps the public key in the clear, so this works for keys with a passphrase too.
+    """
+    text = "".join(private.reveal().split("\n"))
+    if not (text.startswith(_BEGIN) and text.endswith(_END)):
+        return None
+    try:
+        body = base64.b64decode(text.removeprefix(_BEGIN).removesuffix(_END), validate=True)
+        blob = _public_blob(body)
+    except (binascii.Error, struct.error):
+        return None
+    return _public_line(blob, comment) if blob.startswith(_string(_KIND)) else None
+
+
+def _public_blob(body: bytes) -> bytes:
+    if not body.startswith(_MAGIC):
+        return b""
+    rest = body.removeprefix(_MAGIC)
+    for _ in ("cipher", "key derivation", "its options"):
+        _, rest = _taken(rest)
+    (count,) = struct.unpack(">I", rest[:4])
+    blob, _ = _taken(rest[4:])
+    return blob if count == 1 else b""
+
+
+def _taken(data: bytes) -> tuple[bytes, bytes]:
+    (length,) = struct.unpack(">I", data[:4])
+    return data[4 : 4 + length], data[4 + length :]
+
+
+def _string(data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + data
+
+
+def _public_line(blob: bytes, comment: str) -> str:
+    return f"{_KIND.decode()} {base64.b64encode(blob).decode('ascii')} {comment}\n"

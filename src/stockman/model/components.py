@@ -1,0 +1,99 @@
+"""What the tables know of each component: its chart, where that is published, what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from stockman.model.support import Fit, Verdict
+from stockman.model.tables import Facts, content
+from stockman.model.version import Version
+
+_PRODUCTS = {"talos": "Talos", "kubernetes": "Kubernetes", "proxmox": "Proxmox VE"}
+
+
+class KnownComponent(NamedTuple):
+    """The newest release of a component that the tables know."""
+
+    name: str
+    chart: str
+    """Empty: it is not installed by a chart."""
+    repository: str
+    """`oci://` address of the chart itself, or `https://` address of its Helm repository."""
+    tag: str
+    """The chart's version as its registry spells it. Empty: not known, or no chart."""
+    app: str
+    """The version of the program in the chart as its authors spell it. Empty: not known."""
+    namespace: str
+    """Empty: wherever the user wants it, or cluster-wide."""
+    pod_security: str
+    """Level its namespace has to allow. Empty: not known, or the namespace is exempt."""
+    licence: str
+    """SPDX name. Empty: not known."""
+    needs: Mapping[str, Version]
+    """Oldest release of `talos`, `kubernetes` and `proxmox` it works with, where known."""
+    kubernetes_tested: tuple[Version, Version] | None
+    """First and last Kubernetes line its authors test with. None: not known."""
+    note: str
+
+    @property
+    def version(self) -> Version | None:
+        """What a user pins: the chart's version, or without a chart the program's."""
+        text = self.tag or ("" if self.chart else self.app)
+        return Version.parse(text) if text else None
+
+
+@cache
+def components() -> tuple[KnownComponent, ...]:
+    """Every component of the table, by name."""
+    return tuple(_component(row) for row in content("components")["rows"])
+
+
+def component(name: str) -> KnownComponent | None:
+    """The component of that name, or of the chart of that name."""
+    for one in components():
+        if one.name == name:
+            return one
+    return next((one for one in components() if one.chart == name), None)
+
+
+def component_fits(component: KnownComponent, surroundings: Mapping[str, Version | None]) -> Fit:
+    """Whether a component works on the `talos`, `kubernetes` and `proxmox` it is given.
+
+    What is not given is not judged. A Kubernetes newer than its authors test with is `NEWER`.
+    """
+    for product, oldest in component.needs.items():
+        found = surroundings.get(product)
+        if found is not None and found.line < oldest.line:
+            return Fit(
+                verdict=Verdict.REFUSED,
+                because=f"{component.name} needs {_PRODUCTS[product]} {oldest} or newer,"
+                f" not {found}",
+            )
+    kubernetes = surroundings.get("kubernetes")
+    tested = component.kubernetes_tested
+    if kubernetes is not None and tested is not None and kubernetes.line > tested[1].line:
+        return Fit(
+            verdict=Verdict.NEWER,
+            because=f"{component.name} is tested with Kubernetes {tested[0]} to {tested[1]},"
+            f" not {kubernetes}",
+        )
+    return Fit(verdict=Verdict.OK, because=f"nothing known speaks against {component.name}")
+
+
+def _component(row: Facts) -> KnownComponent:
+    tested = row.get("kubernetes_tested")
+    return KnownComponent(
+        name=row["name"],
+        chart=row.get("chart", ""),
+        repository=row.get("repository", ""),
+        tag=row.get("version", ""),
+        app=row.get("app", ""),
+        namespace=row.get("namespace", ""),
+        pod_security=row.get("pod_security", ""),
+        licence=row.get("licence", ""),
+        needs={name: Version.parse(text) for name, text in row.get("needs", {}).items()},
+        kubernetes_tested=tested and (Version.parse(tested[0]), Version.parse(tested[1])),
+        note=row.get("note", ""),
+    )

@@ -1,0 +1,1 @@
+"""What stockman needs from other systems, in its own words; adapters are the real doors."""
