@@ -15,7 +15,9 @@ _HALF_A_SECOND = 0.5
 
 def head(connection: socket.socket, host: str) -> datetime:
     """The date that a server puts on its answer to a question without credentials."""
-    request = f"HEAD / HTTP/1.1\r\nHost: {host}\r\nUser-Agent: stockman\r\nConnection: close\r\n\r\n"
+    request = (
+        f"HEAD / HTTP/1.1\r\nHost: {host}\r\nUser-Agent: stockman\r\nConnection: close\r\n\r\n"
+    )
     connection.sendall(request.encode("ascii"))
     answer = b""
     while b"\r\n\r\n" not in answer and len(answer) < _MOST_BYTES:

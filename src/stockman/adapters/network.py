@@ -28,6 +28,7 @@ Lookup = Callable[[str], tuple[str, ...]]
 PATIENCE = 2.0
 """Seconds for one question: a name, a connection with its handshake, a packet and its answer."""
 _LARGEST_PACKET = 4096
+_MOST_ADDRESSES = 3
 
 
 def system_lookup(host: str) -> tuple[str, ...]:
@@ -37,35 +38,34 @@ def system_lookup(host: str) -> tuple[str, ...]:
 
 
 class SocketNetwork:
-    """`ports.Network` over sockets. Of several addresses of a name the first one is asked."""
+    """`ports.Network` over sockets."""
 
     def __init__(self, *, patience: float = PATIENCE, lookup: Lookup = system_lookup) -> None:
         self._patience = patience
         self._lookup = lookup
-        self._names: dict[str, asyncio.Task[tuple[str, ...]]] = {}
 
     async def resolve(self, host: str) -> tuple[str, ...]:
         if _is_address(host):
             return (host,)
-        if host not in self._names:
-            self._names[host] = asyncio.ensure_future(self._looked_up(host))
-        return await asyncio.shield(self._names[host])
+        try:
+            found = await self._asked(lambda: self._lookup(host))
+        except NoAnswer as none:
+            raise NoAddress(str(none)) from None
+        if not found:
+            raise NoAddress("it has no address")
+        return found
 
     async def connect(self, door: Door) -> None:
-        address, *_ = await self.resolve(door.host)
-        await self._asked(lambda: _connect(address, door.port, self._patience).close())
+        visit = await self._visit(door)
+        await self._asked(visit.connect)
 
     async def certificate(self, door: Door, trust: Trust) -> Certificate:
-        address, *_ = await self.resolve(door.host)
-        return await self._asked(
-            lambda: _Handshake(address, door, self._patience).certificate(trust)
-        )
+        visit = await self._visit(door)
+        return await self._asked(lambda: visit.certificate(trust))
 
     async def http_clock(self, door: Door, *, tls: bool) -> float:
-        address, *_ = await self.resolve(door.host)
-        return await self._asked(
-            lambda: _Handshake(address, door, self._patience).http_clock(encrypted=tls)
-        )
+        visit = await self._visit(door)
+        return await self._asked(lambda: visit.http_clock(encrypted=tls))
 
     async def ntp_clock(self, server: str, port: int = 123) -> float:
         address, *_ = await self.resolve(server)
@@ -78,14 +78,9 @@ class SocketNetwork:
         )
         dns.judge(answer, number)
 
-    async def _looked_up(self, host: str) -> tuple[str, ...]:
-        try:
-            found = await self._asked(lambda: self._lookup(host))
-        except NoAnswer as none:
-            raise NoAddress(f"no name server knows an address: {none}") from None
-        if not found:
-            raise NoAddress("it has no address")
-        return found
+    async def _visit(self, door: Door) -> _Visit:
+        addresses = await self.resolve(door.host)
+        return _Visit(addresses[:_MOST_ADDRESSES], door, self._patience)
 
     async def _asked(self, work: Callable[[], T]) -> T:
         try:
@@ -97,13 +92,17 @@ class SocketNetwork:
             raise NoAnswer(_clause(error)) from None
 
 
-class _Handshake:
-    """One way to a server: dialled anew for every question, with all of them in bounded time."""
+class _Visit:
+    """One server, dialled anew for every look at it; its addresses are tried in turn."""
 
-    def __init__(self, address: str, door: Door, patience: float) -> None:
-        self._address = address
-        self._door = door
+    def __init__(self, addresses: tuple[str, ...], door: Door, patience: float) -> None:
+        self._addresses = addresses
+        self._port = door.port
+        self._name = door.name or door.host
         self._patience = patience
+
+    def connect(self) -> None:
+        self._plain().close()
 
     def certificate(self, trust: Trust) -> Certificate:
         if trust.fingerprint is not None:
@@ -111,7 +110,7 @@ class _Handshake:
             return tls.certificate(seen, tls.mismatch(tls.certificate(seen), trust))
         try:
             with self._encrypted(tls.judging(trust)) as connection:
-                return tls.certificate(connection.getpeercert(binary_form=True) or b"")
+                return tls.certificate(_shown(connection))
         except tls.UnusableCa as unusable:
             return tls.certificate(self._seen(), f"its CA cannot be read: {unusable}")
         except ssl.SSLCertVerificationError as error:
@@ -120,27 +119,32 @@ class _Handshake:
     def http_clock(self, *, encrypted: bool) -> float:
         with self._encrypted(tls.unjudging()) if encrypted else self._plain() as connection:
             before = time.time()
-            date = head(connection, self._door.name or self._door.host)
+            date = head(connection, self._name)
             return seconds_ahead(date, before, time.time())
 
     def _seen(self) -> bytes:
         with self._encrypted(tls.unjudging()) as connection:
-            return connection.getpeercert(binary_form=True) or b""
+            return _shown(connection)
 
     def _encrypted(self, context: ssl.SSLContext) -> ssl.SSLSocket:
         plain = self._plain()
         try:
-            return context.wrap_socket(plain, server_hostname=self._door.name or self._door.host)
+            return context.wrap_socket(plain, server_hostname=self._name)
         except (OSError, ValueError):
             plain.close()
             raise
 
     def _plain(self) -> socket.socket:
-        return _connect(self._address, self._door.port, self._patience)
+        patience = self._patience / len(self._addresses)
+        *others, last = self._addresses
+        for address in others:
+            with suppress(OSError):
+                return socket.create_connection((address, self._port), timeout=patience)
+        return socket.create_connection((last, self._port), timeout=patience)
 
 
-def _connect(address: str, port: int, patience: float) -> socket.socket:
-    return socket.create_connection((address, port), timeout=patience)
+def _shown(connection: ssl.SSLSocket) -> bytes:
+    return connection.getpeercert(binary_form=True) or b""
 
 
 def _ntp_clock(address: str, port: int, patience: float) -> float:

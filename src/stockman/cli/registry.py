@@ -34,6 +34,26 @@ class Entry(NamedTuple):
 Registry = Mapping[str, Entry]
 
 COMMANDS: Registry = {
+    "validate": Entry(
+        "stockman.cli.validate:validate",
+        "Check the configuration and show all mistakes at once.",
+        LOOK,
+    ),
+    "config": Entry(
+        "stockman.cli.config:config",
+        "Show the configuration in full, or compare two.",
+        LOOK,
+    ),
+    "config show": Entry(
+        "stockman.cli.config:config_show",
+        "Show what the configuration means, with every default applied.",
+        LOOK,
+    ),
+    "config diff": Entry(
+        "stockman.cli.config:config_diff",
+        "Show what differs in meaning between the configurations of two directories.",
+        LOOK,
+    ),
     "versions": Entry(
         "stockman.cli.versions:versions",
         "Show which versions fit together, what you pin and what is newer.",

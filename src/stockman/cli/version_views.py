@@ -75,7 +75,16 @@ def summary(known: Known) -> View:
 def talos(known: Known) -> View:
     """Every supported line of Talos with what it brings and runs."""
     lines = known.tables.talos
-    headers = ("TALOS", "NEWEST", "PINNED", "KUBERNETES", "DEFAULT", "ETCD", "KERNEL", "OVER")
+    headers = (
+        "TALOS",
+        "NEWEST",
+        "PINNED",
+        "KUBERNETES",
+        "DEFAULT",
+        "ETCD",
+        "KERNEL",
+        "INSTALLS OVER",
+    )
     rows: list[Row] = [
         (
             Cell(str(one.line), "name"),

@@ -6,7 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.abc import InspectLoader
+from typing import Any
 
 
 @cache
@@ -40,9 +40,10 @@ def _module_docs(module: str) -> dict[str, dict[str, str]]:
 
 
 def _source(module: str) -> str | None:
-    spec = sys.modules[module].__spec__
-    loader = spec.loader if spec is not None else None
-    return loader.get_source(module) if isinstance(loader, InspectLoader) else None
+    # Not `importlib.abc.InspectLoader`: that module takes longer to import than all of this.
+    loader: Any = getattr(sys.modules[module].__spec__, "loader", None)
+    source: str | None = loader.get_source(module) if hasattr(loader, "get_source") else None
+    return source
 
 
 def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:

@@ -192,7 +192,7 @@ def description(docs: str, kind: Kind) -> str:
     """What a key means: its own words, or those of the block that it holds."""
     own = _ABSENT.sub("", docs).strip()
     block = _block(kind)
-    about = class_doc(block.cls) if block is not None else ""
+    about = block_text(block.cls) if block is not None else ""
     if not own or not about:
         return own or about or docs.replace("None: ", "Not set: ")
     if not isinstance(kind, Block):
@@ -208,6 +208,11 @@ def _continued(sentence: str) -> str:
 
 def _nouns(sentence: str) -> set[str]:
     return {word for word in re.findall(r"[a-z]+", sentence.lower()) if len(word) > 3}
+
+
+def block_text(cls: type) -> str:
+    """What a block of keys is, for users: they know keys that are not set, and no None."""
+    return class_doc(cls).replace("None", "Not set")
 
 
 def absence(docs: str) -> str:

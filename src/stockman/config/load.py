@@ -22,6 +22,7 @@ from stockman.config.typed import typed
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.model.record import record
+from stockman.model.secret import Secret
 
 CLUSTER_YAML = "cluster.yaml"
 NODES_YAML = "nodes.yaml"
@@ -43,7 +44,9 @@ class Loaded:
     complete: bool
     """Whether every file could be read at all; if not, rules about missing things are moot."""
     literals: tuple[Origin, ...]
-    """Secrets in the clear."""
+    """Where secrets stand in the clear."""
+    secrets: tuple[Secret, ...]
+    """All secrets, however they are given."""
     opaque: tuple[Origin, ...]
     """Encrypted values that are not secrets, and so not known."""
 
@@ -74,6 +77,7 @@ def load(contents: Texts[str, bytes]) -> Loaded:
         classic=classic,
         complete=all(name in trees for name in contents if name in FILES),
         literals=tuple(dict.fromkeys(reading.literals)),
+        secrets=tuple(dict.fromkeys(reading.secrets)),
         opaque=tuple(dict.fromkeys(reading.opaque)),
     )
 

@@ -10,7 +10,7 @@ from stockman.config.nearest import nearest
 from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
-from stockman.model.secret import is_encrypted
+from stockman.model.secret import Secret, is_encrypted
 
 _LONGEST_SHOWN = 60
 
@@ -22,6 +22,8 @@ class Reading:
         self.problems = problems
         self.literals: list[Origin] = []
         """Secrets in the clear."""
+        self.secrets: list[Secret] = []
+        """All secrets, however they are given."""
         self.opaque: list[Origin] = []
         """Encrypted values of keys that are not secrets: present, but not known."""
         self.partial = False

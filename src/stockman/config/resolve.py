@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stockman.config.given import given
 from stockman.config.language.estate import Estate
 from stockman.config.load import Loaded
+from stockman.config.resolve_hardware import with_places
 from stockman.config.resolve_node import resolved_nodes
 from stockman.config.rules.addresses import first_address
 from stockman.config.rules.placement import clusters_of
 from stockman.model import support
+from stockman.model.backup import Backup
 from stockman.model.desired import (
     Bgp,
     Cilium,
@@ -22,6 +26,7 @@ from stockman.model.desired import (
     Talos,
 )
 from stockman.model.errors import Refused
+from stockman.model.guest import Guest
 from stockman.model.origin import Origin, Traced, derived
 from stockman.model.problem import Problem
 from stockman.model.version import Version
@@ -42,9 +47,9 @@ def resolve(loaded: Loaded) -> Desired:
         connect=dict(estate.proxmox.connect) if estate.proxmox is not None else {},
         components=estate.components,
         upgrade=estate.upgrade,
-        backup=estate.backup,
+        backup=_backup(estate),
         lock=estate.lock,
-        guests=estate.guests,
+        guests=tuple(_guest(guest) for guest in estate.guests),
         hosts=estate.hosts,
     )
 
@@ -75,10 +80,11 @@ def _check_ready(loaded: Loaded) -> None:
 
 
 def _cluster(estate: Estate) -> Cluster:
+    spegel = estate.spegel.enabled
     return Cluster(
         origins={
             **_renamed(estate.cluster, name="name"),
-            **_renamed(estate.spegel, spegel="enabled"),
+            "spegel": estate.spegel.origins.get("enabled") or derived("from the number of nodes"),
         },
         name=estate.cluster.name,
         network=_network(estate),
@@ -87,9 +93,7 @@ def _cluster(estate: Estate) -> Cluster:
         repository=_repository(estate),
         edge=_edge(estate),
         cilium=_cilium(estate),
-        spegel=estate.spegel.enabled
-        if estate.spegel.enabled is not None
-        else len(estate.nodes) > 1,
+        spegel=len(estate.nodes) > 1 if spegel is None else spegel,
         talos=_talos(estate),
     )
 
@@ -227,6 +231,31 @@ def _talos(estate: Estate) -> Talos:
         patches=talos.patches,
         registries=talos.registries,
     )
+
+
+def _backup(estate: Estate) -> Backup:
+    backup = estate.backup
+    origins = dict(backup.origins)
+    enabled = backup.enabled
+    if "enabled" not in origins and backup.targets:
+        enabled = True
+        origins["enabled"] = derived("there is a target")
+    targets = tuple(
+        replace(
+            target,
+            prefix=estate.cluster.name,
+            origins={**target.origins, "prefix": derived("the cluster's name")},
+        )
+        if not target.prefix
+        else target
+        for target in backup.targets
+    )
+    return replace(backup, origins=origins, enabled=enabled, targets=targets)
+
+
+def _guest(guest: Guest) -> Guest:
+    vm = guest.vm
+    return guest if vm is None else replace(guest, vm=with_places(vm, vm.datastore))
 
 
 def _renamed(section: Traced, **names: str) -> dict[str, Origin]:

@@ -10,8 +10,10 @@ from stockman.config.derive import card_mac, machine_uuid
 from stockman.config.given import given
 from stockman.config.language.estate import Estate
 from stockman.config.language.node import NodeSection, VmSection
+from stockman.config.resolve_hardware import with_places
 from stockman.config.rules.placement import clusters_of
 from stockman.model.desired import Node, Role, Schematic, Vm
+from stockman.model.expectation import Expect
 from stockman.model.hardware import DataDisk, Hardware, HighAvailability, Nic
 from stockman.model.names import ClassName, Mac, NodeName, Region
 from stockman.model.origin import Origin, derived
@@ -56,9 +58,17 @@ def _node(estate: Estate, node: NodeSection) -> Node:
         labels=node.labels,
         annotations=node.annotations,
         taints=node.taints,
-        expect=node.expect,
+        expect=_expect(node),
         vm=_vm(estate, node, node.vm) if node.vm is not None else None,
     )
+
+
+def _expect(node: NodeSection) -> Expect:
+    expect = node.expect
+    if expect.nic_count is not None or node.vm is None:
+        return expect
+    origins = {**expect.origins, "nic_count": derived("cards of the VM")}
+    return replace(expect, origins=origins, nic_count=max(len(node.vm.nics), 1))
 
 
 def _class_of_role(estate: Estate, *, controller: bool) -> ClassName | None:
@@ -81,6 +91,10 @@ def _schematic(estate: Estate, node: NodeSection) -> Schematic:
                 if field in section.origins:
                     origins["id"] = section.origins[field]
                 return Schematic(origins=origins, id=found, extensions=(), kernel_args=())
+    for field in ("extensions", "kernel_args"):
+        written = node.talos.origins.get(field) or talos.origins.get(field)
+        if written is not None:
+            origins[field] = written
     return Schematic(
         origins=origins,
         id=None,
@@ -104,12 +118,9 @@ def _vm(estate: Estate, node: NodeSection, vm: VmSection) -> Vm:
         origins["region"] = derived("the only Proxmox cluster")
     if vm.ha_group is not None:
         origins["ha"] = origins["ha_group"]
-    shared: dict[str, Any] = {
-        one.name: getattr(vm, one.name) for one in fields(Hardware) if one.name != "origins"
-    }
-    shared["ha"] = _availability(vm)
+    filled = with_places(replace(vm, ha=_availability(vm), origins=origins), vm.datastore)
+    shared: dict[str, Any] = {one.name: getattr(filled, one.name) for one in fields(Hardware)}
     return Vm(
-        origins=origins,
         **shared,
         name=name,
         vmid=given(vm.vmid),

@@ -45,7 +45,9 @@ def _secret(node: Node, place: Place, reading: Reading) -> Secret:
         wrong_kind(node, place, reading, "a single value")
     if secret_form(node.text) is SecretForm.LITERAL and node.text:
         reading.literals.append(place.origin)
-    return Secret(node.text)
+    secret = Secret(node.text)
+    reading.secrets.append(secret)
+    return secret
 
 
 def _network(node: Node, place: Place, reading: Reading) -> IPv4Network:

@@ -1,0 +1,49 @@
+"""Words that shells complete: names out of the user's files and out of stockman's own tables.
+
+A shell asks at every press of a key, so each function imports what it needs and nothing else, and
+where nothing can be said it says nothing: no files, or files that cannot be read, are no names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def node_names(directory: Path) -> tuple[str, ...]:
+    """Names of the nodes in the files of a directory, as far as they can be read."""
+    from stockman.app.workspace import load_directory
+    from stockman.model.errors import StockmanError
+
+    try:
+        estate = load_directory(directory).estate
+    except StockmanError:
+        return ()
+    return tuple(node.name for node in estate.nodes if node.name)
+
+
+def preset_names() -> tuple[str, ...]:
+    """Names of the presets that `init` knows."""
+    from stockman.config.presets import PRESETS
+
+    return tuple(PRESETS)
+
+
+def key_names() -> tuple[str, ...]:
+    """Every key that `explain` knows."""
+    from stockman.config.keys import keys_by_path
+
+    return tuple(keys_by_path())
+
+
+def problem_codes() -> tuple[str, ...]:
+    """Every problem code that has a page."""
+    from stockman.app.explanation import problem_codes
+
+    return problem_codes()
+
+
+def component_names() -> tuple[str, ...]:
+    """Components that the tables know."""
+    from stockman.model.components import components
+
+    return tuple(component.name for component in components())

@@ -1,0 +1,98 @@
+"""What `explain` answers: a key of the files, or a problem by its code."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from stockman.config.explain import Explanation, explanation
+from stockman.config.keys import Key, all_keys, find_key, flat_keys, keys_by_path
+from stockman.config.load import CLUSTER_YAML, NODES_YAML
+from stockman.config.nearest import nearest
+from stockman.model.errors import WrongUsage
+from stockman.model.problem import Problem
+from stockman.model.record import record
+
+
+@record
+class Page:
+    """The page of a problem code."""
+
+    code: str
+    text: str
+    """Markdown."""
+
+
+@record
+class TopLevel:
+    """The keys that stand at the top of a file."""
+
+    file: str
+    keys: tuple[Key, ...]
+
+
+def explain(name: str, *, recursive: bool = False) -> Explanation | Page:
+    """What a key, in either dialect's spelling, or a problem code means."""
+    key = find_key(name)
+    if key is not None:
+        return explanation(key, recursive=recursive)
+    if name in problem_codes():
+        return Page(code=name, text=_page(name))
+    raise WrongUsage(_unknown(name))
+
+
+def top_level() -> tuple[TopLevel, ...]:
+    """The files of the classic dialect with their keys; in cluster.toml the sections are tables."""
+    sections = [key for key in all_keys() if not key.parent]
+    of_cluster = tuple(key for key in sections if key.file == CLUSTER_YAML)
+    return (
+        TopLevel(file=CLUSTER_YAML, keys=(*flat_keys(), *of_cluster)),
+        TopLevel(file=NODES_YAML, keys=tuple(key for key in sections if key.file == NODES_YAML)),
+    )
+
+
+@cache
+def problem_codes() -> tuple[str, ...]:
+    """Every problem code that has a page."""
+    pages = _pages()
+    if not pages.is_dir():
+        return ()
+    return tuple(
+        sorted(page.name.removesuffix(".md") for page in pages.iterdir() if page.name.endswith(".md"))
+    )
+
+
+def _page(code: str) -> str:
+    text: str = _pages().joinpath(f"{code}.md").read_text(encoding="utf-8")
+    return text.rstrip("\n")
+
+
+def _pages() -> Any:
+    from importlib.resources import files
+
+    return files("stockman.model").joinpath("problems")
+
+
+def _unknown(name: str) -> Problem:
+    meant = nearest(name, (*keys_by_path(), *problem_codes()))
+    parent = _known_part(name)
+    inside = f"; {parent} is the last part that is known" if parent else ""
+    return Problem(
+        code="explain.unknown",
+        what=f"there is no key and no problem code {name!r}",
+        why=f"the files know no such key{inside}",
+        fix=(
+            f"did you mean `stockman explain {meant}`?"
+            if meant
+            else f"`stockman explain{f' {parent}' if parent else ''}` lists the keys"
+        ),
+    )
+
+
+def _known_part(name: str) -> str:
+    parent = name
+    while parent := parent.rpartition(".")[0]:
+        key = find_key(parent)
+        if key is not None:
+            return key.path
+    return ""

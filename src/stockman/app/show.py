@@ -1,0 +1,44 @@
+"""What should be, in full, and how two configurations differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stockman.app.validation import validate
+from stockman.config.difference import Difference, differences
+from stockman.config.resolve import resolve
+from stockman.config.shown import Tree, below, flattened, shown
+from stockman.model.desired import Desired
+from stockman.model.errors import NotFound
+from stockman.model.problem import Problem
+
+
+def desired(directory: Path) -> Desired:
+    """What the files of a directory ask for; refuses while they have mistakes."""
+    return resolve(validate(directory).loaded)
+
+
+def show(directory: Path, path: str | None = None) -> Tree:
+    """The desired state as a tree with origins, whole or the part that a path names."""
+    tree = shown(desired(directory))
+    if path is None:
+        return tree
+    part = below(tree, path)
+    if part is None:
+        from stockman.config.nearest import nearest
+
+        near = nearest(path, (name for name, _ in flattened(tree)))
+        raise NotFound(
+            Problem(
+                code="config.no-such-value",
+                what=f"there is no {path}",
+                why="the desired state has no value of that name",
+                fix=f"try {near}" if near else "run `stockman config show` to see all names",
+            )
+        )
+    return part
+
+
+def compare(before: Path, after: Path) -> tuple[Difference, ...]:
+    """What differs in meaning between the configurations of two directories."""
+    return differences(desired(before), desired(after))

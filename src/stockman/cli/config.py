@@ -1,0 +1,123 @@
+"""`stockman config`: the configuration in full, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stockman.cli import options
+from stockman.cli.command import command
+from stockman.cli.exit import Exit
+from stockman.cli.group import group
+from stockman.cli.output import Output, show
+from stockman.cli.screen import Screen, current
+
+if TYPE_CHECKING:
+    from stockman.config.difference import Difference
+    from stockman.config.shown import Tree
+
+
+@group(
+    examples={
+        "stockman config show --origin": "every value, and where it came from",
+        "stockman config diff old new": "what differs in meaning between two directories",
+    }
+)
+def config() -> None:
+    """Show the configuration in full, or compare two."""
+
+
+@command(
+    name="show",
+    examples={
+        "stockman config show": "everything that should be, defaults included",
+        "stockman config show --origin": "the same, and where each value came from",
+        "stockman config show nodes.k8s-work-4.vm": "one part of it",
+        "stockman config show cluster.network -o json": "one part for programs",
+    },
+)
+@click.argument("path", required=False)
+@click.option("--origin", is_flag=True, help="Show where each value came from.")
+@options.output
+@click.pass_context
+def config_show(ctx: click.Context, path: str | None, origin: bool, output: Output) -> int:
+    """Show what the configuration means, with every default applied.
+
+    PATH names a part, such as cluster.network or nodes.NAME.vm. With --origin every value has
+    its place: a line of a file, the class that brought it, what it was derived from, or default.
+    Secrets are never shown.
+    """
+    from stockman.app.show import show as shown
+    from stockman.config.shown import values, with_origins
+
+    tree = shown(options.directory(ctx), path)
+    data = with_origins(tree) if origin else values(tree)
+    show(
+        data,
+        kind="Desired",
+        output=output,
+        human=lambda _, screen: _lines(tree, screen, origin=origin),
+    )
+    return Exit.DONE
+
+
+@command(
+    name="diff",
+    examples={
+        "stockman config diff . ../other": "compare this directory with another",
+        "stockman config diff main branch -o json": "the same for programs",
+    },
+)
+@click.argument("before", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("after", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@options.output
+def config_diff(before: Path, after: Path, output: Output) -> int:
+    """Show what differs in meaning between the configurations of two directories.
+
+    Order, comments, quotes, dialect and defaults written out make no difference. Exits with 0
+    when both mean the same, with 2 when they do not.
+    """
+    from stockman.app.show import compare
+
+    found = compare(before, after)
+    show(found, kind="Differences", output=output, human=_differences)
+    if not found:
+        current().note("no difference")
+    return Exit.CHANGES if found else Exit.DONE
+
+
+def _lines(tree: Tree, screen: Screen, *, origin: bool) -> Iterator[str]:
+    from stockman.config.noted import Noted
+    from stockman.config.shown import Leaf
+    from stockman.config.yaml_writer import dump
+
+    def noted(part: Tree) -> object:
+        if isinstance(part, Leaf):
+            return Noted(value=part.value, beside=part.origin) if origin else part.value
+        if isinstance(part, dict):
+            return {key: noted(item) for key, item in part.items()}
+        return [noted(item) for item in part]
+
+    for line in dump(noted(tree)).splitlines():
+        text, mark, note = line.partition("  # ") if origin else (line, "", "")
+        yield text + (screen.paint(f"{mark}{note}", "faint") if mark else "")
+
+
+def _differences(found: tuple[Difference, ...], screen: Screen) -> Iterator[str]:
+    signs = {"added": "+", "removed": "-", "changed": "~"}
+    for one in found:
+        values = {
+            "added": f"{_text(one.after)}",
+            "removed": f"{_text(one.before)}",
+            "changed": f"{_text(one.before)} -> {_text(one.after)}",
+        }
+        yield f"{signs[one.kind]} {one.path}: {values[one.kind]}"
+
+
+def _text(value: object) -> str:
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,66 @@
+"""`stockman validate`: all mistakes of the configuration at once."""
+
+from __future__ import annotations
+
+import click
+
+from stockman.cli import options
+from stockman.cli.command import command
+from stockman.cli.exit import Exit
+from stockman.cli.output import Output, show
+from stockman.cli.problems import problem_data, problem_lines, summary
+from stockman.cli.screen import current
+
+
+@command(
+    examples={
+        "stockman validate": "check the files of this directory",
+        "stockman -C my-cluster validate": "check the files of another directory",
+        "stockman validate --strict": "fail on warnings too, for CI",
+        "stockman validate -o json": "get every problem with file, line and column",
+    }
+)
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@options.output
+@click.pass_context
+def validate(ctx: click.Context, strict: bool, output: Output) -> int:
+    """Check the configuration and show all mistakes at once.
+
+    Nothing is asked over the network, no secret is resolved and nothing is changed. Exits with 0
+    when there are no errors, with 1 otherwise.
+    """
+    from stockman.app.validation import validate as validated
+
+    screen = current()
+    found = validated(options.directory(ctx))
+    problems = list(found.problems)
+    failed = bool(problems if strict else found.problems.errors)
+    if output is not Output.TABLE:
+        data = {
+            "valid": not failed,
+            "files": sorted(found.texts),
+            "nodes": len(found.loaded.estate.nodes),
+            "guests": len(found.loaded.estate.guests),
+            "problems": [problem_data(problem) for problem in problems],
+        }
+        show(data, kind="Validation", output=output, human=lambda *_: ())
+        return Exit.FAILED if failed else Exit.DONE
+    if problems:
+        screen.complain(
+            problem_lines(
+                problems,
+                found.texts,
+                redact=found.redact,
+                paint=screen.notes_paint,
+                width=screen.notes_width,
+            )
+        )
+        screen.complain(["", summary(problems)])
+    if not failed:
+        estate = found.loaded.estate
+        files = " and ".join(sorted(found.texts))
+        screen.data(
+            f"{files}: valid ({len(estate.nodes)} nodes, {len(estate.guests)} guests, "
+            f"{len(estate.hosts)} hosts)"
+        )
+    return Exit.FAILED if failed else Exit.DONE

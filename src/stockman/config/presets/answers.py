@@ -1,0 +1,101 @@
+"""What a user may decide about a preset, written into its files."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address
+
+from stockman.config.source.tree import Mapping, Scalar
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.config.yaml_text import scalar
+from stockman.model.record import record
+from stockman.model.support import talos_line
+from stockman.model.version import Version
+
+CLOSED = """\
+# Nothing is published on the internet. With true, these are needed as well:
+# cloudflare_domain, cloudflare_token, cloudflare_gateway_addr.
+cloudflare_enabled: false
+"""
+"""How every preset with a cluster says that it does without Cloudflare."""
+
+_OPEN = """\
+# Cloudflare serves the domain, and its tunnel brings visitors to the external gateway.
+cloudflare_enabled: true
+cloudflare_domain: {domain}
+cloudflare_token: ${{CLOUDFLARE_TOKEN}}
+cloudflare_gateway_addr: {gateway}
+"""
+
+
+@record
+class Answers:
+    """Decisions of a user. None: as the preset has it."""
+
+    cluster_name: str | None = None
+    repository: str | None = None
+    """`owner/name` on GitHub, or an address."""
+    domain: str | None = None
+    """Domain to publish services under, through Cloudflare. None: nothing is published."""
+    proxmox_endpoint: str | None = None
+    talos_version: str | None = None
+    """Its contract and its default Kubernetes come along."""
+
+
+def asked_of(text: str) -> Answers:
+    """What `cluster.yaml` says already: the default answers. None: it has no such key."""
+    tree = read_yaml("cluster.yaml", text)
+    return Answers(
+        cluster_name=_value(tree, "cluster_name"),
+        repository=_value(tree, "repository_name"),
+        domain=_value(tree, "cloudflare_domain"),
+        proxmox_endpoint=_value(tree, "proxmox_endpoint"),
+        talos_version=_value(tree, "talos_version"),
+    )
+
+
+def answered(text: str, answers: Answers) -> str:
+    """`cluster.yaml` with answers in the place of what it said. Keys it lacks stay away."""
+    if answers.domain is not None:
+        text = _opened(text, answers.domain)
+    values = {
+        "cluster_name": answers.cluster_name,
+        "repository_name": answers.repository,
+        "proxmox_endpoint": answers.proxmox_endpoint,
+        "talos_version": answers.talos_version,
+        **_following(answers.talos_version),
+    }
+    for key, value in values.items():
+        if value is not None:
+            text = _with_value(text, key, value)
+    return text
+
+
+def _following(talos: str | None) -> dict[str, str | None]:
+    """Keys that follow a Talos version; none where it is no version that we know."""
+    try:
+        version = Version.parse(talos or "")
+    except ValueError:
+        return {}
+    line = talos_line(version)
+    kubernetes = line.kubernetes_default.bare if line is not None else None
+    return {"talos_contract": version.minor_text, "kubernetes_version": kubernetes}
+
+
+def _opened(text: str, domain: str) -> str:
+    dns = _value(read_yaml("cluster.yaml", text), "cluster_dns_gateway_addr")
+    if dns is None:
+        return text
+    return text.replace(CLOSED, _OPEN.format(domain=scalar(domain), gateway=IPv4Address(dns) + 1))
+
+
+def _value(tree: Mapping, key: str) -> str | None:
+    value = tree.get(key)
+    return value.text if isinstance(value, Scalar) else None
+
+
+def _with_value(text: str, key: str, value: str) -> str:
+    node = read_yaml("cluster.yaml", text).get(key)
+    if not isinstance(node, Scalar):
+        return text
+    start, stop = node.span
+    return text[:start] + scalar(value) + text[stop:]

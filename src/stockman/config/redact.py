@@ -1,0 +1,43 @@
+"""Lines of configuration files as they may be shown: secrets in the clear are masked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from stockman.model.secret import MASK, Secret, SecretForm, secret_form
+
+_SUSPECT = re.compile(
+    r"""(?P<key>["']?[\w.-]*(?:token|secret|passw|access_key|private|credential)[\w.-]*["']?\s*[:=]\s*)
+        (?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]][^,}\]#]*)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_PUBLIC = re.compile(r"token_?id|secretstore|secret_?name|secretboot|secureboot", re.IGNORECASE)
+_SHORTEST = 4
+"""Shorter secrets are masked where their key stands only: they could be part of any word."""
+
+
+def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
+    """A function that masks secrets in a line: known values, and values of keys that sound so."""
+    pieces = {
+        piece.strip()
+        for secret in secrets
+        if secret.form is SecretForm.LITERAL
+        for piece in secret.reveal().splitlines()
+    }
+    known = sorted((piece for piece in pieces if len(piece) >= _SHORTEST), key=len, reverse=True)
+
+    def redact(line: str) -> str:
+        for piece in known:
+            line = line.replace(piece, MASK)
+        return _SUSPECT.sub(_masked, line)
+
+    return redact
+
+
+def _masked(found: re.Match[str]) -> str:
+    value = found["value"].strip()
+    bare = value[1:-1] if value[:1] in "\"'" and len(value) > 1 else value
+    if _PUBLIC.search(found["key"]) or secret_form(bare) is not SecretForm.LITERAL:
+        return found[0]
+    return f"{found['key']}{MASK}"
