@@ -14,7 +14,7 @@ class UnusableCa(Exception):
 
 
 def judging(trust: Trust) -> ssl.SSLContext:
-    """A context that refuses what its CAs did not sign. The fingerprint is the caller's to check."""
+    """A context that refuses what its CAs did not sign; it knows nothing of the fingerprint."""
     if trust.ca is None:
         return ssl.create_default_context()
     try:
@@ -27,7 +27,7 @@ def judging(trust: Trust) -> ssl.SSLContext:
 
 
 def unjudging() -> ssl.SSLContext:
-    """A context that takes any certificate, for looking at it; nothing secret may be sent over it."""
+    """A context that takes any certificate, to look at it; no secret may be sent over it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -47,7 +47,8 @@ def mismatch(seen: Certificate, trust: Trust) -> str:
     """Why a certificate is not the pinned one, as a clause; empty if it is, or none is pinned."""
     if trust.fingerprint is None or _bare(seen.fingerprint) == _bare(trust.fingerprint):
         return ""
-    return f"its fingerprint is {seen.fingerprint}, not the pinned {_spelled(_bare(trust.fingerprint))}"
+    pinned = _spelled(_bare(trust.fingerprint))
+    return f"its fingerprint is {seen.fingerprint}, not the pinned {pinned}"
 
 
 def _expires(der: bytes) -> datetime:

@@ -58,7 +58,9 @@ def problem_codes() -> tuple[str, ...]:
     if not pages.is_dir():
         return ()
     return tuple(
-        sorted(page.name.removesuffix(".md") for page in pages.iterdir() if page.name.endswith(".md"))
+        sorted(
+            page.name.removesuffix(".md") for page in pages.iterdir() if page.name.endswith(".md")
+        )
     )
 
 

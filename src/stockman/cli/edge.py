@@ -35,7 +35,7 @@ def _run(arguments: Sequence[str], registry: Registry, screen: Screen) -> int:
         status = _completed(program, asked) if asked else _invoked(program, arguments, screen)
         screen.flush()
     except (KeyboardInterrupt, click.Abort):
-        return _interrupted(screen)
+        return Exit.INTERRUPTED if asked else _interrupted(screen)
     except ReaderGone:
         raise
     except Exception as error:  # noqa: BLE001 - the edge: nobody above could tell the user

@@ -126,7 +126,11 @@ def _go(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is not None:
         from pathlib import Path
 
-        ctx.with_resource(contextlib.chdir(value))
+        try:
+            ctx.with_resource(contextlib.chdir(value))
+        except OSError as error:
+            reason = f"{value!r} cannot be entered: {error.strerror}"
+            raise click.BadParameter(reason, ctx, param) from error
         ctx.meta[_DIRECTORY] = str(Path.cwd())
 
 

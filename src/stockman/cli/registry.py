@@ -34,6 +34,11 @@ class Entry(NamedTuple):
 Registry = Mapping[str, Entry]
 
 COMMANDS: Registry = {
+    "init": Entry(
+        "stockman.cli.init:init",
+        "Write commented starter files, and make keys and tokens.",
+        START,
+    ),
     "validate": Entry(
         "stockman.cli.validate:validate",
         "Check the configuration and show all mistakes at once.",
@@ -54,9 +59,24 @@ COMMANDS: Registry = {
         "Show what differs in meaning between the configurations of two directories.",
         LOOK,
     ),
+    "doctor": Entry(
+        "stockman.cli.doctor:doctor",
+        "Look at everything that stockman depends on, and say what to do about it.",
+        LOOK,
+    ),
     "versions": Entry(
         "stockman.cli.versions:versions",
         "Show which versions fit together, what you pin and what is newer.",
+        UNDERSTAND,
+    ),
+    "explain": Entry(
+        "stockman.cli.explain:explain",
+        "Explain a key of the files, or a problem by its code.",
+        UNDERSTAND,
+    ),
+    "schema": Entry(
+        "stockman.cli.schema:schema",
+        "Print the JSON Schema of a file, for editors.",
         UNDERSTAND,
     ),
     "completion": Entry(

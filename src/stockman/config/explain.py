@@ -77,6 +77,13 @@ def default_text(key: Key) -> str:
     return f"not set ({key.absent})" if key.absent else "not set"
 
 
+def field_text(key: Key) -> str:
+    """What a key means and what it is where it is not written, in one paragraph."""
+    text = f"{key.docs} Default: {key.default}." if key.default else key.docs
+    known = not key.absent or key.absent in key.docs
+    return text if known else f"{text} Not set: {key.absent}."
+
+
 def range_text(key: Key) -> str:
     """The limits of a number in words; empty where there are none."""
     if key.low is None or key.high is None:
@@ -87,12 +94,7 @@ def range_text(key: Key) -> str:
 
 def _facts(key: Key) -> Iterator[tuple[str, str]]:
     yield "KEY", key.path
-    if key.same_as:
-        yield "SAME AS", key.same_as
-    if key.classic:
-        yield "CLASSIC", f"{', '.join(key.classic)} in cluster.yaml"
-    else:
-        yield "FILE", key.file
+    yield "YAML", f"{' or '.join(key.yaml)} in {key.file}"
     if key.toml:
         yield "TOML", f"{key.toml} in cluster.toml"
     yield "TYPE", key.type
@@ -115,7 +117,7 @@ def _list(found: Explanation, columns: int, paint: Paint) -> Iterator[str]:
         if number:
             yield ""
         yield f"{_INDENT}{_field(key, paint)}"
-        yield from _wrapped(key.docs, columns, _INDENT * 2, _INDENT * 2)
+        yield from _wrapped(field_text(key), columns, _INDENT * 2, _INDENT * 2)
 
 
 def _tree(found: Explanation, columns: int, paint: Paint) -> Iterator[str]:

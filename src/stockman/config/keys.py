@@ -10,21 +10,20 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from stockman.config.describe import class_doc
 from stockman.config.dialect import CLASSIC_KEYS, VISIBILITY
 from stockman.config.kinds import (
-    BASES,
     Block,
-    Free,
     Kind,
     ListOf,
     MapOf,
     Member,
     Value,
+    block_in,
     members,
-    words,
+    value_in,
 )
 from stockman.config.language.estate import MACHINE_SECTIONS, Estate
+from stockman.config.wording import absence, description, words
 from stockman.model.record import plain, record
 from stockman.model.secret import Secret
 from stockman.model.shapes import GIT_URL, Shape
@@ -33,7 +32,6 @@ NAME = "NAME"
 """Stands in paths for a name that the user chooses."""
 
 _INDEX = re.compile(r"\[\d*\]")
-_ABSENT = re.compile(r"(?:^|(?<=\. ))(None|Empty): (.+?)\.(?: |$)")
 
 REPOSITORY = Shape(
     "owner/repo, or a Git address",
@@ -48,7 +46,7 @@ _RESPELLED = {
         Value(bool),
         required=False,
         default=True,
-        docs="Whether Cloudflare serves the domain; false makes the other cloudflare keys optional.",
+        docs="Whether Cloudflare serves the domain; false makes the cloudflare keys optional.",
     ),
     "repository_name": Member(
         "repository_name",
@@ -98,7 +96,7 @@ class Key:
     file: str
     """File of the classic dialect that holds it."""
     classic: tuple[str, ...]
-    """Flat keys of cluster.yaml that set it. Empty: there it has the same path."""
+    """Flat keys of cluster.yaml that set it too. Empty: there is only the path."""
     toml: str
     """Table and key in cluster.toml. Empty: there is no such key."""
     same_as: str
@@ -108,6 +106,11 @@ class Key:
     def name(self) -> str:
         """The last word of the path."""
         return self.path.rpartition(".")[2]
+
+    @property
+    def yaml(self) -> tuple[str, ...]:
+        """Every name it has in the classic dialect, the flat ones first."""
+        return (self.path, self.same_as) if self.same_as else (*self.classic, self.path)
 
     @property
     def parent(self) -> str:
@@ -165,20 +168,16 @@ def find_key(name: str) -> Key | None:
 
 
 def member_at(path: str) -> Member:
-    """The member that a path of the dialect's table leads to; of a list's item, the item's."""
-    kind: Kind = Block(Estate)
-    found: Member | None = None
+    """The member that a path of the dialect's table leads to; for `[0]` an item of the list."""
+    found = Member("", Block(Estate), required=False, default=None, docs="")
     for step in path.split("."):
-        if isinstance(kind, MapOf):
-            kind = kind.value
+        if isinstance(found.kind, MapOf):
+            found = found._replace(kind=found.kind.value)
             continue
-        found = next(one for one in _members_in(kind) if one.name == _INDEX.sub("", step))
-        kind = found.kind
-        if isinstance(kind, ListOf) and _INDEX.search(step):
-            kind = kind.item
-            found = found._replace(kind=kind, default=None)
-    if found is None:
-        raise LookupError(path)
+        name = _INDEX.sub("", step)
+        found = {one.name: one for one in _members_in(found.kind)}[name]
+        if isinstance(found.kind, ListOf) and name != step:
+            found = found._replace(kind=found.kind.item, default=None)
     return found
 
 
@@ -188,45 +187,12 @@ def flat_member(name: str) -> Member:
     return respelled or member_at(CLASSIC_KEYS[name])._replace(name=name)
 
 
-def description(docs: str, kind: Kind) -> str:
-    """What a key means: its own words, or those of the block that it holds."""
-    own = _ABSENT.sub("", docs).strip()
-    block = _block(kind)
-    about = block_text(block.cls) if block is not None else ""
-    if not own or not about:
-        return own or about or docs.replace("None: ", "Not set: ")
-    if not isinstance(kind, Block):
-        return f"{own} Each: {_continued(about)}"
-    return about if _nouns(own) <= _nouns(about) else f"{own} {about}"
-
-
-def _continued(sentence: str) -> str:
-    """A sentence as it goes on after a colon; names and acronyms keep their capitals."""
-    ordinary = sentence.startswith(("A ", "An ", "How ", "One ", "What ", "Where "))
-    return sentence[0].lower() + sentence[1:] if ordinary else sentence
-
-
-def _nouns(sentence: str) -> set[str]:
-    return {word for word in re.findall(r"[a-z]+", sentence.lower()) if len(word) > 3}
-
-
-def block_text(cls: type) -> str:
-    """What a block of keys is, for users: they know keys that are not set, and no None."""
-    return class_doc(cls).replace("None", "Not set")
-
-
-def absence(docs: str) -> str:
-    """What the documentation says of a key that is not written; empty where it says nothing."""
-    found = _ABSENT.search(docs)
-    return found[2] if found is not None else ""
-
-
 def _path_of(kind: Kind, steps: list[str]) -> str:
     """The general path of steps that a user wrote; empty where they lead nowhere."""
     known: list[str] = []
     while steps:
         if isinstance(kind, MapOf):
-            block = _block(kind)
+            block = block_in(kind)
             inner = {one.name for one in members(block.cls)} if block is not None else set()
             while steps and steps[0] not in inner:
                 steps = steps[1:]  # a name; it may have dots of its own
@@ -244,7 +210,7 @@ def _path_of(kind: Kind, steps: list[str]) -> str:
 def _keys_of(cls: type, prefix: str, table: str) -> Iterator[Key]:
     for member in members(cls):
         path = f"{prefix}{member.name}"
-        block = _block(member.kind)
+        block = block_in(member.kind)
         file = "nodes.yaml" if path.split(".", 1)[0] in MACHINE_SECTIONS else "cluster.yaml"
         own_table = _table(path, member.kind)
         place = own_table if block is not None else f"{table} {member.name}".strip()
@@ -273,7 +239,7 @@ def _flat_key(name: str, path: str) -> Key:
 
 
 def _key(path: str, member: Member, *, toml: str, file: str, same_as: str = "") -> Key:
-    value = _single(member.kind)
+    value = value_in(member.kind)
     shape = value.shape if isinstance(value, Value) else None
     limits = value.limits if isinstance(value, Value) else None
     return Key(
@@ -319,25 +285,5 @@ def _default(value: object) -> str:
 
 
 def _members_in(kind: Kind) -> Iterable[Member]:
-    block = _block(kind)
+    block = block_in(kind)
     return members(block.cls) if block is not None else ()
-
-
-def _block(kind: Kind) -> Block | None:
-    """The block that a key holds, be it alone, in a list or under names."""
-    match kind:
-        case Block():
-            return kind
-        case ListOf(item=inner) | MapOf(value=inner):
-            return _block(inner)
-    return None
-
-
-def _single(kind: Kind) -> Value | Free | None:
-    """The value that a key holds, be it alone, in a list or under names."""
-    match kind:
-        case Value() | Free():
-            return kind
-        case ListOf(item=inner) | MapOf(value=inner):
-            return _single(inner)
-    return None

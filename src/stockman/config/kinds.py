@@ -103,7 +103,7 @@ def members(cls: type) -> tuple[Member, ...]:
     return tuple(found)
 
 
-def kind_of(hint: Any, markers: tuple[Any, ...] = ()) -> Kind:
+def kind_of(hint: object, markers: tuple[Any, ...] = ()) -> Kind:
     """What a type hint allows; `markers` are those found around it."""
     origin = get_origin(hint)
     if origin is Annotated:
@@ -127,13 +127,13 @@ def kind_of(hint: Any, markers: tuple[Any, ...] = ()) -> Kind:
     return _value(hint, markers)
 
 
-def _value(hint: Any, markers: tuple[Any, ...]) -> Value:
+def _value(hint: object, markers: tuple[Any, ...]) -> Value:
     limits = next((one for one in markers if isinstance(one, Between)), None)
     if get_origin(hint) is Literal:
         return Value(str, choices=get_args(hint), examples=_examples(markers))
     if isinstance(hint, type) and issubclass(hint, Enum):
         return Value(str, choices=tuple(one.value for one in hint), examples=_examples(markers))
-    if hint not in BASES:
+    if not isinstance(hint, type) or hint not in BASES:
         raise TypeError(f"{hint} is not a type of the language")
     shape = _first_shape(markers)
     examples = _examples(markers)
@@ -142,7 +142,7 @@ def _value(hint: Any, markers: tuple[Any, ...]) -> Value:
     return Value(hint, shape, limits, examples=examples or BASES[hint].examples)
 
 
-def _markers(hint: Any) -> tuple[Any, ...]:
+def _markers(hint: object) -> tuple[Any, ...]:
     return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
 
 
@@ -171,7 +171,7 @@ _PREFIX = rf"/(?:3[0-2]|[0-2]?[0-9]|{_QUAD})"
 _HEX = "[0-9A-Fa-f]"
 _NUMERAL = "(?:0|[1-9][0-9]*)"
 
-BASES: dict[Any, Base] = {
+BASES: dict[type, Base] = {
     str: Base("text", "texts"),
     int: Base("whole number", "whole numbers", r"-?(?:0|[1-9][0-9]{0,18})"),
     bool: Base("true or false", "flags", r"true|false|True|False|TRUE|FALSE"),
@@ -200,32 +200,21 @@ BASES: dict[Any, Base] = {
 }
 
 
-def words(kind: Kind) -> str:
-    """A kind in the words of a user."""
+def block_in(kind: Kind) -> Block | None:
+    """The block that a key holds, be it alone, in a list or under names."""
     match kind:
-        case Value(choices=choices) if choices:
-            return f"one of {', '.join(choices)}"
-        case Value(base=base):
-            return BASES[base].one
-        case Free():
-            return "anything"
         case Block():
-            return "mapping"
-        case ListOf(item=item):
-            return f"list of {_many(item)}"
-        case MapOf(value=value):
-            return f"{_many(value)} by name"
+            return kind
+        case ListOf(item=inner) | MapOf(value=inner):
+            return block_in(inner)
+    return None
 
 
-def _many(kind: Kind) -> str:
+def value_in(kind: Kind) -> Value | Free | None:
+    """The value that a key holds, be it alone, in a list or under names."""
     match kind:
-        case Value(choices=choices) if choices:
-            return f"texts, each one of {', '.join(choices)}"
-        case Value(base=base):
-            return BASES[base].many
-        case Free():
-            return "anything"
-        case Block():
-            return "mappings"
-        case ListOf() | MapOf():
-            return f"{words(kind)}s"
+        case Value() | Free():
+            return kind
+        case ListOf(item=inner) | MapOf(value=inner):
+            return value_in(inner)
+    return None

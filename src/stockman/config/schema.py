@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from stockman.config.dialect import CLASSIC_KEYS
-from stockman.config.keys import REPOSITORY, absence, block_text, description, flat_keys, flat_member
+from stockman.config.keys import flat_keys, flat_member
 from stockman.config.kinds import Block, Free, Kind, ListOf, MapOf, Member, Value, members
 from stockman.config.language.cluster import RepositorySection
 from stockman.config.language.estate import CLUSTER_SECTIONS, MACHINE_SECTIONS, Estate
@@ -20,6 +20,7 @@ from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, FILES, NODES_YAML
 from stockman.config.schema_values import ENCRYPTED, encrypted, value_schema, whole
 from stockman.config.source.tree import untyped
 from stockman.config.source.yaml_reader import read_yaml
+from stockman.config.wording import absence, block_text, description
 from stockman.model.record import plain
 from stockman.model.secret import Secret
 
@@ -141,7 +142,7 @@ class _Builder:
         below = partial or cls is NodeSection
         own = [
             member._replace(required=member.required and not partial)
-            for member in map(self._respelled, members(cls))
+            for member in self._members(cls)
         ]
         required = [member.name for member in own if member.required]
         schema = {
@@ -154,12 +155,14 @@ class _Builder:
             schema["required"] = required
         return {**schema, "additionalProperties": False}
 
-    def _respelled(self, member: Member) -> Member:
-        """A key as this file's dialect spells it: the classic one names repositories shortly."""
-        if self._file == CLUSTER_YAML and member in members(RepositorySection):
-            if member.name == "url" and isinstance(member.kind, Value):
-                return member._replace(kind=member.kind._replace(shape=REPOSITORY))
-        return member
+    def _members(self, cls: type) -> tuple[Member, ...]:
+        """The keys of a record class; the classic dialect names repositories shortly."""
+        if cls is not RepositorySection or self._file != CLUSTER_YAML:
+            return members(cls)
+        short = flat_member("repository_name")
+        return tuple(
+            one._replace(kind=short.kind) if one.name == "url" else one for one in members(cls)
+        )
 
     def _types(self, name: str, *, optional: bool) -> str | list[str]:
         return [name, "null"] if optional and self._nulls else name

@@ -37,7 +37,5 @@ def age_key_file(identity: AgeIdentity, created: datetime) -> Secret:
     """The text of `age.key`, line for line as `age-keygen` writes it."""
     moment = created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Secret(
-        f"# created: {moment}\n"
-        f"# public key: {identity.recipient}\n"
-        f"{identity.identity.reveal()}\n"
+        f"# created: {moment}\n# public key: {identity.recipient}\n{identity.identity.reveal()}\n"
     )

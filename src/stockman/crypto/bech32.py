@@ -12,7 +12,9 @@ _CHECKSUM_LENGTH = 6
 def bech32(prefix: str, data: bytes) -> str:
     """Data as lower-case Bech32 behind a lower-case prefix. No length limit, as age has none."""
     values = list(_quintets(data))
-    return f"{prefix}1" + "".join(_ALPHABET[value] for value in [*values, *_checksum(prefix, values)])
+    return f"{prefix}1" + "".join(
+        _ALPHABET[value] for value in [*values, *_checksum(prefix, values)]
+    )
 
 
 def _quintets(data: bytes) -> Iterator[int]:
@@ -28,12 +30,11 @@ def _quintets(data: bytes) -> Iterator[int]:
         yield pending << (5 - held) & 31
 
 
-def _checksum(prefix: str, values: list[int]) -> Iterator[int]:
+def _checksum(prefix: str, values: list[int]) -> list[int]:
     expanded = [ord(character) >> 5 for character in prefix]
     expanded += [0, *(ord(character) & 31 for character in prefix)]
     remainder = _polymod([*expanded, *values, *[0] * _CHECKSUM_LENGTH]) ^ 1
-    for place in reversed(range(_CHECKSUM_LENGTH)):
-        yield remainder >> 5 * place & 31
+    return [remainder >> 5 * place & 31 for place in reversed(range(_CHECKSUM_LENGTH))]
 
 
 def _polymod(values: Iterable[int]) -> int:

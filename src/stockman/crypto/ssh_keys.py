@@ -1,4 +1,4 @@
-"""Ed25519 key pairs in OpenSSH's file formats, without a passphrase."""
+"""Ed25519 keys in OpenSSH's file formats, without a passphrase."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import textwrap
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from stockman.model.record import record
 from stockman.model.secret import Secret
 
 SEED_BYTES = 32
-"""How many random bytes a key pair is made of."""
+"""How many random bytes a key is made of."""
 CHECK_BYTES = 4
 """How many further random bytes a private file holds twice, to tell a wrong passphrase."""
 
@@ -25,27 +24,11 @@ _BLOCK = 8
 _LINE = 70
 
 
-@record
-class SshKeyPair:
-    """Both files of a key pair."""
-
-    private: Secret
-    """Text of the private file."""
-    public: str
-    """Text of the `.pub` file, one line."""
-
-
-def ssh_key_pair(seed: bytes, check: bytes, comment: str) -> SshKeyPair:
-    """The key pair that 32 random bytes make; `check` is four more."""
+def ssh_private_key(seed: bytes, check: bytes, comment: str) -> Secret:
+    """The text of the private file that 32 random bytes make; `check` is four more."""
     public = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
     blob = _string(_KIND) + _string(public)
-    secret = (
-        check
-        + check
-        + blob
-        + _string(seed + public)
-        + _string(comment.encode())
-    )
+    secret = check + check + blob + _string(seed + public) + _string(comment.encode())
     padded = secret + bytes(range(1, 1 + -len(secret) % _BLOCK))
     body = (
         _MAGIC
@@ -57,14 +40,11 @@ def ssh_key_pair(seed: bytes, check: bytes, comment: str) -> SshKeyPair:
         + _string(padded)
     )
     lines = textwrap.wrap(base64.b64encode(body).decode("ascii"), _LINE)
-    return SshKeyPair(
-        private=Secret("\n".join([_BEGIN, *lines, _END, ""])),
-        public=_public_line(blob, comment),
-    )
+    return Secret("\n".join([_BEGIN, *lines, _END, ""]))
 
 
 def ssh_public_key(private: Secret, comment: str) -> str | None:
-    """The text of the `.pub` file that belongs to a private file; None where it cannot be told.
+    """The text of the `.pub` file that belongs to a private file; None: not an Ed25519 key.
 
     OpenSSH keeps the public key in the clear, so this works for keys with a passphrase too.
     """

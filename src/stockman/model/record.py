@@ -1,10 +1,14 @@
-"""What a record is here: a frozen, keyword-only dataclass."""
+"""What a record is here: a frozen, keyword-only dataclass.
+
+The methods are written once instead of being generated for every class: generating them makes up
+most of the time it takes to import a hundred records, and every command pays for that.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, TypeGuard, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, NoReturn, TypeGuard, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -15,7 +19,52 @@ T = TypeVar("T")
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Make a class a record: immutable, compared by value, built by keyword."""
-    return dataclass(frozen=True, kw_only=True)(cls)
+    made = dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
+    for method in (_init, _repr, _eq, _hash, _setattr, _delattr):
+        setattr(made, f"__{method.__name__.strip('_')}__", method)
+    return made
+
+
+def _init(self: DataclassInstance, **values: object) -> None:
+    own = self.__dict__
+    for one in fields(self):
+        if one.name in values:
+            own[one.name] = values.pop(one.name)
+        elif one.default is not MISSING:
+            own[one.name] = one.default
+        elif one.default_factory is not MISSING:
+            own[one.name] = one.default_factory()
+        else:
+            raise TypeError(f"{type(self).__name__} needs {one.name}")
+    if values:
+        raise TypeError(f"{type(self).__name__} has no {', '.join(values)}")
+
+
+def _repr(self: DataclassInstance) -> str:
+    shown = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    return f"{type(self).__name__}({shown})"
+
+
+def _compared(value: DataclassInstance) -> tuple[object, ...]:
+    return tuple(getattr(value, one.name) for one in fields(value) if one.compare)
+
+
+def _eq(self: DataclassInstance, other: object) -> object:
+    if type(other) is not type(self):
+        return NotImplemented
+    return is_record(other) and _compared(self) == _compared(other)
+
+
+def _hash(self: DataclassInstance) -> int:
+    return hash(_compared(self))
+
+
+def _setattr(self: DataclassInstance, name: str, value: object) -> NoReturn:
+    raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot be changed")
+
+
+def _delattr(self: DataclassInstance, name: str) -> NoReturn:
+    raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot be removed")
 
 
 def is_record(value: object) -> TypeGuard[DataclassInstance]:

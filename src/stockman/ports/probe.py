@@ -52,7 +52,7 @@ class Certificate:
 
 
 class Network(Protocol):
-    """What can be learnt of other machines. Each method gives up in bounded time with `NoAnswer`."""
+    """What can be learnt of other machines; each method gives up in time, with `NoAnswer`."""
 
     async def resolve(self, host: str) -> tuple[str, ...]:
         """The addresses of a name, at least one; an address is its own. Raises `NoAddress`."""

@@ -66,7 +66,7 @@ def _check_unique(context: Context, uses: list[Use]) -> None:
         other = first.setdefault(use.address, use)
         if other is use:
             continue
-        later, earlier = (use, other) if use.origin is not None else (other, use)
+        earlier, later = sorted((other, use), key=_reading_order)
         place = f" ({earlier.origin.at})" if earlier.origin is not None else ""
         context.problems.error(
             "address.taken",
@@ -75,6 +75,10 @@ def _check_unique(context: Context, uses: list[Use]) -> None:
             fix=f"give {later.owner} an address of its own",
             at=later.origin,
         )
+
+
+def _reading_order(use: Use) -> tuple[str, int, int]:
+    return use.origin.at if use.origin is not None else ("", 0, 0)
 
 
 def _check_inside(context: Context, use: Use, network: IPv4Network) -> None:

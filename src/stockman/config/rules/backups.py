@@ -19,9 +19,9 @@ def check(context: Context) -> None:
                 fix="give `bucket`, or `directory`, not both",
                 at=target.where(),
             )
-    names = [target.name for target in backup.targets]
+    seen: set[str] = set()
     for target in backup.targets:
-        if names.count(target.name) > 1:
+        if target.name in seen:
             context.problems.error(
                 "backup.target-taken",
                 f"two backup targets are called {target.name}",
@@ -29,6 +29,7 @@ def check(context: Context) -> None:
                 fix="give each target a name of its own",
                 at=target.where("name"),
             )
+        seen.add(target.name)
     if backup.enabled and not backup.targets:
         context.problems.error(
             "backup.no-target",

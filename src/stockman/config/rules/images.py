@@ -8,7 +8,8 @@ from stockman.config.rules.context import Context
 
 def check(context: Context) -> None:
     for node in context.estate.nodes:
-        _check_schematic(context, node)
+        if context.complete:
+            _check_schematic(context, node)
         _check_disk(context, node)
         _check_secureboot(context, node)
 
@@ -17,8 +18,10 @@ def _check_schematic(context: Context, node: NodeSection) -> None:
     talos = context.estate.talos
     role = talos.controller_schematic_id if node.controller else talos.worker_schematic_id
     given = node.schematic_id or role or talos.schematic_id
-    inline = (
-        talos.extensions or talos.kernel_args or node.talos.extensions or node.talos.kernel_args
+    inline = any(
+        field in section.origins
+        for section in (talos, node.talos)
+        for field in ("extensions", "kernel_args")
     )
     if given is None and not inline and not context.reported(node.origins.get("schematic_id")):
         context.problems.error(

@@ -99,7 +99,7 @@ def _refuse(context: Context, what: str, decider: str, owner: str, where: Origin
     context.problems.error(
         "patch.owned-key",
         f"{owner} touches {what}",
-        why=f"{decider} decides that, and a second opinion would be lost or break the node",
+        why=f"that follows from {decider}; a second opinion would be lost or break the node",
         fix=f"remove {what} from the patch",
         at=where,
     )

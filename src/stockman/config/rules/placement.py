@@ -83,10 +83,20 @@ def _check_vm(context: Context, proxmox: ProxmoxSection, node: NodeSection, vm: 
         return
     cluster = clusters.get(vm.region) if vm.region is not None else next(iter(clusters.values()))
     if cluster is None:
-        _unknown(context, node, _Use("region", str(vm.region), vm.where("region")), tuple(clusters))
+        _unknown(
+            context,
+            node,
+            _Use("region.unknown", "region", str(vm.region), vm.where("region")),
+            tuple(clusters),
+        )
         return
     if vm.host is not None and cluster.hosts and vm.host not in cluster.hosts:
-        _unknown(context, node, _Use("host", vm.host, vm.where("host")), tuple(cluster.hosts))
+        _unknown(
+            context,
+            node,
+            _Use("host.unknown", "host", vm.host, vm.where("host")),
+            tuple(cluster.hosts),
+        )
     if cluster.storages:
         stores = [(vm.datastore, vm.where("datastore"))]
         stores += [
@@ -94,27 +104,35 @@ def _check_vm(context: Context, proxmox: ProxmoxSection, node: NodeSection, vm: 
         ]
         for store, where in stores:
             if store not in cluster.storages:
-                _unknown(context, node, _Use("storage", store, where), cluster.storages)
+                _unknown(
+                    context,
+                    node,
+                    _Use("storage.unknown", "storage", store, where),
+                    cluster.storages,
+                )
     if cluster.bridges:
         cards = [(nic.bridge, nic.where("bridge")) for nic in vm.nics]
         for bridge, where in cards or [(vm.bridge, vm.where("bridge"))]:
             if bridge not in cluster.bridges:
-                _unknown(context, node, _Use("bridge", bridge, where), cluster.bridges)
+                _unknown(
+                    context, node, _Use("bridge.unknown", "bridge", bridge, where), cluster.bridges
+                )
 
 
 class _Use(NamedTuple):
     """Something of Proxmox that a node names."""
 
+    code: str
     kind: str
     name: str
     where: Origin | None
 
 
 def _unknown(context: Context, node: NodeSection, use: _Use, known: tuple[str, ...]) -> None:
-    kind, name, where = use
+    code, kind, name, where = use
     near = nearest(name, known)
     context.problems.error(
-        f"{kind}.unknown",
+        code,
         f"node {node.name} uses a {kind} that is not listed",
         why=f"{name} is none of {', '.join(known)}",
         fix=f"write {near}" if near else f"add {name} to the {kind}s of the Proxmox section",

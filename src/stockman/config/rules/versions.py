@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from stockman.config.rules.context import Context
 from stockman.model import support
 from stockman.model.origin import Origin
 from stockman.model.version import Version
+
+
+class _Codes(NamedTuple):
+    unsupported: str
+    newer: str
+
+
+_TALOS = _Codes("talos.unsupported", "talos.newer")
+_KUBERNETES = _Codes("kubernetes.unsupported", "kubernetes.newer")
+_PROXMOX = _Codes("proxmox.unsupported", "proxmox.newer")
 
 
 def check(context: Context) -> None:
@@ -13,7 +25,7 @@ def check(context: Context) -> None:
     talos = estate.talos
     if talos.version is not None:
         fit = support.talos_fits(talos.version)
-        _report(context, "talos", f"Talos {talos.version}", fit, talos.where("version"))
+        _report(context, _TALOS, f"Talos {talos.version}", fit, talos.where("version"))
     if talos.contract is not None:
         _check_contract(context, talos.contract)
     _check_kubernetes(context)
@@ -24,7 +36,7 @@ def check(context: Context) -> None:
         if cluster.version is not None:
             name = f"Proxmox VE {cluster.version}"
             fit = support.proxmox_fits(cluster.version)
-            _report(context, "proxmox", name, fit, cluster.where("version"))
+            _report(context, _PROXMOX, name, fit, cluster.where("version"))
 
 
 def _check_kubernetes(context: Context) -> None:
@@ -36,13 +48,15 @@ def _check_kubernetes(context: Context) -> None:
         return
     fit = support.kubernetes_fits(running, kubernetes.version)
     name = f"Kubernetes {kubernetes.version}"
-    _report(context, "kubernetes", name, fit, kubernetes.where("version"))
+    _report(context, _KUBERNETES, name, fit, kubernetes.where("version"))
 
 
-def _report(context: Context, area: str, name: str, fit: support.Fit, where: Origin | None) -> None:
+def _report(
+    context: Context, codes: _Codes, name: str, fit: support.Fit, where: Origin | None
+) -> None:
     if fit.verdict is support.Verdict.REFUSED:
         context.problems.error(
-            f"{area}.unsupported",
+            codes.unsupported,
             f"{name} is not supported",
             why=fit.because,
             fix="choose a version that `stockman versions` lists",
@@ -50,7 +64,7 @@ def _report(context: Context, area: str, name: str, fit: support.Fit, where: Ori
         )
     elif fit.verdict is support.Verdict.NEWER:
         context.problems.warn(
-            f"{area}.newer",
+            codes.newer,
             f"{name} is newer than this stockman",
             why=fit.because,
             fix="go on with care, or use a newer stockman",

@@ -123,7 +123,7 @@ class _Reader:
                 why=f"more than {MAX_DEPTH} levels; no configuration needs that",
                 fix="remove the brackets or the indentation that was not meant",
             )
-        if self._open and isinstance(self._open[-1].node, Mapping) and self._open[-1].key is None:
+        if self._expects_key:
             raise Unreadable(_not_a_key(self._at(event)))
         self._open.append(_Open(node, event.anchor))
         if event.anchor is not None:
@@ -155,6 +155,8 @@ class _Reader:
                 fix="quote the text if the `*` belongs to it; otherwise define the anchor first",
             )
         node, size = known
+        if self._expects_key and not isinstance(node, Scalar):
+            raise Unreadable(_not_a_key(self._at(event)))
         self._aliased += size
         if self._aliased > MAX_ALIASED:
             self._refuse(
@@ -175,15 +177,20 @@ class _Reader:
         if isinstance(parent.node, Sequence):
             parent.node.items.append(node)
         elif parent.key is None:
-            parent.key = self._key(node)
+            if not isinstance(node, Scalar):
+                raise Unreadable(_not_a_key(node.at))
+            parent.key = node
         else:
             self._entry(parent.node, parent.key, node)
             parent.key = None
 
-    def _key(self, node: Node) -> Scalar:
-        if isinstance(node, Scalar):
-            return node
-        raise Unreadable(_not_a_key(node.at))
+    @property
+    def _expects_key(self) -> bool:
+        return (
+            bool(self._open)
+            and isinstance(self._open[-1].node, Mapping)
+            and self._open[-1].key is None
+        )
 
     def _entry(self, mapping: Mapping, key: Scalar, value: Node) -> None:
         if key.plain and key.text == _MERGE:

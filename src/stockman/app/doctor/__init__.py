@@ -1,0 +1,1 @@
+"""Read-only checks of everything that stockman depends on, each with what would put it right."""

@@ -1,0 +1,83 @@
+"""What a check is: a function that looks at the scene and yields findings and questions."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from functools import cached_property
+from pathlib import Path
+
+from stockman.app.doctor.endpoint import Endpoint
+from stockman.app.doctor.finding import Finding
+from stockman.app.doctor.servers import servers
+from stockman.config.language.estate import Estate
+from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, FILES, NODES_YAML
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.ports.clock import Clock
+from stockman.ports.probe import Machine, Network, NoAnswer, Repo, WorkTree
+
+
+@record
+class Scene:
+    """What checks look at: what the user wrote, and the machine it is on."""
+
+    directory: Path
+    estate: Estate
+    """As far as it could be read."""
+    problems: tuple[Problem, ...]
+    """All that `validate` finds."""
+    complete: bool
+    """Whether every configuration file could be read; if not, the estate says little."""
+    machine: Machine
+    repo: Repo
+    clock: Clock
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The configuration files that should be here; none where there is no configuration."""
+        present = [name for name in FILES if self.machine.file(self.directory / name)]
+        if not present:
+            return ()
+        return (CLUSTER_TOML,) if CLUSTER_TOML in present else (CLUSTER_YAML, NODES_YAML)
+
+    @cached_property
+    def tree(self) -> WorkTree | None:
+        """The git repository around; None: there is none, or git cannot tell."""
+        try:
+            return self.repo.work_tree()
+        except NoAnswer:
+            return None
+
+    @cached_property
+    def servers(self) -> tuple[Endpoint, ...]:
+        """All servers that are dialled over TCP."""
+        return servers(self.estate, self.tree.remotes if self.tree else ())
+
+
+@record
+class Question:
+    """Something that only the network can tell; all questions are asked at once."""
+
+    subject: str
+    ask: Callable[[Network], Awaitable[Iterable[Finding]]]
+
+
+Look = Callable[[Scene], Iterable[Finding | Question]]
+
+
+@record
+class Check:
+    """One check. It writes nothing, and what it cannot know it does not call good."""
+
+    name: str
+    """`area.thing`, for ever."""
+    about: str
+    """What holds when all is well, in one sentence."""
+    look: Look
+
+
+def check(name: str) -> Callable[[Look], Check]:
+    """Make a function a check; the first line of its docstring says what holds."""
+    return lambda look: Check(
+        name=name, about=(look.__doc__ or "").strip().partition("\n")[0], look=look
+    )

@@ -1,0 +1,100 @@
+"""Checks of time: the servers that tell it, and how far this machine is off."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Coroutine, Iterator
+from functools import partial
+from typing import Any
+
+from stockman.app.doctor.check import Question, Scene, check
+from stockman.app.doctor.endpoint import Endpoint
+from stockman.app.doctor.finding import Finding, fail, ok, unknown, warn
+from stockman.app.doctor.servers import time_servers
+from stockman.ports.probe import Network, NoAnswer
+
+_NOTICEABLE = 2.0
+_TOO_FAR = 60.0
+"""Seconds; certificates that are made here would not be valid yet on the nodes."""
+_SET = "set the clock and keep it set: `timedatectl set-ntp true`, or run chrony"
+
+
+@check("reach.ntp")
+def servers(scene: Scene) -> Iterator[Question]:
+    """The time servers of the nodes answer."""
+    for server in time_servers(scene.estate):
+        yield Question(subject=server, ask=partial(_answers, server))
+
+
+@check("machine.clock")
+def offset(scene: Scene) -> Iterator[Question]:
+    """The clock of this machine agrees with others."""
+    webs = tuple(one for one in scene.servers if one.web or one.tls)
+    yield Question(subject="clock", ask=partial(_compared, time_servers(scene.estate), webs))
+
+
+async def _answers(server: str, network: Network) -> tuple[Finding, ...]:
+    subject = f"time server {server}"
+    try:
+        ahead = await network.ntp_clock(server)
+    except NoAnswer as none:
+        fix = "check `node_ntp_servers`, and that questions to UDP port 123 may pass"
+        return (warn(subject, f"{none}; nodes may still reach it", fix),)
+    return (ok(subject, f"it answers, {_spoken(ahead)}"),)
+
+
+async def _compared(
+    servers: tuple[str, ...], webs: tuple[Endpoint, ...], network: Network
+) -> tuple[Finding, ...]:
+    import asyncio
+
+    async with asyncio.TaskGroup() as group:
+        by_ntp = [group.create_task(_or_none(network.ntp_clock(one))) for one in servers]
+        by_web = [
+            group.create_task(_or_none(network.http_clock(one.door, tls=one.tls))) for one in webs
+        ]
+    exact = [told for task in by_ntp if (told := task.result()) is not None]
+    rough = [told for task in by_web if (told := task.result()) is not None]
+    return (_judged(exact, "time servers") if exact else _judged(rough, "web servers"),)
+
+
+def _judged(aheads: list[float], whose: str) -> Finding:
+    if not aheads:
+        return unknown(
+            "clock",
+            "neither a time server nor a web server told the time",
+            "compare `date -u` with a clock that you trust",
+        )
+    ahead = statistics.median(aheads)
+    count = len(aheads)
+    seen = f"{_spoken(ahead)}, by {count} {whose.removesuffix('s') if count == 1 else whose}"
+    if max(aheads) - min(aheads) > _TOO_FAR:
+        spread = _length(max(aheads) - min(aheads))
+        return warn("clock", f"{whose} disagree by {spread}", f"ask others; {_SET}")
+    if abs(ahead) > _TOO_FAR:
+        return fail("clock", seen, _SET)
+    if abs(ahead) > _NOTICEABLE:
+        return warn("clock", seen, _SET)
+    return ok("clock", seen)
+
+
+async def _or_none(asked: Coroutine[Any, Any, float]) -> float | None:
+    try:
+        return await asked
+    except NoAnswer:
+        return None
+
+
+def _spoken(ahead: float) -> str:
+    """The offset of the others, told as ours."""
+    return f"this machine is {_length(abs(ahead))} {'behind' if ahead > 0 else 'ahead'}"
+
+
+def _length(seconds: float) -> str:
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.2f} s"
+
+
+CHECKS = (servers, offset)

@@ -1,0 +1,49 @@
+"""Addresses of Git repositories: which server they are on, and what may be shown of them."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+_PORTS = {"https": 443, "http": 80, "ssh": 22, "git": 9418}
+_SCP_LIKE = re.compile(r"(?:[^@/:\s]+@)?(\[[^\]]+\]|[^@/:\s]+):(?!//)(.*)")
+
+
+class GitAddress(NamedTuple):
+    """A repository on a server."""
+
+    host: str
+    port: int
+    path: str
+    """Without leading slash and `.git`."""
+    has_password: bool
+
+    def __str__(self) -> str:
+        return f"{self.host}/{self.path}"
+
+    def is_same(self, other: GitAddress) -> bool:
+        """Whether both name one repository, however it is reached."""
+        ours, theirs = ((one.host.lower(), one.path.lower()) for one in (self, other))
+        return ours == theirs
+
+
+def git_address(text: str) -> GitAddress | None:
+    """An address taken apart; None: it is a place on this machine, or none that git knows."""
+    if "://" not in text:
+        found = _SCP_LIKE.fullmatch(text)
+        return found and GitAddress(found[1].strip("[]"), 22, _path(found[2]), False)
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    if not host or port is None:
+        return None
+    by_web = parts.scheme in ("http", "https")
+    secret = parts.password is not None or (by_web and parts.username is not None)
+    return GitAddress(host, port, _path(parts.path), secret)
+
+
+def _path(text: str) -> str:
+    return text.strip("/").removesuffix(".git")

@@ -1,0 +1,25 @@
+"""Whether the web is reached through a proxy, as the environment tells it."""
+
+from __future__ import annotations
+
+from stockman.ports.probe import Machine
+
+
+def proxy_variable(machine: Machine, host: str) -> str:
+    """The variable that sends questions for a host to a proxy; empty where they go straight."""
+    if any(_matches(host, rule) for rule in _words(machine, "no_proxy")):
+        return ""
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        if machine.variable(name):
+            return name
+    return ""
+
+
+def _words(machine: Machine, name: str) -> list[str]:
+    told = machine.variable(name) or machine.variable(name.upper())
+    return [word.strip().lower() for word in told.split(",") if word.strip()]
+
+
+def _matches(host: str, rule: str) -> bool:
+    bare = rule.lstrip("*").lstrip(".")
+    return not bare or host.lower() == bare or host.lower().endswith(f".{bare}")

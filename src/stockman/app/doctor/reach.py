@@ -1,0 +1,161 @@
+"""Checks of the servers that the configuration names: do they answer, can they be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from functools import partial
+
+from stockman.app.doctor.check import Check, Question, Scene, check
+from stockman.app.doctor.endpoint import Endpoint, Kind
+from stockman.app.doctor.finding import Finding, Status, fail, ok, skip, unknown, warn
+from stockman.app.doctor.proxy import proxy_variable
+from stockman.ports.probe import Certificate, Network, NoAddress, NoAnswer, Trust
+
+_SOON = timedelta(days=14)
+
+
+@check("reach.proxmox")
+def proxmox(scene: Scene) -> Iterator[Question]:
+    """The Proxmox API answers, and its certificate is the one that is trusted."""
+    regions: dict[str, list[Endpoint]] = {}
+    for one in scene.servers:
+        if one.kind == "proxmox":
+            regions.setdefault(one.purpose, []).append(one)
+    for purpose, endpoints in regions.items():
+        yield Question(subject=purpose, ask=partial(_any, scene, endpoints))
+
+
+def _reached(name: str, kind: Kind, about: str) -> Check:
+    """A check of servers that each have to answer."""
+
+    def look(scene: Scene) -> Iterator[Question]:
+        for one in scene.servers:
+            if one.kind == kind:
+                yield Question(subject=one.shown, ask=partial(_each, scene, one))
+
+    return Check(name=name, about=about, look=look)
+
+
+async def _each(scene: Scene, endpoint: Endpoint, network: Network) -> tuple[Finding, ...]:
+    answer = await _answer(scene, endpoint, network)
+    return (answer if isinstance(answer, Finding) else _silent(scene, endpoint, answer),)
+
+
+async def _any(
+    scene: Scene, endpoints: Sequence[Endpoint], network: Network
+) -> tuple[Finding, ...]:
+    """Findings of servers of which one that answers is enough."""
+    import asyncio
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_answer(scene, one, network)) for one in endpoints]
+    answers = [task.result() for task in tasks]
+    good = any(isinstance(one, Finding) and one.status is not Status.FAIL for one in answers)
+    silent = _spared if good else _silent
+    return tuple(
+        answer if isinstance(answer, Finding) else silent(scene, endpoint, answer)
+        for endpoint, answer in zip(endpoints, answers, strict=True)
+    )
+
+
+async def _answer(scene: Scene, endpoint: Endpoint, network: Network) -> Finding | NoAnswer:
+    try:
+        if not endpoint.tls:
+            await network.connect(endpoint.door)
+            return _plain(endpoint)
+        trust = _trust(scene, endpoint)
+        if trust is None:
+            return _trouble(endpoint)(
+                _subject(endpoint),
+                f"its CA file {endpoint.ca_file} cannot be read",
+                f"put the CA certificate there, or change {endpoint.trust_keys}",
+            )
+        return _judged(scene, endpoint, await network.certificate(endpoint.door, trust))
+    except NoAnswer as none:
+        return none
+
+
+def _plain(endpoint: Endpoint) -> Finding:
+    if endpoint.kind == "proxmox":
+        return warn(
+            _subject(endpoint),
+            "it answers, but without TLS everybody on the way can read the token",
+            f"write https in {endpoint.written}",
+        )
+    return ok(_subject(endpoint), "it answers")
+
+
+def _judged(scene: Scene, endpoint: Endpoint, shown: Certificate) -> Finding:
+    subject = _subject(endpoint)
+    until = f"{shown.expires:%Y-%m-%d}"
+    if shown.flaw:
+        flaw = f"its certificate is not trusted: {shown.flaw}"
+        return _trouble(endpoint)(subject, flaw, _trust_fix(endpoint, shown))
+    left = shown.expires - scene.clock.now()
+    if left < _SOON:
+        ends = "ended" if left < timedelta() else "ends"
+        return warn(subject, f"it answers; its certificate {ends} on {until}", "renew it")
+    return ok(subject, f"it answers; its certificate is trusted until {until}")
+
+
+def _trust_fix(endpoint: Endpoint, shown: Certificate) -> str:
+    if not endpoint.trust_keys:
+        return f"check {endpoint.written}; a CA of your own has to be known to this machine"
+    return (
+        f"it showed {shown.fingerprint}: if the server itself shows the same, "
+        f"tell how to trust it with {endpoint.trust_keys}"
+    )
+
+
+def _silent(scene: Scene, endpoint: Endpoint, reason: NoAnswer) -> Finding:
+    subject = _subject(endpoint)
+    if isinstance(reason, NoAddress):
+        return skip(subject, f"{endpoint.door.host} has no address, see `reach.names`")
+    proxy = proxy_variable(scene.machine, endpoint.door.host) if endpoint.web else ""
+    if proxy:
+        return unknown(
+            subject,
+            f"{reason}; ${proxy} may reach it, and was not asked",
+            f"try it with `curl --head {endpoint.shown}`",
+        )
+    but = "" if endpoint.needed else "; nodes may still reach it"
+    return _trouble(endpoint)(subject, f"{reason}{but}", _reach_fix(endpoint))
+
+
+def _spared(scene: Scene, endpoint: Endpoint, reason: NoAnswer) -> Finding:
+    del scene
+    return warn(_subject(endpoint), f"{reason}; another endpoint answers", _reach_fix(endpoint))
+
+
+def _reach_fix(endpoint: Endpoint) -> str:
+    return f"check {endpoint.written}, the server, and the network between"
+
+
+def _trouble(endpoint: Endpoint) -> Callable[[str, str, str], Finding]:
+    return fail if endpoint.needed else warn
+
+
+def _subject(endpoint: Endpoint) -> str:
+    return f"{endpoint.purpose}, {endpoint.shown}"
+
+
+def _trust(scene: Scene, endpoint: Endpoint) -> Trust | None:
+    if endpoint.fingerprint is not None:
+        return Trust(fingerprint=endpoint.fingerprint)
+    if endpoint.ca_file is None:
+        return Trust()
+    ca = scene.machine.read(scene.directory / endpoint.ca_file)
+    return None if ca is None else Trust(ca=ca)
+
+
+CHECKS = (
+    proxmox,
+    _reached("reach.kubernetes", "kubernetes", "The Kubernetes API answers."),
+    _reached("reach.factory", "factory", "The Image Factory answers."),
+    _reached("reach.git", "git", "The Git server answers."),
+    _reached("reach.s3", "s3", "The S3 servers of backups and lock answer."),
+    _reached("reach.mirrors", "mirror", "The mirrors of registries answer."),
+    _reached("reach.identity", "identity", "The identity provider answers."),
+    _reached("reach.hosts", "host", "The shells of hosts answer."),
+)

@@ -1,0 +1,110 @@
+"""Checks of git and of the repository that the directory is in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stockman.app.doctor.check import Scene, check
+from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
+from stockman.app.doctor.git_address import git_address
+from stockman.ports.probe import NoAnswer, Remote
+
+_OLDEST = (2, 30)
+_INSTALL = "install git, 2.30 or newer"
+
+
+@check("git.program")
+def program(scene: Scene) -> Iterator[Finding]:
+    """Git is installed, and new enough."""
+    try:
+        version = scene.repo.version()
+    except NoAnswer as none:
+        yield fail("git", str(none), "see whether `git --version` answers")
+        return
+    if version is None:
+        yield fail("git", "it is not installed", _INSTALL)
+        return
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    if numbers < _OLDEST:
+        yield warn("git", f"{version} is older than stockman was tried with", _INSTALL)
+    else:
+        yield ok("git", version)
+
+
+@check("git.work-tree")
+def work_tree(scene: Scene) -> Iterator[Finding]:
+    """The directory is in a git repository."""
+    try:
+        tree = scene.repo.work_tree()
+    except NoAnswer as none:
+        yield unknown("repository", str(none), "see what `git status` says")
+        return
+    if tree is None:
+        yield warn(
+            "repository",
+            "this directory is in no git repository, so changes to it have no history",
+            "run `git init`, or name the repository with `-C`",
+        )
+    elif not tree.has_commits:
+        yield warn("repository", "it has no commit yet", "commit what `stockman init` wrote")
+    else:
+        yield ok("repository", "this directory is in one")
+
+
+@check("git.branch")
+def branch(scene: Scene) -> Iterator[Finding]:
+    """The branch that the cluster follows is checked out."""
+    tree = scene.tree
+    followed = scene.estate.repository.branch
+    if tree is None:
+        yield skip("branch", "there is no repository to look at")
+    elif tree.branch is None:
+        yield warn("branch", "none is checked out", f"run `git switch {followed}`")
+    elif tree.branch != followed:
+        yield warn(
+            "branch",
+            f"{tree.branch} is checked out, and the cluster follows {followed}",
+            f"bring the change to {followed}, or change `repository_branch`",
+        )
+    else:
+        yield ok("branch", tree.branch)
+
+
+@check("git.remote")
+def remote(scene: Scene) -> Iterator[Finding]:
+    """A remote is the repository that the cluster follows, and carries no password."""
+    tree = scene.tree
+    if tree is None:
+        yield skip("remote", "there is no repository to look at")
+        return
+    for one in tree.remotes:
+        address = git_address(one.url)
+        if address is not None and address.has_password:
+            yield warn(
+                f"remote {one.name}",
+                f"its address of {address} carries a password, in a file that others may read",
+                f"run `git remote set-url {one.name}` without it, and let a credential helper know",
+            )
+    yield _followed(scene.estate.repository.url, tree.remotes)
+
+
+def _followed(url: str | None, remotes: tuple[Remote, ...]) -> Finding:
+    wanted = git_address(url) if url else None
+    known = {one.name: git_address(one.url) for one in remotes}
+    if not remotes:
+        add = f"run `git remote add origin {url or 'ADDRESS'}`"
+        return warn("remote", "there is none, so the cluster cannot see a change", add)
+    if wanted is None:
+        return ok("remote", ", ".join(f"{name} is {address}" for name, address in known.items()))
+    for name, address in known.items():
+        if address is not None and address.is_same(wanted):
+            return ok("remote", f"{name} is {address}")
+    return warn(
+        "remote",
+        f"none is {wanted}, which the cluster follows",
+        f"run `git remote add` with {url}, or change `repository_name`",
+    )
+
+
+CHECKS = (program, work_tree, branch, remote)

@@ -1,0 +1,149 @@
+"""Checks of secrets: whether others can read them, and whether they are there."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from stockman.app.doctor.check import Scene, check
+from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
+from stockman.model.record import is_record
+from stockman.model.secret import Secret, SecretForm
+from stockman.ports.probe import NoAnswer
+
+AGE_KEY = "age.key"
+SECRET_FILES = (
+    AGE_KEY,
+    "github-deploy.key",
+    "deploy.key",
+    "github-push-token.txt",
+    "flux-webhook-token.txt",
+    "cloudflare-tunnel.json",
+    "kubeconfig",
+    "talosconfig",
+    "talos/talosconfig",
+    "talos/clusterconfig/talosconfig",
+)
+"""Files that the ecosystem expects at these places, and nobody else may read."""
+_VARIABLES = ("SOPS_AGE_KEY_FILE", "KUBECONFIG", "TALOSCONFIG")
+"""Variables that move some of them elsewhere."""
+_OTHERS = 0o077
+
+
+@check("secret.files")
+def files(scene: Scene) -> Iterator[Finding]:
+    """Files with secrets are for their owner only, and git ignores them."""
+    for name in _names(scene):
+        facts = scene.machine.file(scene.directory / name)
+        if facts is None:
+            yield from _missing(scene, name)
+        elif not facts.is_file:
+            yield fail(name, "it is not a file", f"put the file where {name} is now")
+        elif facts.mode & _OTHERS:
+            yield fail(
+                name,
+                f"its mode is {facts.mode:04o}, so others on this machine can open it",
+                f"run `chmod 600 {shlex.quote(name)}`",
+            )
+        elif not facts.readable:
+            yield fail(name, "it may not be read", "run stockman as the owner of the file")
+        else:
+            yield _exposed(scene, name)
+
+
+@check("secret.variables")
+def variables(scene: Scene) -> Iterator[Finding]:
+    """Variables that the configuration takes secrets from are set."""
+    for secret in _secrets(scene.estate):
+        if secret.form is not SecretForm.ENVIRONMENT:
+            continue
+        name = secret.reference.strip("${}")
+        if scene.machine.variable(name):
+            yield ok(f"${name}", "it is set")
+        else:
+            yield warn(f"${name}", "it is not set here", "export it before a command that needs it")
+
+
+def _exposed(scene: Scene, name: str) -> Finding:
+    try:
+        standing = scene.repo.standing(name)
+    except NoAnswer as none:
+        return unknown(name, f"who can see it is not known: {none}", "see what `git status` says")
+    quoted = shlex.quote(name)
+    match standing:
+        case "tracked":
+            return fail(
+                name,
+                "it is tracked in git: everybody with the repository has it",
+                f"run `git rm --cached {quoted}`, ignore it, and replace the secret with a new one",
+            )
+        case "untracked":
+            return warn(
+                name,
+                "git does not ignore it: the next `git add .` takes it along",
+                f"run `echo /{quoted} >> .gitignore`",
+            )
+        case "ignored":
+            return ok(name, "for its owner only, ignored by git")
+        case "outside":
+            return ok(name, "for its owner only, in no repository")
+
+
+def _missing(scene: Scene, name: str) -> Iterator[Finding]:
+    if name in _referenced(scene):
+        yield warn(name, "the configuration names it, and it is missing", f"write {name}")
+    elif name == AGE_KEY and not scene.machine.variable("SOPS_AGE_KEY_FILE"):
+        if scene.estate.nodes:
+            yield warn(
+                name,
+                "it is missing, so encrypted values cannot be opened",
+                "copy it from where you keep it; for a new cluster `stockman init` makes one",
+            )
+        else:
+            yield skip(name, "there is none, and without nodes none is needed")
+
+
+def _names(scene: Scene) -> tuple[str, ...]:
+    moved = [
+        place
+        for variable in _VARIABLES
+        for place in scene.machine.variable(variable).split(":")
+        if place
+    ]
+    once: dict[Path, str] = {}
+    for name in (*SECRET_FILES, *moved, *_referenced(scene)):
+        once.setdefault((scene.directory / name).absolute(), name)
+    return tuple(once.values())
+
+
+def _referenced(scene: Scene) -> tuple[str, ...]:
+    return tuple(
+        secret.reference.removeprefix("file:")
+        for secret in _secrets(scene.estate)
+        if secret.form is SecretForm.FILE
+    )
+
+
+def _secrets(value: object) -> tuple[Secret, ...]:
+    """Every secret inside of a record, each once, in the order of the fields."""
+    return tuple(dict.fromkeys(_walk(value)))
+
+
+def _walk(value: object) -> Iterator[Secret]:
+    if isinstance(value, Secret):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _walk(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _walk(item)
+    elif is_record(value):
+        for field in fields(value):
+            if field.name != "origins":
+                yield from _walk(getattr(value, field.name))
+
+
+CHECKS = (files, variables)

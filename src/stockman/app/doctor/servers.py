@@ -1,0 +1,189 @@
+"""All servers that the configuration names, and how each is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from stockman.app.doctor.endpoint import Endpoint, Kind
+from stockman.app.doctor.git_address import git_address
+from stockman.config.language.estate import Estate
+from stockman.model.backup import BackupTarget, Lock
+from stockman.model.origin import Traced
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.ports.probe import Door, Remote
+
+_API_PORT = 6443
+_WEB_PORTS = {"https": 443, "http": 80}
+
+
+def servers(estate: Estate, remotes: Iterable[Remote] = ()) -> tuple[Endpoint, ...]:
+    """Every server that is dialled over TCP; Git's is that of the remotes if none is written."""
+    return (
+        *_proxmox(estate),
+        *_kubernetes_api(estate),
+        *_image_factory(estate),
+        *_git(estate, remotes),
+        *_buckets(estate),
+        *_registry_mirrors(estate),
+        *_identity_provider(estate),
+        *_host_shells(estate),
+    )
+
+
+def time_servers(estate: Estate) -> tuple[str, ...]:
+    """The time servers of the nodes; none where there are no nodes."""
+    return estate.network.ntp_servers if estate.nodes else ()
+
+
+def name_servers(estate: Estate) -> tuple[str, ...]:
+    """The name servers of the nodes; none where there are no nodes."""
+    return tuple(str(one) for one in estate.network.dns_servers) if estate.nodes else ()
+
+
+def _proxmox(estate: Estate) -> Iterator[Endpoint]:
+    section = estate.proxmox
+    if section is None:
+        return
+    clusters: tuple[ProxmoxCluster, ...] = section.clusters or (section,)
+    for cluster in clusters:
+        urls = [("endpoint", cluster.endpoint)] if cluster.endpoint else []
+        urls += [(f"endpoints[{number}]", url) for number, url in enumerate(cluster.endpoints)]
+        for field, url in urls:
+            place = _written(cluster, field, f"proxmox.{field}")
+            for one in _web("proxmox", url, f"the Proxmox API, region {cluster.region}", place):
+                judged = replace(
+                    one,
+                    needed=True,
+                    ca_file=cluster.tls.ca_file,
+                    fingerprint=cluster.tls.fingerprint,
+                    trust_keys="`proxmox.tls.ca_file` or `proxmox.tls.fingerprint`",
+                )
+                yield _dialled(judged, section.connect)
+
+
+def _kubernetes_api(estate: Estate) -> Iterator[Endpoint]:
+    api = estate.kubernetes.api
+    if api.addr is not None and estate.nodes:
+        yield Endpoint(
+            kind="kubernetes",
+            purpose="the Kubernetes API",
+            shown=f"{api.addr}:{_API_PORT}",
+            door=Door(host=str(api.addr), port=_API_PORT),
+            written=_written(api, "addr", "kubernetes.api.addr"),
+            needed=False,
+        )
+
+
+def _image_factory(estate: Estate) -> Iterator[Endpoint]:
+    if estate.nodes:
+        place = _written(estate.talos, "factory_url", "talos.factory_url")
+        for one in _web("factory", estate.talos.factory_url, "the Image Factory", place):
+            yield replace(one, needed=True)
+
+
+def _git(estate: Estate, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
+    section = estate.repository
+    urls = {_written(section, "url", "repository.url"): section.url} if section.url else {}
+    for written, url in (urls or {f"git remote {one.name}": one.url for one in remotes}).items():
+        address = git_address(url)
+        if address is not None:
+            yield Endpoint(
+                kind="git",
+                purpose="the Git server",
+                shown=f"{address.host}:{address.port}",
+                door=Door(host=address.host, port=address.port),
+                written=written,
+                needed=True,
+                web=address.port in _WEB_PORTS.values(),
+            )
+
+
+def _buckets(estate: Estate) -> Iterator[Endpoint]:
+    for number, target in enumerate(estate.backup.targets):
+        if target.bucket is not None:
+            place = _written(target, "endpoint", f"backup.targets[{number}].endpoint")
+            for one in _web("s3", _s3(target), f"backups, {target.name}", place):
+                yield replace(one, needed=True)
+    if estate.lock.home != "local":
+        place = _written(estate.lock, "endpoint", "lock.endpoint")
+        for one in _web("s3", _s3(estate.lock), "the lock", place):
+            yield replace(one, needed=True)
+
+
+def _registry_mirrors(estate: Estate) -> Iterator[Endpoint]:
+    for registry, mirror in estate.talos.registries.items():
+        key = f"talos.registries.{registry}"
+        for number, url in enumerate(mirror.endpoints):
+            field = f"endpoints[{number}]"
+            place = _written(mirror, field, f"{key}.{field}")
+            for one in _web("mirror", url, f"the mirror of {registry}", place):
+                yield replace(one, ca_file=mirror.ca_file, trust_keys=f"`{key}.ca_file`")
+
+
+def _identity_provider(estate: Estate) -> Iterator[Endpoint]:
+    oidc = estate.kubernetes.oidc
+    if oidc is not None:
+        place = _written(oidc, "issuer_url", "kubernetes.oidc.issuer_url")
+        yield from _web("identity", oidc.issuer_url, "the identity provider", place)
+
+
+def _host_shells(estate: Estate) -> Iterator[Endpoint]:
+    for name, host in estate.hosts.items():
+        if host.ssh is not None:
+            door = Door(host=host.ssh.address or host.address or name, port=host.ssh.port)
+            yield Endpoint(
+                kind="host",
+                purpose=f"the shell of host {name}",
+                shown=f"{door.host}:{door.port}",
+                door=door,
+                written=_written(host.ssh, "address", f"hosts.{name}.ssh"),
+                needed=False,
+            )
+
+
+def _web(kind: Kind, url: str, purpose: str, written: str) -> Iterator[Endpoint]:
+    """The server of a URL; none where the URL is not one, which is for `validate` to tell."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or _WEB_PORTS[parts.scheme]
+    except (KeyError, ValueError):
+        return
+    if host:
+        yield Endpoint(
+            kind=kind,
+            purpose=purpose,
+            shown=f"{parts.scheme}://{host}:{port}",
+            door=Door(host=host, port=port),
+            written=written,
+            needed=False,
+            web=True,
+            tls=parts.scheme == "https",
+        )
+
+
+def _dialled(endpoint: Endpoint, connect: Mapping[str, str]) -> Endpoint:
+    door = endpoint.door
+    instead = connect.get(f"{door.host}:{door.port}")
+    if instead is None:
+        return endpoint
+    host, _, port = instead.rpartition(":")
+    return replace(
+        endpoint,
+        shown=f"{endpoint.shown} (dialled at {instead})",
+        door=Door(host=host, port=int(port), name=door.host),
+        web=False,
+    )
+
+
+def _s3(home: BackupTarget | Lock) -> str:
+    if home.endpoint is not None:
+        return home.endpoint
+    region = "" if home.region == "auto" else f".{home.region}"
+    return f"https://s3{region}.amazonaws.com"
+
+
+def _written(section: Traced, field: str, key: str) -> str:
+    origin = section.origins.get(field)
+    return f"{key} ({origin.at})" if origin is not None else f"{key} (its default)"

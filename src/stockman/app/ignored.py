@@ -1,0 +1,37 @@
+"""What git must never take, and the lines of `.gitignore` that say so."""
+
+from __future__ import annotations
+
+GITIGNORE = ".gitignore"
+
+_HEADING = "# secrets and run journals of stockman: never committed"
+_PATTERNS = (
+    "/age.key",
+    "/github-deploy.key",
+    "/github-deploy.key.pub",
+    "/github-push-token.txt",
+    "/deploy.key",
+    "/deploy.key.pub",
+    "/flux-webhook-token.txt",
+    "/cloudflare-tunnel.json",
+    "/kubeconfig",
+    "/talosconfig",
+    "/talos/talosconfig",
+    "/talos/clusterconfig/",
+    "/.stockman/runs/",
+    ".*.stockman-new",
+)
+
+
+def missing_lines(existing: bytes) -> bytes:
+    """What has to be added to the end of a `.gitignore`; empty where it says everything."""
+    said = {line.strip().removeprefix(b"/") for line in existing.splitlines()}
+    missing = [one for one in _PATTERNS if one.removeprefix("/").encode() not in said]
+    if not missing:
+        return b""
+    end = b"\r\n" if b"\r\n" in existing else b"\n"
+    lines = [_HEADING.encode(), *(one.encode() for one in missing)]
+    added = b"".join(line + end for line in lines)
+    if not existing:
+        return added
+    return (end if existing.endswith(b"\n") else end * 2) + added

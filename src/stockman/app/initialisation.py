@@ -1,0 +1,267 @@
+"""Starting a directory: commented files of a preset, keys and tokens, and what git leaves alone.
+
+Nothing that exists is ever changed, apart from lines that `.gitignore` lacks; so a second run
+changes nothing, and finishes what an interrupted one began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Literal
+
+from stockman.adapters import new_files
+from stockman.app import initialisation_problems as trouble
+from stockman.app import secret_files
+from stockman.app.ignored import GITIGNORE, missing_lines
+from stockman.app.schemas import schema_text
+from stockman.config.load import load
+from stockman.config.presets import SCHEMAS, Dialect, render_preset
+from stockman.config.presets.answers import Answers
+from stockman.config.rules import check
+from stockman.model.errors import Conflict, StockmanError
+from stockman.model.problem import Problem, Problems
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.ports.clock import Clock
+from stockman.ports.entropy import Entropy
+from stockman.ports.probe import NoAnswer, Repo, Standing
+
+State = Literal["written", "extended", "kept", "refused"]
+
+_SAMPLES: dict[Dialect, tuple[str, ...]] = {
+    "classic": ("cluster.yaml", "nodes.yaml"),
+    "toml": ("cluster.toml",),
+}
+_TAG_BYTES = 4
+
+
+@record
+class Wish:
+    """What a user wants to start with."""
+
+    directory: Path
+    preset: str
+    dialect: Dialect | None = None
+    """None: that of the files that exist, otherwise classic."""
+    network: IPv4Network | None = None
+    """None: the preset's own."""
+    answers: Answers = Answers()
+
+
+@record
+class Doors:
+    """What starting a directory needs from the system."""
+
+    clock: Clock
+    entropy: Entropy
+    repo: Repo
+
+
+@record
+class StartedFile:
+    """One file, and what became of it."""
+
+    path: str
+    """Relative to the directory."""
+    state: State
+    """`extended`: lines were added to its end. `refused`: not made, see the problems."""
+    secret: bool = False
+
+
+@record
+class Start:
+    """What a start did, or would do."""
+
+    preset: str
+    dialect: Dialect
+    files: tuple[StartedFile, ...]
+    problems: Problems
+    """Warnings; or the errors of files that the user's answers spoiled, and nothing was done."""
+    texts: dict[str, str]
+    """The configuration files that were, or would be, written."""
+
+    @property
+    def spoiled(self) -> bool:
+        """Whether the answers do not fit, so that nothing was done."""
+        return bool(self.problems.errors)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is there that should be."""
+        return not self.spoiled and all(file.state != "refused" for file in self.files)
+
+
+def complaint(wish: Wish) -> str:
+    """What is wrong with the answers of a wish, in one line; empty where nothing is."""
+    try:
+        texts = render_preset(wish.preset, network=wish.network, answers=wish.answers)
+    except StockmanError as error:
+        return trouble.in_one_line(error.problem)
+    return next((trouble.in_one_line(problem) for problem in _checked(texts).errors), "")
+
+
+def start(wish: Wish, doors: Doors, *, dry_run: bool = False) -> Start:
+    """Make what a directory lacks; with `dry_run`, only tell what that would be."""
+    dialect = wish.dialect or _dialect_of(wish.directory)
+    _check_dialect(wish.directory, dialect)
+    texts = render_preset(wish.preset, network=wish.network, dialect=dialect, answers=wish.answers)
+    wrong = _checked(texts)
+    if wrong.errors:
+        return Start(preset=wish.preset, dialect=dialect, files=(), problems=wrong, texts=texts)
+    starting = _Starting(wish.directory, dialect, doors, dry_run=dry_run)
+    try:
+        files = tuple(starting.files(texts))
+        written = {file.path for file in files if file.state == "written"}
+        _check_together(wish.directory, texts, written, starting.problems)
+    except OSError as error:
+        raise StockmanError(_unwritable(wish.directory, error)) from None
+    return Start(
+        preset=wish.preset,
+        dialect=dialect,
+        files=files,
+        problems=starting.problems,
+        texts={name: text for name, text in texts.items() if name in written},
+    )
+
+
+class _Starting:
+    """One start on its way. `.gitignore` comes first, so that no secret is ever unprotected."""
+
+    def __init__(self, directory: Path, dialect: Dialect, doors: Doors, *, dry_run: bool) -> None:
+        self._directory = directory
+        self._names = secret_files.NAMES[dialect]
+        self._doors = doors
+        self._dry_run = dry_run
+        self._asks_git = directory.is_dir() or not dry_run
+        self.problems = Problems()
+
+    def files(self, texts: dict[str, str]) -> Iterator[StartedFile]:
+        """Every file in the order in which it is made."""
+        if not self._dry_run:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            new_files.remove_drafts(self._directory)
+        yield self._gitignore()
+        for name, text in texts.items():
+            yield self._file(name, text)
+            if self._standing(name) == "ignored":
+                self.problems.add(trouble.ignored(name))
+        for name in texts:
+            yield self._file(SCHEMAS[name], f"{schema_text(name)}\n")
+        yield self._secret(self._names.age_key, secret_files.age_key)
+        yield from self._deploy_key()
+        yield self._secret(self._names.token, secret_files.token)
+
+    def _gitignore(self) -> StartedFile:
+        path = self._directory / GITIGNORE
+        if path.is_symlink():
+            raise Conflict(trouble.linked_gitignore(path))
+        if not path.exists():
+            return self._file(GITIGNORE, missing_lines(b"").decode())
+        added = missing_lines(path.read_bytes())
+        if added and not self._dry_run:
+            new_files.append(path, added)
+        return StartedFile(path=GITIGNORE, state="extended" if added else "kept")
+
+    def _file(self, name: str, text: str) -> StartedFile:
+        path = self._directory / name
+        if not self._dry_run:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        return self._made(name, lambda: text, private=False)
+
+    def _secret(self, name: str, make: secret_files.Maker) -> StartedFile:
+        standing = self._standing(name)
+        if standing == "tracked":
+            self.problems.add(trouble.tracked(name))
+            if not new_files.exists(self._directory / name):
+                return StartedFile(path=name, state="refused", secret=True)
+        elif standing == "untracked" and not self._dry_run:
+            self.problems.add(trouble.not_ignored(name))
+        clock, entropy = self._doors.clock, self._doors.entropy
+        return self._made(name, lambda: make(clock, entropy).reveal(), private=True)
+
+    def _deploy_key(self) -> Iterator[StartedFile]:
+        private, public = self._names.deploy_key, self._names.public_key
+        lonely = not new_files.exists(self._directory / private)
+        if lonely and new_files.exists(self._directory / public):
+            self.problems.add(trouble.half_a_key(private, public))
+            yield StartedFile(path=private, state="refused", secret=True)
+            yield StartedFile(path=public, state="kept", secret=True)
+            return
+        made = self._secret(private, secret_files.deploy_key)
+        yield made
+        if made.state == "refused":
+            yield StartedFile(path=public, state="refused", secret=True)
+        else:
+            yield self._public_key(private, public)
+
+    def _public_key(self, private: str, public: str) -> StartedFile:
+        if self._dry_run or new_files.exists(self._directory / public):
+            return self._made(public, str, private=True)
+        key = Secret((self._directory / private).read_text(errors="replace"))
+        text = secret_files.public_key(key)
+        if text is None:
+            self.problems.add(trouble.unknown_key(private, public))
+            return StartedFile(path=public, state="refused", secret=True)
+        return self._made(public, lambda: text, private=True)
+
+    def _made(self, name: str, content: Callable[[], str], *, private: bool) -> StartedFile:
+        path = self._directory / name
+        made = not new_files.exists(path)
+        if made and not self._dry_run:
+            tag = self._doors.entropy.random_bytes(_TAG_BYTES).hex()
+            made = new_files.create_file(path, content().encode(), private=private, tag=tag)
+        if not made and not path.is_file():
+            self.problems.add(trouble.not_a_file(name, path))
+        return StartedFile(path=name, state="written" if made else "kept", secret=private)
+
+    def _standing(self, name: str) -> Standing:
+        if not self._asks_git:
+            return "outside"
+        try:
+            standing = self._doors.repo.standing(name)
+        except NoAnswer:
+            standing = "outside"
+        self._asks_git = standing != "outside"
+        return standing
+
+
+def _dialect_of(directory: Path) -> Dialect:
+    found = [one for one, names in _SAMPLES.items() if _any_exists(directory, names)]
+    return found[0] if found else "classic"
+
+
+def _check_dialect(directory: Path, dialect: Dialect) -> None:
+    for other, names in _SAMPLES.items():
+        if other != dialect and _any_exists(directory, names):
+            raise Conflict(trouble.other_dialect(directory, other, dialect))
+
+
+def _any_exists(directory: Path, names: tuple[str, ...]) -> bool:
+    return any(new_files.exists(directory / name) for name in names)
+
+
+def _check_together(
+    directory: Path, texts: dict[str, str], written: set[str], problems: Problems
+) -> None:
+    """Warn where files that were there do not fit those that are new."""
+    kept = [name for name in texts if name not in written]
+    if not kept or len(kept) == len(texts):
+        return
+    contents = {name: text.encode() for name, text in texts.items()}
+    contents |= {name: (directory / name).read_bytes() for name in kept}
+    loaded = load(contents)
+    check(loaded)
+    if loaded.problems.errors:
+        problems.add(trouble.not_together(kept, sorted(written & set(texts))))
+
+
+def _checked(texts: dict[str, str]) -> Problems:
+    loaded = load({name: text.encode() for name, text in texts.items()})
+    check(loaded)
+    return loaded.problems
+
+
+def _unwritable(directory: Path, error: OSError) -> Problem:
+    return trouble.unwritable(str(error.filename or directory), error.strerror or str(error))

@@ -1,0 +1,61 @@
+"""The secret files of a new directory: which there are, and how each is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from stockman.config.presets import Dialect
+from stockman.crypto import age_keys, ssh_keys
+from stockman.model.secret import Secret
+from stockman.ports.clock import Clock
+from stockman.ports.entropy import Entropy
+
+AGE_KEY = "age.key"
+_TOKEN_BYTES = 16
+_COMMENT = "deploy-key"
+
+
+class SecretNames(NamedTuple):
+    """Where a dialect's users expect their secret files."""
+
+    age_key: str
+    deploy_key: str
+    token: str
+
+    @property
+    def public_key(self) -> str:
+        return f"{self.deploy_key}.pub"
+
+
+NAMES: dict[Dialect, SecretNames] = {
+    "classic": SecretNames(AGE_KEY, "github-deploy.key", "github-push-token.txt"),
+    "toml": SecretNames(AGE_KEY, "deploy.key", "flux-webhook-token.txt"),
+}
+
+Maker = Callable[[Clock, Entropy], Secret]
+
+
+def age_key(clock: Clock, entropy: Entropy) -> Secret:
+    """A new age identity, as `age-keygen` would write it."""
+    identity = age_keys.age_identity(entropy.random_bytes(age_keys.SEED_BYTES))
+    return age_keys.age_key_file(identity, clock.now())
+
+
+def deploy_key(clock: Clock, entropy: Entropy) -> Secret:
+    """A new SSH key for the repository, as `ssh-keygen` would write it."""
+    del clock
+    seed = entropy.random_bytes(ssh_keys.SEED_BYTES)
+    check = entropy.random_bytes(ssh_keys.CHECK_BYTES)
+    return ssh_keys.ssh_private_key(seed, check, _COMMENT)
+
+
+def public_key(private: Secret) -> str | None:
+    """The public half of a deploy key; None where the file is no Ed25519 key of OpenSSH."""
+    return ssh_keys.ssh_public_key(private, _COMMENT)
+
+
+def token(clock: Clock, entropy: Entropy) -> Secret:
+    """A new webhook token."""
+    del clock
+    return Secret(f"{entropy.random_bytes(_TOKEN_BYTES).hex()}\n")

@@ -1,0 +1,161 @@
+"""`stockman init`: a directory to start with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stockman.cli import options
+from stockman.cli.command import command
+from stockman.cli.exit import Exit
+from stockman.cli.options import Choice
+from stockman.cli.output import Output, show
+from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.screen import Screen, current
+from stockman.cli.tables import Cell, table
+from stockman.config.presets import PRESETS
+
+if TYPE_CHECKING:
+    from stockman.app.initialisation import Start
+
+_STYLES = {"written": "good", "extended": "good", "kept": "faint", "refused": "warning"}
+_NEW = ("written", "extended")
+_MEANINGS = {
+    "cluster.yaml": "the cluster",
+    "nodes.yaml": "its machines",
+    "cluster.toml": "the cluster and its machines",
+    "age.key": "opens every secret of the repository: keep a copy elsewhere",
+    "github-deploy.key": "lets Flux read the repository",
+    "deploy.key": "lets Flux read the repository",
+    "github-deploy.key.pub": "deploy key for the Git server",
+    "deploy.key.pub": "deploy key for the Git server",
+    "github-push-token.txt": "secret of the webhook that announces commits",
+    "flux-webhook-token.txt": "secret of the webhook that announces commits",
+    ".gitignore": "keeps secrets out of commits",
+}
+
+
+class _Network(click.ParamType[IPv4Network]):
+    """An IPv4 network without host bits."""
+
+    name = "cidr"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> IPv4Network:
+        if isinstance(value, IPv4Network):
+            return value
+        try:
+            loose = IPv4Network(value, strict=False)
+        except ValueError:
+            self.fail(f"{value!r} is not an IPv4 network such as 127.66.0.0/16", param, ctx)
+        if "/" not in value or str(loose.network_address) != value.partition("/")[0]:
+            self.fail(f"{value!r} names an address; the network is {loose}", param, ctx)
+        return loose
+
+
+NETWORK = _Network()
+
+
+@command(
+    examples={
+        "stockman init my-cluster": "answer a few questions, on a terminal",
+        "stockman init my-cluster --preset single": "start with the smallest cluster that runs",
+        "stockman init lab --preset fifteen-node --network 127.66.0.0/16": (
+            "move every address into another network"
+        ),
+        "stockman init my-cluster --preset three-node --dry-run": "see what would be written",
+    }
+)
+@click.argument(
+    "directory", metavar="[DIR]", default=".", type=click.Path(file_okay=False, path_type=Path)
+)
+@click.option("--preset", type=Choice(PRESETS), help="What to start with.")
+@click.option(
+    "--network", type=NETWORK, metavar="CIDR", help="Move every address into this network."
+)
+@click.option("--cluster-name", metavar="NAME", help="Name of the cluster.")
+@click.option("--repository", metavar="OWNER/NAME", help="Git repository that Flux follows.")
+@click.option("--domain", help="Publish services under this domain, through Cloudflare.")
+@click.option("--proxmox-endpoint", metavar="URL", help="Where the Proxmox API answers.")
+@click.option("--talos-version", metavar="VERSION", help="Version of Talos.")
+@click.option(
+    "--dialect",
+    type=Choice(("classic", "toml")),
+    help="Write cluster.yaml and nodes.yaml (classic, the default) or cluster.toml (toml).",
+)
+@click.option("-y", "--yes", is_flag=True, help="Take the defaults; only a preset is asked for.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, tell what would be written.")
+@options.output_or_name
+def init(directory: Path, output: Output, dry_run: bool, **given: Any) -> int:
+    """Write commented starter files, and make keys and tokens.
+
+    DIR is made if it does not exist. Files that exist are kept as they are, so a second run
+    changes nothing. Every file tells in its first lines what was invented and has to be checked.
+    Keys and tokens are readable by you alone, and .gitignore names them before they are made.
+
+    Without --preset, questions are asked on a terminal. The presets are single (one VM on one
+    host), three-node (three hosts with Ceph), fifteen-node (four hosts, VLANs, GPUs) and home (VMs
+    and containers without a Talos cluster).
+    """
+    from stockman.adapters.git import GitRepo
+    from stockman.adapters.system import SystemClock, SystemEntropy
+    from stockman.app.initialisation import Doors, start
+    from stockman.cli.init_questions import wish_of
+
+    wish = wish_of(directory, given)
+    doors = Doors(clock=SystemClock(), entropy=SystemEntropy(), repo=GitRepo(directory))
+    started = start(wish, doors, dry_run=dry_run)
+    _tell(started, directory, output, dry_run=dry_run)
+    if started.spoiled:
+        return Exit.USAGE
+    return Exit.DONE if started.complete else Exit.PARTLY
+
+
+def _tell(started: Start, directory: Path, output: Output, *, dry_run: bool) -> None:
+    screen = current()
+    data = {
+        "directory": str(directory),
+        "preset": started.preset,
+        "dialect": started.dialect,
+        "dryRun": dry_run,
+        "files": started.files,
+        "problems": [problem_data(problem) for problem in started.problems],
+    }
+    show(
+        data,
+        kind="Start",
+        output=output,
+        human=lambda _, screen: _table(started, screen) if started.files else (),
+        names=lambda _: (file.path for file in started.files if file.state in _NEW),
+    )
+    if started.problems:
+        paint, width = screen.notes_paint, screen.notes_width
+        screen.complain(problem_lines(started.problems, started.texts, paint=paint, width=width))
+    if not started.spoiled:
+        for name, text in started.texts.items():
+            screen.detail(f"\n{name}:\n{text}")
+        screen.note(_next(directory, dry_run=dry_run))
+
+
+def _table(started: Start, screen: Screen) -> Iterator[str]:
+    rows = [
+        (
+            Cell(file.path, "name"),
+            Cell(file.state, _STYLES[file.state]),
+            _MEANINGS.get(file.path, "schema for editors"),
+        )
+        for file in started.files
+    ]
+    return table(("FILE", "STATE", "WHAT IT IS"), rows, width=screen.width, paint=screen.paint)
+
+
+def _next(directory: Path, *, dry_run: bool) -> str:
+    if dry_run:
+        return "nothing was written: this was a dry run"
+    where = "" if directory == Path() else f" -C {directory}"
+    return f"next: read the first lines of each file, then run `stockman{where} validate`"

@@ -1,0 +1,100 @@
+"""Presets: commented starter files, ready to be checked and changed.
+
+Every preset is a directory of `cluster.yaml` and `nodes.yaml` beside this module, in the classic
+dialect; what a user reads is what is kept there, with a line on top for editors.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from stockman.config.presets.answers import Answers
+
+Dialect = Literal["classic", "toml"]
+
+PRESETS: tuple[str, ...] = ("single", "three-node", "fifteen-node", "home")
+"""Names, smallest first."""
+
+SUMMARIES = {
+    "single": "one VM on one host: the smallest cluster that runs",
+    "three-node": "three combined controllers and workers on three hosts with Ceph",
+    "fifteen-node": "three controllers and twelve workers on four hosts, with VLANs and GPUs",
+    "home": "five hosts with VMs, a container and devices, without a Talos cluster",
+}
+"""What each preset is, in a few words."""
+
+NETWORKS = {
+    "single": IPv4Network("192.168.20.0/24"),
+    "three-node": IPv4Network("10.0.3.0/24"),
+    "fifteen-node": IPv4Network("10.20.66.0/23"),
+    "home": IPv4Network("192.168.4.0/24"),
+}
+"""The network that each preset's machines are in."""
+
+SCHEMAS = {
+    "cluster.yaml": ".schemas/cluster.schema.json",
+    "nodes.yaml": ".schemas/nodes.schema.json",
+    "cluster.toml": ".schemas/cluster.toml.schema.json",
+}
+"""Where the first line of each file tells an editor to look for its schema."""
+
+
+def render_preset(
+    name: str,
+    *,
+    network: IPv4Network | None = None,
+    dialect: Dialect = "classic",
+    answers: Answers | None = None,
+) -> dict[str, str]:
+    """The files of a preset by name, with the user's answers, moved into a network.
+
+    An endpoint that the user gave is not moved. Raises `WrongUsage` where the network is too small.
+    """
+    texts = _classic(name, network, answers)
+    if dialect == "toml":
+        texts = _as_toml(texts)
+    return {file: f"{_hint(file)}\n{text}" for file, text in texts.items()}
+
+
+def default_answers(name: str, network: IPv4Network | None = None) -> Answers:
+    """What a preset says where the user says nothing. None: it has no such key."""
+    from stockman.config.presets.answers import asked_of
+
+    return asked_of(_classic(name, network, None)["cluster.yaml"])
+
+
+def _classic(name: str, network: IPv4Network | None, answers: Answers | None) -> dict[str, str]:
+    from dataclasses import replace
+
+    from stockman.config.presets.answers import Answers, answered
+    from stockman.config.readdress import readdressed
+
+    given = answers or Answers()
+    texts = {file: _packaged(name, file) for file in ("cluster.yaml", "nodes.yaml")}
+    texts["cluster.yaml"] = answered(texts["cluster.yaml"], replace(given, proxmox_endpoint=None))
+    if network is not None:
+        texts = readdressed(texts, NETWORKS[name], network)
+    endpoint = Answers(proxmox_endpoint=given.proxmox_endpoint)
+    texts["cluster.yaml"] = answered(texts["cluster.yaml"], endpoint)
+    return texts
+
+
+def _packaged(name: str, file: str) -> str:
+    from importlib.resources import files
+
+    if name not in PRESETS:
+        raise LookupError(name)
+    return files(__name__).joinpath(name, file).read_text(encoding="utf-8")
+
+
+def _hint(file: str) -> str:
+    path = f"./{SCHEMAS[file]}"
+    return (
+        f"#:schema {path}" if file.endswith(".toml") else f"# yaml-language-server: $schema={path}"
+    )
+
+
+def _as_toml(texts: dict[str, str]) -> dict[str, str]:
+    raise NotImplementedError

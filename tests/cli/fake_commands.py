@@ -1,0 +1,202 @@
+"""Commands that exist only to be run by tests: each shows one thing that a command can do."""
+
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from stockman.cli import options
+from stockman.cli.ask import answer, confirmed
+from stockman.cli.command import command
+from stockman.cli.complete import values_in_directory, values_of
+from stockman.cli.exit import Exit
+from stockman.cli.group import group
+from stockman.cli.output import Output, show
+from stockman.cli.problems import problem_lines
+from stockman.cli.registry import LOOK, START, UNDERSTAND, Entry, Registry
+from stockman.cli.screen import Screen, current
+from stockman.cli.tables import Cell, table
+from stockman.model.errors import Refused, StockmanError, WrongUsage
+from stockman.model.origin import Position
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+PLANTED = "planted-5ecret-value"
+
+PROBLEM = Problem(
+    code="fake.problem",
+    what="node work-16 has an address outside the cluster network",
+    where=Position("nodes.yaml", 2, 14),
+    why="10.20.68.16 is not inside 10.20.66.0/23",
+    fix="give the node an address from 10.20.66.1 to 10.20.67.254",
+)
+
+
+@record
+class Pet:
+    """An animal with a name."""
+
+    name: str
+    kind: str
+    token: Secret
+
+
+PETS = (
+    Pet(name="Bella", kind="dog that guards the gate and sleeps all day", token=Secret(PLANTED)),
+    Pet(name="Zoë", kind="猫", token=Secret("${ZOE}")),
+)
+
+
+@group(examples={"stockman pets list": "see them all"})
+def pets() -> None:
+    """Look after animals that have names."""
+
+
+@command(examples={"stockman pets list -o json": "see them all"}, name="list")
+@options.output_or_name
+def list_pets(output: Output) -> int:
+    """List every pet."""
+    show(PETS, kind="Pets", output=output, human=_pet_table, names=_pet_names)
+    return Exit.DONE
+
+
+@command(examples={"stockman pets feed Bella": "feed one"})
+@click.argument("name", shell_complete=values_of("tests.cli.fake_values:pet_names"))
+@click.option("--place", shell_complete=values_in_directory("tests.cli.fake_values:places"))
+@click.option("--broken", shell_complete=values_of("tests.cli.fake_values:broken"))
+@click.option("--missing", shell_complete=values_of("tests.cli.no_such_module:names"))
+@click.option("--buggy", shell_complete=values_of("tests.cli.fake_values:buggy"))
+def feed(name: str, **others: str | None) -> None:
+    """Feed one pet."""
+    current().data(f"fed {name} {len(others)}")
+
+
+def _pet_table(pets: Iterable[Pet], screen: Screen) -> Iterator[str]:
+    rows = [(Cell(pet.name, "name"), pet.kind, str(pet.token)) for pet in pets]
+    return table(("NAME", "KIND", "TOKEN"), rows, width=screen.width, paint=screen.paint)
+
+
+def _pet_names(pets: Iterable[Pet]) -> list[str]:
+    return [pet.name for pet in pets]
+
+
+@command(examples={"stockman status 2": "return a status"})
+@click.argument("status", type=int)
+def status(status: int) -> int:
+    """Return the status given."""
+    return status
+
+
+@command(examples={"stockman raise bug": "meet a bug"}, name="raise")
+@click.argument("kind")
+def raise_(kind: str) -> None:
+    """Raise an exception."""
+    errors = {
+        "failed": StockmanError(PROBLEM),
+        "refused": Refused(PROBLEM),
+        "usage": WrongUsage(PROBLEM),
+        "bug": RuntimeError(f"password={PLANTED}", Secret(PLANTED)),
+        "secret": RuntimeError(Secret(PLANTED)),
+        "pipe": BrokenPipeError("of a socket"),
+    }
+    raise errors[kind]
+
+
+@command(examples={"stockman flood": "print much"})
+def flood() -> None:
+    """Print more than a pipe holds."""
+    for number in range(100_000):
+        current().data(f"line {number}")
+
+
+@command(examples={"stockman wait": "wait for Ctrl-C"})
+def wait() -> None:
+    """Work until somebody interrupts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    current().data("ready")
+    while True:
+        pass
+
+
+@command(examples={"stockman where": "see it"})
+def where() -> None:
+    """Print the directory the command works in."""
+    current().data(str(Path.cwd()))
+
+
+@command(examples={"stockman tell -v": "hear more"})
+def tell() -> None:
+    """Print one line of every kind."""
+    screen = current()
+    screen.data("data")
+    screen.note("note")
+    screen.detail("detail")
+    screen.detail("everything", level=2)
+
+
+@command(examples={"stockman unicode": "see it"})
+def unicode() -> None:
+    """Print characters that not every terminal has."""
+    current().data("Zoë 猫 ─")
+    current().note("Zoë 猫 ─")
+
+
+@command(examples={"stockman ask --yes": "agree beforehand"})
+@options.yes
+@click.option("--name")
+@click.option("--color")
+def ask(yes: bool, name: str | None, color: str | None) -> int:
+    """Ask three questions."""
+    if not confirmed("Go on?", yes=yes):
+        return Exit.FAILED
+    name = name or answer("Name of the cluster", option="--name", check=_one_word)
+    color = color or answer("Colour", option="--color", default="red", choices=("red", "green"))
+    current().data(f"{name} {color}")
+    return Exit.DONE
+
+
+def _one_word(text: str) -> str:
+    return "one word, please" if " " in text else ""
+
+
+@command(examples={"stockman problem": "see it"})
+def problem() -> None:
+    """Print a problem as data."""
+    screen = current()
+    texts = {"nodes.yaml": "nodes:\n    address: 10.20.68.16\n"}
+    lines = problem_lines([PROBLEM], texts, paint=screen.paint, width=screen.width)
+    screen.data("\n".join(lines))
+
+
+@command(examples={"stockman modules": "see them"})
+def modules() -> None:
+    """Print what is imported."""
+    current().data("\n".join(sys.modules))
+
+
+_HERE = "tests.cli.fake_commands"
+
+REGISTRY: Registry = {
+    "completion": Entry(
+        "stockman.cli.completion:completion",
+        "Print the script that lets a shell complete stockman's words.",
+        UNDERSTAND,
+    ),
+    "pets": Entry(f"{_HERE}:pets", "Look after animals that have names.", LOOK),
+    "pets list": Entry(f"{_HERE}:list_pets", "List every pet.", LOOK),
+    "pets feed": Entry(f"{_HERE}:feed", "Feed one pet.", LOOK),
+    "status": Entry(f"{_HERE}:status", "Return the status given.", LOOK),
+    "raise": Entry(f"{_HERE}:raise_", "Raise an exception.", LOOK),
+    "flood": Entry(f"{_HERE}:flood", "Print more than a pipe holds.", LOOK),
+    "wait": Entry(f"{_HERE}:wait", "Work until somebody interrupts.", START),
+    "where": Entry(f"{_HERE}:where", "Print the directory the command works in.", START),
+    "tell": Entry(f"{_HERE}:tell", "Print one line of every kind.", START),
+    "unicode": Entry(f"{_HERE}:unicode", "Print characters that not every terminal has.", START),
+    "ask": Entry(f"{_HERE}:ask", "Ask three questions.", START),
+    "problem": Entry(f"{_HERE}:problem", "Print a problem as data.", START),
+    "modules": Entry(f"{_HERE}:modules", "Print what is imported.", START),
+    "absent": Entry("tests.cli.no_such_module:absent", "Have no code.", START),
+}

@@ -1,0 +1,41 @@
+"""Values that shells offer, out of files and tables."""
+
+import click
+import pytest
+
+from stockman.cli.complete import (
+    Completer,
+    complete_codes,
+    complete_keys,
+    complete_keys_and_codes,
+    complete_nodes,
+    complete_presets,
+    values_of,
+)
+from stockman.cli.group import Program
+from stockman.cli.registry import COMMANDS
+
+
+def values(completer: Completer, incomplete: str) -> list[str]:
+    context = click.Context(Program(COMMANDS))
+    return [item.value for item in completer(context, click.Argument(["name"]), incomplete)]
+
+
+@pytest.mark.parametrize(
+    "completer",
+    [complete_nodes, complete_presets, complete_keys, complete_codes, complete_keys_and_codes],
+)
+def test_only_values_that_begin_as_typed_are_offered(completer: Completer) -> None:
+    assert values(completer, "no value begins like this") == []
+
+
+def test_values_come_from_the_function_named() -> None:
+    assert values(values_of("tests.cli.fake_values:pet_names"), "B") == ["Bella", "Bingo"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["no_such_module:names", "tests.cli.fake_values:nothing", "tests.cli.fake_values:broken"],
+)
+def test_a_source_that_is_missing_or_broken_offers_nothing(source: str) -> None:
+    assert values(values_of(source), "") == []

@@ -1,0 +1,44 @@
+import sys
+from types import ModuleType
+
+import pytest
+
+from stockman.config.describe import class_doc, field_docs
+from stockman.config.kinds import members
+from stockman.config.language.node import NodeSection, VmSection
+from stockman.config.language.talos import TalosSection
+from stockman.model.hardware import Nic
+from tests.config.language import CLASSES
+
+
+def test_a_field_is_described_by_the_text_below_it() -> None:
+    assert field_docs(Nic)["firewall"] == "Whether the Proxmox firewall filters this card."
+
+
+def test_fields_of_the_class_it_builds_on_are_described_too() -> None:
+    assert field_docs(VmSection)["numa"] == "Whether the guest sees the host's memory topology."
+    assert field_docs(VmSection)["disk_gb"] == "Size of the system disk."
+
+
+def test_a_description_of_several_lines_becomes_one_paragraph() -> None:
+    assert "\n" not in field_docs(TalosSection)["contract"]
+    assert "a new version never restyles" in field_docs(TalosSection)["contract"]
+
+
+def test_a_class_is_described_by_its_docstring() -> None:
+    assert class_doc(NodeSection) == "One Talos machine."
+
+
+def test_a_class_without_source_has_no_descriptions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "made_up", ModuleType("made_up"))
+    loose = type("Loose", (), {"__module__": "made_up"})
+
+    assert field_docs(loose) == {}
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_key_and_every_block_of_the_language_is_described(cls: type) -> None:
+    undescribed = [member.name for member in members(cls) if not member.docs.endswith(".")]
+
+    assert undescribed == []
+    assert class_doc(cls).endswith(".")

@@ -1,0 +1,137 @@
+"""Values in schemas: whatever the reader takes, an editor has to take as well."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from stockman.config.kinds import BASES, ListOf, Value
+from stockman.config.reading import Reading
+from stockman.config.schema_values import ENCRYPTED, encrypted, value_schema, whole
+from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence, untyped
+from stockman.config.typed import typed
+from stockman.model.origin import Position
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret
+from stockman.model.shapes import Between, Shape
+from tests.config.language import VALUES, holder
+
+AT = Position("nodes.yaml", 1, 1)
+CIPHERTEXT = "ENC[AES256_GCM,data:p673w==,iv:YY=,tag:UQ=,type:str]"
+LOOKALIKES = ["", "0", "007", "-1", "1.10", "1e3", "0x1f", "true", "No", "~", "null", "1_000"]
+
+
+def judge(value: Value, *, null: bool = False) -> Draft202012Validator:
+    schema: dict[str, Any] = value_schema(value, null=null)
+    return Draft202012Validator({**schema, "$defs": {ENCRYPTED: encrypted()}})
+
+
+def scalar(text: str, *, plain: bool) -> Scalar:
+    return Scalar(text, AT, plain=plain, span=(0, 0))
+
+
+def is_read(value: Value, node: Scalar) -> bool:
+    """Whether the reader of files takes a value without a word."""
+    cls, member = holder(value)
+    held: Node = Sequence(AT, [node]) if isinstance(member.kind, ListOf) else node
+    reading = Reading(Problems())
+    reading.partial = True
+    entries = {member.name: Entry(scalar(member.name, plain=True), held)}
+    typed(cls, Mapping(AT, entries), reading)
+    return not reading.problems
+
+
+def spellings(value: Value) -> st.SearchStrategy[str]:
+    """Texts that fit, texts that nearly do, and texts that editors take for something else."""
+    pattern = value.shape.pattern if value.shape is not None else BASES[value.base].pattern
+    ascii_only = st.characters(max_codepoint=126, min_codepoint=32)
+    fitting = st.from_regex(pattern, fullmatch=True, alphabet=ascii_only)
+    choices = [st.sampled_from(value.choices)] if value.choices else []
+    return st.one_of(
+        *choices,
+        fitting,
+        fitting.map(str.upper),
+        st.sampled_from(LOOKALIKES),
+        st.integers(-5, 70_000).map(str),
+        st.text(ascii_only, max_size=12),
+    )
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: str(value)[:80])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_value_that_the_reader_takes_fits_the_schema(value: Value, data: st.DataObject) -> None:
+    node = scalar(data.draw(spellings(value)), plain=data.draw(st.booleans()))
+
+    assert not is_read(value, node) or judge(value, null=True).is_valid(untyped(node))
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: str(value)[:80])
+def test_examples_are_read_and_fit(value: Value) -> None:
+    for example in value.examples:
+        assert is_read(value, scalar(example, plain=False))
+        assert judge(value).is_valid(example)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: str(value)[:80])
+def test_any_value_may_be_encrypted(value: Value) -> None:
+    assert judge(value).is_valid(CIPHERTEXT)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: str(value)[:80])
+def test_null_fits_only_where_a_key_may_be_absent(value: Value) -> None:
+    assert judge(value, null=True).is_valid(None)
+    assert not judge(value, null=False).is_valid(None)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: str(value)[:80])
+@pytest.mark.parametrize("wrong", [[], {}, ["x"], {"a": "b"}])
+def test_a_list_or_mapping_is_no_value(value: Value, wrong: object) -> None:
+    assert not judge(value, null=True).is_valid(wrong)
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"),
+    [
+        (Value(int), "four"),
+        (Value(int), 4.5),
+        (Value(int), True),
+        (Value(int), "04"),
+        (Value(int, limits=Between(1, 9)), 10),
+        (Value(bool), "yes"),
+        (Value(bool), 1),
+        (Value(str, choices=("a", "b")), "c"),
+        (Value(str, Shape("digits and a unit", r"\d+m", "5m")), 5),
+        (Value(str, Shape("digits and a unit", r"\d+m", "5m")), "x5m"),
+        (Value(str, Shape("digits and a unit", r"\d+m", "5m")), "5ms"),
+        (Value(Secret), True),
+    ],
+)
+def test_what_the_reader_would_not_take_does_not_fit(value: Value, wrong: object) -> None:
+    assert not judge(value).is_valid(wrong)
+
+
+def test_choices_are_listed_for_editors() -> None:
+    schema = value_schema(Value(str, choices=("a", "b")), null=True)
+
+    assert schema["anyOf"][0] == {"enum": ["a", "b", None]}
+
+
+def test_a_pattern_that_fails_is_told_in_words() -> None:
+    assert value_schema(Value(int), null=False)["patternErrorMessage"] == (
+        "This is not a whole number."
+    )
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: str(value)[:80])
+def test_patterns_keep_to_what_python_and_ecma_script_share(value: Value) -> None:
+    pattern = value_schema(value, null=False).get("pattern", "")
+
+    assert re.search(r"\(\?[P<#]|\\[AZzbB]|\(\?\w", pattern) is None
+
+
+def test_a_pattern_is_one_for_the_whole_text() -> None:
+    assert whole("a|b") == "^(?:a|b)$"

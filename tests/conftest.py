@@ -1,0 +1,91 @@
+"""What holds for every test: the same dice each time, nobody's own settings, no network."""
+
+import ipaddress
+import os
+import sys
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ci",
+    database=None,
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "soak",
+    deadline=None,
+    max_examples=5_000,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("ci")
+
+_SETTINGS_OF_THE_DEVELOPER = {
+    # How wide and how colourful output is.
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "LINES",
+    "NO_COLOR",
+    "TTY_COMPATIBLE",
+    "TTY_INTERACTIVE",
+    # Which repository git works on, as its hooks set it.
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+    # What `make` tells the programs that it starts.
+    "MAKEFLAGS",
+    "MAKELEVEL",
+    "MFLAGS",
+}
+for _name in _SETTINGS_OF_THE_DEVELOPER.intersection(os.environ):
+    del os.environ[_name]
+
+_SETTINGS_OF_GIT = {
+    "init.defaultBranch": "main",
+    "safe.directory": "*",
+    "user.email": "tests@stockman.invalid",
+    "user.name": "tests",
+}
+os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
+os.environ["GIT_CONFIG_NOSYSTEM"] = "1"
+os.environ["GIT_CONFIG_COUNT"] = str(len(_SETTINGS_OF_GIT))
+for _number, (_name, _value) in enumerate(_SETTINGS_OF_GIT.items()):
+    os.environ[f"GIT_CONFIG_KEY_{_number}"] = _name
+    os.environ[f"GIT_CONFIG_VALUE_{_number}"] = _value
+
+
+class NetworkUsed(RuntimeError):
+    """A test dialled something that is not this machine."""
+
+
+def _only_loopback(event: str, arguments: tuple[object, ...]) -> None:
+    match event, arguments:
+        case (("socket.connect" | "socket.sendto" | "socket.sendmsg"), (_, (str(host), *_))):
+            if not _is_loopback(host):
+                raise NetworkUsed(f"{event} to {host}")
+        case (("socket.getaddrinfo" | "socket.gethostbyname"), (str(host), *_)):
+            if not _is_numeric(host) and host not in ("", "localhost"):
+                raise NetworkUsed(f"{event} of {host}")
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_numeric(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _is_numeric(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+sys.addaudithook(_only_loopback)

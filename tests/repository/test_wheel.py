@@ -1,0 +1,131 @@
+"""The built wheel, installed in an environment that holds its declared dependencies alone."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterable, Sequence
+from email import message_from_bytes
+from email.message import Message
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from stockman import __version__
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("dist")
+    _output(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", target, ROOT],
+        directory=target,
+    )
+    (built,) = target.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of programs of a new environment into which the wheel was installed."""
+    environment = tmp_path_factory.mktemp("clean")
+    venv.EnvBuilder(with_pip=False).create(environment)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    for needed in _needed(_metadata(wheel).get_all("Requires-Dist") or []):
+        _link(needed, packages)
+    python = environment / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    _output([*pip, "--no-deps", "--no-index", str(wheel)], directory=environment)
+    return python.parent
+
+
+def test_the_console_script_prints_the_version_only(programs: Path, tmp_path: Path) -> None:
+    assert _output([programs / "stockman", "--version"], directory=tmp_path) == f"{__version__}\n"
+
+
+def test_the_module_prints_the_version_only(programs: Path, tmp_path: Path) -> None:
+    command = [str(programs / "python"), "-m", "stockman", "--version"]
+
+    assert _output(command, directory=tmp_path) == f"{__version__}\n"
+
+
+def test_every_module_is_found_in_the_environment_and_needs_nothing_undeclared(
+    programs: Path, tmp_path: Path
+) -> None:
+    script = (
+        "import importlib, pkgutil, stockman\n"
+        "for found in pkgutil.walk_packages(stockman.__path__, 'stockman.'):\n"
+        "    if not found.name.endswith('__main__'):\n"
+        "        print(importlib.import_module(found.name).__file__)\n"
+    )
+
+    files = _output([programs / "python", "-c", script], directory=tmp_path).splitlines()
+
+    assert files
+    assert all(Path(file).is_relative_to(programs.parent) for file in files)
+
+
+def test_it_holds_every_file_of_the_package_and_no_other(wheel: Path) -> None:
+    source = ROOT / "src"
+    expected = {
+        path.relative_to(source).as_posix()
+        for path in (source / "stockman").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+    assert held == expected
+    assert "stockman/py.typed" in held
+
+
+def test_it_says_its_licence_and_the_oldest_python(wheel: Path) -> None:
+    metadata = _metadata(wheel)
+
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
+    assert metadata["Requires-Python"] == ">=3.11"
+
+
+def _metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+        return message_from_bytes(archive.read(name))
+
+
+def _needed(requirements: Iterable[str]) -> list[Distribution]:
+    """The distributions that these requirements lead to, from the environment of the tests."""
+    found: dict[str, Distribution] = {}
+    waiting = [Requirement(text) for text in requirements]
+    while waiting:
+        requirement = waiting.pop()
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if applies and requirement.name not in found:
+            found[requirement.name] = distribution(requirement.name)
+            waiting += [Requirement(text) for text in found[requirement.name].requires or []]
+    return list(found.values())
+
+
+def _link(needed: Distribution, packages: Path) -> None:
+    names = {file.parts[0] for file in needed.files or []} - {"..", "__pycache__"}
+    for name in names:
+        if not (packages / name).exists():
+            (packages / name).symlink_to(str(needed.locate_file(name)))
+
+
+def _output(command: Sequence[str | Path], *, directory: Path) -> str:
+    ended = subprocess.run(
+        command,
+        cwd=directory,
+        env={"HOME": str(directory), "LANG": "C.UTF-8", "PATH": os.defpath},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr or ended.stdout
+    return ended.stdout

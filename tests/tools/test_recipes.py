@@ -1,0 +1,71 @@
+from collections import Counter
+
+import pytest
+
+from tools.cache import CHECKS
+from tools.errors import UnknownProgramError
+from tools.names import override_variable, program_named
+from tools.recipe import GoCheck, GoModule, GoProgram
+from tools.recipes import PROGRAMS
+
+
+def test_every_name_and_every_variable_is_used_once() -> None:
+    names = Counter(program.name for program in PROGRAMS)
+    variables = Counter(override_variable(program.name) for program in PROGRAMS)
+
+    assert set(names.values()) == set(variables.values()) == {1}
+
+
+def test_every_go_program_is_pinned_to_the_version_that_it_shows() -> None:
+    for program in PROGRAMS:
+        match program.recipe:
+            case GoProgram(source=GoModule(version=version)):
+                assert version == f"v{program.version}", program.name
+            case GoProgram(source=GoCheck(requires=requires)):
+                assert requires[0].endswith(f"@v{program.version}"), program.name
+            case _:
+                pass
+
+
+def test_every_check_program_has_its_source_and_every_source_its_program() -> None:
+    named = {
+        program.recipe.source.file
+        for program in PROGRAMS
+        if isinstance(program.recipe, GoProgram) and isinstance(program.recipe.source, GoCheck)
+    }
+
+    assert named == {path.name for path in CHECKS.iterdir()}
+
+
+def test_a_bare_name_means_the_newest_version() -> None:
+    assert program_named("talosctl", PROGRAMS).version == "1.14.1"
+    assert program_named("talosctl@1.11.5", PROGRAMS).version == "1.11.5"
+
+
+def test_the_newest_version_is_found_by_number() -> None:
+    nine, ten = (
+        next(program for program in PROGRAMS if program.name == name)
+        for name in ("talosctl@1.14.1", "talosctl@1.11.5")
+    )
+    newer = type(nine)(name="talosctl@1.9.0", version="1.9.0", recipe=nine.recipe)
+
+    assert program_named("talosctl", (newer, ten)).version == "1.11.5"
+
+
+def test_a_bare_name_of_variants_lists_them() -> None:
+    with pytest.raises(UnknownProgramError, match="ask for one of bpg-acceptance@access"):
+        program_named("bpg-acceptance", PROGRAMS)
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("cue", "STOCKMAN_TOOL_CUE"),
+        ("kube-apiserver", "STOCKMAN_TOOL_KUBE_APISERVER"),
+        ("talosctl@1.14.1", "STOCKMAN_TOOL_TALOSCTL_1_14_1"),
+    ],
+)
+def test_the_variable_of_a_name_has_only_letters_digits_and_underscores(
+    name: str, variable: str
+) -> None:
+    assert override_variable(name) == variable
