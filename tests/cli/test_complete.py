@@ -29,6 +29,11 @@ def test_only_values_that_begin_as_typed_are_offered(completer: Completer) -> No
     assert values(completer, "no value begins like this") == []
 
 
+def test_presets_and_keys_are_offered() -> None:
+    assert "three-node" in values(complete_presets, "three")
+    assert values(complete_keys, "nodes.")
+
+
 def test_values_come_from_the_function_named() -> None:
     assert values(values_of("tests.cli.fake_values:pet_names"), "B") == ["Bella", "Bingo"]
 

@@ -44,6 +44,17 @@ def test_a_narrow_screen_has_every_meaning_below_its_term() -> None:
     ]
 
 
+def test_a_term_that_is_too_long_is_broken_between_its_choices() -> None:
+    rows = [("--preset [single|three-node|fifteen-node|home]", "Which one.")]
+
+    assert list(layout.definitions(rows, 36)) == [
+        "  --preset",
+        "      [single|three-node|",
+        "      fifteen-node|home]",
+        "      Which one.",
+    ]
+
+
 def test_words_are_never_broken() -> None:
     assert layout.paragraph("see https://127.0.0.1/a-very-long-path-indeed now", 20) == [
         "see",

@@ -92,7 +92,7 @@ def test_every_example_calls_the_command_it_stands_at(registry: Registry, name: 
 
 
 def test_every_example_of_the_overview_calls_a_command_that_exists() -> None:
-    words = [re.findall(r"stockman ([a-z]+)", line) for line in EXAMPLES]
+    words = [re.findall(r"stockman (?:-C \S+ )?([a-z]+)", line) for line in EXAMPLES]
 
     assert all(found and set(found) <= set(COMMANDS) for found in words)
 

@@ -2,7 +2,17 @@
 
 from collections.abc import Iterator
 
-from stockman.config.kinds import Block, Kind, ListOf, MapOf, Member, Value, block_in, members
+from stockman.config.kinds import (
+    Block,
+    Kind,
+    ListOf,
+    MapOf,
+    Member,
+    Value,
+    block_in,
+    members,
+    value_in,
+)
 from stockman.config.language.estate import Estate
 
 
@@ -35,10 +45,10 @@ VALUES = tuple(dict.fromkeys(_values(Block(Estate))))
 """Every kind of single value, each once."""
 
 
+SPELLED = tuple({(value.base, value.shape, bool(value.choices)): value for value in VALUES}.values())
+"""One value of each base and form."""
+
+
 def holder(value: Value) -> tuple[type, Member]:
-    """A key that holds a value of a kind, alone or in a list, and the class it stands in."""
-    return next(
-        (cls, member)
-        for cls, member in MEMBERS
-        if value in (member.kind, getattr(member.kind, "item", None))
-    )
+    """A key that holds a value of a kind, and the class that the key stands in."""
+    return next((cls, member) for cls, member in MEMBERS if value_in(member.kind) == value)

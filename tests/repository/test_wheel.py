@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from stockman import __version__
 
 ROOT = Path(__file__).parents[2]
+CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def test_it_holds_every_file_of_the_package_and_no_other(wheel: Path) -> None:
     expected = {
         path.relative_to(source).as_posix()
         for path in (source / "stockman").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not CACHES.intersection(path.parts)
     }
 
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}

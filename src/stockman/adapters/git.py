@@ -27,7 +27,6 @@ _ANSWER_ONLY = {
 }
 _OPTIONS = (
     "--no-pager",
-    "--literal-pathspecs",
     *("-c", "core.fsmonitor=false"),
     *("-c", f"core.hooksPath={os.devnull}"),
 )
@@ -66,7 +65,7 @@ class GitRepo:
         )
 
     def standing(self, path: str) -> Standing:
-        listed = self._told(["ls-files", "-z", "--", path])
+        listed = self._told(["--literal-pathspecs", "ls-files", "-z", "--", path])
         if listed is None:
             return "outside"
         if listed.stdout:

@@ -21,9 +21,10 @@ _MOST_REDIRECTS = 3
 _PAGE_SIZE = 1000
 _MOST_BYTES = 8 * 1024 * 1024
 _HEADERS = ("Link", "Location", "WWW-Authenticate")
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _ADDRESS = re.compile(
     r"oci://(?P<host>\[[0-9A-Fa-f:]+\]|[A-Za-z0-9.-]+)(?P<port>:[0-9]{1,5})?"
-    r"/(?P<path>[a-z0-9]+(?:[._/-]+[a-z0-9]+)*)"
+    rf"/(?P<path>{_PART}(?:/{_PART})*)"
 )
 _CHALLENGE = re.compile(r'([a-z]+)="([^"]*)"', re.IGNORECASE)
 _NEXT = re.compile(r'<([^>]*)>\s*;[^,]*\brel="?next"?', re.IGNORECASE)
@@ -137,10 +138,7 @@ class _Reading:
         raise Rejected(self._odd(address, "it redirects again and again"))
 
     def _redirected(self, reply: httpx2.Response) -> httpx2.URL:
-        try:
-            address = reply.url.join(reply.headers["Location"])
-        except httpx2.InvalidURL as error:
-            raise Rejected(self._odd(reply.url, "it redirects to no readable address")) from error
+        address = reply.url.join(reply.headers["Location"])  # httpx2 refuses unreadable ones itself
         if not _is_safe(address):
             raise Rejected(self._odd(reply.url, f"it redirects to {_shown(address)}, not HTTPS"))
         return address

@@ -47,11 +47,16 @@ def paragraph(text: str, width: int, indent: str = "", hanging: str | None = Non
     )
 
 
-def definitions(rows: Iterable[tuple[str, str]], width: int, indent: str = "  ") -> Iterator[str]:
-    """Terms beside their meanings, or above them where there is no room for two columns."""
+def definitions(
+    rows: Iterable[tuple[str, str]], width: int, indent: str = "  ", longest: int = 0
+) -> Iterator[str]:
+    """Terms beside their meanings, or above them where there is no room for two columns.
+
+    `longest` is the length of a term in another list that this one has to line up with.
+    """
     rows = list(rows)
     fitting = [len(term) for term, _ in rows if len(term) <= _TERM_COLUMN]
-    beside = " " * (len(indent) + max(fitting, default=0) + 2)
+    beside = " " * (len(indent) + max(longest, *fitting, 0) + 2)
     if width < _ROOM_FOR_TWO_COLUMNS:
         beside = f"{indent}    "
     for term, meaning in rows:
@@ -59,8 +64,21 @@ def definitions(rows: Iterable[tuple[str, str]], width: int, indent: str = "  ")
         if len(start) + 2 <= len(beside) and meaning:
             yield from paragraph(meaning, width, start.ljust(len(beside)), beside)
         else:
-            yield start
+            yield from _term(term, width, indent)
             yield from paragraph(meaning, width, beside)
+
+
+def _term(term: str, width: int, indent: str) -> Iterator[str]:
+    """A term as lines, broken between words, and between choices where a word is too long."""
+    hanging = f"{indent}    "
+    for line in paragraph(term, width, indent, hanging):
+        short = ""
+        for part in re.split(r"(?<=\|)", line) if len(line) > width else [line]:
+            if short.strip() and len(short + part) > width:
+                yield short
+                short = hanging
+            short += part
+        yield short
 
 
 def examples(lines: Mapping[str, str], width: int, indent: str = "  ") -> Iterator[str]:

@@ -19,10 +19,12 @@ def _lines(registry: Registry, width: int) -> Iterator[str]:
     yield from layout.paragraph("Usage: stockman [OPTIONS] COMMAND [ARGS]...", width)
     yield ""
     yield from layout.paragraph(PURPOSE, width, "  ")
-    for heading, rows in by_section(children(registry, "")).items():
+    commands = children(registry, "")
+    longest = max(map(len, commands), default=0)
+    for heading, rows in by_section(commands).items():
         yield ""
         yield f"{heading}:"
-        yield from layout.definitions(rows, width)
+        yield from layout.definitions(rows, width, longest=longest)
     yield ""
     yield "Options:"
     yield from layout.definitions([(flag.usage, flag.help) for flag in flags.ROOT], width)

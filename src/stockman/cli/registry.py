@@ -87,6 +87,8 @@ COMMANDS: Registry = {
 }
 
 EXAMPLES: Mapping[str, str] = {
+    "stockman init my-cluster --preset three-node": "start with files that are complete",
+    "stockman -C my-cluster validate": "see all mistakes at once",
     "source <(stockman completion bash)": "complete commands, options and values with the Tab key",
 }
 """Examples of the overview: command line, and what it does."""

@@ -9,7 +9,7 @@ from stockman.model.secret import MASK, Secret, SecretForm, secret_form
 
 _SUSPECT = re.compile(
     r"""(?P<key>["']?[\w.-]*(?:token|secret|passw|access_key|private|credential)[\w.-]*["']?\s*[:=]\s*)
-        (?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}\]][^,}\]#]*)""",
+        (?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|\$\{\w+\}|ENC\[[^\]]*\]|[^\s,}\]][^,}\]#]*)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _PUBLIC = re.compile(r"token_?id|secretstore|secret_?name|secretboot|secureboot", re.IGNORECASE)

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from stockman.config.kinds import BASES, Value
-from stockman.model.secret import Secret
 
 ENCRYPTED = "Encrypted"
 """Name of the definition of values that SOPS encrypted."""
@@ -65,8 +64,6 @@ def _types(value: Value, pattern: str) -> list[str]:
         return ["integer", "string"]
     if value.base is bool:
         return ["boolean", "string"]
-    if value.base is Secret:
-        return ["string", "number"]
     types = ["string"]
     if any(re.fullmatch(pattern, text) for text in _NUMERALS) or not pattern:
         types.append("number")

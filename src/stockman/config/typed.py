@@ -69,6 +69,7 @@ def _record(cls: type, node: Node, place: Place, reading: Reading) -> object:
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {"": place.origin}
     known: set[str] = set()
+    lacking = False
     for name, entry in node.entries.items():
         key = keys.get(name)
         inner = _inner(place, name, entry)
@@ -83,22 +84,20 @@ def _record(cls: type, node: Node, place: Place, reading: Reading) -> object:
         try:
             values[key.field.name] = key.reader(value, inner, reading)
         except Unfit:
-            if not key.default:
-                raise Unfit from None
+            lacking = lacking or not key.default
             continue
         if isinstance(value, Sequence):
             for index, item in enumerate(value.items):
                 origins[f"{key.field.name}[{index}]"] = Origin(
                     item.at, f"{inner.path}[{index}]", inner.via
                 )
-    missing = False
     for key in keys.values():
         if key.name in known or (key.default and not key.required):
             continue
-        missing = missing or not key.default
+        lacking = lacking or not key.default
         if not reading.partial:
             missing_key(key.name, place, reading)
-    if missing:
+    if lacking:
         raise Unfit
     return cls(origins=origins, **values) if issubclass(cls, Traced) else cls(**values)
 

@@ -13,6 +13,7 @@ from stockman.config.language.estate import Estate
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, FILES, NODES_YAML
 from stockman.model.problem import Problem
 from stockman.model.record import record
+from stockman.model.secret import Secret
 from stockman.ports.clock import Clock
 from stockman.ports.probe import Machine, Network, NoAnswer, Repo, WorkTree
 
@@ -24,6 +25,8 @@ class Scene:
     directory: Path
     estate: Estate
     """As far as it could be read."""
+    secrets: tuple[Secret, ...]
+    """All that it names, each once."""
     problems: tuple[Problem, ...]
     """All that `validate` finds."""
     complete: bool

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from stockman.app.doctor.check import Question, Scene, check
-from stockman.app.doctor.endpoint import Endpoint
+from stockman.app.doctor.endpoint import Endpoint, written
 from stockman.app.doctor.finding import Finding, fail, ok, unknown, warn
 from stockman.app.doctor.servers import time_servers
 from stockman.ports.probe import Network, NoAnswer
@@ -22,8 +22,9 @@ _SET = "set the clock and keep it set: `timedatectl set-ntp true`, or run chrony
 @check("reach.ntp")
 def servers(scene: Scene) -> Iterator[Question]:
     """The time servers of the nodes answer."""
+    key = written(scene.estate.network, "ntp_servers", "network.ntp_servers")
     for server in time_servers(scene.estate):
-        yield Question(subject=server, ask=partial(_answers, server))
+        yield Question(subject=server, ask=partial(_answers, server, key))
 
 
 @check("machine.clock")
@@ -33,12 +34,12 @@ def offset(scene: Scene) -> Iterator[Question]:
     yield Question(subject="clock", ask=partial(_compared, time_servers(scene.estate), webs))
 
 
-async def _answers(server: str, network: Network) -> tuple[Finding, ...]:
+async def _answers(server: str, key: str, network: Network) -> tuple[Finding, ...]:
     subject = f"time server {server}"
     try:
         ahead = await network.ntp_clock(server)
     except NoAnswer as none:
-        fix = "check `node_ntp_servers`, and that questions to UDP port 123 may pass"
+        fix = f"check {key}, and that questions to UDP port 123 may pass"
         return (warn(subject, f"{none}; nodes may still reach it", fix),)
     return (ok(subject, f"it answers, {_spoken(ahead)}"),)
 

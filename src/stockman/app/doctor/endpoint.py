@@ -1,9 +1,10 @@
-"""One server that the configuration names."""
+"""One server that the configuration names, and where it does."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from stockman.model.origin import Traced
 from stockman.model.record import record
 from stockman.ports.probe import Door
 
@@ -21,7 +22,7 @@ class Endpoint:
     """Its address without anything confidential."""
     door: Door
     written: str
-    """Key and place, `proxmox.endpoint (cluster.yaml:3:13)`."""
+    """Key and place, `proxmox_endpoint (cluster.yaml:3:13)`."""
     needed: bool
     """Whether this machine talks to it itself; otherwise only the nodes do."""
     web: bool = False
@@ -34,3 +35,9 @@ class Endpoint:
     """None: by CA."""
     trust_keys: str = ""
     """Keys that say how its certificate is judged. Empty: there are none."""
+
+
+def written(section: Traced, field: str, key: str) -> str:
+    """A key as the user wrote it with its place, or as the reference names it where it is not."""
+    origin = section.origins.get(field)
+    return f"{key} (its default)" if origin is None else f"{origin.name} ({origin.at})"

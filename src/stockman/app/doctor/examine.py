@@ -10,7 +10,6 @@ from pathlib import Path
 from stockman.app.doctor.catalog import CHECKS
 from stockman.app.doctor.check import Check, Question, Scene
 from stockman.app.doctor.finding import Finding, Report, skip, unknown
-from stockman.model.problem import Problem
 from stockman.ports.probe import Network
 
 PATIENCE = 5.0
@@ -42,25 +41,22 @@ def scene_of(directory: Path) -> Scene:
     from stockman.adapters.machine import LocalMachine
     from stockman.adapters.system import SystemClock
     from stockman.app.validation import validate
-    from stockman.config.language.estate import Estate
+    from stockman.config.load import load
     from stockman.model.errors import NotFound, StockmanError
 
-    estate, complete = Estate(), False
-    problems: tuple[Problem, ...]
     try:
         validation = validate(directory)
+        loaded, trouble = validation.loaded, tuple(validation.problems)
     except NotFound:
         raise
     except StockmanError as error:
-        problems = (error.problem,)
-    else:
-        estate, complete = validation.loaded.estate, validation.loaded.complete
-        problems = tuple(validation.problems)
+        loaded, trouble = load({}), (error.problem,)
     return Scene(
         directory=directory,
-        estate=estate,
-        problems=problems,
-        complete=complete,
+        estate=loaded.estate,
+        secrets=tuple(dict.fromkeys(loaded.secrets)),
+        problems=trouble,
+        complete=bool(loaded.texts) and loaded.complete,
         machine=LocalMachine(),
         repo=GitRepo(directory),
         clock=SystemClock(),

@@ -91,7 +91,9 @@ def _judged(scene: Scene, endpoint: Endpoint, shown: Certificate) -> Finding:
     until = f"{shown.expires:%Y-%m-%d}"
     if shown.flaw:
         flaw = f"its certificate is not trusted: {shown.flaw}"
-        return _trouble(endpoint)(subject, flaw, _trust_fix(endpoint, shown))
+        ended = shown.expires < scene.clock.now()
+        fix = "renew it, or set the clock of this machine" if ended else _trust_fix(endpoint, shown)
+        return _trouble(endpoint)(subject, flaw, fix)
     left = shown.expires - scene.clock.now()
     if left < _SOON:
         ends = "ended" if left < timedelta() else "ends"

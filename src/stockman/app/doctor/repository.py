@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from stockman.app.doctor.check import Scene, check
+from stockman.app.doctor.endpoint import written
 from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
 from stockman.app.doctor.git_address import git_address
+from stockman.config.language.cluster import RepositorySection
 from stockman.ports.probe import NoAnswer, Remote
 
 _OLDEST = (2, 30)
@@ -65,7 +67,8 @@ def branch(scene: Scene) -> Iterator[Finding]:
         yield warn(
             "branch",
             f"{tree.branch} is checked out, and the cluster follows {followed}",
-            f"bring the change to {followed}, or change `repository_branch`",
+            f"bring the change to {followed}, or change "
+            + written(scene.estate.repository, "branch", "repository.branch"),
         )
     else:
         yield ok("branch", tree.branch)
@@ -86,10 +89,11 @@ def remote(scene: Scene) -> Iterator[Finding]:
                 f"its address of {address} carries a password, in a file that others may read",
                 f"run `git remote set-url {one.name}` without it, and let a credential helper know",
             )
-    yield _followed(scene.estate.repository.url, tree.remotes)
+    yield _followed(scene.estate.repository, tree.remotes)
 
 
-def _followed(url: str | None, remotes: tuple[Remote, ...]) -> Finding:
+def _followed(section: RepositorySection, remotes: tuple[Remote, ...]) -> Finding:
+    url = section.url
     wanted = git_address(url) if url else None
     known = {one.name: git_address(one.url) for one in remotes}
     if not remotes:
@@ -103,7 +107,7 @@ def _followed(url: str | None, remotes: tuple[Remote, ...]) -> Finding:
     return warn(
         "remote",
         f"none is {wanted}, which the cluster follows",
-        f"run `git remote add` with {url}, or change `repository_name`",
+        f"run `git remote add` with {url}, or change " + written(section, "url", "repository.url"),
     )
 
 

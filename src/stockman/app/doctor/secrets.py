@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Iterator
 from pathlib import Path
 
 from stockman.app.doctor.check import Scene, check
 from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
-from stockman.model.record import is_record
-from stockman.model.secret import Secret, SecretForm
+from stockman.model.secret import SecretForm
 from stockman.ports.probe import NoAnswer
 
 AGE_KEY = "age.key"
@@ -56,7 +54,7 @@ def files(scene: Scene) -> Iterator[Finding]:
 @check("secret.variables")
 def variables(scene: Scene) -> Iterator[Finding]:
     """Variables that the configuration takes secrets from are set."""
-    for secret in _secrets(scene.estate):
+    for secret in scene.secrets:
         if secret.form is not SecretForm.ENVIRONMENT:
             continue
         name = secret.reference.strip("${}")
@@ -121,29 +119,9 @@ def _names(scene: Scene) -> tuple[str, ...]:
 def _referenced(scene: Scene) -> tuple[str, ...]:
     return tuple(
         secret.reference.removeprefix("file:")
-        for secret in _secrets(scene.estate)
+        for secret in scene.secrets
         if secret.form is SecretForm.FILE
     )
-
-
-def _secrets(value: object) -> tuple[Secret, ...]:
-    """Every secret inside of a record, each once, in the order of the fields."""
-    return tuple(dict.fromkeys(_walk(value)))
-
-
-def _walk(value: object) -> Iterator[Secret]:
-    if isinstance(value, Secret):
-        yield value
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _walk(item)
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _walk(item)
-    elif is_record(value):
-        for field in fields(value):
-            if field.name != "origins":
-                yield from _walk(getattr(value, field.name))
 
 
 CHECKS = (files, variables)

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from stockman.app.doctor.endpoint import Endpoint, Kind
+from stockman.app.doctor.endpoint import Endpoint, Kind, written
 from stockman.app.doctor.git_address import git_address
 from stockman.config.language.estate import Estate
 from stockman.model.backup import BackupTarget, Lock
-from stockman.model.origin import Traced
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.ports.probe import Door, Remote
 
@@ -51,7 +50,7 @@ def _proxmox(estate: Estate) -> Iterator[Endpoint]:
         urls = [("endpoint", cluster.endpoint)] if cluster.endpoint else []
         urls += [(f"endpoints[{number}]", url) for number, url in enumerate(cluster.endpoints)]
         for field, url in urls:
-            place = _written(cluster, field, f"proxmox.{field}")
+            place = written(cluster, field, f"proxmox.{field}")
             for one in _web("proxmox", url, f"the Proxmox API, region {cluster.region}", place):
                 judged = replace(
                     one,
@@ -71,22 +70,24 @@ def _kubernetes_api(estate: Estate) -> Iterator[Endpoint]:
             purpose="the Kubernetes API",
             shown=f"{api.addr}:{_API_PORT}",
             door=Door(host=str(api.addr), port=_API_PORT),
-            written=_written(api, "addr", "kubernetes.api.addr"),
+            written=written(api, "addr", "kubernetes.api.addr"),
             needed=False,
         )
 
 
 def _image_factory(estate: Estate) -> Iterator[Endpoint]:
     if estate.nodes:
-        place = _written(estate.talos, "factory_url", "talos.factory_url")
+        place = written(estate.talos, "factory_url", "talos.factory_url")
         for one in _web("factory", estate.talos.factory_url, "the Image Factory", place):
             yield replace(one, needed=True)
 
 
 def _git(estate: Estate, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
     section = estate.repository
-    urls = {_written(section, "url", "repository.url"): section.url} if section.url else {}
-    for written, url in (urls or {f"git remote {one.name}": one.url for one in remotes}).items():
+    urls: dict[str, str] = (
+        {written(section, "url", "repository.url"): section.url} if section.url else {}
+    )
+    for place, url in (urls or {f"git remote {one.name}": one.url for one in remotes}).items():
         address = git_address(url)
         if address is not None:
             yield Endpoint(
@@ -94,7 +95,7 @@ def _git(estate: Estate, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
                 purpose="the Git server",
                 shown=f"{address.host}:{address.port}",
                 door=Door(host=address.host, port=address.port),
-                written=written,
+                written=place,
                 needed=True,
                 web=address.port in _WEB_PORTS.values(),
             )
@@ -103,11 +104,11 @@ def _git(estate: Estate, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
 def _buckets(estate: Estate) -> Iterator[Endpoint]:
     for number, target in enumerate(estate.backup.targets):
         if target.bucket is not None:
-            place = _written(target, "endpoint", f"backup.targets[{number}].endpoint")
+            place = written(target, "endpoint", f"backup.targets[{number}].endpoint")
             for one in _web("s3", _s3(target), f"backups, {target.name}", place):
                 yield replace(one, needed=True)
     if estate.lock.home != "local":
-        place = _written(estate.lock, "endpoint", "lock.endpoint")
+        place = written(estate.lock, "endpoint", "lock.endpoint")
         for one in _web("s3", _s3(estate.lock), "the lock", place):
             yield replace(one, needed=True)
 
@@ -117,7 +118,7 @@ def _registry_mirrors(estate: Estate) -> Iterator[Endpoint]:
         key = f"talos.registries.{registry}"
         for number, url in enumerate(mirror.endpoints):
             field = f"endpoints[{number}]"
-            place = _written(mirror, field, f"{key}.{field}")
+            place = written(mirror, field, f"{key}.{field}")
             for one in _web("mirror", url, f"the mirror of {registry}", place):
                 yield replace(one, ca_file=mirror.ca_file, trust_keys=f"`{key}.ca_file`")
 
@@ -125,7 +126,7 @@ def _registry_mirrors(estate: Estate) -> Iterator[Endpoint]:
 def _identity_provider(estate: Estate) -> Iterator[Endpoint]:
     oidc = estate.kubernetes.oidc
     if oidc is not None:
-        place = _written(oidc, "issuer_url", "kubernetes.oidc.issuer_url")
+        place = written(oidc, "issuer_url", "kubernetes.oidc.issuer_url")
         yield from _web("identity", oidc.issuer_url, "the identity provider", place)
 
 
@@ -138,12 +139,12 @@ def _host_shells(estate: Estate) -> Iterator[Endpoint]:
                 purpose=f"the shell of host {name}",
                 shown=f"{door.host}:{door.port}",
                 door=door,
-                written=_written(host.ssh, "address", f"hosts.{name}.ssh"),
+                written=written(host.ssh, "address", f"hosts.{name}.ssh"),
                 needed=False,
             )
 
 
-def _web(kind: Kind, url: str, purpose: str, written: str) -> Iterator[Endpoint]:
+def _web(kind: Kind, url: str, purpose: str, place: str) -> Iterator[Endpoint]:
     """The server of a URL; none where the URL is not one, which is for `validate` to tell."""
     try:
         parts = urlsplit(url)
@@ -156,7 +157,7 @@ def _web(kind: Kind, url: str, purpose: str, written: str) -> Iterator[Endpoint]
             purpose=purpose,
             shown=f"{parts.scheme}://{host}:{port}",
             door=Door(host=host, port=port),
-            written=written,
+            written=place,
             needed=False,
             web=True,
             tls=parts.scheme == "https",
@@ -182,8 +183,3 @@ def _s3(home: BackupTarget | Lock) -> str:
         return home.endpoint
     region = "" if home.region == "auto" else f".{home.region}"
     return f"https://s3{region}.amazonaws.com"
-
-
-def _written(section: Traced, field: str, key: str) -> str:
-    origin = section.origins.get(field)
-    return f"{key} ({origin.at})" if origin is not None else f"{key} (its default)"

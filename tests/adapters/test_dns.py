@@ -1,0 +1,40 @@
+"""The domain name protocol, packet by packet."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stockman.adapters import dns
+from stockman.ports.probe import NoAnswer
+
+
+def answer(number: int, flags: int) -> bytes:
+    return number.to_bytes(2) + flags.to_bytes(2) + bytes(8)
+
+
+@pytest.mark.parametrize("flags", [0x8180, 0x8183])
+def test_a_server_that_knows_or_knows_not_works(flags: int) -> None:
+    dns.judge(answer(7, flags), 7)
+
+
+@pytest.mark.parametrize(
+    ("packet", "reason"),
+    [
+        (b"", "too short"),
+        (answer(8, 0x8180), "not one to our question"),
+        (answer(7, 0x0100), "not one to our question"),
+        (answer(7, 0x8182), "cannot look names up"),
+        (answer(7, 0x8185), "refuses to answer us"),
+    ],
+)
+def test_what_shows_no_working_server_is_no_answer(packet: bytes, reason: str) -> None:
+    with pytest.raises(NoAnswer, match=reason):
+        dns.judge(packet, 7)
+
+
+@given(st.binary(max_size=64), st.integers(0, 65535))
+def test_any_bytes_are_judged(packet: bytes, number: int) -> None:
+    with suppress(NoAnswer):
+        dns.judge(packet, number)

@@ -1,0 +1,173 @@
+"""Asking git, on real repositories."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.git import GitRepo
+from stockman.ports.probe import NoAnswer, Remote, WorkTree
+
+
+def git(directory: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *identity, *arguments], cwd=directory, check=True, capture_output=True)
+
+
+def program(directory: Path, script: str) -> str:
+    """A program that stands in for git."""
+    path = directory / "git"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    place = tmp_path / "outside"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A repository with one tracked, one ignored and one new file."""
+    place = tmp_path / "tree"
+    place.mkdir()
+    git(place, "init", "--initial-branch=main")
+    (place / ".gitignore").write_text("/age.key\n*.log\n")
+    for name in ("cluster.yaml", "age.key", "nodes.yaml", "kept.log"):
+        (place / name).write_text("x")
+    git(place, "add", "cluster.yaml", ".gitignore")
+    git(place, "add", "--force", "kept.log")
+    git(place, "commit", "--message=first")
+    return place
+
+
+def test_the_version_is_a_number() -> None:
+    version = GitRepo(Path()).version()
+
+    assert version is not None
+    assert version[0].isdigit()
+
+
+def test_without_git_there_is_no_version_and_no_answer(tree: Path) -> None:
+    repo = GitRepo(tree, program="no-such-git")
+
+    assert repo.version() is None
+    with pytest.raises(NoAnswer, match=r"^git is not installed$"):
+        repo.work_tree()
+
+
+def test_a_work_tree_tells_branch_and_remotes(tree: Path) -> None:
+    git(tree, "remote", "add", "origin", "git@git.example.com:owner/repo.git")
+    (tree / "below").mkdir()
+
+    assert GitRepo(tree / "below").work_tree() == WorkTree(
+        branch="main",
+        has_commits=True,
+        remotes=(Remote(name="origin", url="git@git.example.com:owner/repo.git"),),
+    )
+
+
+def test_a_repository_without_a_commit_has_a_branch_already(outside: Path) -> None:
+    git(outside, "init", "--initial-branch=trunk")
+
+    assert GitRepo(outside).work_tree() == WorkTree(branch="trunk", has_commits=False, remotes=())
+
+
+def test_a_detached_head_is_no_branch(tree: Path) -> None:
+    git(tree, "checkout", "--detach")
+
+    seen = GitRepo(tree).work_tree()
+
+    assert seen is not None
+    assert seen.branch is None
+
+
+def test_outside_of_a_repository_there_is_no_work_tree(outside: Path, tree: Path) -> None:
+    assert GitRepo(outside).work_tree() is None
+    assert GitRepo(tree / ".git").work_tree() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "standing", "exposure"),
+    [
+        ("cluster.yaml", "tracked", "tracked"),
+        ("nodes.yaml", "untracked", "tracked"),
+        ("missing.yaml", "untracked", "tracked"),
+        ("age.key", "ignored", "ignored"),
+        ("missing.log", "ignored", "ignored"),
+        ("kept.log", "tracked", "tracked"),
+        ("*.yaml", "untracked", "tracked"),
+        ("../elsewhere", "outside", "outside"),
+    ],
+)
+def test_git_sees_files_differently(tree: Path, name: str, standing: str, exposure: str) -> None:
+    assert GitRepo(tree).standing(name) == standing
+    assert GitRepo(tree).exposure(name) == exposure
+
+
+def test_a_file_in_no_repository_is_outside(outside: Path) -> None:
+    assert GitRepo(outside).standing("cluster.yaml") == "outside"
+    assert GitRepo(outside).exposure("cluster.yaml") == "outside"
+
+
+def test_outside_of_a_repository_no_process_is_started_for_the_exposure(outside: Path) -> None:
+    repo = GitRepo(outside, program=program(outside, "touch started; exit 1"))
+
+    assert repo.exposure("cluster.yaml") == "outside"
+    assert not (outside / "started").exists()
+
+
+@pytest.mark.parametrize(
+    "script", ["echo 'fatal: dubious ownership' >&2; exit 128", "exec sleep 60"]
+)
+def test_where_git_cannot_tell_a_file_counts_as_exposed(
+    tree: Path, tmp_path: Path, script: str
+) -> None:
+    repo = GitRepo(tree, program=program(tmp_path, script), patience=0.2)
+
+    assert repo.exposure("age.key") == "tracked"
+    with pytest.raises(NoAnswer):
+        repo.standing("age.key")
+
+
+def test_a_git_that_hangs_is_asked_once(tree: Path, tmp_path: Path) -> None:
+    script = f"echo asked >> {tmp_path}/log; exec sleep 60"
+    repo = GitRepo(tree, program=program(tmp_path, script), patience=0.2)
+
+    for _ in range(3):
+        with pytest.raises(NoAnswer, match=r"^git gave no answer within 0\.2 s$"):
+            repo.standing("age.key")
+
+    assert (tmp_path / "log").read_text() == "asked\n"
+
+
+def test_the_complaint_of_git_is_told(tree: Path, tmp_path: Path) -> None:
+    repo = GitRepo(tree, program=program(tmp_path, "echo 'fatal: too bad' >&2; exit 128"))
+
+    with pytest.raises(NoAnswer, match=r"^git says: too bad$"):
+        repo.work_tree()
+
+
+def test_the_environment_does_not_lead_git_elsewhere(
+    tree: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", os.fspath(outside))
+    monkeypatch.setenv("GIT_PAGER", "false")
+
+    assert GitRepo(tree).standing("cluster.yaml") == "tracked"
+
+
+def test_programs_that_a_repository_names_are_not_started(tree: Path) -> None:
+    monitor = program(tree, f"touch {tree}/started; exit 1")
+    git(tree, "config", "core.fsmonitor", monitor)
+    git(tree, "config", "core.hooksPath", os.fspath(tree))
+    (tree / "started").unlink(missing_ok=True)
+
+    GitRepo(tree).standing("cluster.yaml")
+    GitRepo(tree).work_tree()
+
+    assert not (tree / "started").exists()

@@ -1,0 +1,65 @@
+"""Doors for starting a directory: a clock that stands still, dice that can be foretold, a git."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from stockman.app.initialisation import Doors
+from stockman.ports.probe import Exposure, NoAnswer, Standing, WorkTree
+
+NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
+
+
+class StandingClock:
+    """A clock on which it is always noon."""
+
+    def now(self) -> datetime:
+        return NOON
+
+
+class CountingDice:
+    """Dice that show one number after the other, until somebody interrupts them."""
+
+    def __init__(self, *, throws: int | None = None) -> None:
+        self._left = throws
+        self._next = 0
+
+    def random_bytes(self, count: int) -> bytes:
+        if self._left is not None:
+            if not self._left:
+                raise KeyboardInterrupt
+            self._left -= 1
+        self._next += 1
+        return self._next.to_bytes(count, "big")
+
+
+class ToldRepo:
+    """A git that was told how it sees each file; `outside` for those it was not told of."""
+
+    def __init__(self, standings: Mapping[str, Standing] | None = None) -> None:
+        self._standings = standings
+
+    def version(self) -> str | None:
+        return None
+
+    def work_tree(self) -> WorkTree | None:
+        return None
+
+    def standing(self, path: str) -> Standing:
+        if self._standings is None:
+            raise NoAnswer("git is not installed")
+        return self._standings.get(path, "ignored" if _is_secret(path) else "untracked")
+
+    def exposure(self, name: str) -> Exposure:
+        return "ignored" if self.standing(name) == "ignored" else "tracked"
+
+
+def doors(
+    *, dice: CountingDice | None = None, standings: Mapping[str, Standing] | None = None
+) -> Doors:
+    return Doors(
+        clock=StandingClock(), entropy=dice or CountingDice(), repo=ToldRepo(standings)
+    )
+
+
+def _is_secret(path: str) -> bool:
+    return path.endswith((".key", ".pub", ".txt"))

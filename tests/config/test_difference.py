@@ -1,0 +1,60 @@
+"""Two configurations differ when they mean different things, not when they look different."""
+
+from __future__ import annotations
+
+from stockman.config.difference import Difference, differences
+from stockman.config.shown import Leaf, below, shown, values, with_origins
+from tests.config.written import CLUSTER, NODES, desired
+
+
+def test_order_comments_and_written_defaults_make_no_difference() -> None:
+    other = "# moved\nnode_dns_servers: ['1.1.1.1', '1.0.0.1']\n" + CLUSTER
+
+    assert differences(desired(), desired(other)) == ()
+
+
+def test_changes_are_named_by_node_not_by_position() -> None:
+    nodes = NODES.replace("host: pve-a", "host: pve-a, cores: 8")
+
+    assert differences(desired(), desired(nodes=nodes)) == (
+        Difference(path="nodes[cp-1].vm.cores", kind="changed", before=4, after=8),
+    )
+
+
+def test_a_new_node_is_added_whatever_its_place() -> None:
+    second = NODES.removeprefix("nodes:\n").replace("cp-1", "work-1").replace("true", "false")
+    second = second.replace("0.21", "0.31").replace("1021", "1031").replace("00:21", "00:31")
+    more = "nodes:\n" + second + NODES.removeprefix("nodes:\n")
+
+    found = differences(desired(), desired(nodes=more))
+
+    assert {one.path.split(".")[0] for one in found if one.kind == "added"} == {"nodes[work-1]"}
+    assert not [one for one in found if one.kind == "removed"]
+
+
+def test_a_changed_secret_reference_is_no_visible_difference() -> None:
+    other = CLUSTER.replace("${PROXMOX_TOKEN}", "${OTHER}")
+
+    assert differences(desired(), desired(other)) == ()
+
+
+def test_a_part_can_be_named() -> None:
+    tree = shown(desired())
+
+    part = below(tree, "nodes.cp-1.vm.vmid")
+
+    assert part == Leaf(1021, "nodes.yaml:6:16")
+    assert below(tree, "nodes[cp-1].vm.vmid") == part
+    assert below(tree, "nodes.cp-9") is None
+
+
+def test_origins_stand_beside_values() -> None:
+    part = below(shown(desired()), "cluster.gateways")
+    assert part is not None
+
+    assert values(part) == {"internal": "127.66.0.12", "dns": "127.66.0.11", "external": None}
+    assert with_origins(part) == {
+        "internal": {"value": "127.66.0.12", "origin": "cluster.yaml:5:23"},
+        "dns": {"value": "127.66.0.11", "origin": "cluster.yaml:4:27"},
+        "external": {"value": None, "origin": "default"},
+    }

@@ -1,0 +1,105 @@
+"""Resolution: every default applied, every shorthand written out, the same in every run."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Interface
+
+import pytest
+
+from stockman.model.desired import Role
+from stockman.model.errors import Refused
+from stockman.model.version import Version
+from tests.config.written import CLUSTER, NODES, desired
+
+
+def test_what_follows_from_other_keys_is_filled_in() -> None:
+    found = desired()
+
+    assert found.cluster is not None
+    assert found.cluster.network.default_gateway == IPv4Address("127.66.0.1")
+    assert found.cluster.kubernetes.coredns_addr == IPv4Address("10.43.0.10")
+    assert found.cluster.kubernetes.version == Version(1, 36, 3)
+    assert found.cluster.kubernetes.schedule_on_controllers
+    assert found.cluster.talos.contract == Version(1, 13)
+    assert found.cluster.edge.ingress_mode == "none"
+    assert not found.cluster.spegel
+    assert str(found.cluster.network.where("default_gateway")).startswith("derived: ")
+
+
+def test_a_new_version_does_not_move_a_written_contract() -> None:
+    found = desired(CLUSTER + "talos_contract: 1.12\n")
+
+    assert found.cluster is not None
+    assert found.cluster.talos.contract == Version(1, 12)
+
+
+def test_a_node_is_complete() -> None:
+    node = desired().nodes[0]
+
+    assert node.role is Role.CONTROLLER
+    assert node.address == IPv4Interface("127.66.0.21/24")
+    assert node.disk == "/dev/sda"
+    assert node.schematic.extensions == ("siderolabs/qemu-guest-agent",)
+    assert node.expect.nic_count == 1
+
+
+def test_a_vm_is_complete() -> None:
+    vm = desired().nodes[0].vm
+
+    assert vm is not None
+    assert [(nic.bridge, nic.mac_addr) for nic in vm.nics] == [("vmbr0", "bc:24:11:00:00:21")]
+    assert vm.efi_disk.datastore == vm.datastore == "local-lvm"
+    assert vm.boot_order == ("scsi0",)
+    assert (vm.name, vm.region) == ("cp-1", "pve")
+
+
+def test_identities_are_derived_and_stable() -> None:
+    nodes = NODES.replace("host: pve-a", "host: pve-a, nics: [{bridge: vmbr0}, {bridge: vmbr1}]")
+
+    vm = desired(nodes=nodes).nodes[0].vm
+
+    assert vm is not None
+    assert str(vm.uuid) == "ea291d00-6248-50dc-b7f1-1c531009167d"
+    assert vm.nics[1].mac_addr == "bc:24:11:36:cc:e6"
+
+
+def test_a_short_ha_group_is_written_out() -> None:
+    vm = desired(nodes=NODES.replace("host: pve-a", "host: pve-a, ha_group: ceph")).nodes[0].vm
+
+    assert vm is not None
+    assert vm.ha is not None
+    assert (vm.ha.enabled, vm.ha.group) == (True, "ceph")
+
+
+def test_a_bucket_switches_backups_on() -> None:
+    backup = desired(CLUSTER + "backup_s3_bucket: etcd\n").backup
+
+    assert backup.enabled
+    assert backup.targets[0].prefix == "meadow"
+
+
+def test_mistakes_refuse_resolution() -> None:
+    with pytest.raises(Refused, match=r"config\.unresolved"):
+        desired(nodes=NODES.replace("127.66.0.21", "127.67.0.21"))
+
+
+def test_encrypted_values_that_are_no_secrets_refuse_resolution() -> None:
+    cipher = "'ENC[AES256_GCM,data:QQ==,iv:QQ==,tag:QQ==,type:str]'"
+
+    with pytest.raises(Refused, match=r"config\.encrypted"):
+        desired(CLUSTER.replace("meadow\n", f"{cipher}\n", 1))
+
+
+def test_without_nodes_there_is_no_cluster() -> None:
+    found = desired(
+        "proxmox_endpoint: https://127.66.0.4:8006\n",
+        "guests: [{name: nas, vmid: 300, host: pve-a, vm: {nics: [{bridge: vmbr0}]}}]\n",
+    )
+
+    assert found.cluster is None
+    assert found.guests[0].vm is not None
+    assert found.guests[0].vm.efi_disk.datastore == "local-lvm"
+
+
+def test_two_readings_of_the_same_text_are_equal() -> None:
+    assert desired() == desired("# moved\n\n" + CLUSTER, NODES)

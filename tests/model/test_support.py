@@ -1,0 +1,280 @@
+"""What the tables say, and what follows from it."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stockman.model import components, extensions, support, tables
+from stockman.model.support import Verdict
+from stockman.model.version import Version
+
+v = Version.parse
+
+
+@pytest.mark.parametrize("name", tables.NAMES)
+def test_every_table_has_an_owner_and_a_refresh_date_and_a_source(name: str) -> None:
+    about = tables.table(name)
+
+    assert about.owner
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", about.refreshed)
+    assert all(about.source)
+
+
+@pytest.mark.parametrize("name", tables.NAMES)
+def test_rows_are_in_order_and_none_comes_twice(name: str) -> None:
+    rows = tables.content(name)["rows"]
+    keys = [row["name"] if "name" in row else v(row["line"]) for row in rows]
+
+    assert keys == sorted(set(keys))
+
+
+@pytest.mark.parametrize("line", support.talos_lines(), ids=lambda one: str(one.line))
+def test_a_line_of_talos_runs_its_default_kubernetes(line: support.TalosLine) -> None:
+    assert support.kubernetes_fits(line.newest, line.kubernetes_default).verdict is Verdict.OK
+
+
+@pytest.mark.parametrize("line", support.talos_lines(), ids=lambda one: str(one.line))
+def test_a_line_of_talos_can_be_installed_over_itself(line: support.TalosLine) -> None:
+    oldest, too_new = line.installs_over
+
+    assert oldest < line.line < line.newest < too_new
+
+
+def test_every_kubernetes_that_some_talos_runs_has_a_row_and_no_other() -> None:
+    run = [line.kubernetes for line in support.talos_lines()]
+    minors = range(run[0][0].minor, run[-1][1].minor + 1)
+
+    assert [one.line.line for one in support.kubernetes_lines()] == [(1, n) for n in minors]
+
+
+def test_the_newest_patch_belongs_to_its_line() -> None:
+    assert all(one.newest.line == one.line.line for one in support.talos_lines())
+    assert all(one.newest.line == one.line.line for one in support.kubernetes_lines())
+
+
+@pytest.mark.parametrize(
+    ("talos", "verdict"),
+    [
+        ("1.10.9", Verdict.REFUSED),
+        ("1.11", Verdict.OK),
+        ("1.11.0", Verdict.OK),
+        ("v1.14.1", Verdict.OK),
+        ("1.14.0-rc.1", Verdict.OK),
+        ("1.13.99", Verdict.NEWER),
+        ("1.15.0-alpha.0", Verdict.REFUSED),
+        ("2.0.0", Verdict.REFUSED),
+    ],
+)
+def test_a_newer_patch_of_talos_is_newer_and_a_newer_line_is_refused(
+    talos: str, verdict: Verdict
+) -> None:
+    assert support.talos_fits(v(talos)).verdict is verdict
+    assert support.is_supported_talos(v(talos)) is (verdict is not Verdict.REFUSED)
+
+
+def test_a_refused_talos_is_told_which_are_supported() -> None:
+    assert support.talos_fits(v("1.8.0")).because == "stockman supports Talos 1.11 to 1.14"
+
+
+def test_a_newer_patch_is_told_what_is_known_and_since_when() -> None:
+    because = support.talos_fits(v("1.13.99")).because
+
+    assert because == (
+        f"the newest Talos 1.13 that stockman knows is {support.newest_known_patch(v('1.13'))}"
+        f" ({tables.table('talos').refreshed})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("talos", "kubernetes", "verdict"),
+    [
+        ("1.11.5", "1.28.15", Verdict.REFUSED),
+        ("1.11.5", "1.29.0", Verdict.OK),
+        ("1.11.5", "1.34", Verdict.OK),
+        ("1.11.5", "1.35.0-rc.0", Verdict.REFUSED),
+        ("1.12.1", "1.35.0", Verdict.OK),
+        ("1.12.1", "1.35.98", Verdict.NEWER),
+        ("1.12.1", "1.36.0", Verdict.REFUSED),
+        ("1.13.9", "1.31.0-rc.1", Verdict.OK),
+        ("1.14.1", "1.37.0", Verdict.OK),
+        ("1.14.1", "1.38.0", Verdict.REFUSED),
+        ("1.10.0", "1.33.0", Verdict.REFUSED),
+        ("1.15.0", "1.37.0", Verdict.REFUSED),
+    ],
+)
+def test_kubernetes_is_judged_by_the_talos_it_runs_on(
+    talos: str, kubernetes: str, verdict: Verdict
+) -> None:
+    assert support.kubernetes_fits(v(talos), v(kubernetes)).verdict is verdict
+
+
+def test_a_refused_kubernetes_is_told_the_range() -> None:
+    fit = support.kubernetes_fits(v("1.12.0"), v("1.36.0"))
+
+    assert fit.because == "Talos 1.12 runs Kubernetes 1.30 to 1.35"
+
+
+def test_what_code_accepts_and_documentation_does_not_list_is_ok_with_a_word() -> None:
+    fit = support.kubernetes_fits(v("1.14.0"), v("1.32.0"))
+
+    assert fit.verdict is Verdict.OK
+    assert "though its documentation lists 1.33 to 1.37" in fit.because
+
+
+@pytest.mark.parametrize(
+    ("proxmox", "verdict", "because"),
+    [
+        ("7.4", Verdict.REFUSED, "supports Proxmox VE 8.4, 9.0, 9.1 and 9.2"),
+        ("8.0", Verdict.REFUSED, "no `import` content"),
+        ("8.2.4", Verdict.REFUSED, "no `import` content"),
+        ("8.3", Verdict.REFUSED, "OVA archives only"),
+        ("8.4", Verdict.OK, "Proxmox VE 8.4 is supported"),
+        ("8.4.14", Verdict.OK, "Proxmox VE 8.4 is supported"),
+        ("8.5", Verdict.NEWER, "the newest Proxmox VE 8 that stockman knows is 8.4"),
+        ("9.0.3", Verdict.OK, "Proxmox VE 9.0 is supported"),
+        ("9.77", Verdict.NEWER, "the newest Proxmox VE 9 that stockman knows is 9.2"),
+        ("10.0", Verdict.REFUSED, "supports Proxmox VE 8.4"),
+    ],
+)
+def test_proxmox_is_supported_from_8_4_on(proxmox: str, verdict: Verdict, because: str) -> None:
+    fit = support.proxmox_fits(v(proxmox))
+
+    assert fit.verdict is verdict
+    assert because in fit.because
+
+
+versions = st.builds(Version, st.integers(0, 20), st.integers(0, 50), st.integers(0, 200))
+
+
+@given(talos=versions, kubernetes=versions)
+def test_every_pair_gets_a_verdict_and_a_reason(talos: Version, kubernetes: Version) -> None:
+    assert support.talos_fits(talos).because
+    assert support.kubernetes_fits(talos, kubernetes).because
+    assert support.proxmox_fits(talos).because
+
+
+@given(line=st.sampled_from(support.talos_lines()), patch=st.integers(0, 10_000))
+def test_no_patch_of_a_supported_line_is_ever_refused(line: support.TalosLine, patch: int) -> None:
+    talos = Version(line.line.major, line.line.minor, patch)
+
+    assert support.talos_fits(talos).verdict is not Verdict.REFUSED
+
+
+def test_the_range_of_an_unknown_talos_is_unknown() -> None:
+    assert support.kubernetes_range(v("1.9.0")) is None
+    assert support.newest_known_patch(v("1.9.0")) is None
+    assert support.kubernetes_range(v("1.12.3")) == (v("1.30"), v("1.35"))
+
+
+@pytest.mark.parametrize("one", components.components(), ids=lambda one: one.name)
+def test_a_component_is_described_whole_and_readable(one: components.KnownComponent) -> None:
+    assert re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", one.name)
+    assert re.fullmatch(r"(oci|https)://[^/]+(/[^/]+)*|", one.repository)
+    assert bool(one.chart) == bool(one.repository)
+    assert set(one.needs) <= {"talos", "kubernetes", "proxmox"}
+    assert one.version is None or one.version.patch is not None
+
+
+def test_a_chart_in_a_registry_is_the_last_part_of_its_address() -> None:
+    published = [one for one in components.components() if one.repository.startswith("oci://")]
+
+    assert all(one.repository.endswith(f"/{one.chart}") for one in published)
+
+
+def test_a_component_is_found_by_its_name_and_by_its_chart() -> None:
+    assert components.component("proxmox-csi") == components.component("proxmox-csi-plugin")
+    assert components.component("proxmox-csi") is not None
+    assert components.component("sendmail") is None
+
+
+def test_a_component_is_refused_where_its_needs_are_not_met() -> None:
+    known = components.component("karpenter")
+    assert known is not None
+
+    fit = components.component_fits(known, {"kubernetes": v("1.29.4"), "proxmox": v("8.4")})
+
+    assert fit.verdict is Verdict.REFUSED
+    assert fit.because == "karpenter needs Kubernetes 1.30 or newer, not 1.29.4"
+
+
+def test_a_kubernetes_newer_than_a_component_is_tested_with_is_newer() -> None:
+    known = components.component("rook-ceph")
+    assert known is not None
+
+    fit = components.component_fits(known, {"kubernetes": v("1.37.0")})
+
+    assert fit.verdict is Verdict.NEWER
+    assert fit.because == "rook-ceph is tested with Kubernetes 1.31 to 1.36, not 1.37.0"
+
+
+def test_a_component_is_not_judged_by_what_is_not_known() -> None:
+    known = components.component("karpenter")
+    assert known is not None
+
+    assert components.component_fits(known, {"kubernetes": None}).verdict is Verdict.OK
+
+
+@pytest.mark.parametrize("one", extensions.extensions(), ids=lambda one: one.name)
+def test_an_extension_is_one_that_some_supported_talos_has(one: extensions.Extension) -> None:
+    newest = support.talos_lines()[-1].newest
+
+    assert one.name.startswith("siderolabs/")
+    assert one.purpose
+    assert extensions.extension_fits(one.name, newest).verdict is Verdict.OK
+
+
+@pytest.mark.parametrize(
+    ("name", "talos", "verdict", "because"),
+    [
+        ("qemu-guest-agent", "1.11.0", Verdict.OK, "since 1.5.0"),
+        ("nfs-utils", "1.12.0", Verdict.OK, "since 1.12.0"),
+        ("nfs-utils", "1.11.6", Verdict.REFUSED, "exists since Talos 1.12.0, not in 1.11.6"),
+        ("i915-ucode", "1.12.0", Verdict.REFUSED, "siderolabs/i915 took its place"),
+        ("mellanox-ofed", "1.12.0", Verdict.REFUSED, "last Talos with siderolabs/mellanox-ofed"),
+        ("time-machine", "1.12.0", Verdict.NEWER, "not in the table of 20"),
+    ],
+)
+def test_an_extension_is_judged_by_the_talos_it_is_for(
+    name: str, talos: str, verdict: Verdict, because: str
+) -> None:
+    fit = extensions.extension_fits(f"siderolabs/{name}", v(talos))
+
+    assert fit.verdict is verdict
+    assert because in fit.because
+
+
+def test_gone_extensions_name_what_exists_instead() -> None:
+    known = {one.name for one in extensions.extensions()}
+    gone = extensions.gone_extensions()
+
+    assert known.isdisjoint(one.name for one in gone)
+    assert all(known.issuperset(one.now) for one in gone)
+
+
+def test_tables_are_plain_json_of_their_own() -> None:
+    for name in tables.NAMES:
+        assert json.loads(json.dumps(tables.content(name))) == tables.content(name)
+
+
+def test_judging_versions_imports_nothing_large() -> None:
+    script = (
+        "import sys; from stockman.model import support as s;"
+        "s.kubernetes_fits(s.Version(1, 12, 0), s.Version(1, 35, 0));"
+        "s.proxmox_fits(s.Version(9, 1));"
+        "print(*{'importlib.resources', 'pathlib', 'pkgutil', 'dataclasses', 'asyncio'}"
+        " & set(sys.modules))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}; {script}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.strip() == ""
