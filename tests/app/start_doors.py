@@ -56,9 +56,7 @@ class ToldRepo:
 def doors(
     *, dice: CountingDice | None = None, standings: Mapping[str, Standing] | None = None
 ) -> Doors:
-    return Doors(
-        clock=StandingClock(), entropy=dice or CountingDice(), repo=ToldRepo(standings)
-    )
+    return Doors(clock=StandingClock(), entropy=dice or CountingDice(), repo=ToldRepo(standings))
 
 
 def _is_secret(path: str) -> bool:

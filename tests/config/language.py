@@ -45,7 +45,9 @@ VALUES = tuple(dict.fromkeys(_values(Block(Estate))))
 """Every kind of single value, each once."""
 
 
-SPELLED = tuple({(value.base, value.shape, bool(value.choices)): value for value in VALUES}.values())
+SPELLED = tuple(
+    {(value.base, value.shape, bool(value.choices)): value for value in VALUES}.values()
+)
 """One value of each base and form."""
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from stockman.config.explain import (
@@ -18,7 +20,9 @@ def text(path: str, *, recursive: bool = False, width: int | None = None) -> str
 
 
 def test_a_value_is_explained_with_its_names_type_and_default() -> None:
-    assert text("kubernetes.pod_cidr") == """\
+    assert (
+        text("kubernetes.pod_cidr")
+        == """\
 KEY:      kubernetes.pod_cidr
 YAML:     cluster_pod_cidr or kubernetes.pod_cidr in cluster.yaml
 TOML:     [kubernetes] pod_cidr in cluster.toml
@@ -27,6 +31,7 @@ DEFAULT:  10.42.0.0/16
 
 DESCRIPTION:
   Network of the pods."""
+    )
 
 
 def test_a_block_is_explained_with_its_fields() -> None:
@@ -34,14 +39,17 @@ def test_a_block_is_explained_with_its_fields() -> None:
 
     assert "TYPE:     list of mappings\n" in shown
     assert "DEFAULT:  not set (one card on `bridge`)\n" in shown
-    assert """
+    assert (
+        """
 FIELDS:
   bridge <text> required
     Bridge on the host that the card is plugged into.
 
   vlan_id <whole number>
     VLAN tag on the bridge. Not set: untagged, the bridge's native VLAN.
-""" in shown
+"""
+        in shown
+    )
     assert "  model <virtio|e1000|e1000e|rtl8139|vmxnet3>\n" in shown
 
 
@@ -135,6 +143,4 @@ def test_a_field_says_its_default_and_nothing_twice() -> None:
 
 
 def _with(key: Key, *, absent: str) -> Key:
-    from dataclasses import replace
-
     return replace(key, absent=absent)

@@ -100,9 +100,7 @@ def test_limits_defaults_and_examples_are_given() -> None:
 def test_a_free_example_is_what_it_would_be_in_a_file() -> None:
     patches = property_of(CLUSTER, "TalosPatches", "all")
 
-    assert patches["items"]["examples"] == [
-        {"machine": {"sysctls": {"vm.nr_hugepages": "1024"}}}
-    ]
+    assert patches["items"]["examples"] == [{"machine": {"sysctls": {"vm.nr_hugepages": "1024"}}}]
 
 
 def test_a_node_needs_what_no_class_can_give() -> None:

@@ -187,20 +187,18 @@ class _Starting:
         if lonely and new_files.exists(self._directory / public):
             self.problems.add(trouble.half_a_key(private, public))
             yield StartedFile(path=private, state="refused", secret=True)
-            yield StartedFile(path=public, state="kept", secret=True)
-            return
-        made = self._secret(private, secret_files.deploy_key)
-        yield made
-        if made.state == "refused":
-            yield StartedFile(path=public, state="refused", secret=True)
+            yield self._made(public, str, private=True)
         else:
+            yield self._secret(private, secret_files.deploy_key)
             yield self._public_key(private, public)
 
     def _public_key(self, private: str, public: str) -> StartedFile:
+        path = self._directory / private
         if self._dry_run or new_files.exists(self._directory / public):
             return self._made(public, str, private=True)
-        key = Secret((self._directory / private).read_text(errors="replace"))
-        text = secret_files.public_key(key)
+        if not path.is_file():  # refused above, and said why
+            return StartedFile(path=public, state="refused", secret=True)
+        text = secret_files.public_key(Secret(path.read_text(errors="replace")))
         if text is None:
             self.problems.add(trouble.unknown_key(private, public))
             return StartedFile(path=public, state="refused", secret=True)

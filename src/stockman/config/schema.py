@@ -17,7 +17,7 @@ from stockman.config.language.cluster import RepositorySection
 from stockman.config.language.estate import CLUSTER_SECTIONS, MACHINE_SECTIONS, Estate
 from stockman.config.language.node import ClassSection, NodeSection
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, FILES, NODES_YAML
-from stockman.config.schema_values import ENCRYPTED, encrypted, value_schema, whole
+from stockman.config.schema_values import value_schema, whole
 from stockman.config.source.tree import untyped
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.wording import absence, block_text, description
@@ -62,7 +62,7 @@ class _Builder:
     def __init__(self, file: str) -> None:
         self._file = file
         self._nulls = file != CLUSTER_TOML
-        self._definitions: dict[str, Schema] = {ENCRYPTED: encrypted()}
+        self._definitions: dict[str, Schema] = {}
 
     def document(self) -> Schema:
         title, text = _TITLES[self._file]

@@ -7,22 +7,9 @@ from typing import Any
 
 from stockman.config.kinds import BASES, Value
 
-ENCRYPTED = "Encrypted"
-"""Name of the definition of values that SOPS encrypted."""
-
 _CIPHERTEXT = r"ENC\[[A-Z0-9_]+,[\s\S]*\]"
 _NUMERALS = ("1", "12", "1.5", "1e5", "1" * 32, "1" * 64)
 _RANGE_OF_LETTERS = re.compile(r"([a-z])-([a-z])")
-
-
-def encrypted() -> dict[str, Any]:
-    """The definition of a value that SOPS encrypted."""
-    return {
-        "title": "Encrypted value",
-        "description": "A value that SOPS encrypted; its form is checked once it is decrypted.",
-        "type": "string",
-        "pattern": whole(_CIPHERTEXT),
-    }
 
 
 def value_schema(value: Value, *, null: bool) -> dict[str, Any]:
@@ -30,7 +17,8 @@ def value_schema(value: Value, *, null: bool) -> dict[str, Any]:
     if value.choices:
         # Apart from the ciphertext, so that editors complete and list the choices.
         choices = [*value.choices, None] if null else list(value.choices)
-        return {"anyOf": [{"enum": choices}, {"$ref": f"#/$defs/{ENCRYPTED}"}]}
+        ciphertext = {"type": "string", "pattern": whole(_CIPHERTEXT)}
+        return {"anyOf": [{"enum": choices}, ciphertext]}
     pattern = _pattern(value)
     types = _types(value, pattern)
     schema: dict[str, Any] = {"type": [*types, "null"] if null else _one_or_many(types)}

@@ -86,6 +86,7 @@ def test_windows_line_ends_do_not_move_places() -> None:
         ("a = \n", "toml.syntax", "f.toml:1:5"),
         ('a = "x', "toml.syntax", "f.toml:1:7"),
         ("x = 1 2\n", "toml.syntax", "f.toml:1:7"),
+        ("ok = 1\na = " + "9" * 5000, "toml.number", "f.toml:2:5"),
         ("a = " + "[" * 5000, "toml.too-deep", "f.toml:1:70"),
         (".".join(["a"] * 100) + " = 1\n", "toml.too-deep", "f.toml:1:129"),
     ],

@@ -68,6 +68,10 @@ def test_free_form_values_follow_yaml_1_2() -> None:
     }
 
 
+def test_endless_digits_stay_text() -> None:
+    assert untyped(read_yaml("f.yaml", f"a: {'9' * 5000}")) == {"a": "9" * 5000}
+
+
 def test_aliases_and_merges_repeat_what_the_anchor_holds() -> None:
     text = "a: &a {x: 1, y: 2}\nb: *a\nc: {<<: *a, y: 3}\nd: {<<: [*a, {z: 9}]}\n"
 

@@ -22,6 +22,8 @@ _BARE_VALUE = re.compile(r"[^\s,\]}#=]+(?: \d{2}:[^\s,\]}#]*)?")
 _QUOTES = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}(?!")|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 _APOSTROPHES = re.compile(r"'''.*?'{3,5}(?!')|'[^'\n]*'", re.DOTALL)
 _PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_ENDLESS = re.compile(r"[0-9A-Fa-f_xob]{1000,}")
+_LONGEST_NUMBER = 300
 _NUMBER = re.compile(r"[+-]?(?:0[xob][0-9A-Fa-f_]+|[0-9][0-9_]*)")
 
 
@@ -47,6 +49,8 @@ def _judge(file: str, text: str) -> None:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise Unreadable(_syntax(file, text, str(error))) from None
+    except ValueError:
+        raise Unreadable(_endless_number(file, text)) from None
     except RecursionError:
         raise Unreadable(_too_deep(Position(file, 1, 1))) from None
 
@@ -58,6 +62,18 @@ def _too_deep(at: Position) -> Problem:
         where=at,
         why=f"more than {MAX_DEPTH} levels; no configuration needs that",
         fix="remove the brackets or dots that were not meant",
+    )
+
+
+def _endless_number(file: str, text: str) -> Problem:
+    found = _ENDLESS.search(text)
+    start = found.start() if found is not None else 0
+    return Problem(
+        code="toml.number",
+        what="a number is too long to be meant",
+        where=Position(file, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)),
+        why="it has thousands of digits",
+        fix="write the number that was meant, or quote it if it is a text",
     )
 
 
@@ -260,6 +276,7 @@ class _Locator:
 
 def _number(text: str) -> str:
     """Numbers as every reader writes them: TOML's underscores and bases are only spelling."""
-    if ("_" in text or text[:2] in ("0x", "0o", "0b")) and _NUMBER.fullmatch(text):
+    odd = "_" in text or text[:2] in ("0x", "0o", "0b")
+    if odd and len(text) < _LONGEST_NUMBER and _NUMBER.fullmatch(text):
         return str(int(text, 0))
     return text

@@ -10,6 +10,8 @@ from stockman.model.origin import Position
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
+_LONGEST_NUMBER = 300
+"""Longer texts of digits are no numbers that anybody means."""
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
@@ -85,6 +87,8 @@ def untyped(node: Node) -> object:
 def _plain_value(text: str) -> object:
     if text in _NULLS:
         return None
+    if len(text) > _LONGEST_NUMBER:
+        return text
     if text in _TRUE:
         return True
     if text in _FALSE:

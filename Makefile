@@ -1,0 +1,72 @@
+# Every target makes the virtual environment that it needs: see scripts/with-environment.
+
+PYTHON ?= python3
+TOOLS ?=
+UPGRADE ?=
+export PYTHON TOOLS
+
+RUN := scripts/with-environment run
+DEV := scripts/with-environment dev
+PYTEST := $(DEV) python -m pytest
+LOCK := scripts/with-environment lock uv pip compile --quiet --universal --python-version 3.11 \
+	--fork-strategy fewest --generate-hashes --no-header $(if $(UPGRADE),--upgrade)
+
+comma := ,
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check real bench soak docs tools lock clean
+
+help: ## Show this text.
+	@echo 'make TARGET [PYTHON=python3.12] [TOOLS="age cue"]'
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-7s %s\n", $$1, $$2 }' Makefile
+
+demo: ## See stockman work, on this machine alone.
+	@$(RUN) python -m demo
+
+test: ## Run the fast tests: no network, no other programs. ARGS='-k name' narrows.
+	@$(PYTEST) --numprocesses=auto --dist=loadfile -q $(ARGS)
+
+check: ## Lint, format, types, imports, documentation, secrets.
+	@echo 'check: lint' && $(DEV) ruff check --quiet
+	@echo 'check: format' && $(DEV) ruff format --quiet --check --diff
+	@echo 'check: types' && $(DEV) python -m mypy --no-error-summary
+	@echo 'check: imports' && $(DEV) lint-imports --no-logo
+	@echo 'check: secrets' && $(DEV) python scripts/check_secrets.py
+	@echo 'check: documentation' && $(DEV) $(SPHINX)
+	@echo 'check: every name has its page' && $(PYTEST) -q tests/docs
+
+real: ## Run the tests against real programs. TOOLS=... restricts them.
+	@$(call suite,tests/real) -p tools.pytest_plugin --durations=0 $(ARGS) $(none-is-a-failure)
+
+soak: ## Run the long tests: more examples, more time.
+	@$(call suite,tests/soak) --hypothesis-profile=soak --durations=0 $(ARGS) $(none-is-a-failure)
+
+bench: ## Measure, side by side in one run.
+	@$(DEV) python -m bench
+
+docs: ## Build the documentation into build/docs.
+	@$(DEV) $(SPHINX)
+	@echo 'build/docs/index.html'
+
+tools: ## Build the real programs ahead of `make real`: all core ones, or TOOLS=...
+	@$(RUN) python -m tools build $(subst $(comma), ,$(TOOLS))
+
+lock: ## Lock the requirements of pyproject.toml anew. UPGRADE=1 takes newer versions.
+	@$(LOCK) --group lock --output-file requirements/lock.txt >/dev/null
+	@$(LOCK) pyproject.toml --output-file requirements/run.txt >/dev/null
+	@$(LOCK) --group build --output-file requirements/build.txt >/dev/null
+	@$(LOCK) pyproject.toml --group dev --output-file requirements/dev.txt \
+		--constraints requirements/run.txt --constraints requirements/build.txt >/dev/null
+
+clean: ## Remove everything that the other targets made in the tree.
+	@rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@find bench demo docs scripts src tests tools -type d -name __pycache__ -prune \
+		-exec rm -rf {} + 2>/dev/null || true
+
+SPHINX := sphinx-build -E -W -n --keep-going -q -b html -d build/doctrees docs build/docs
+
+# A suite that holds no test must not look like one that passed.
+suite = test -d $(1) || { echo 'stockman: $(1) is missing' >&2; exit 1; }; $(PYTEST) -q $(1)
+none-is-a-failure = || { status=$$?; test $$status -ne 5 || \
+	echo 'stockman: not one test ran, and that is a failure' >&2; exit $$status; }

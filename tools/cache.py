@@ -1,0 +1,107 @@
+"""Where finished programs and source copies are kept, outside the tree.
+
+programs/NAME/VERSION-DIGEST/EXECUTABLE   finished; appears by one rename
+sources/KEY, sources/KEY.ready            source copies; usable once the marker exists
+logs/NAME.log                             output of the last build
+locks/                                    one file per program and per source copy
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tools.digest import digest
+from tools.recipe import GoCheck, GoProgram, Program
+
+_LAYOUT = 1
+"""Raise it when the way programs are built changes in a way that recipes do not show."""
+
+CHECKS = Path(__file__).parent / "checks"
+
+
+def default_root() -> Path:
+    """`$STOCKMAN_TOOLS`, else the user's cache directory."""
+    if chosen := os.environ.get("STOCKMAN_TOOLS"):
+        return Path(chosen).absolute()
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base, "stockman", "tools").absolute()
+
+
+class Cache:
+    """The directory of finished programs, shared by all processes of one user."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def executable(self, program: Program) -> Path:
+        """The place of the finished program, whether or not it has been built."""
+        return self._entry(program) / program.executable
+
+    def log(self, program: Program) -> Path:
+        return self.root / "logs" / f"{program.name}.log"
+
+    @contextmanager
+    def lock(self, name: str, waiting: Callable[[], None]) -> Iterator[None]:
+        """Exclusive over all processes; `waiting` is called once if another one holds it."""
+        path = self.root / "locks" / f"{name}.lock"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    @contextmanager
+    def publishing(self, program: Program) -> Iterator[Path]:
+        """An empty directory that becomes the cache entry if the block succeeds.
+
+        The caller holds the lock of the program.
+        """
+        from shutil import rmtree
+
+        entry = self._entry(program)
+        building = entry.with_name(f".building-{entry.name}")
+        rmtree(building, ignore_errors=True)
+        building.mkdir(parents=True)
+        try:
+            yield building
+            rmtree(entry, ignore_errors=True)
+            building.rename(entry)
+        finally:
+            rmtree(building, ignore_errors=True)
+
+    def staged(self, key: str, fill: Callable[[Path], None], waiting: Callable[[], None]) -> Path:
+        """The source copy called `key`, filled now unless an earlier run finished it."""
+        from shutil import rmtree
+
+        directory = self.root / "sources" / key
+        with self.lock(f"source-{key}", waiting):
+            if not self._marker(key).exists():
+                if directory.exists():
+                    rmtree(directory)
+                directory.mkdir(parents=True)
+                fill(directory)
+                self._marker(key).touch()
+        return directory
+
+    def distrust(self, key: str) -> None:
+        """Have the source copy made again next time; it stays to be looked at until then."""
+        self._marker(key).unlink(missing_ok=True)
+
+    def _marker(self, key: str) -> Path:
+        return self.root / "sources" / f"{key}.ready"
+
+    def _entry(self, program: Program) -> Path:
+        unique = digest(_LAYOUT, os.uname().machine, program.recipe, _own_files(program))
+        return self.root / "programs" / program.name / f"{program.version}-{unique}"
+
+
+def _own_files(program: Program) -> bytes:
+    recipe = program.recipe
+    if isinstance(recipe, GoProgram) and isinstance(recipe.source, GoCheck):
+        return (CHECKS / recipe.source.file).read_bytes()
+    return b""

@@ -1,0 +1,44 @@
+"""From a name as the user writes it to one entry of the table."""
+
+import re
+
+from tools.errors import UnknownProgramError
+from tools.recipe import Program
+
+
+def program_named(name: str, programs: tuple[Program, ...]) -> Program:
+    """The entry called `name`; a bare name of several versions means the newest."""
+    for program in programs:
+        if program.name == name:
+            return program
+    variants = [program for program in programs if program.executable == name]
+    if variants and all(_is_version(program) for program in variants):
+        return max(variants, key=_version_key)
+    raise UnknownProgramError(_unknown(name, variants, programs))
+
+
+def override_variable(name: str) -> str:
+    """The environment variable that points to an existing program instead."""
+    return "STOCKMAN_TOOL_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
+
+
+def _is_version(program: Program) -> bool:
+    return program.name == f"{program.executable}@{program.version}"
+
+
+def _version_key(program: Program) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", program.version))
+
+
+def _unknown(name: str, variants: list[Program], programs: tuple[Program, ...]) -> str:
+    if variants:
+        return f"{name} comes in several: ask for one of {_names(variants)}"
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, [program.name for program in programs], n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`python -m tools list` shows all"
+    return f"no recipe is called {name}; {hint}"
+
+
+def _names(programs: list[Program]) -> str:
+    return ", ".join(program.name for program in programs)

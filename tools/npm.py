@@ -1,0 +1,51 @@
+"""Programs from npm: one installation, kept as a source copy, and a start script per command."""
+
+import os
+import shlex
+from pathlib import Path
+
+from tools.cache import Cache
+from tools.command import Workshop
+from tools.digest import digest
+from tools.errors import CompilerMissingError
+from tools.names import override_variable
+from tools.progress import Progress
+from tools.recipe import NpmProgram, Program
+
+
+def build(program: Program, recipe: NpmProgram, cache: Cache, progress: Progress) -> None:
+    """Put the start script into the cache. The caller holds the lock of the program."""
+    npm = _installer(program)
+    workshop = Workshop(log=cache.log(program), progress=progress, environment=os.environ)
+    workshop.log.unlink(missing_ok=True)
+
+    def fill(directory: Path) -> None:
+        progress.say(f"installing {' '.join(recipe.packages)}")
+        command = [npm, "install", "--no-audit", "--no-fund", *recipe.packages]
+        workshop.run("installing", command, directory)
+
+    key = f"{recipe.packages[-1].replace('/', '+')}-{digest(recipe.packages)}"
+    installed = cache.staged(
+        key, fill, lambda: progress.say("another process installs the packages; waiting")
+    )
+    with cache.publishing(program) as place:
+        script = place / program.executable
+        script.write_text(_start_script(installed / "node_modules", recipe))
+        script.chmod(0o755)
+
+
+def _installer(program: Program) -> str:
+    from shutil import which
+
+    if npm := which("npm"):
+        return npm
+    raise CompilerMissingError(
+        f"npm is not installed: the program {program.name} comes from npm; install npm, or set"
+        f" {override_variable(program.name)}=/path/to/{program.executable}"
+    )
+
+
+def _start_script(modules: Path, recipe: NpmProgram) -> str:
+    node = shlex.quote(str(modules / recipe.node))
+    command = shlex.quote(str(modules / ".bin" / recipe.command))
+    return f'#!/bin/sh\nPATH={node}:"$PATH"\nexport PATH\nexec {command} "$@"\n'
