@@ -48,7 +48,7 @@ def estate(nodes: int) -> dict[str, bytes]:
                 second=65 + (place >> 16),
                 third=place >> 8 & 255,
                 fourth=place & 255,
-                controller="true" if number < 3 else "false",
+                controller="true" if number < min(nodes, 3) else "false",
                 a=number >> 16,
                 b=number >> 8 & 255,
                 c=number & 255,

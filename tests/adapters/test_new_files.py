@@ -17,6 +17,10 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
 @contextmanager
 def masking(mask: int) -> Iterator[None]:
     before = os.umask(mask)
@@ -55,7 +59,7 @@ def test_what_exists_is_left_alone(tmp_path: Path) -> None:
     assert not create_file(tmp_path / "age.key", b"new", private=True, tag="1")
 
     assert (tmp_path / "age.key").read_bytes() == b"mine"
-    assert os.listdir(tmp_path) == ["age.key"]
+    assert names(tmp_path) == ["age.key"]
 
 
 def test_a_link_that_leads_nowhere_is_not_followed(tmp_path: Path) -> None:
@@ -79,7 +83,7 @@ def test_a_link_in_the_place_of_the_draft_is_not_followed(tmp_path: Path) -> Non
 def test_no_draft_is_left(tmp_path: Path) -> None:
     create_file(tmp_path / "age.key", b"key", private=True, tag="1")
 
-    assert os.listdir(tmp_path) == ["age.key"]
+    assert names(tmp_path) == ["age.key"]
 
 
 def test_drafts_of_an_interrupted_process_are_removed(tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ def test_drafts_of_an_interrupted_process_are_removed(tmp_path: Path) -> None:
 
     remove_drafts(tmp_path)
 
-    assert os.listdir(tmp_path) == ["stockman-new"]
+    assert names(tmp_path) == ["stockman-new"]
 
 
 def test_a_directory_that_is_missing_is_an_error(tmp_path: Path) -> None:
@@ -108,7 +112,7 @@ def test_a_file_system_without_hard_links_gets_the_file_in_place(
 
     assert made
     assert mode(tmp_path / "age.key") == 0o600
-    assert os.listdir(tmp_path) == ["age.key"]
+    assert names(tmp_path) == ["age.key"]
 
 
 def test_lines_are_added_to_the_end_and_links_not_followed(tmp_path: Path) -> None:

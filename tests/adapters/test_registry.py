@@ -306,7 +306,7 @@ def test_nobody_at_the_address_is_unreachable() -> None:
         "oci://ghcr.io/",
         "oci://ghcr.io/Owner/chart",
         "oci://ghcr.io/owner/../../secret",
-        "oci://user:password@ghcr.io/owner/chart",
+        "oci://somebody@ghcr.io/owner/chart",
         "oci://ghcr.io:99999/owner/chart",
         "oci://ghcr.io/owner/chart?x=1",
         "oci://ghcr.io/owner/chart\n",
@@ -320,3 +320,14 @@ def test_what_is_not_the_address_of_a_repository_is_refused_before_anything_is_d
             await adapter.tags(address)
 
     assert "error[registry.address]" in problem(Rejected, lambda: asyncio.run(read()))
+
+
+def test_who_logs_in_is_not_repeated() -> None:
+    async def read() -> None:
+        async with HttpRegistry() as adapter:
+            await adapter.tags("oci://somebody@ghcr.io/owner/chart")
+
+    told = problem(Rejected, lambda: asyncio.run(read()))
+
+    assert "'oci://***@ghcr.io/owner/chart'" in told
+    assert "somebody" not in told

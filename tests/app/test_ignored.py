@@ -35,7 +35,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ignored(repository: Path, name: str) -> bool:
-    command = ["git", "-C", repository, "check-ignore", "-q", name]
+    command = ["git", "-C", str(repository), "check-ignore", "-q", name]
     return subprocess.run(command, check=False).returncode == 0
 
 

@@ -1,6 +1,5 @@
 """Starting a directory: what is made, what is kept, and what happens when something is odd."""
 
-import os
 import stat
 import subprocess
 from ipaddress import IPv4Network
@@ -56,9 +55,13 @@ def contents(directory: Path) -> dict[str, bytes]:
     }
 
 
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
 def in_git(directory: Path, *arguments: str) -> str:
-    command = ["git", "-C", directory, "-c", "user.name=t", "-c", "user.email=t@localhost"]
-    return subprocess.run([*command, *arguments], check=True, capture_output=True, text=True).stdout
+    command = ["git", "-C", str(directory), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def test_everything_is_made_in_a_new_directory(tmp_path: Path) -> None:
@@ -176,7 +179,9 @@ def test_an_interruption_leaves_no_secret_that_git_does_not_ignore(tmp_path: Pat
 
 
 def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".schemas").mkdir()
     (tmp_path / ".age.key.00aa.stockman-new").write_bytes(b"half")
+    (tmp_path / ".schemas" / ".nodes.schema.json.00aa.stockman-new").write_bytes(b"half")
 
     start(wish(tmp_path), doors())
 
@@ -243,7 +248,7 @@ def test_a_gitignore_that_is_a_link_stops_everything(tmp_path: Path) -> None:
     with pytest.raises(Conflict, match=r"init\.gitignore-link"):
         start(wish(tmp_path), doors())
 
-    assert os.listdir(tmp_path) == [".gitignore"]
+    assert names(tmp_path) == [".gitignore"]
 
 
 def test_a_directory_in_the_place_of_a_file_is_reported(tmp_path: Path) -> None:
@@ -251,7 +256,14 @@ def test_a_directory_in_the_place_of_a_file_is_reported(tmp_path: Path) -> None:
 
     started = start(wish(tmp_path), doors())
 
-    assert "init.not-a-file" in codes(started)
+    assert codes(started) == ["init.not-a-file"]
+    assert (tmp_path / "age.key").is_dir()
+
+
+def test_a_directory_in_the_place_of_the_configuration_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "nodes.yaml").mkdir()
+
+    assert codes(start(wish(tmp_path), doors())) == ["init.not-a-file"]
 
 
 def test_a_dry_run_writes_nothing_and_tells_the_same(tmp_path: Path) -> None:
@@ -281,7 +293,7 @@ def test_toml_is_not_written_beside_classic_files(tmp_path: Path, there: str) ->
     with pytest.raises(Conflict, match=r"init\.other-dialect"):
         start(wish(tmp_path, dialect="toml"), doors())
 
-    assert os.listdir(tmp_path) == [there]
+    assert names(tmp_path) == [there]
 
 
 def test_classic_files_are_not_written_beside_toml(tmp_path: Path) -> None:

@@ -122,6 +122,8 @@ def test_recursive_fields_go_down_to_the_last() -> None:
         ("hosts.pve-a.pools[0].disks[1]", "hosts.NAME.pools.disks"),
         ("hosts.pools", "hosts.NAME.pools"),
         ("hosts.pve-a", "hosts"),
+        ("classes.talos.vm", "classes.NAME.vm"),
+        ("talos.registries.docker.io", "talos.registries"),
         ("talos.registries.docker.io.endpoints", "talos.registries.NAME.endpoints"),
         ("nodes.labels.example.com/zone", "nodes.labels"),
         ("components.proxmox-csi.values.replicaCount", "components.NAME.values"),
@@ -135,7 +137,7 @@ def test_a_key_is_found_by_what_users_and_messages_write(written: str, path: str
     assert found.path == path
 
 
-@pytest.mark.parametrize("written", ["", ".", "nods", "nodes.vm.nicz", "nodes.name.first", "x.y"])
+@pytest.mark.parametrize("written", ["", ".", "nods", "nodes.vm.nicz", "hosts.pve-a.poolz", "x.y"])
 def test_what_is_no_key_is_not_found(written: str) -> None:
     assert find_key(written) is None
 

@@ -15,6 +15,7 @@ import httpx2
 from stockman import __version__
 from stockman.model.errors import Denied, NotFound, Rejected, Unreachable
 from stockman.model.problem import Problem
+from stockman.model.secret import MASK
 
 _MOST_PAGES = 20
 _MOST_REDIRECTS = 3
@@ -287,9 +288,10 @@ def _phrase(status: int) -> str:
 
 
 def _wrong_address(repository: str) -> Problem:
+    shown = re.sub(r"//[^/]*@", f"//{MASK}@", repository)
     return Problem(
         code="registry.address",
-        what=f"{repository!r} is not the address of a chart in a registry",
+        what=f"{shown!r} is not the address of a chart in a registry",
         why="such an address has the form oci://host/path",
         fix="write it as the project's own documentation does, oci://ghcr.io/owner/charts/name",
     )

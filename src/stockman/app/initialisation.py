@@ -7,6 +7,7 @@ changes nothing, and finishes what an interrupted one began.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Literal
@@ -139,16 +140,21 @@ class _Starting:
 
     def files(self, texts: dict[str, str]) -> Iterator[StartedFile]:
         """Every file in the order in which it is made."""
+        schemas = {name: SCHEMAS[name] for name in texts}
         if not self._dry_run:
             self._directory.mkdir(parents=True, exist_ok=True)
-            new_files.remove_drafts(self._directory)
+            for place in {
+                self._directory,
+                *((self._directory / name).parent for name in schemas.values()),
+            }:
+                new_files.remove_drafts(place)
         yield self._gitignore()
         for name, text in texts.items():
-            yield self._file(name, text)
+            yield self._file(name, partial(str, text))
             if self._standing(name) == "ignored":
                 self.problems.add(trouble.ignored(name))
-        for name in texts:
-            yield self._file(SCHEMAS[name], f"{schema_text(name)}\n")
+        for name, schema in schemas.items():
+            yield self._file(schema, partial(_schema, name))
         yield self._secret(self._names.age_key, secret_files.age_key)
         yield from self._deploy_key()
         yield self._secret(self._names.token, secret_files.token)
@@ -158,17 +164,17 @@ class _Starting:
         if path.is_symlink():
             raise Conflict(trouble.linked_gitignore(path))
         if not path.exists():
-            return self._file(GITIGNORE, missing_lines(b"").decode())
+            return self._file(GITIGNORE, missing_lines(b"").decode)
         added = missing_lines(path.read_bytes())
         if added and not self._dry_run:
             new_files.append(path, added)
         return StartedFile(path=GITIGNORE, state="extended" if added else "kept")
 
-    def _file(self, name: str, text: str) -> StartedFile:
+    def _file(self, name: str, content: Callable[[], str]) -> StartedFile:
         path = self._directory / name
         if not self._dry_run:
             path.parent.mkdir(parents=True, exist_ok=True)
-        return self._made(name, lambda: text, private=False)
+        return self._made(name, content, private=False)
 
     def _secret(self, name: str, make: secret_files.Maker) -> StartedFile:
         standing = self._standing(name)
@@ -189,18 +195,21 @@ class _Starting:
             yield StartedFile(path=private, state="refused", secret=True)
             yield self._made(public, str, private=True)
         else:
-            yield self._secret(private, secret_files.deploy_key)
-            yield self._public_key(private, public)
+            made = self._secret(private, secret_files.deploy_key)
+            yield made
+            yield self._public_key(made, public)
 
-    def _public_key(self, private: str, public: str) -> StartedFile:
-        path = self._directory / private
-        if self._dry_run or new_files.exists(self._directory / public):
+    def _public_key(self, private: StartedFile, public: str) -> StartedFile:
+        if new_files.exists(self._directory / public):
             return self._made(public, str, private=True)
-        if not path.is_file():  # refused above, and said why
+        path = self._directory / private.path
+        if private.state == "refused" or (private.state == "kept" and not path.is_file()):
             return StartedFile(path=public, state="refused", secret=True)
+        if self._dry_run:
+            return StartedFile(path=public, state="written", secret=True)
         text = secret_files.public_key(Secret(path.read_text(errors="replace")))
         if text is None:
-            self.problems.add(trouble.unknown_key(private, public))
+            self.problems.add(trouble.unknown_key(private.path, public))
             return StartedFile(path=public, state="refused", secret=True)
         return self._made(public, lambda: text, private=True)
 
@@ -225,6 +234,10 @@ class _Starting:
         return standing
 
 
+def _schema(name: str) -> str:
+    return f"{schema_text(name)}\n"
+
+
 def _dialect_of(directory: Path) -> Dialect:
     found = [one for one, names in _SAMPLES.items() if _any_exists(directory, names)]
     return found[0] if found else "classic"
@@ -245,18 +258,20 @@ def _check_together(
 ) -> None:
     """Warn where files that were there do not fit those that are new."""
     kept = [name for name in texts if name not in written]
-    if not kept or len(kept) == len(texts):
+    if len(kept) == len(texts) or not all((directory / name).is_file() for name in kept):
         return
     contents = {name: text.encode() for name, text in texts.items()}
     contents |= {name: (directory / name).read_bytes() for name in kept}
-    loaded = load(contents)
-    check(loaded)
-    if loaded.problems.errors:
+    if kept and _problems(contents).errors:
         problems.add(trouble.not_together(kept, sorted(written & set(texts))))
 
 
 def _checked(texts: dict[str, str]) -> Problems:
-    loaded = load({name: text.encode() for name, text in texts.items()})
+    return _problems({name: text.encode() for name, text in texts.items()})
+
+
+def _problems(contents: dict[str, bytes]) -> Problems:
+    loaded = load(contents)
     check(loaded)
     return loaded.problems
 

@@ -19,16 +19,19 @@ from stockman.cli.output import Output, show
         "stockman explain address.taken": "explain a problem by its code",
     }
 )
-@click.argument("name", required=False, shell_complete=complete_keys_and_codes)
+@click.argument(
+    "name", metavar="[KEY|CODE]", required=False, shell_complete=complete_keys_and_codes
+)
 @click.option("-r", "--recursive", is_flag=True, help="Show all keys below, down to the last.")
 @options.output
 def explain(name: str | None, recursive: bool, output: Output) -> int:
     """Explain a key of the files, or a problem by its code.
 
-    NAME is a key as it stands in cluster.yaml, nodes.yaml or cluster.toml, with dots between the
+    KEY is a key as it stands in cluster.yaml, nodes.yaml or cluster.toml, with dots between the
     levels. Lists need no position, and names of your own may be written, left out or replaced by
-    NAME: hosts.NAME.pools, hosts.pve-a.pools and hosts.pools are the same. Without NAME, all keys
-    at the top of the files are listed.
+    NAME: hosts.NAME.pools, hosts.pve-a.pools and hosts.pools are the same. CODE is the code of a
+    problem, as it stands in its first line. Without either, the keys at the top of the files are
+    listed. Exits with 64 where there is no such key and no such code.
     """
     from stockman.app import explanation
     from stockman.config.explain import explained, overview

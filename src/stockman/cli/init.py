@@ -91,7 +91,10 @@ NETWORK = _Network()
 @click.option("-y", "--yes", is_flag=True, help="Take the defaults; only a preset is asked for.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, tell what would be written.")
 @options.output_or_name
-def init(directory: Path, output: Output, dry_run: bool, **given: Any) -> int:
+@click.pass_context
+def init(
+    ctx: click.Context, /, directory: Path, output: Output, dry_run: bool, **given: Any
+) -> int:
     """Write commented starter files, and make keys and tokens.
 
     DIR is made if it does not exist. Files that exist are kept as they are, so a second run
@@ -110,7 +113,7 @@ def init(directory: Path, output: Output, dry_run: bool, **given: Any) -> int:
     wish = wish_of(directory, given)
     doors = Doors(clock=SystemClock(), entropy=SystemEntropy(), repo=GitRepo(directory))
     started = start(wish, doors, dry_run=dry_run)
-    _tell(started, directory, output, dry_run=dry_run)
+    _tell(started, options.directory(ctx) / directory, output, dry_run=dry_run)
     if started.spoiled:
         return Exit.USAGE
     return Exit.DONE if started.complete else Exit.PARTLY

@@ -17,7 +17,7 @@ FILES = ("cluster.yaml", "nodes.yaml", "cluster.toml")
     examples={
         "stockman schema --write .schemas": "let editors complete and check the files",
         "stockman schema nodes.yaml": "print the schema of nodes.yaml",
-        "stockman schema cluster.toml > cluster.schema.json": "keep the schema of cluster.toml",
+        "stockman schema cluster.toml > schema.json": "keep the schema of cluster.toml",
     }
 )
 @click.argument("file", required=False, type=Choice(FILES))
@@ -34,7 +34,7 @@ def schema(ctx: click.Context, file: str | None, write: Path | None) -> int:
     FILE is cluster.yaml, nodes.yaml or cluster.toml. Without it, the schema of cluster.yaml is
     printed, or with --write all three are written. What is printed is the schema itself (draft
     2020-12), not wrapped in anything. A schema checks each key by itself; `stockman validate`
-    also knows the rules between keys.
+    also knows the rules between keys. Exits with 1 where DIR cannot be written.
     """
     from stockman.app.schemas import schema_text, write_schemas
 

@@ -164,7 +164,7 @@ def find_key(name: str) -> Key | None:
     if flat is not None and len(steps) == 1:
         return flat
     path = _path_of(Block(Estate), steps)
-    return keys_by_path().get(path) if path else None
+    return keys_by_path()[".".join(path)] if path else None
 
 
 def member_at(path: str) -> Member:
@@ -187,24 +187,27 @@ def flat_member(name: str) -> Member:
     return respelled or member_at(CLASSIC_KEYS[name])._replace(name=name)
 
 
-def _path_of(kind: Kind, steps: list[str]) -> str:
-    """The general path of steps that a user wrote; empty where they lead nowhere."""
-    known: list[str] = []
-    while steps:
-        if isinstance(kind, MapOf):
-            block = block_in(kind)
-            inner = {one.name for one in members(block.cls)} if block is not None else set()
-            while steps and steps[0] not in inner:
-                steps = steps[1:]  # a name; it may have dots of its own
-            if not steps:
-                break
-            known.append(NAME)
-        member = next((one for one in _members_in(kind) if one.name == steps[0]), None)
-        if member is None:
-            return ""
-        known.append(steps[0])
-        kind, steps = member.kind, steps[1:]
-    return ".".join(known)
+def _path_of(kind: Kind, steps: list[str]) -> tuple[str, ...] | None:
+    """The general path of steps that a user wrote; None where they lead nowhere."""
+    if not steps:
+        return ()
+    if isinstance(kind, MapOf):
+        return _path_below_name(kind, steps)
+    for member in _members_in(kind):
+        if member.name == steps[0]:
+            below = _path_of(member.kind, steps[1:])
+            return None if below is None else (member.name, *below)
+    return None
+
+
+def _path_below_name(kind: MapOf, steps: list[str]) -> tuple[str, ...] | None:
+    """The path below a name that may be left out, and may have dots of its own."""
+    for start in range(len(steps)):
+        below = _path_of(kind.value, steps[start:])
+        if below is not None:
+            return (NAME, *below)
+    dotted = kind.names is None or block_in(kind) is None
+    return () if dotted or len(steps) == 1 else None
 
 
 def _keys_of(cls: type, prefix: str, table: str) -> Iterator[Key]:
@@ -269,7 +272,7 @@ def _flat_names() -> dict[str, tuple[str, ...]]:
     """Flat keys by the general path that they set."""
     names: dict[str, tuple[str, ...]] = {}
     for name, path in CLASSIC_KEYS.items():
-        general = _path_of(Block(Estate), _INDEX.sub("", path).split("."))
+        general = ".".join(_path_of(Block(Estate), _INDEX.sub("", path).split(".")) or ())
         names[general] = (*names.get(general, ()), name)
     return names
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from stockman.model.record import record
+
+_NOT_IN_COMMENTS = re.compile(
+    r"[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
 
 
 @record
@@ -11,7 +17,7 @@ class Noted:
 
     value: object
     above: tuple[str, ...] = ()
-    """Lines before it; an empty text is an empty line."""
+    """Lines before it; an empty text is an empty line, a space a `#` alone."""
     beside: str = ""
     """Text behind it on its line."""
     below: tuple[str, ...] = ()
@@ -36,9 +42,21 @@ def bare(value: object) -> object:
 
 def comment_line(text: str, indent: str = "") -> str:
     """One comment as a line of its own."""
-    return f"{indent}# {text}".rstrip() if text else ""
+    return f"{indent}{_comment(text)}" if text else ""
 
 
 def comment_behind(text: str) -> str:
     """One comment behind a value on its line; nothing where there is none."""
-    return f"  # {text}" if text else ""
+    return f"  {_comment(text)}" if text else ""
+
+
+def comment_lines(lines: tuple[str, ...], indent: str = "", *, first: bool = False) -> list[str]:
+    """Comments as lines; those of the first in a collection start with no empty line."""
+    start = next((at for at, line in enumerate(lines) if line), len(lines)) if first else 0
+    return [comment_line(line, indent) for line in lines[start:]]
+
+
+def _comment(text: str) -> str:
+    """A comment that ends on its line: whatever a reader could take for a line end is a space."""
+    space = "" if text.startswith("#") else " "
+    return f"#{space}{_NOT_IN_COMMENTS.sub(' ', text)}".rstrip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from stockman.config.noted import Noted, bare, comment_behind, comment_line, noted
+from stockman.config.noted import Noted, bare, comment_behind, comment_lines, noted
 from stockman.config.toml_text import key, string
 
 __all__ = ["dump"]
@@ -24,16 +24,18 @@ def dump(value: object) -> str:
     TOML has no null: a value that is None is refused.
     """
     top = noted(value)
-    lines = [*_comments(top.above), *_table(_mapping(top.value), ()), *_comments(top.below)]
+    lines = [*comment_lines(top.above), *_table(_mapping(top.value), ()), *comment_lines(top.below)]
     while lines and not lines[0]:
         del lines[0]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _table(table: dict[str, Noted], path: tuple[str, ...]) -> Iterator[str]:
+    first = True
     for name, one in table.items():
         if not _is_table(one.value) and not _is_tables(one.value):
-            yield from _pair(name, one)
+            yield from _pair(name, one, first=first)
+            first = False
     for name, one in table.items():
         if _is_table(one.value):
             yield from _section(one, (*path, name))
@@ -44,49 +46,49 @@ def _table(table: dict[str, Noted], path: tuple[str, ...]) -> Iterator[str]:
 def _section(one: Noted, path: tuple[str, ...]) -> Iterator[str]:
     table = _mapping(one.value)
     only_tables = all(_is_table(item.value) or _is_tables(item.value) for item in table.values())
-    if not table or not only_tables or one.above or one.beside:
+    if not table or not only_tables or any(one.above) or one.beside:
         yield ""
-        yield from _comments(one.above)
+        yield from comment_lines(one.above, first=True)
         yield f"[{_path(path)}]{comment_behind(one.beside)}"
     yield from _table(table, path)
-    yield from _comments(one.below)
+    yield from comment_lines(one.below)
 
 
 def _sections(many: Noted, path: tuple[str, ...]) -> Iterator[str]:
     of_list = (*many.above, many.beside) if many.beside else many.above
     for item in _items(many.value):
         yield ""
-        yield from _comments((*of_list, *item.above))
+        yield from comment_lines((*of_list, *item.above), first=True)
         yield f"[[{_path(path)}]]{comment_behind(item.beside)}"
         yield from _table(_mapping(item.value), path)
-        yield from _comments(item.below)
+        yield from comment_lines(item.below)
         of_list = ()
-    yield from _comments(many.below)
+    yield from comment_lines(many.below)
 
 
-def _pair(name: str, one: Noted) -> Iterator[str]:
-    yield from _comments(one.above)
+def _pair(name: str, one: Noted, *, first: bool) -> Iterator[str]:
+    yield from comment_lines(one.above, first=first)
     start = f"{key(name)} = "
     if isinstance(one.value, list | tuple):
         yield from _array(start, one)
     else:
         # A text may hold line ends of its own; nothing here looks at single lines afterwards.
         yield f"{start}{_inline(one.value)}{comment_behind(one.beside)}"
-    yield from _comments(one.below)
+    yield from comment_lines(one.below)
 
 
 def _array(start: str, one: Noted) -> Iterator[str]:
     items = [_hoisted(item) for item in _items(one.value)]
     line = f"{start}{_inline(one.value)}"
-    quiet = not any(item.above or item.beside or item.below for item in items)
+    quiet = not any(any(item.above) or item.beside or any(item.below) for item in items)
     if quiet and (len(line) <= _WIDTH or not items) and "\n" not in line:
         yield f"{line}{comment_behind(one.beside)}"
         return
     yield f"{start}[{comment_behind(one.beside)}"
-    for item in items:
-        yield from _comments(item.above, _INDENT)
+    for index, item in enumerate(items):
+        yield from comment_lines(item.above, _INDENT, first=index == 0)
         yield f"{_INDENT}{_inline(item.value)},{comment_behind(item.beside)}"
-        yield from _comments(item.below, _INDENT)
+        yield from comment_lines(item.below, _INDENT)
     yield "]"
 
 
@@ -162,8 +164,3 @@ def _items(value: object) -> list[Noted]:
 
 def _path(path: tuple[str, ...]) -> str:
     return ".".join(key(step) for step in path)
-
-
-def _comments(lines: tuple[str, ...], indent: str = "") -> Iterator[str]:
-    for line in lines:
-        yield comment_line(line, indent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from stockman.config.noted import Noted, comment_behind, comment_line, noted
+from stockman.config.noted import Noted, comment_behind, comment_lines, noted
 from stockman.config.yaml_text import block, is_block, scalar
 
 __all__ = ["document", "dump", "scalar"]
@@ -31,7 +31,7 @@ def document(value: object) -> str:
 
 def _root(value: object) -> Iterator[str]:
     top = noted(value)
-    yield from _comments(top.above, "")
+    yield from comment_lines(top.above, "")
     inner = top.value
     if isinstance(inner, dict) and inner:
         yield from _mapping(inner, "")
@@ -39,22 +39,23 @@ def _root(value: object) -> Iterator[str]:
         yield from _sequence(inner, "")
     else:
         yield from _leaf("", "", Noted(value=inner, beside=top.beside))
-    yield from _comments(top.below, "")
+    yield from comment_lines(top.below, "")
 
 
 def _mapping(mapping: dict[object, object], indent: str) -> Iterator[str]:
+    first = next(iter(mapping))
     for key, value in mapping.items():
         if not isinstance(key, str):
             raise TypeError(f"a key is a text, not {type(key).__name__}")
         one = noted(value)
-        yield from _comments(one.above, indent)
+        yield from comment_lines(one.above, indent, first=key == first)
         written = scalar(key)
         if len(written) > _LONGEST_KEY:
             yield f"{indent}? {written}"
             yield from _below(f"{indent}:", indent, one)
         else:
             yield from _below(f"{indent}{written}:", indent, one)
-        yield from _comments(one.below, indent)
+        yield from comment_lines(one.below, indent)
 
 
 def _below(start: str, indent: str, one: Noted) -> Iterator[str]:
@@ -71,9 +72,9 @@ def _below(start: str, indent: str, one: Noted) -> Iterator[str]:
 
 
 def _sequence(items: list[object] | tuple[object, ...], indent: str) -> Iterator[str]:
-    for item in items:
+    for index, item in enumerate(items):
         one = noted(item)
-        yield from _comments(one.above, indent)
+        yield from comment_lines(one.above, indent, first=index == 0)
         value = one.value
         if isinstance(value, dict | list | tuple) and value:
             if one.beside:
@@ -83,7 +84,7 @@ def _sequence(items: list[object] | tuple[object, ...], indent: str) -> Iterator
                 yield from _compact(value, indent)
         else:
             yield from _leaf(f"{indent}- ", indent, one)
-        yield from _comments(one.below, indent)
+        yield from comment_lines(one.below, indent)
 
 
 def _compact(value: object, indent: str) -> Iterator[str]:
@@ -146,8 +147,3 @@ def _float(value: float) -> str:
     # YAML 1.1 knows a float by its point and by the sign of its exponent.
     point = mantissa if "." in mantissa else f"{mantissa}.0"
     return f"{point}e{power if power[0] in '+-' else f'+{power}'}"
-
-
-def _comments(lines: tuple[str, ...], indent: str) -> Iterator[str]:
-    for line in lines:
-        yield comment_line(line, indent)

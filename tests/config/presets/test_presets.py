@@ -258,7 +258,13 @@ def test_home_is_an_estate_without_a_cluster() -> None:
 
     assert found.nodes == ()
     assert desired("home").cluster is None
-    assert sorted(found.hosts) == ["chief-horse", "fun-bedbug", "pumped-piglet", "pve", "still-fawn"]
+    assert sorted(found.hosts) == [
+        "chief-horse",
+        "fun-bedbug",
+        "pumped-piglet",
+        "pve",
+        "still-fawn",
+    ]
 
 
 def test_home_has_the_guests_that_were_described() -> None:

@@ -1,0 +1,1 @@
+"""A run through stockman on this machine alone: `python -m demo`."""

@@ -1,0 +1,219 @@
+"""Which comment belongs to which key or item.
+
+A comment behind something belongs to it. A comment on lines of its own belongs to what follows,
+unless its indentation, or an empty line after it, says that it belongs to what is before. What
+stands at the top of a file, with an empty line after it, belongs to the file.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import groupby
+
+from stockman.config.comments.anchors import Anchor, anchors
+from stockman.config.comments.find import Comment, Found
+from stockman.config.noted import Noted
+from stockman.config.source.tree import Mapping
+from stockman.model.origin import Position
+
+_NOTHING = Noted(value=None)
+
+
+class Comments:
+    """The comments of one file. Each is taken once, so that what an alias repeats has none."""
+
+    def __init__(self, header: list[str], found: list[Anchor], footer: list[str]) -> None:
+        self.header = tuple(_trimmed(header))
+        """What belongs to the file as a whole; an empty text is an empty line."""
+        self.footer = tuple(_trimmed(footer))
+        """What stands after the last key."""
+        self._keys = {one.at: one for one in found if not one.is_item}
+        self._items = {one.at: one for one in found if one.is_item}
+
+    def take_key(self, at: Position) -> Noted:
+        """The comments of the key at a place."""
+        return _noted(self._keys.pop(at, None))
+
+    def take_item(self, at: Position) -> Noted:
+        """The comments of the list item at a place."""
+        return _noted(self._items.pop(at, None))
+
+    def left(self) -> Iterator[tuple[Position, str]]:
+        """Comments that nobody took, with what they belong to."""
+        for one in [*self._keys.values(), *self._items.values()]:
+            for text in (*one.above, *one.beside, *one.below):
+                if text.strip():
+                    yield one.at, text
+
+
+def attached(found: Found, tree: Mapping, *, indented: bool) -> Comments:
+    """Comments at their places; `indented` says whether indentation has a meaning."""
+    return _Attaching(found, anchors(tree), indented).comments()
+
+
+class _Attaching:
+    def __init__(self, found: Found, known: list[Anchor], indented: bool) -> None:
+        self._lines = found.lines
+        self._comments = found.comments
+        self._anchors = known
+        self._starts = [(one.at.line, one.at.column) for one in known]
+        self._indented = indented
+        self._alone = {one.line: one for one in found.comments if one.alone}
+        self._header: list[str] = []
+        self._footer: list[str] = []
+
+    def comments(self) -> Comments:
+        for comment in self._comments:
+            if not comment.alone:
+                self._beside(comment)
+        for block in self._blocks():
+            self._settle_backwards(block)
+        previous_line = 0
+        for anchor in self._anchors:
+            if anchor.at.line != previous_line:
+                self._settle_above(anchor)
+            previous_line = anchor.at.line
+        for comment in list(self._alone.values()):
+            self._settle_orphan(comment)
+        return Comments(self._header, self._anchors, self._footer)
+
+    def _before(self, comment: Comment) -> Anchor | None:
+        index = bisect_left(self._starts, (comment.line, comment.column))
+        return self._anchors[index - 1] if index else None
+
+    def _after(self, comment: Comment) -> Anchor | None:
+        index = bisect_left(self._starts, (comment.line, comment.column))
+        return self._anchors[index] if index < len(self._anchors) else None
+
+    def _beside(self, comment: Comment) -> None:
+        anchor = self._before(comment)
+        if anchor is None:
+            self._header.append(comment.text)
+            return
+        first = self._anchors[bisect_left(self._starts, (comment.line, 0))]
+        if first.at.line == comment.line and self._is_header(first):
+            anchor = first
+        else:
+            anchor = self._opened(anchor, comment)
+        anchor.beside.append(comment.text)
+
+    def _is_header(self, anchor: Anchor) -> bool:
+        if not self._indented and anchor.is_item:
+            column = anchor.at.column - 1
+            return self._lines[anchor.at.line - 1].startswith("[[", column)
+        return anchor.is_header
+
+    def _opened(self, anchor: Anchor, comment: Comment) -> Anchor:
+        """The anchor whose brackets are not closed yet where the comment stands."""
+        while anchor.parent is not None and not anchor.parent.is_header:
+            opening = self._bracket(anchor.parent)
+            closing = self._lines[comment.line - 1][: comment.column - 1].rstrip(" \t,")
+            closed = closing.endswith(("]", "}")) and anchor.parent.at.line <= comment.line
+            same_line = anchor.parent.at.line == comment.line
+            if not opening or not (closed or same_line):
+                break
+            anchor = anchor.parent
+        return anchor
+
+    def _bracket(self, anchor: Anchor) -> bool:
+        at = anchor.node.at
+        line = self._lines[at.line - 1] if at.line <= len(self._lines) else ""
+        start = line[at.column - 1 :]
+        return start.startswith(("{", "[")) and not (not self._indented and start.startswith("[["))
+
+    def _blocks(self) -> list[list[Comment]]:
+        """Comments on lines of their own that touch and have one indentation."""
+        alone = sorted(self._alone.values(), key=lambda one: one.line)
+        blocks = groupby(
+            enumerate(alone),
+            key=lambda pair: (pair[1].line - pair[0], pair[1].column if self._indented else 0),
+        )
+        return [[comment for _, comment in block] for _, block in blocks]
+
+    def _settle_backwards(self, block: list[Comment]) -> None:
+        """Give a block to what stands before it, if that is where it belongs."""
+        before = self._before(block[0])
+        if before is None:
+            return
+        if self._closes_after(block[-1]) or self._belongs_before(block, before):
+            target = self._at_indentation(before, block[0])
+            target.below.extend(comment.text for comment in block)
+        elif self._after(block[0]) is None:
+            if self._footer:
+                self._footer.append("")
+            self._footer.extend(comment.text for comment in block)
+        else:
+            return
+        for comment in block:
+            del self._alone[comment.line]
+
+    def _closes_after(self, comment: Comment) -> bool:
+        following = (line.strip() for line in self._lines[comment.line :])
+        text = next((line for line in following if line and not line.startswith("#")), "")
+        return text.startswith(("]", "}"))
+
+    def _belongs_before(self, block: list[Comment], before: Anchor) -> bool:
+        after = self._after(block[0])
+        if self._indented:
+            return block[0].column > (1 if after is None else after.indent)
+        touches = block[0].line > 1 and bool(self._lines[block[0].line - 2].strip())
+        apart = after is None or not self._lines[block[-1].line].strip()
+        return touches and apart and not before.is_header
+
+    def _at_indentation(self, anchor: Anchor, comment: Comment) -> Anchor:
+        while (
+            self._indented and anchor.parent is not None and anchor.indent > comment.column
+        ):
+            anchor = anchor.parent
+        return anchor
+
+    def _settle_above(self, anchor: Anchor) -> None:
+        """Give an anchor the lines right above it."""
+        taken: list[str] = []
+        line = anchor.at.line - 1
+        while line >= 1 and (line in self._alone or self._is_empty(line)):
+            comment = self._alone.pop(line, None)
+            taken.insert(0, "" if comment is None else comment.text)
+            line -= 1
+        if line == 0 and "" in taken:
+            end = len(taken) - taken[::-1].index("")
+            self._header.extend(taken[:end])
+            del taken[:end]
+        anchor.above[:0] = _single_gaps(taken)
+
+    def _is_empty(self, line: int) -> bool:
+        text = self._lines[line - 1].strip()
+        return not text or (self._indented and (text == "---" or text.startswith("%")))
+
+    def _settle_orphan(self, comment: Comment) -> None:
+        """A comment between a key and its value."""
+        anchor = self._before(comment)
+        if anchor is None:
+            self._header.append(comment.text)
+        else:
+            anchor.above.append(comment.text)
+
+
+def _noted(anchor: Anchor | None) -> Noted:
+    if anchor is None:
+        return _NOTHING
+    return Noted(
+        value=None,
+        above=tuple(anchor.above),
+        beside=" ".join(anchor.beside),
+        below=tuple(anchor.below),
+    )
+
+
+def _single_gaps(lines: list[str]) -> list[str]:
+    return [line for index, line in enumerate(lines) if line or not index or lines[index - 1]]
+
+
+def _trimmed(lines: list[str]) -> list[str]:
+    kept = _single_gaps(lines)
+    while kept and not kept[0]:
+        del kept[0]
+    while kept and not kept[-1]:
+        del kept[-1]
+    return kept

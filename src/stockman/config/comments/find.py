@@ -1,0 +1,86 @@
+"""Where comments stand in a text: a `#` that belongs to no value."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from stockman.config.source.yaml_reader import tokens
+
+_YAML_LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+_TOML_LINE_END = re.compile("\n")
+_YAML_COMMENT = re.compile("#[^\r\n\x85\u2028\u2029]*")
+_BLOCK_HEADER = re.compile(r"[|>][-+0-9]*[ \t]+(#[^\r\n\x85\u2028\u2029]*)")
+_TOML_TOKEN = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}(?!")'
+    r"|'''.*?'{3,5}(?!')"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+    r"|(?P<comment>#[^\n]*)",
+    re.DOTALL,
+)
+
+
+class Comment(NamedTuple):
+    """One comment; line and column count from 1."""
+
+    text: str
+    """Without `#`; a space where there is nothing behind it."""
+    line: int
+    column: int
+    alone: bool
+    """Whether nothing else stands on its line."""
+
+
+class Found(NamedTuple):
+    """A text cut into lines, and its comments in order."""
+
+    lines: list[str]
+    comments: list[Comment]
+
+
+def yaml_comments(text: str) -> Found:
+    """The comments of a valid YAML text: what the scanner skips between its tokens."""
+    return _found(text, list(_yaml_spans(text)), _YAML_LINE_END)
+
+
+def toml_comments(text: str) -> Found:
+    """The comments of a valid TOML text: a `#` outside of quotes."""
+    spans = [
+        found.span("comment") for found in _TOML_TOKEN.finditer(text) if found["comment"] is not None
+    ]
+    return _found(text, spans, _TOML_LINE_END)
+
+
+def _yaml_spans(text: str) -> Iterator[tuple[int, int]]:
+    end = 0
+    for token in tokens(text):
+        start = token.start_mark.index
+        if start > end:
+            yield from _comments_between(text, end, start)
+        header = _BLOCK_HEADER.match(text, start) if text[start : start + 1] in ("|", ">") else None
+        if header is not None:
+            yield header.span(1)
+        end = max(end, token.end_mark.index)
+    yield from _comments_between(text, end, len(text))
+
+
+def _comments_between(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for found in _YAML_COMMENT.finditer(text, start, end):
+        yield found.span()
+
+
+def _found(text: str, spans: list[tuple[int, int]], line_end: re.Pattern[str]) -> Found:
+    starts = [0, *(found.end() for found in line_end.finditer(text))]
+    lines = line_end.split(text)
+    return Found(lines, [_comment(text, span, starts, lines) for span in spans])
+
+
+def _comment(text: str, span: tuple[int, int], starts: list[int], lines: list[str]) -> Comment:
+    line = bisect_right(starts, span[0])
+    column = span[0] - starts[line - 1] + 1
+    words = text[span[0] + 1 : span[1]].rstrip().removeprefix(" ")
+    alone = not lines[line - 1][: column - 1].strip(" \t-?")
+    return Comment(words or " ", line, column, alone)

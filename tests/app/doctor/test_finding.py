@@ -1,0 +1,33 @@
+"""What a report comes to."""
+
+import pytest
+
+from stockman.app.doctor.finding import Finding, Report, Status, fail, ok, skip, unknown, warn
+
+OK, WARN = ok("a", "it is"), warn("a", "it may", "do")
+FAIL, UNKNOWN = fail("a", "it is not", "do"), unknown("a", "who knows", "look")
+SKIP = skip("a", "not asked")
+
+
+@pytest.mark.parametrize(
+    ("findings", "failed", "strictly"),
+    [
+        ((), False, False),
+        ((OK, SKIP, UNKNOWN), False, False),
+        ((OK, WARN), False, True),
+        ((OK, WARN, FAIL), True, True),
+    ],
+)
+def test_a_failure_fails_and_a_warning_only_strictly(
+    findings: tuple[Finding, ...], failed: bool, strictly: bool
+) -> None:
+    report = Report(findings=findings)
+
+    assert report.failed() is failed
+    assert report.failed(strict=True) is strictly
+
+
+def test_findings_are_counted_worst_first() -> None:
+    report = Report(findings=(OK, WARN, OK, FAIL))
+
+    assert list(report.counts.items()) == [(Status.FAIL, 1), (Status.WARN, 1), (Status.OK, 2)]

@@ -1,0 +1,130 @@
+"""Checks of secrets."""
+
+import pytest
+
+from stockman.app.doctor.finding import Status
+from stockman.app.doctor.secrets import SECRET_FILES, files, variables
+from stockman.app.ignored import missing_lines
+from stockman.ports.probe import FileFacts, Standing, WorkTree
+from tests.app.doctor.fakes import CLASSIC, CLUSTER, PRIVATE, FakeMachine, FakeRepo, found, scene
+
+TREE = WorkTree(branch="main", has_commits=True, remotes=())
+PROXMOX = """\
+proxmox:
+  endpoint: https://127.66.0.4:8006
+  token_secret: {0}
+"""
+
+
+def machine(**facts: FileFacts) -> FakeMachine:
+    return FakeMachine({**CLASSIC, "age.key": PRIVATE, **facts})
+
+
+def test_every_secret_file_is_one_that_init_lets_git_ignore() -> None:
+    ignored = missing_lines(b"").decode().splitlines()
+
+    for name in SECRET_FILES:
+        assert f"/{name}" in ignored or f"/{name.rpartition('/')[0]}/" in ignored
+
+
+def test_a_private_and_ignored_file_is_well() -> None:
+    (finding,) = found(files, scene(machine=machine()))
+
+    assert (finding.subject, finding.status) == ("age.key", Status.OK)
+    assert finding.seen == "for its owner only, ignored by git"
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660, 0o601])
+def test_a_file_that_others_can_open_fails(mode: int) -> None:
+    facts = FileFacts(mode=mode, is_file=True, readable=True)
+
+    (finding,) = found(files, scene(machine=FakeMachine({**CLASSIC, "age.key": facts})))
+
+    assert finding.status is Status.FAIL
+    assert f"{mode:04o}" in finding.seen
+    assert finding.fix == "run `chmod 600 age.key`"
+
+
+@pytest.mark.parametrize(
+    ("facts", "seen"),
+    [
+        (FileFacts(mode=0o600, is_file=True, readable=False), "it may not be read"),
+        (FileFacts(mode=0o700, is_file=False, readable=True), "it is not a file"),
+    ],
+)
+def test_a_file_that_cannot_be_used_fails(facts: FileFacts, seen: str) -> None:
+    (finding,) = found(files, scene(machine=FakeMachine({**CLASSIC, "age.key": facts})))
+
+    assert (finding.status, finding.seen) == (Status.FAIL, seen)
+
+
+@pytest.mark.parametrize(
+    ("standing", "status"),
+    [("tracked", Status.FAIL), ("untracked", Status.WARN), ("ignored", Status.OK)],
+)
+def test_git_should_ignore_it(standing: Standing, status: Status) -> None:
+    repo = FakeRepo(TREE, standings={"age.key": standing})
+
+    (finding,) = found(files, scene(machine=machine(), repo=repo))
+
+    assert finding.status is status
+
+
+def test_outside_of_a_repository_nobody_gets_it_by_git() -> None:
+    (finding,) = found(files, scene(machine=machine(), repo=FakeRepo()))
+
+    assert finding.status is Status.OK
+
+
+def test_where_git_is_silent_its_exposure_is_unknown() -> None:
+    (finding,) = found(files, scene(machine=machine(), repo=FakeRepo(silent="git says: no")))
+
+    assert finding.status is Status.UNKNOWN
+
+
+def test_a_missing_age_key_is_a_warning_only_where_there_are_nodes() -> None:
+    with_nodes = found(files, scene())
+    without = found(files, scene(nodes="nodes: []\n"))
+
+    assert [one.status for one in with_nodes] == [Status.WARN]
+    assert [one.status for one in without] == [Status.SKIP]
+
+
+def test_variables_move_files_elsewhere() -> None:
+    moved = FakeMachine(
+        {**CLASSIC, "/keys/age.key": PRIVATE, "/one": PRIVATE},
+        variables={"SOPS_AGE_KEY_FILE": "/keys/age.key", "KUBECONFIG": "/one:/two"},
+    )
+
+    findings = found(files, scene(machine=moved))
+
+    assert [one.subject for one in findings] == ["/keys/age.key", "/one"]
+
+
+def test_a_file_that_the_configuration_names_is_one_too() -> None:
+    cluster = CLUSTER + PROXMOX.format("file:secrets/pve.txt")
+
+    missing = found(files, scene(cluster, machine=machine()))
+    open_ = FileFacts(mode=0o644, is_file=True, readable=True)
+    there = found(files, scene(cluster, machine=machine(**{"secrets/pve.txt": open_})))
+
+    assert [(one.subject, one.status) for one in missing[1:]] == [("secrets/pve.txt", Status.WARN)]
+    assert [(one.subject, one.status) for one in there[1:]] == [("secrets/pve.txt", Status.FAIL)]
+
+
+@pytest.mark.parametrize(("value", "status"), [("x", Status.OK), ("", Status.WARN)])
+def test_a_variable_should_be_set(value: str, status: Status) -> None:
+    seen = scene(
+        CLUSTER + PROXMOX.format("${PVE_TOKEN}"),
+        machine=FakeMachine(variables={"PVE_TOKEN": value}),
+    )
+
+    (finding,) = found(variables, seen)
+
+    assert (finding.subject, finding.status) == ("$PVE_TOKEN", status)
+
+
+def test_a_secret_in_the_clear_is_never_shown() -> None:
+    seen = scene(CLUSTER + PROXMOX.format("hunter2"))
+
+    assert "hunter2" not in repr([*found(files, seen), *found(variables, seen)])
