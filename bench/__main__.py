@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import tempfile
@@ -60,7 +59,6 @@ def growth(directory: Path) -> list[Ratio]:
             (place / name).write_bytes(content)
         commands[str(nodes)] = [sys.executable, "-m", "stockman", "-C", str(place), "validate"]
     whole = least(commands, environment(), ROUNDS)
-    gc.set_threshold(50_000, 20, 100)  # as the command line does
     inner = least_call({"100": reading(100), "1000": reading(1000)}, ROUNDS)
     return [
         Ratio(

@@ -87,7 +87,12 @@ def test_a_secret_in_the_clear_is_never_shown(project: Path) -> None:
 
 
 def test_a_misspelled_secret_key_does_not_show_its_value(project: Path) -> None:
-    edit(project, "cluster.yaml", "proxmox_token_secret: ${PROXMOX_TOKEN}", f"proxmox_tokn_secret: {CANARY}")
+    edit(
+        project,
+        "cluster.yaml",
+        "proxmox_token_secret: ${PROXMOX_TOKEN}",
+        f"proxmox_tokn_secret: {CANARY}",
+    )
 
     done = ran("-C", str(project), "validate", program=REAL)
 
@@ -100,3 +105,12 @@ def test_an_empty_directory_points_to_init(tmp_path: Path) -> None:
 
     assert done.status == 1
     assert "stockman init" in done.err
+
+
+def test_encrypted_values_are_named_as_not_checked(project: Path) -> None:
+    edit(project, "cluster.yaml", "cluster_name: meadow", "cluster_name: ENC[AES256_GCM,data:QQ==]")
+
+    done = ran("-C", str(project), "validate", program=REAL)
+
+    assert done.status == 0
+    assert done.err == "encrypted, and so not checked: cluster_name\n"

@@ -19,7 +19,9 @@ def test_a_node_without_a_class_is_of_the_class_of_its_role() -> None:
 
 
 def test_lists_are_replaced_and_mappings_are_merged() -> None:
-    node = loaded(nodes=CLASSES + NODES.replace("host: pve-a", "host: pve-a, tags: [own]")).estate.nodes[0]
+    node = loaded(
+        nodes=CLASSES + NODES.replace("host: pve-a", "host: pve-a, tags: [own]")
+    ).estate.nodes[0]
 
     assert node.vm is not None
     assert node.vm.tags == ("own",)
@@ -48,6 +50,10 @@ def test_a_class_that_no_node_uses_is_still_checked() -> None:
 
 
 def test_a_named_class_wins_over_that_of_the_role() -> None:
-    nodes = CLASSES + "  small: {mtu: 1500}\n" + NODES.replace("controller: true", "controller: true\n    class: small")
+    nodes = (
+        CLASSES
+        + "  small: {mtu: 1500}\n"
+        + NODES.replace("controller: true", "controller: true\n    class: small")
+    )
 
     assert loaded(nodes=nodes).estate.nodes[0].mtu == 1500

@@ -103,3 +103,24 @@ def test_without_nodes_there_is_no_cluster() -> None:
 
 def test_two_readings_of_the_same_text_are_equal() -> None:
     assert desired() == desired("# moved\n\n" + CLUSTER, NODES)
+
+
+def test_a_node_with_extensions_of_its_own_leaves_the_cluster_id() -> None:
+    schematic = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
+    cluster = CLUSTER.replace("talos:\n", f"talos:\n  schematic_id: {schematic}\n")
+    own = NODES + "    talos: {extensions: [siderolabs/iscsi-tools]}\n"
+
+    assert desired(cluster).nodes[0].schematic.id == schematic
+    assert desired(cluster, own).nodes[0].schematic.extensions == (
+        "siderolabs/qemu-guest-agent",
+        "siderolabs/iscsi-tools",
+    )
+
+
+def test_a_schematic_may_be_written_out() -> None:
+    own = NODES + "    talos: {schematic: {customization: {extraKernelArgs: [quiet]}}}\n"
+
+    schematic = desired(nodes=own).nodes[0].schematic
+
+    assert schematic.written == {"customization": {"extraKernelArgs": ["quiet"]}}
+    assert str(schematic.where("written")) == "nodes.yaml:7:24"

@@ -32,8 +32,9 @@ def noted(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
 
 NOTED_VALUE = st.recursive(
     SCALAR,
-    lambda inner: st.lists(noted(inner), max_size=3)
-    | st.dictionaries(TEXT, noted(inner), max_size=3),
+    lambda inner: (
+        st.lists(noted(inner), max_size=3) | st.dictionaries(TEXT, noted(inner), max_size=3)
+    ),
     max_leaves=10,
 )
 

@@ -146,7 +146,9 @@ def test_references_are_not_literals() -> None:
 
 def test_encrypted_values_stay_opaque_whatever_the_field_is() -> None:
     cipher = "ENC[AES256_GCM,data:QQ==,iv:QQ==,tag:QQ==,type:int]"
-    thing, reading = read(f"{{name: '{cipher}', flag: '{cipher}', part: '{cipher}', servers: '{cipher}'}}")
+    thing, reading = read(
+        f"{{name: '{cipher}', flag: '{cipher}', part: '{cipher}', servers: '{cipher}'}}"
+    )
 
     assert found(reading) == []
     assert [origin.name for origin in reading.opaque] == ["name", "flag", "part", "servers"]

@@ -18,25 +18,56 @@ LONGEST = 5.0
 """Seconds that one input may take on a busy machine before it counts as a hang."""
 INPUTS = Path(__file__).parent.parent
 PIECES = (
-    b"[", b"]", b"{", b"}", b": ", b"- ", b"\n", b"  ", b"\t", b"&a ", b"*a", b"<<: *a", b"!t ",
-    b"'", b'"', b"|\n", b">\n", b"---\n", b"#", b",", b"=", b"[[nodes]]\n", b"\xff", b"\x00",
-    b"~", b"null", b"ENC[AES256_GCM,data:x]", b"${X}", b"0x1f", b"1e999", b"\xc2\x85", b"? ",
-    b"127.66.0.0/0", b"9" * 30, b"true", b"\r\n", b'"""', b"'''", b".", b"nodes:", b"vm: ",
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b": ",
+    b"- ",
+    b"\n",
+    b"  ",
+    b"\t",
+    b"&a ",
+    b"*a",
+    b"<<: *a",
+    b"!t ",
+    b"'",
+    b'"',
+    b"|\n",
+    b">\n",
+    b"---\n",
+    b"#",
+    b",",
+    b"=",
+    b"[[nodes]]\n",
+    b"\xff",
+    b"\x00",
+    b"~",
+    b"null",
+    b"ENC[AES256_GCM,data:x]",
+    b"${X}",
+    b"0x1f",
+    b"1e999",
+    b"\xc2\x85",
+    b"? ",
+    b"127.66.0.0/0",
+    b"9" * 30,
+    b"true",
+    b"\r\n",
+    b'"""',
+    b"'''",
+    b".",
+    b"nodes:",
+    b"vm: ",
 )
 
 
 def seeds() -> list[dict[str, bytes]]:
-    found = []
-    for kind in ("valid", "invalid"):
-        for directory in sorted((INPUTS / kind).iterdir()):
-            found.append(
-                {
-                    name: (directory / name).read_bytes()
-                    for name in FILES
-                    if (directory / name).exists()
-                }
-            )
-    return found
+    directories = [*(INPUTS / "valid").iterdir(), *(INPUTS / "invalid").iterdir()]
+    return [
+        {name: (place / name).read_bytes() for name in FILES if (place / name).exists()}
+        for place in sorted(directories)
+    ]
 
 
 def mutated(content: bytes, dice: random.Random) -> bytes:
@@ -73,7 +104,7 @@ def understand(contents: dict[str, bytes]) -> None:
 
 @pytest.mark.parametrize("dialect", ["yaml", "toml"])
 def test_a_minute_of_broken_files_finds_no_trace_and_no_hang(dialect: str) -> None:
-    dice = random.Random()  # noqa: S311  (a soak test rolls new dice each time and prints them)
+    dice = random.Random()
     state = dice.getrandbits(64)
     print(f"seed {state}")
     dice.seed(state)

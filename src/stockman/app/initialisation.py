@@ -18,7 +18,7 @@ from stockman.app import secret_files
 from stockman.app.ignored import GITIGNORE, missing_lines
 from stockman.app.schemas import schema_text
 from stockman.config.load import load
-from stockman.config.presets import SCHEMAS, Dialect, render_preset
+from stockman.config.presets import SCHEMA_DIRECTORY, SCHEMAS, Dialect, render_preset
 from stockman.config.presets.answers import Answers
 from stockman.config.rules import check
 from stockman.model.errors import Conflict, StockmanError
@@ -140,21 +140,17 @@ class _Starting:
 
     def files(self, texts: dict[str, str]) -> Iterator[StartedFile]:
         """Every file in the order in which it is made."""
-        schemas = {name: SCHEMAS[name] for name in texts}
         if not self._dry_run:
             self._directory.mkdir(parents=True, exist_ok=True)
-            for place in {
-                self._directory,
-                *((self._directory / name).parent for name in schemas.values()),
-            }:
+            for place in (self._directory, self._directory / SCHEMA_DIRECTORY):
                 new_files.remove_drafts(place)
         yield self._gitignore()
         for name, text in texts.items():
             yield self._file(name, partial(str, text))
             if self._standing(name) == "ignored":
                 self.problems.add(trouble.ignored(name))
-        for name, schema in schemas.items():
-            yield self._file(schema, partial(_schema, name))
+        for name in texts:
+            yield self._file(SCHEMAS[name], partial(_schema, name))
         yield self._secret(self._names.age_key, secret_files.age_key)
         yield from self._deploy_key()
         yield self._secret(self._names.token, secret_files.token)

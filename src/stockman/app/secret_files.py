@@ -38,16 +38,16 @@ Maker = Callable[[Clock, Entropy], Secret]
 
 def age_key(clock: Clock, entropy: Entropy) -> Secret:
     """A new age identity, as `age-keygen` would write it."""
-    identity = age_keys.age_identity(entropy.random_bytes(age_keys.SEED_BYTES))
+    identity = age_keys.age_identity(entropy.random_bytes(age_keys.RAW_BYTES))
     return age_keys.age_key_file(identity, clock.now())
 
 
 def deploy_key(clock: Clock, entropy: Entropy) -> Secret:
     """A new SSH key for the repository, as `ssh-keygen` would write it."""
     del clock
-    seed = entropy.random_bytes(ssh_keys.SEED_BYTES)
+    raw = entropy.random_bytes(ssh_keys.RAW_BYTES)
     check = entropy.random_bytes(ssh_keys.CHECK_BYTES)
-    return ssh_keys.ssh_private_key(seed, check, _COMMENT)
+    return ssh_keys.ssh_private_key(raw, check, _COMMENT)
 
 
 def public_key(private: Secret) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import click
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
+from stockman.cli.network import NETWORK
 from stockman.cli.options import Choice
 from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_data, problem_lines
@@ -37,28 +37,6 @@ _MEANINGS = {
     "flux-webhook-token.txt": "secret of the webhook that announces commits",
     ".gitignore": "keeps secrets out of commits",
 }
-
-
-class _Network(click.ParamType[IPv4Network]):
-    """An IPv4 network without host bits."""
-
-    name = "cidr"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> IPv4Network:
-        if isinstance(value, IPv4Network):
-            return value
-        try:
-            loose = IPv4Network(value, strict=False)
-        except ValueError:
-            self.fail(f"{value!r} is not an IPv4 network such as 127.66.0.0/16", param, ctx)
-        if "/" not in value or str(loose.network_address) != value.partition("/")[0]:
-            self.fail(f"{value!r} names an address; the network is {loose}", param, ctx)
-        return loose
-
-
-NETWORK = _Network()
 
 
 @command(

@@ -12,7 +12,7 @@ import click
 
 from stockman.app.initialisation import Wish, complaint
 from stockman.cli.ask import answer, confirmed
-from stockman.cli.init import NETWORK
+from stockman.cli.network import NETWORK
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import Cell, table
 from stockman.config.presets import NETWORKS, PRESETS, SUMMARIES, default_answers

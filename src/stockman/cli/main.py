@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -22,9 +21,6 @@ def _status(arguments: list[str]) -> int:
     quick = _quick_answer(arguments)
     if quick is not None and _printed(quick):
         return 0
-    # Reading a thousand nodes makes many records and hardly any garbage: collecting as often as
-    # Python does by default takes a third of the time.
-    gc.set_threshold(50_000, 20, 100)
     from stockman.cli.edge import run
 
     return run(arguments)

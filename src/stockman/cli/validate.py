@@ -41,6 +41,7 @@ def validate(ctx: click.Context, strict: bool, output: Output) -> int:
             "files": sorted(found.texts),
             "nodes": len(found.loaded.estate.nodes),
             "guests": len(found.loaded.estate.guests),
+            "unchecked": [origin.name for origin in found.loaded.opaque],
             "problems": [problem_data(problem) for problem in problems],
         }
         show(data, kind="Validation", output=output, human=lambda *_: ())
@@ -56,6 +57,9 @@ def validate(ctx: click.Context, strict: bool, output: Output) -> int:
             )
         )
         screen.complain(["", summary(problems)])
+    if found.loaded.opaque:
+        names = ", ".join(origin.name for origin in found.loaded.opaque)
+        screen.note(f"encrypted, and so not checked: {names}")
     if not failed:
         estate = found.loaded.estate
         files = " and ".join(sorted(found.texts))

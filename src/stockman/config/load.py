@@ -19,6 +19,7 @@ from stockman.config.source.toml_reader import read_toml
 from stockman.config.source.tree import Mapping
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.typed import typed
+from stockman.config.uncollected import uncollected
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.model.record import record
@@ -53,6 +54,11 @@ class Loaded:
 
 def load(contents: Texts[str, bytes]) -> Loaded:
     """Read the files of one directory, given by name."""
+    with uncollected():
+        return _loaded(contents)
+
+
+def _loaded(contents: Texts[str, bytes]) -> Loaded:
     problems = Problems()
     reading = Reading(problems)
     texts: dict[str, str] = {}

@@ -16,7 +16,7 @@ from stockman.model.desired import Node, Role, Schematic, Vm
 from stockman.model.expectation import Expect
 from stockman.model.hardware import DataDisk, Hardware, HighAvailability, Nic
 from stockman.model.names import ClassName, Mac, NodeName, Region
-from stockman.model.origin import Origin, derived
+from stockman.model.origin import Origin, Traced, derived
 
 _SCSI_DISK = "/dev/sda"
 
@@ -79,27 +79,38 @@ def _class_of_role(estate: Estate, *, controller: bool) -> ClassName | None:
 def _schematic(estate: Estate, node: NodeSection) -> Schematic:
     talos = estate.talos
     role = "controller_schematic_id" if node.controller else "worker_schematic_id"
+    own = node.talos
+    candidates: list[tuple[Traced, str, str]] = [
+        (node, "schematic_id", "id"),
+        (own, "schematic", "written"),
+    ]
+    if not own.extensions and not own.kernel_args:
+        candidates += [
+            (talos, role, "id"),
+            (talos, "schematic_id", "id"),
+            (talos, "schematic", "written"),
+        ]
+    for section, field, kind in candidates:
+        found = getattr(section, field)
+        if found is not None:
+            return Schematic(
+                origins={kind: section.origins[field]} if field in section.origins else {},
+                id=found if kind == "id" else None,
+                written=found if kind == "written" else None,
+                extensions=(),
+                kernel_args=(),
+            )
     origins: dict[str, Origin] = {}
-    candidates = (
-        (node.schematic_id, node, "schematic_id"),
-        (getattr(talos, role), talos, role),
-        (talos.schematic_id, talos, "schematic_id"),
-    )
-    if not node.talos.extensions:
-        for found, section, field in candidates:
-            if found is not None:
-                if field in section.origins:
-                    origins["id"] = section.origins[field]
-                return Schematic(origins=origins, id=found, extensions=(), kernel_args=())
     for field in ("extensions", "kernel_args"):
-        written = node.talos.origins.get(field) or talos.origins.get(field)
+        written = own.origins.get(field) or talos.origins.get(field)
         if written is not None:
             origins[field] = written
     return Schematic(
         origins=origins,
         id=None,
-        extensions=_joined(talos.extensions, node.talos.extensions),
-        kernel_args=_joined(talos.kernel_args, node.talos.kernel_args),
+        written=None,
+        extensions=_joined(talos.extensions, own.extensions),
+        kernel_args=_joined(talos.kernel_args, own.kernel_args),
     )
 
 

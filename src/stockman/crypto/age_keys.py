@@ -10,7 +10,7 @@ from stockman.crypto.bech32 import bech32
 from stockman.model.record import record
 from stockman.model.secret import Secret
 
-SEED_BYTES = 32
+RAW_BYTES = 32
 """How many random bytes an identity is made of."""
 
 
@@ -24,12 +24,12 @@ class AgeIdentity:
     """Private half, `AGE-SECRET-KEY-1...`."""
 
 
-def age_identity(seed: bytes) -> AgeIdentity:
+def age_identity(raw: bytes) -> AgeIdentity:
     """The identity that 32 random bytes make."""
-    public = X25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+    public = X25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
     return AgeIdentity(
         recipient=bech32("age", public),
-        identity=Secret(bech32("age-secret-key-", seed).upper()),
+        identity=Secret(bech32("age-secret-key-", raw).upper()),
     )
 
 

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from stockman.model.secret import Secret
 
-SEED_BYTES = 32
+RAW_BYTES = 32
 """How many random bytes a key is made of."""
 CHECK_BYTES = 4
 """How many further random bytes a private file holds twice, to tell a wrong passphrase."""
@@ -24,11 +24,11 @@ _BLOCK = 8
 _LINE = 70
 
 
-def ssh_private_key(seed: bytes, check: bytes, comment: str) -> Secret:
+def ssh_private_key(raw: bytes, check: bytes, comment: str) -> Secret:
     """The text of the private file that 32 random bytes make; `check` is four more."""
-    public = Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw()
+    public = Ed25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
     blob = _string(_KIND) + _string(public)
-    secret = check + check + blob + _string(seed + public) + _string(comment.encode())
+    secret = check + check + blob + _string(raw + public) + _string(comment.encode())
     padded = secret + bytes(range(1, 1 + -len(secret) % _BLOCK))
     body = (
         _MAGIC

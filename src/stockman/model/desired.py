@@ -155,7 +155,9 @@ class Schematic(Traced):
     """What a node's image contains: an id of the Image Factory, or what to make one from."""
 
     id: SchematicId | None
-    """None: made from extensions and kernel arguments."""
+    """None: made from what follows."""
+    written: dict[str, object] | None
+    """A schematic written out. None: made from extensions and kernel arguments."""
     extensions: tuple[str, ...]
     kernel_args: tuple[str, ...]
 

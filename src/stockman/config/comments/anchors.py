@@ -29,11 +29,6 @@ class Anchor:
         return self.at.column - 2 if self.is_item else self.at.column
 
     @property
-    def is_header(self) -> bool:
-        """Whether it is a `[table]` or `[[table]]` of TOML: the table starts before its name."""
-        return isinstance(self.node, Mapping) and self.node.at < self.at
-
-    @property
     def order(self) -> tuple[int, int, bool]:
         """By place; an item comes before the first key in it."""
         return (self.at.line, self.at.column, not self.is_item)
@@ -46,9 +41,7 @@ def anchors(tree: Mapping) -> list[Anchor]:
     return sorted(known.values(), key=lambda anchor: anchor.order)
 
 
-def _collect(
-    node: Node, parent: Anchor | None, known: dict[tuple[Position, bool], Anchor]
-) -> None:
+def _collect(node: Node, parent: Anchor | None, known: dict[tuple[Position, bool], Anchor]) -> None:
     if isinstance(node, Mapping):
         for entry in node.entries.values():
             value = entry.value

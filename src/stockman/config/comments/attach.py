@@ -91,36 +91,38 @@ class _Attaching:
         if anchor is None:
             self._header.append(comment.text)
             return
-        first = self._anchors[bisect_left(self._starts, (comment.line, 0))]
+        first = self._anchors[bisect_left(self._starts, (anchor.at.line, 0))]
         if first.at.line == comment.line and self._is_header(first):
-            anchor = first
+            first.beside.append(comment.text)
         else:
-            anchor = self._opened(anchor, comment)
-        anchor.beside.append(comment.text)
+            self._opened(anchor, comment).beside.append(comment.text)
 
     def _is_header(self, anchor: Anchor) -> bool:
-        if not self._indented and anchor.is_item:
-            column = anchor.at.column - 1
-            return self._lines[anchor.at.line - 1].startswith("[[", column)
-        return anchor.is_header
+        """Whether it is a `[table]` or `[[table]]` of TOML."""
+        if self._indented:
+            return False
+        if anchor.is_item:
+            return self._source_at(anchor.at).startswith("[[")
+        return anchor.node.at < anchor.at  # the table starts before its name
 
     def _opened(self, anchor: Anchor, comment: Comment) -> Anchor:
         """The anchor whose brackets are not closed yet where the comment stands."""
-        while anchor.parent is not None and not anchor.parent.is_header:
-            opening = self._bracket(anchor.parent)
-            closing = self._lines[comment.line - 1][: comment.column - 1].rstrip(" \t,")
-            closed = closing.endswith(("]", "}")) and anchor.parent.at.line <= comment.line
-            same_line = anchor.parent.at.line == comment.line
-            if not opening or not (closed or same_line):
+        before = self._lines[comment.line - 1][: comment.column - 1].rstrip(" \t,")
+        closed = before.endswith(("]", "}"))
+        while self._is_in_brackets(anchor) and anchor.parent is not None:
+            if not closed and anchor.parent.at.line != comment.line:
                 break
             anchor = anchor.parent
         return anchor
 
-    def _bracket(self, anchor: Anchor) -> bool:
-        at = anchor.node.at
-        line = self._lines[at.line - 1] if at.line <= len(self._lines) else ""
-        start = line[at.column - 1 :]
-        return start.startswith(("{", "[")) and not (not self._indented and start.startswith("[["))
+    def _is_in_brackets(self, anchor: Anchor) -> bool:
+        parent = anchor.parent
+        if parent is None or self._is_header(parent):
+            return False
+        return self._source_at(parent.node.at).startswith(("{", "["))
+
+    def _source_at(self, at: Position) -> str:
+        return self._lines[at.line - 1][at.column - 1 :]
 
     def _blocks(self) -> list[list[Comment]]:
         """Comments on lines of their own that touch and have one indentation."""
@@ -136,8 +138,10 @@ class _Attaching:
         before = self._before(block[0])
         if before is None:
             return
-        if self._closes_after(block[-1]) or self._belongs_before(block, before):
-            target = self._at_indentation(before, block[0])
+        if self._closes_after(block[-1]):
+            before.below.extend(comment.text for comment in block)
+        elif self._belongs_before(block, before):
+            target = self._enclosing(before, block[0])
             target.below.extend(comment.text for comment in block)
         elif self._after(block[0]) is None:
             if self._footer:
@@ -155,15 +159,21 @@ class _Attaching:
 
     def _belongs_before(self, block: list[Comment], before: Anchor) -> bool:
         after = self._after(block[0])
+        if after is not None and self._is_in_brackets(after):
+            return False
         if self._indented:
             return block[0].column > (1 if after is None else after.indent)
-        touches = block[0].line > 1 and bool(self._lines[block[0].line - 2].strip())
-        apart = after is None or not self._lines[block[-1].line].strip()
-        return touches and apart and not before.is_header
+        touches = bool(self._line(block[0].line - 1).strip())
+        apart = after is None or not self._line(block[-1].line + 1).strip()
+        return touches and apart and not self._is_header(before)
 
-    def _at_indentation(self, anchor: Anchor, comment: Comment) -> Anchor:
-        while (
-            self._indented and anchor.parent is not None and anchor.indent > comment.column
+    def _line(self, number: int) -> str:
+        return self._lines[number - 1] if 1 <= number <= len(self._lines) else ""
+
+    def _enclosing(self, anchor: Anchor, comment: Comment) -> Anchor:
+        """The anchor at the level of a comment, of those that `anchor` stands in."""
+        while anchor.parent is not None and (
+            anchor.indent > comment.column if self._indented else self._is_in_brackets(anchor)
         ):
             anchor = anchor.parent
         return anchor

@@ -49,7 +49,9 @@ def yaml_comments(text: str) -> Found:
 def toml_comments(text: str) -> Found:
     """The comments of a valid TOML text: a `#` outside of quotes."""
     spans = [
-        found.span("comment") for found in _TOML_TOKEN.finditer(text) if found["comment"] is not None
+        found.span("comment")
+        for found in _TOML_TOKEN.finditer(text)
+        if found["comment"] is not None
     ]
     return _found(text, spans, _TOML_LINE_END)
 

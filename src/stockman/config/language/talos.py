@@ -31,6 +31,9 @@ class TalosSection(Traced):
     """Schematic of controllers that name none."""
     worker_schematic_id: SchematicText | None = None
     """Schematic of workers that name none."""
+    schematic: dict[str, object] | None = None
+    """Schematic written out as the Image Factory takes it (`customization: {...}`), for nodes that
+    name no id. None: made from extensions and kernel arguments."""
     extensions: tuple[Extension, ...] = ()
     """System extensions of every node, in order (the order is part of the schematic's id)."""
     kernel_args: tuple[KernelArgument, ...] = ()
@@ -45,6 +48,8 @@ class TalosSection(Traced):
 class NodeTalos(Traced):
     """Talos of one node or class; lists add to those of the cluster."""
 
+    schematic: dict[str, object] | None = None
+    """Schematic written out, for this node or class alone. None: see the cluster's keys."""
     extensions: tuple[Extension, ...] = ()
     """Further extensions."""
     kernel_args: tuple[KernelArgument, ...] = ()

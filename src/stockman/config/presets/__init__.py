@@ -33,10 +33,11 @@ NETWORKS = {
 }
 """The network that each preset's machines are in."""
 
+SCHEMA_DIRECTORY = ".schemas"
 SCHEMAS = {
-    "cluster.yaml": ".schemas/cluster.schema.json",
-    "nodes.yaml": ".schemas/nodes.schema.json",
-    "cluster.toml": ".schemas/cluster.toml.schema.json",
+    "cluster.yaml": f"{SCHEMA_DIRECTORY}/cluster.schema.json",
+    "nodes.yaml": f"{SCHEMA_DIRECTORY}/nodes.schema.json",
+    "cluster.toml": f"{SCHEMA_DIRECTORY}/cluster.toml.schema.json",
 }
 """Where the first line of each file tells an editor to look for its schema."""
 

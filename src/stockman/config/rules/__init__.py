@@ -21,6 +21,7 @@ from stockman.config.rules import (
     vms,
 )
 from stockman.config.rules.context import Context
+from stockman.config.uncollected import uncollected
 
 _RULES = (
     presence.check,
@@ -44,5 +45,6 @@ _RULES = (
 def check(loaded: Loaded) -> None:
     """Add to the problems of loaded files what only shows when keys are seen together."""
     context = Context(loaded)
-    for rule in _RULES:
-        rule(context)
+    with uncollected():
+        for rule in _RULES:
+            rule(context)

@@ -16,14 +16,10 @@ def check(context: Context) -> None:
 
 def _check_schematic(context: Context, node: NodeSection) -> None:
     talos = context.estate.talos
-    role = talos.controller_schematic_id if node.controller else talos.worker_schematic_id
-    given = node.schematic_id or role or talos.schematic_id
-    inline = any(
-        field in section.origins
-        for section in (talos, node.talos)
-        for field in ("extensions", "kernel_args")
-    )
-    if given is None and not inline and not context.reported(node.origins.get("schematic_id")):
+    role = "controller_schematic_id" if node.controller else "worker_schematic_id"
+    inherited = {role, "schematic_id", "schematic", "extensions", "kernel_args"}
+    own = {"schematic", "extensions", "kernel_args"} & node.talos.origins.keys()
+    if not own and "schematic_id" not in node.origins and not inherited & talos.origins.keys():
         context.problems.error(
             "node.schematic-missing",
             f"node {node.name} has no schematic",
@@ -31,13 +27,14 @@ def _check_schematic(context: Context, node: NodeSection) -> None:
             fix="add `schematic_id:` to the node, or `talos: {extensions: [...]}` to the cluster",
             at=node.where("name"),
         )
-    if given is not None and inline and node.talos.extensions:
+    if node.schematic_id is not None and own:
+        field = min(own)
         context.problems.error(
             "node.schematic-twice",
-            f"node {node.name} has a schematic id and extensions of its own",
-            why="an id stands for one list of extensions; more cannot be added to it",
-            fix="remove the id or the extensions",
-            at=node.talos.where("extensions"),
+            f"node {node.name} has a schematic id and {field} of its own",
+            why="an id stands for one finished schematic; nothing can be added to it",
+            fix=f"remove the id, or {field}",
+            at=node.talos.where(field),
         )
 
 

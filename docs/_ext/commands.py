@@ -1,0 +1,116 @@
+"""Pages of the commands, from the registry and from the parser itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import click
+
+from docs._ext.markdown import block, code, contents, page, table
+from docs._ext.places import of_command
+from stockman.cli import flags
+from stockman.cli.command import Command
+from stockman.cli.group import Program, load
+from stockman.cli.registry import COMMANDS, PROGRAM, SECTIONS, by_section, children
+
+
+def pages() -> dict[str, str]:
+    """Page texts by path below `docs`, without suffix."""
+    found = {of_command("").page: _overview()}
+    for name in COMMANDS:
+        found[of_command(name).page] = _command(name)
+    return found
+
+
+def command_named(name: str) -> click.Command:
+    """The command of a name in the registry, imported."""
+    return load(COMMANDS[name])
+
+
+def _overview() -> str:
+    return page(
+        "# Commands",
+        "",
+        "`stockman COMMAND --help` prints the same texts. What holds for all commands stands in",
+        "[](../../command-line.md).",
+        "",
+        *_sections(),
+        "## Options of every command",
+        "",
+        table(("Option", "Meaning"), ((code(one.usage), one.help) for one in flags.ROOT)),
+        contents(name.replace(" ", "-") for name in COMMANDS),
+    )
+
+
+def _sections() -> Iterator[str]:
+    rows = by_section(COMMANDS)
+    for section in SECTIONS:
+        yield f"## {section}"
+        yield ""
+        yield from table(
+            ("Command", "Meaning"),
+            ((code(f"{PROGRAM} {name}"), meaning) for name, meaning in rows.get(section, ())),
+        )
+
+
+def _command(name: str) -> str:
+    command = command_named(name)
+    context = _context(name, command)
+    return page(
+        f"# {PROGRAM} {name}",
+        "",
+        *_help(command),
+        block(f"{context.command_path} {' '.join(command.collect_usage_pieces(context))}", "text"),
+        _inner(name),
+        _options(command, context),
+        _examples(command),
+        "The options of every command, such as `-C`, stand in the [overview](index.md).",
+    )
+
+
+def _context(name: str, command: click.Command) -> click.Context:
+    context = click.Context(Program(COMMANDS), info_name=PROGRAM)
+    for word in name.split()[:-1]:
+        context = click.Context(command, parent=context, info_name=word)
+    return click.Context(command, parent=context, info_name=name.split()[-1])
+
+
+def _help(command: click.Command) -> Iterator[str]:
+    for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+        yield paragraph
+        yield ""
+
+
+def _inner(name: str) -> Iterator[str]:
+    inner = children(COMMANDS, name)
+    if inner:
+        yield "## Commands"
+        yield ""
+        yield from table(
+            ("Command", "Meaning"),
+            ((code(f"{PROGRAM} {name} {one}"), entry.help) for one, entry in inner.items()),
+        )
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[str]:
+    common = {name for flag in (*flags.COMMON, flags.HELP) for name in flag.names}
+    rows = [
+        (code(record[0]), record[1])
+        for one in command.get_params(context)
+        if isinstance(one, click.Option)
+        and not common.intersection(one.opts)
+        and (record := one.get_help_record(context)) is not None
+    ]
+    if rows:
+        yield "## Options"
+        yield ""
+        yield from table(("Option", "Meaning"), rows)
+
+
+def _examples(command: click.Command) -> Iterator[str]:
+    if isinstance(command, Command):
+        yield "## Examples"
+        yield ""
+        lines = [f"# {what}\n{line}" for line, what in command.examples.items()]
+        yield from block("\n".join(lines), "sh")

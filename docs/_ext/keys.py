@@ -1,0 +1,116 @@
+"""Pages of the configuration's keys: one for each section, one for the flat keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from docs._ext.markdown import code, contents, page, table
+from docs._ext.places import GENERATED, of_key
+from stockman.config.explain import default_text, range_text
+from stockman.config.keys import Key, all_keys, fields_of, flat_keys
+
+
+def pages() -> dict[str, str]:
+    """Page texts by path below `docs`, without suffix."""
+    found = {f"{GENERATED}/keys/index": _overview(), f"{GENERATED}/keys/flat": _flat()}
+    for section in _sections():
+        found[of_key(section.path).page] = _section(section)
+    return found
+
+
+def _sections() -> tuple[Key, ...]:
+    return tuple(key for key in all_keys() if not key.parent)
+
+
+def _overview() -> str:
+    return page(
+        "# Keys",
+        "",
+        "Every key that may stand in the files; `stockman explain KEY` prints the same. How they",
+        "fit together stands in [](../../config.md).",
+        "",
+        "The flat keys of `cluster.yaml`, as users of cluster-template know them, have",
+        "[a page of their own](flat.md). Each stands for a key in one of the sections.",
+        "",
+        table(
+            ("Section", "File", "Meaning"),
+            ((code(key.path), code(key.file), key.docs) for key in _sections()),
+        ),
+        "In `cluster.toml` every section is a table, or a list of tables.",
+        "",
+        contents(["flat", *(key.path for key in _sections())]),
+    )
+
+
+def _flat() -> str:
+    return page(
+        "# Flat keys of cluster.yaml",
+        "",
+        "Each stands for a key of a section: write the one or the other, not both.",
+        "",
+        *(line for key in flat_keys() for line in _entry(key)),
+    )
+
+
+def _section(section: Key) -> str:
+    blocks = [section, *(key for key in fields_of(section, recursive=True) if fields_of(key))]
+    return page(f"# {section.path}", "", *(line for one in blocks for line in _block(one, section)))
+
+
+def _block(key: Key, section: Key) -> Iterator[str]:
+    if key is not section:
+        yield f"({of_key(key.path).anchor})="
+        yield f"## {key.path}"
+        yield ""
+    else:
+        yield f"[]{{#{of_key(key.path).anchor}}}"
+    yield f"{key.docs} {_not_written(key)}".rstrip()
+    yield ""
+    yield f"{_capital(key.type)}; {code(key.path)} in {key.file}, {code(key.toml)} in cluster.toml."
+    yield ""
+    for inner in fields_of(key):
+        yield from _entry(inner, short=True)
+
+
+def _entry(key: Key, *, short: bool = False) -> Iterator[str]:
+    place = of_key(key.path)
+    name = code(key.name if short else key.path)
+    if short and fields_of(key):
+        yield f"[{name}](#{place.anchor})"
+    else:
+        yield f"{name}{{#{place.anchor}}}"
+    yield f": {key.docs or _capital(key.absent)}"
+    yield f": {' '.join(_facts(key))}"
+    yield ""
+
+
+def _facts(key: Key) -> Iterator[str]:
+    limits = range_text(key)
+    yield f"*{_capital(key.type)}*{f', {limits}' if limits else ''}."
+    if key.form:
+        yield f"Form: {key.form}."
+    if key.secret:
+        yield "Secret: `${NAME}`, `file:path`, `sops:path#key`, or encrypted by SOPS."
+    if key.required:
+        yield "Required."
+    elif key.default:
+        yield f"Default: {code(key.default)}{f' ({key.absent})' if key.absent else ''}."
+    elif not fields_of(key) or key.absent:
+        yield f"Default: {default_text(key)}."
+    if key.examples and not key.default:
+        yield f"Example: {', '.join(code(one) for one in key.examples)}."
+    if key.same_as:
+        yield f"Stands for {code(key.same_as)}; in cluster.toml {code(key.toml)}."
+    elif key.path != key.name and not fields_of(key):
+        yield f"In cluster.toml {code(key.toml)}."
+    if key.classic:
+        flat = " and ".join(code(name) for name in key.classic)
+        yield f"Flat in cluster.yaml: {flat}."
+
+
+def _not_written(key: Key) -> str:
+    return f"Not set: {key.absent}." if key.absent and key.absent not in key.docs else ""
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,47 @@
+"""Pages of the problems, as the package holds them."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from itertools import groupby
+
+from docs._ext.markdown import code, contents, page, table
+from docs._ext.places import GENERATED, of_problem
+from stockman.app.explanation import problem_codes
+
+
+def pages() -> dict[str, str]:
+    """Page texts by path below `docs`, without suffix."""
+    texts = {code: _text(code) for code in problem_codes()}
+    found = {of_problem(code).page: text for code, text in texts.items()}
+    return found | {f"{GENERATED}/problems/index": _overview(texts)}
+
+
+def first_sentence(text: str) -> str:
+    """What a page says first, below its title."""
+    paragraphs = [part.strip() for part in text.split("\n\n")]
+    first = next((part for part in paragraphs if part and not part.startswith("#")), "")
+    return " ".join(first.split())
+
+
+def _text(name: str) -> str:
+    source = files("stockman.model").joinpath("problems", f"{name}.md")
+    return source.read_text(encoding="utf-8")
+
+
+def _overview(texts: dict[str, str]) -> str:
+    areas = groupby(texts, key=lambda name: name.partition(".")[0])
+    return page(
+        "# Problems",
+        "",
+        "Every problem has a code that stays the same for ever, and a page that",
+        "`stockman explain CODE` prints too. How to read one: [](../../../how-to/read-a-problem.md).",
+        "",
+        *(line for area, names in areas for line in _area(area, list(names), texts)),
+        contents(texts),
+    )
+
+
+def _area(area: str, names: list[str], texts: dict[str, str]) -> list[str]:
+    rows = ((code(name), first_sentence(texts[name])) for name in names)
+    return [f"## {area}", "", *table(("Code", "What it says"), rows)]

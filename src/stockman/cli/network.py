@@ -1,0 +1,30 @@
+"""A network as a value on the command line."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import Any
+
+import click
+
+
+class Network(click.ParamType[IPv4Network]):
+    """An IPv4 network without host bits."""
+
+    name = "cidr"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> IPv4Network:
+        if isinstance(value, IPv4Network):
+            return value
+        try:
+            loose = IPv4Network(value, strict=False)
+        except ValueError:
+            self.fail(f"{value!r} is not an IPv4 network such as 127.66.0.0/16", param, ctx)
+        if "/" not in value or str(loose.network_address) != value.partition("/")[0]:
+            self.fail(f"{value!r} names an address; the network is {loose}", param, ctx)
+        return loose
+
+
+NETWORK = Network()
