@@ -11,7 +11,7 @@ from docs._ext.markdown import block, code, contents, page, table
 from docs._ext.places import of_command
 from stockman.cli import flags
 from stockman.cli.command import Command
-from stockman.cli.group import Program, load
+from stockman.cli.group import load
 from stockman.cli.registry import COMMANDS, PROGRAM, SECTIONS, by_section, children
 
 
@@ -70,10 +70,9 @@ def _command(name: str) -> str:
 
 
 def _context(name: str, command: click.Command) -> click.Context:
-    context = click.Context(Program(COMMANDS), info_name=PROGRAM)
-    for word in name.split()[:-1]:
-        context = click.Context(command, parent=context, info_name=word)
-    return click.Context(command, parent=context, info_name=name.split()[-1])
+    outer, _, last = name.rpartition(" ")
+    parent = click.Context(click.Group(PROGRAM), info_name=f"{PROGRAM} {outer}".strip())
+    return click.Context(command, parent=parent, info_name=last)
 
 
 def _help(command: click.Command) -> Iterator[str]:

@@ -90,19 +90,19 @@ def _facts(key: Key) -> Iterator[str]:
     if key.form:
         yield f"Form: {key.form}."
     if key.secret:
-        yield "Secret: `${NAME}`, `file:path`, `sops:path#key`, or encrypted by SOPS."
+        yield "Written as `${NAME}`, `file:path`, `sops:path#key`, or encrypted by SOPS."
     if key.required:
         yield "Required."
     elif key.default:
         yield f"Default: {code(key.default)}{f' ({key.absent})' if key.absent else ''}."
-    elif not fields_of(key) or key.absent:
+    elif key.absent and key.absent in key.docs:
+        yield "Default: not set."
+    elif key.absent or not fields_of(key):
         yield f"Default: {default_text(key)}."
-    if key.examples and not key.default:
+    if key.examples and not key.default and not key.secret:
         yield f"Example: {', '.join(code(one) for one in key.examples)}."
     if key.same_as:
         yield f"Stands for {code(key.same_as)}; in cluster.toml {code(key.toml)}."
-    elif key.path != key.name and not fields_of(key):
-        yield f"In cluster.toml {code(key.toml)}."
     if key.classic:
         flat = " and ".join(code(name) for name in key.classic)
         yield f"Flat in cluster.yaml: {flat}."

@@ -125,7 +125,7 @@ def test_a_comment_behind_closed_brackets_belongs_to_the_outer_key() -> None:
 def test_what_an_alias_repeats_has_no_comment_a_second_time() -> None:
     tree = read_yaml("cluster.yaml", text := "a: &x\n  # once\n  b: 1\nc: *x # twice\n")
     comments = comments_of_yaml(text, tree)
-    (inner,) = [entry for entry in _mapping(tree.get("a")).entries.values()]
+    (inner,) = _mapping(tree.get("a")).entries.values()
 
     assert comments.take_key(inner.key.at).above == ("once",)
     assert comments.take_key(inner.key.at).above == ()

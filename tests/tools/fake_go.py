@@ -44,7 +44,7 @@ def download(wanted: str) -> int:
 
 def build(target: Path) -> int:
     if gate := os.environ.get("FAKE_GO_GATE"):
-        signal.alarm(60)
+        signal.alarm(300)
         Path(gate, "started").write_text(f"{os.getpid()}\n")
         Path(gate, "release").read_text()
     if target.name in os.environ.get("FAKE_GO_FAILS", "").split():

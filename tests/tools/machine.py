@@ -12,7 +12,7 @@ from pathlib import Path
 from tools.recipe import GoModule, GoProgram
 from tools.recipes import PROGRAMS
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 ROOT = Path(__file__).parents[2]
 MGMT = "cmd/talosctl/cmd/mgmt"
 SOME_FILES = {

@@ -36,7 +36,7 @@ def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> i
 
     Nothing is changed and no credential is sent. Each line is OK, WARN or FAIL; UNKNOWN could not
     be told, and SKIP was not looked at. Servers get a few seconds to answer, all at once, so the
-    answer comes quickly even where nothing can be reached.
+    answer comes quickly even where nothing can be reached. Exits with 1 when a line is FAIL.
     """
     from stockman.app.doctor.examine import diagnose
 

@@ -24,9 +24,14 @@ def dump(value: object) -> str:
     TOML has no null: a value that is None is refused.
     """
     top = noted(value)
-    lines = [*comment_lines(top.above), *_table(_mapping(top.value), ()), *comment_lines(top.below)]
-    while lines and not lines[0]:
-        del lines[0]
+    lines: list[str] = []
+    for line in (
+        *comment_lines(top.above),
+        *_table(_mapping(top.value), ()),
+        *comment_lines(top.below),
+    ):
+        if line or (lines and lines[-1]):
+            lines.append(line)
     return "".join(f"{line}\n" for line in lines)
 
 

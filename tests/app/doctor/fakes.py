@@ -31,6 +31,8 @@ LATER = datetime(2031, 1, 1, tzinfo=UTC)
 PRIVATE = FileFacts(mode=0o600, is_file=True, readable=True)
 OPEN = FileFacts(mode=0o644, is_file=True, readable=True)
 ORIGIN = Remote(name="origin", url="https://git.test/owner/repo.git")
+PLANTED = "hunter2"
+"""A secret that no output may show."""
 FINGERPRINT = ":".join(["AB"] * 32)
 TRUSTED = Certificate(fingerprint=FINGERPRINT, expires=LATER, flaw="")
 

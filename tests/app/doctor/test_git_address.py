@@ -3,6 +3,7 @@
 import pytest
 
 from stockman.app.doctor.git_address import GitAddress, git_address
+from tests.app.doctor.fakes import PLANTED
 
 
 @pytest.mark.parametrize(
@@ -51,4 +52,4 @@ def test_one_repository_is_the_same_by_whatever_way() -> None:
 
 
 def test_a_password_is_never_shown() -> None:
-    assert str(git_address("https://me:hunter2@git.test/o/r")) == "git.test/o/r"
+    assert str(git_address(f"https://me:{PLANTED}@git.test/o/r")) == "git.test/o/r"

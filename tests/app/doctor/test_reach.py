@@ -15,6 +15,7 @@ from tests.app.doctor.fakes import (
     CLUSTER,
     FINGERPRINT,
     NOW,
+    PLANTED,
     TRUSTED,
     FakeMachine,
     FakeNetwork,
@@ -179,6 +180,6 @@ def test_behind_a_proxy_silence_proves_nothing() -> None:
 def test_no_credential_is_ever_given_to_the_network() -> None:
     network = FakeNetwork()
 
-    asked("reach.proxmox", network, PROXMOX + "  token_secret: hunter2\n")
+    asked("reach.proxmox", network, PROXMOX + f"  token_secret: {PLANTED}\n")
 
-    assert "hunter2" not in repr(network.__dict__)
+    assert PLANTED not in repr(network.__dict__)

@@ -5,7 +5,7 @@ import pytest
 from stockman.app.doctor.finding import Status
 from stockman.app.doctor.repository import branch, program, remote, work_tree
 from stockman.ports.probe import Remote, WorkTree
-from tests.app.doctor.fakes import CLUSTER, ORIGIN, FakeRepo, found, scene
+from tests.app.doctor.fakes import CLUSTER, ORIGIN, PLANTED, FakeRepo, found, scene
 
 
 def repo(branch: str | None = "main", *remotes: Remote, has_commits: bool = True) -> FakeRepo:
@@ -102,9 +102,9 @@ def test_any_remote_will_do_where_none_is_followed() -> None:
 
 
 def test_a_password_in_a_remote_is_told_and_never_shown() -> None:
-    secret = Remote(name="origin", url="https://me:hunter2@git.test/owner/repo.git")
+    secret = Remote(name="origin", url=f"https://me:{PLANTED}@git.test/owner/repo.git")
 
     findings = found(remote, scene(repo=repo("main", secret)))
 
     assert [one.status for one in findings] == [Status.WARN, Status.OK]
-    assert "hunter2" not in repr(findings)
+    assert PLANTED not in repr(findings)

@@ -6,7 +6,16 @@ from stockman.app.doctor.finding import Status
 from stockman.app.doctor.secrets import SECRET_FILES, files, variables
 from stockman.app.ignored import missing_lines
 from stockman.ports.probe import FileFacts, Standing, WorkTree
-from tests.app.doctor.fakes import CLASSIC, CLUSTER, PRIVATE, FakeMachine, FakeRepo, found, scene
+from tests.app.doctor.fakes import (
+    CLASSIC,
+    CLUSTER,
+    PLANTED,
+    PRIVATE,
+    FakeMachine,
+    FakeRepo,
+    found,
+    scene,
+)
 
 TREE = WorkTree(branch="main", has_commits=True, remotes=())
 PROXMOX = """\
@@ -125,6 +134,6 @@ def test_a_variable_should_be_set(value: str, status: Status) -> None:
 
 
 def test_a_secret_in_the_clear_is_never_shown() -> None:
-    seen = scene(CLUSTER + PROXMOX.format("hunter2"))
+    seen = scene(CLUSTER + PROXMOX.format(PLANTED))
 
-    assert "hunter2" not in repr([*found(files, seen), *found(variables, seen)])
+    assert PLANTED not in repr([*found(files, seen), *found(variables, seen)])

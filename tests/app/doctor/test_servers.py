@@ -2,7 +2,7 @@
 
 from stockman.app.doctor.servers import name_servers, servers, time_servers
 from stockman.ports.probe import Door, Remote
-from tests.app.doctor.fakes import CLUSTER, NODES, scene
+from tests.app.doctor.fakes import CLUSTER, NODES, PLANTED, scene
 
 MORE = """\
 proxmox:
@@ -87,7 +87,7 @@ def test_mirrors_and_identity_provider_are_for_the_nodes() -> None:
         + """\
   registries:
     docker.io:
-      endpoints: [https://mirror.test:5000/v2, http://user:hunter2@mirror.test]
+      endpoints: [https://mirror.test:5000/v2, http://LOGIN@mirror.test]
       ca_file: mirror.pem
 """
     )
@@ -99,7 +99,7 @@ kubernetes:
 """,
     )
 
-    seen = servers(scene(oidc).estate)
+    seen = servers(scene(oidc.replace("LOGIN", f"me:{PLANTED}")).estate)
 
     assert [(one.kind, one.shown, one.needed) for one in seen[3:]] == [
         ("mirror", "https://mirror.test:5000", False),
@@ -107,7 +107,7 @@ kubernetes:
         ("identity", "https://login.test:443", False),
     ]
     assert seen[3].ca_file == "mirror.pem"
-    assert "hunter2" not in repr(seen)
+    assert PLANTED not in repr(seen)
 
 
 def test_the_shell_of_a_host_is_under_its_address_or_name() -> None:

@@ -18,16 +18,22 @@ from stockman.config.source.tree import Mapping
 from stockman.model.origin import Position
 
 _NOTHING = Noted(value=None)
+_FOR_EDITORS = ("yaml-language-server:", ":schema ")
+"""How a comment starts that tells an editor where the schema of the file is."""
 
 
 class Comments:
     """The comments of one file. Each is taken once, so that what an alias repeats has none."""
 
-    def __init__(self, header: list[str], found: list[Anchor], footer: list[str]) -> None:
+    def __init__(
+        self, header: list[str], found: list[Anchor], footer: list[str], for_editors: list[int]
+    ) -> None:
         self.header = tuple(_trimmed(header))
         """What belongs to the file as a whole; an empty text is an empty line."""
         self.footer = tuple(_trimmed(footer))
         """What stands after the last key."""
+        self.for_editors = tuple(for_editors)
+        """Numbers of lines that tell an editor about this very file."""
         self._keys = {one.at: one for one in found if not one.is_item}
         self._items = {one.at: one for one in found if one.is_item}
 
@@ -59,7 +65,13 @@ class _Attaching:
         self._anchors = known
         self._starts = [(one.at.line, one.at.column) for one in known]
         self._indented = indented
-        self._alone = {one.line: one for one in found.comments if one.alone}
+        alone = {one.line: one for one in found.comments if one.alone}
+        self._for_editors = [
+            line for line, one in alone.items() if one.text.startswith(_FOR_EDITORS)
+        ]
+        self._alone = {
+            line: one for line, one in alone.items() if line not in self._for_editors
+        }
         self._header: list[str] = []
         self._footer: list[str] = []
 
@@ -76,7 +88,7 @@ class _Attaching:
             previous_line = anchor.at.line
         for comment in list(self._alone.values()):
             self._settle_orphan(comment)
-        return Comments(self._header, self._anchors, self._footer)
+        return Comments(self._header, self._anchors, self._footer, self._for_editors)
 
     def _before(self, comment: Comment) -> Anchor | None:
         index = bisect_left(self._starts, (comment.line, comment.column))
@@ -194,7 +206,8 @@ class _Attaching:
 
     def _is_empty(self, line: int) -> bool:
         text = self._lines[line - 1].strip()
-        return not text or (self._indented and (text == "---" or text.startswith("%")))
+        marks = self._indented and (text == "---" or text.startswith("%"))
+        return not text or marks or line in self._for_editors
 
     def _settle_orphan(self, comment: Comment) -> None:
         """A comment between a key and its value."""

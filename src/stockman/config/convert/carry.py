@@ -1,0 +1,164 @@
+"""From trees to what was written: values as their keys have them, with the user's comments.
+
+Texts stay as they were spelled. Nothing is inherited, derived or filled in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as Map
+from dataclasses import replace
+
+from stockman.config.comments import Comments
+from stockman.config.convert.result import Lost
+from stockman.config.dialect import CLASSIC_KEYS
+from stockman.config.kinds import Block, Free, Kind, ListOf, MapOf, Value, members
+from stockman.config.language.estate import MACHINE_SECTIONS, Estate
+from stockman.config.noted import Noted
+from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence, untyped
+from stockman.model.origin import Position
+from stockman.model.secret import is_encrypted
+
+NUMBERS_WRITTEN_AS_TEXT = frozenset(
+    {"network.vlan_tag", "cilium.bgp.router_asn", "cilium.bgp.node_asn"}
+)
+"""Other readers of both dialects want these quoted."""
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
+_FLAGS = {"true": True, "false": False}
+_ENCRYPTED = "its encryption is bound to the file and the key that it stands in"
+_FOR_EDITORS = "it names the schema of this file; `stockman schema` knows that of the other"
+_NO_VALUE = "it has no value, and TOML has no empty keys"
+
+
+class _Gone(Exception):
+    """The value has no place in the result; that is listed already."""
+
+
+class Carrier:
+    """Carries values and comments out of trees, and lists what has to stay behind."""
+
+    def __init__(self, comments: Map[str, Comments], *, to_toml: bool) -> None:
+        self._comments = comments
+        self._to_toml = to_toml
+        self.lost: list[Lost] = []
+
+    def sections(self, whole: Mapping) -> dict[str, Noted]:
+        """The sections of a tree in the one shape."""
+        return self._block(Estate, whole, "")
+
+    def lose(self, key: str, at: Position, reason: str) -> None:
+        """List something that the result does not have."""
+        self.lost.append(Lost(key=key, at=at, reason=reason))
+
+    def comments_of_key(self, key: Scalar) -> Noted:
+        """The comments of a key, which nobody else gets then."""
+        return self._comments[key.at.file].take_key(key.at)
+
+    def lose_the_rest(self) -> None:
+        """List the comments that have no place in the result."""
+        for file, comments in self._comments.items():
+            for line in comments.for_editors:
+                self.lose("a comment", Position(file, line, 1), _FOR_EDITORS)
+            for at, _ in comments.left():
+                self.lose("a comment", at, "what it belongs to is not carried")
+
+    def _block(self, cls: type, mapping: Mapping, path: str) -> dict[str, Noted]:
+        kinds = {member.name: member.kind for member in members(cls)}
+        found: dict[str, Noted] = {}
+        for name, entry in _in_order(mapping):
+            inner = f"{path}.{name}" if path else name
+            known = entry.name or inner
+            if name not in kinds:
+                self.lose(known, entry.key.at, "it is not a key of the language")
+            elif isinstance(entry.value, Scalar) and entry.value.is_null:
+                if self._to_toml:
+                    self.lose(known, entry.key.at, _NO_VALUE)
+            else:
+                self._carry(found, name, entry, kinds[name], inner)
+        return found
+
+    def _carry(
+        self, found: dict[str, Noted], name: str, entry: Entry, kind: Kind, path: str
+    ) -> None:
+        try:
+            value = self._value(kind, entry.value, path, entry.name or path)
+        except _Gone:
+            return
+        around = self._around(name, entry, path)
+        found[name] = replace(around, value=value)
+
+    def _around(self, name: str, entry: Entry, path: str) -> Noted:
+        key = entry.key
+        spelled = key.text in (name, entry.name)
+        stands_for_item = CLASSIC_KEYS.get(key.text) == f"{path}[0]"
+        if not spelled and not stands_for_item:
+            return Noted(value=None)  # a section that only flat keys speak of
+        around = self.comments_of_key(key)
+        is_table = not isinstance(entry.value, Scalar) and "." in path
+        return replace(around, above=_without_gap(around.above) if is_table else around.above)
+
+    def _value(self, kind: Kind, node: Node, path: str, known: str) -> object:
+        if isinstance(node, Scalar) and is_encrypted(node.text):
+            self.lose(known, node.at, _ENCRYPTED)
+            raise _Gone
+        match kind, node:
+            case Value(), Scalar():
+                return _typed(kind, node.text, path)
+            case Block(), Mapping():
+                return self._block(kind.cls, node, path)
+            case ListOf(), Sequence():
+                return self._list(kind.item, node, path, known)
+            case MapOf(), Mapping():
+                return self._map(kind.value, node, path)
+        return self._free(node, known)
+
+    def _list(self, kind: Kind, node: Sequence, path: str, known: str) -> list[Noted]:
+        found = []
+        for index, item in enumerate(node.items):
+            try:
+                value = self._value(kind, item, f"{path}[{index}]", f"{known}[{index}]")
+            except _Gone:
+                continue
+            around = self._comments[item.at.file].take_item(item.at)
+            if not isinstance(item, Scalar) and path not in MACHINE_SECTIONS:
+                around = replace(around, above=_without_gap(around.above))
+            found.append(replace(around, value=value))
+        return found
+
+    def _map(self, kind: Kind, node: Mapping, path: str) -> dict[str, Noted]:
+        found: dict[str, Noted] = {}
+        for name, entry in _in_order(node):
+            self._carry(found, name, entry, kind, f"{path}.{name}")
+        return found
+
+    def _free(self, node: Node, known: str) -> object:
+        if isinstance(node, Mapping):
+            return self._map(Free(), node, known)
+        if isinstance(node, Sequence):
+            return self._list(Free(), node, known, known)
+        value = untyped(node)
+        if value is None and self._to_toml:
+            self.lose(known, node.at, _NO_VALUE)
+            raise _Gone
+        return value
+
+
+def _typed(kind: Value, text: str, path: str) -> object:
+    if kind.base is bool:
+        return _FLAGS.get(text.lower(), text)
+    if kind.base is int and _NUMBER.fullmatch(text) and path not in NUMBERS_WRITTEN_AS_TEXT:
+        return int(text)
+    return text
+
+
+def _in_order(mapping: Mapping) -> list[tuple[str, Entry]]:
+    """Entries as they stand in the file; merged ones stay where the merge put them."""
+    entries = list(mapping.entries.items())
+    if any(entry.via for _, entry in entries):
+        return entries
+    return sorted(entries, key=lambda pair: pair[1].key.at)
+
+
+def _without_gap(above: tuple[str, ...]) -> tuple[str, ...]:
+    return above[1:] if above[:1] == ("",) else above
