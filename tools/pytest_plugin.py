@@ -6,6 +6,7 @@ developer gave, makes tests of other programs skip.
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,10 @@ RealTool = Callable[[str], Path]
 
 
 @pytest.fixture(scope="session")
-def real_tool() -> RealTool:
+def real_tool(pytestconfig: pytest.Config) -> RealTool:
     """`real_tool(name)` returns the executable, built first if it has to be."""
     provider = Provider()
+    capture = pytestconfig.pluginmanager.getplugin("capturemanager")
     chosen = _chosen(os.environ.get("TOOLS", ""), provider)
 
     def path(name: str) -> Path:
@@ -27,7 +29,9 @@ def real_tool() -> RealTool:
         if chosen and program.name not in chosen:
             pytest.skip(f"{program.name} is not among TOOLS={os.environ['TOOLS']}")
         try:
-            return provider.path(name)
+            # A build takes minutes: the developer sees it go on.
+            with capture.global_and_fixture_disabled() if capture else nullcontext():
+                return provider.path(name)
         except ToolError as error:
             pytest.fail(f"{program.name}: {error}", pytrace=False)
 

@@ -8,6 +8,7 @@ from tools.recipe import (
     DebianProgram,
     Delete,
     DropBuildConstraint,
+    Edit,
     GoCheck,
     GoModule,
     GoProgram,
@@ -30,13 +31,31 @@ _KUBERNETES_VERSION = (
 )
 _AGE = GoModule(path="filippo.io/age", version="v1.3.2")
 _BPG = GoModule(path="github.com/bpg/terraform-provider-proxmox", version="v0.111.1")
-_MACHINERY = "github.com/siderolabs/talos/pkg/machinery"
 _MACHINERY_1_14 = (
     "github.com/cosi-project/runtime=github.com/cosi-project/runtime@v1.16.2",
     "github.com/jsimonetti/rtnetlink/v2=github.com/jsimonetti/rtnetlink/v2@v2.2.0",
 )
-_SERGELOGVINOV = "github.com/sergelogvinov"
+_FLUX = GoModule(
+    path="github.com/fluxcd/flux2/v2",
+    version="v2.9.5",
+    # The archive lacks the generated manifests that the program embeds.
+    edits=(Write(path="cmd/flux/manifests/none.yaml", text="---\n"),),
+)
 _MGMT = "cmd/talosctl/cmd/mgmt"
+
+
+def _go(name: str, source: GoModule, package: str = ".", *, core: bool = True) -> Program:
+    return Program(
+        name=name,
+        version=source.version.removeprefix("v"),
+        core=core,
+        recipe=GoProgram(source=source, package=package),
+    )
+
+
+def _module(path: str, version: str) -> GoModule:
+    """A module that builds as it is."""
+    return GoModule(path=path, version=version)
 
 
 def _kubernetes(name: str) -> Program:
@@ -44,25 +63,16 @@ def _kubernetes(name: str) -> Program:
         name=name,
         version="1.36.3",
         core=True,
-        recipe=GoProgram(
-            source=_KUBERNETES,
-            package=f"./cmd/{name}",
-            ldflags=_KUBERNETES_VERSION,
-        ),
+        recipe=GoProgram(source=_KUBERNETES, package=f"./cmd/{name}", ldflags=_KUBERNETES_VERSION),
     )
 
 
-def _etcd(name: str, module: str) -> Program:
-    source = GoModule(
-        path=f"go.etcd.io/etcd/{module}/v3", version="v3.7.3", local_replaces="v3.7.3"
-    )
-    return Program(name=name, version="3.7.3", core=True, recipe=GoProgram(source=source))
+def _etcd(module: str) -> GoModule:
+    return GoModule(path=f"go.etcd.io/etcd/{module}/v3", version="v3.7.3", local_replaces="v3.7.3")
 
 
 def _talosctl(
-    version: str,
-    replaces: tuple[str, ...] = (),
-    edits: tuple[Delete | DropBuildConstraint, ...] = (),
+    version: str, replaces: tuple[str, ...] = (), edits: tuple[Edit, ...] = ()
 ) -> Program:
     source = GoModule(
         path="github.com/siderolabs/talos",
@@ -71,21 +81,7 @@ def _talosctl(
         replaces=replaces,
         edits=edits,
     )
-    return Program(
-        name=f"talosctl@{version}",
-        version=version,
-        core=True,
-        recipe=GoProgram(source=source, package="./cmd/talosctl"),
-    )
-
-
-def _module(
-    name: str, module: str, version: str, package: str = ".", *, core: bool = True
-) -> Program:
-    source = GoModule(path=module, version=f"v{version}")
-    return Program(
-        name=name, version=version, core=core, recipe=GoProgram(source=source, package=package)
-    )
+    return _go(f"talosctl@{version}", source, "./cmd/talosctl")
 
 
 def _acceptance(package: str, *, core: bool = False) -> Program:
@@ -100,19 +96,16 @@ def _acceptance(package: str, *, core: bool = False) -> Program:
     )
 
 
-def _check(name: str, library: str, version: str, file: str) -> Program:
-    source = GoCheck(file=file, requires=(f"{library}@v{version}",))
+def _check(
+    name: str, file: str, library: str, version: str, replaces: tuple[str, ...] = ()
+) -> Program:
+    source = GoCheck(file=file, requires=(f"{library}@v{version}",), replaces=replaces)
     return Program(name=name, version=version, core=True, recipe=GoProgram(source=source))
 
 
 def _machinery(version: str, replaces: tuple[str, ...] = ()) -> Program:
-    source = GoCheck(file="machinery.go", requires=(f"{_MACHINERY}@v{version}",), replaces=replaces)
-    return Program(
-        name=f"check-machinery@{version}",
-        version=version,
-        core=True,
-        recipe=GoProgram(source=source),
-    )
+    library = "github.com/siderolabs/talos/pkg/machinery"
+    return _check(f"check-machinery@{version}", "machinery.go", library, version, replaces)
 
 
 def _renovate(name: str) -> Program:
@@ -132,25 +125,15 @@ def _debian(name: str, version: str, package: str) -> Program:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    _module("cue", "cuelang.org/go", "0.17.1", "./cmd/cue"),
-    Program(
-        name="age",
-        version="1.3.2",
-        core=True,
-        recipe=GoProgram(source=_AGE, package="./cmd/age"),
-    ),
-    Program(
-        name="age-keygen",
-        version="1.3.2",
-        core=True,
-        recipe=GoProgram(source=_AGE, package="./cmd/age-keygen"),
-    ),
-    _module("kubeconform", "github.com/yannh/kubeconform", "0.8.0", "./cmd/kubeconform"),
-    _module("kustomize", "sigs.k8s.io/kustomize/kustomize/v5", "5.8.2"),
-    _module("sops", "github.com/getsops/sops/v3", "3.13.3", "./cmd/sops"),
-    _etcd("etcd", "server"),
-    _etcd("etcdctl", "etcdctl"),
-    _etcd("etcdutl", "etcdutl"),
+    _go("cue", _module("cuelang.org/go", "v0.17.1"), "./cmd/cue"),
+    _go("age", _AGE, "./cmd/age"),
+    _go("age-keygen", _AGE, "./cmd/age-keygen"),
+    _go("kubeconform", _module("github.com/yannh/kubeconform", "v0.8.0"), "./cmd/kubeconform"),
+    _go("kustomize", _module("sigs.k8s.io/kustomize/kustomize/v5", "v5.8.2")),
+    _go("sops", _module("github.com/getsops/sops/v3", "v3.13.3"), "./cmd/sops"),
+    _go("etcd", _etcd("server")),
+    _go("etcdctl", _etcd("etcdctl")),
+    _go("etcdutl", _etcd("etcdutl")),
     _kubernetes("kube-apiserver"),
     _kubernetes("kube-controller-manager"),
     _kubernetes("kube-scheduler"),
@@ -177,62 +160,42 @@ PROGRAMS: tuple[Program, ...] = (
             DropBuildConstraint(path=f"{_MGMT}/bgp_launch_other.go"),
         ),
     ),
-    _module("tofu", "github.com/opentofu/opentofu", "1.12.6", "./cmd/tofu"),
-    Program(
-        name="terraform-provider-proxmox",
-        version="0.111.1",
-        core=True,
-        recipe=GoProgram(source=_BPG),
-    ),
+    _go("tofu", _module("github.com/opentofu/opentofu", "v1.12.6"), "./cmd/tofu"),
+    # OpenTofu takes it from its directory through `dev_overrides`; no `init` is needed.
+    _go("terraform-provider-proxmox", _BPG),
     _acceptance("access", core=True),
-    _module("talhelper", "github.com/budimanjojo/talhelper/v3", "3.1.16"),
-    _module("versitygw", "github.com/versity/versitygw", "1.8.0", "./cmd/versitygw"),
-    _module("kwok", "sigs.k8s.io/kwok", "0.8.0", "./cmd/kwok"),
-    Program(
-        name="flux",
-        version="2.9.5",
-        core=True,
-        recipe=GoProgram(
-            source=GoModule(
-                path="github.com/fluxcd/flux2/v2",
-                version="v2.9.5",
-                # The archive lacks the generated manifests that the program embeds.
-                edits=(Write(path="cmd/flux/manifests/none.yaml", text="---\n"),),
-            ),
-            package="./cmd/flux",
-        ),
-    ),
-    _module(
+    _go("talhelper", _module("github.com/budimanjojo/talhelper/v3", "v3.1.16")),
+    _go("versitygw", _module("github.com/versity/versitygw", "v1.8.0"), "./cmd/versitygw"),
+    _go("kwok", _module("sigs.k8s.io/kwok", "v0.8.0"), "./cmd/kwok"),
+    _go("flux", _FLUX, "./cmd/flux"),
+    _go(
         "proxmox-csi-controller",
-        f"{_SERGELOGVINOV}/proxmox-csi-plugin",
-        "0.18.1",
+        _module("github.com/sergelogvinov/proxmox-csi-plugin", "v0.18.1"),
         "./cmd/controller",
     ),
     _machinery("1.11.5"),
     _machinery("1.12.6"),
     _machinery("1.13.9"),
     _machinery("1.14.1", replaces=_MACHINERY_1_14),
-    _check("check-schematic", "github.com/siderolabs/image-factory", "1.4.0", "schematic.go"),
-    _check("check-go-proxmox", "github.com/luthermonson/go-proxmox", "0.8.0", "go_proxmox.go"),
+    _check("check-schematic", "schematic.go", "github.com/siderolabs/image-factory", "1.4.0"),
+    _check("check-go-proxmox", "go_proxmox.go", "github.com/luthermonson/go-proxmox", "0.8.0"),
     # On request only.
     _acceptance("cluster/ha"),
     _acceptance("nodes/vm"),
     _acceptance("pools"),
     _acceptance("storage"),
     _acceptance("test"),
-    _module("helm", "helm.sh/helm/v3", "3.22.0", "./cmd/helm", core=False),
-    _module("rclone", "github.com/rclone/rclone", "1.75.1", core=False),
-    _module(
+    _go("helm", _module("helm.sh/helm/v3", "v3.22.0"), "./cmd/helm", core=False),
+    _go("rclone", _module("github.com/rclone/rclone", "v1.75.1"), core=False),
+    _go(
         "karpenter-provider-proxmox",
-        f"{_SERGELOGVINOV}/karpenter-provider-proxmox",
-        "0.12.0",
+        _module("github.com/sergelogvinov/karpenter-provider-proxmox", "v0.12.0"),
         "./cmd/controller",
         core=False,
     ),
-    _module(
+    _go(
         "proxmox-ccm",
-        f"{_SERGELOGVINOV}/proxmox-cloud-controller-manager",
-        "0.7.0",
+        _module("github.com/sergelogvinov/proxmox-cloud-controller-manager", "v0.7.0"),
         "./cmd/proxmox-cloud-controller-manager",
         core=False,
     ),

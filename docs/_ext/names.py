@@ -4,7 +4,7 @@ A page writes names as inline code. What is judged, and by which form it is know
 
 - a command line: `stockman` and what follows; command, options and preset have to exist
 - a problem code or key: two or more words with dots, the first of them an area of problems or a
-  section of the files; `nodes.yaml` and other file names are not meant
+  section of the files; the end of a key will do (`vm.nics`), and file names are not meant
 - a flat key: words with `_`, the first of them as in the flat keys of cluster.yaml
 """
 
@@ -18,11 +18,11 @@ import click
 
 from docs._ext import commands, places
 from docs._ext.places import Place
-from stockman.app.explanation import problem_codes
 from stockman.cli import flags
 from stockman.cli.registry import COMMANDS, PROGRAM
 from stockman.config.keys import all_keys, find_key, flat_keys
 from stockman.config.presets import PRESETS
+from stockman.model.problems import codes
 
 _DOTTED = re.compile(r"([a-z]+)(\.[A-Za-z0-9_-]+(\[\d*\])?)+")
 _FILE = re.compile(r".*\.(yaml|toml|key|md|py|json|txt|svg|lock)")
@@ -38,7 +38,7 @@ def place_of(text: str) -> Place | None:
         key = find_key(text)
         if key is not None:
             return places.of_key(key.path)
-    if text in problem_codes():
+    if text in codes():
         return places.of_problem(text)
     if text in PRESETS and "-" in text:
         return places.of_preset(text)
@@ -51,7 +51,7 @@ def complaint_about(text: str) -> str:
         return _about_command(text)
     dotted = _DOTTED.fullmatch(text)
     if dotted is not None and not _FILE.fullmatch(text):
-        known = text in problem_codes() or find_key(text) is not None
+        known = text in codes() or find_key(text) is not None or _ends_a_key(text)
         if dotted[1] in _sections() | _areas() and not known:
             return f"there is no key and no problem code {text}"
     flat = _FLAT.fullmatch(text)
@@ -108,6 +108,10 @@ def _options(name: str) -> frozenset[str]:
     return frozenset({*taken, *flags.HELP.names})
 
 
+def _ends_a_key(text: str) -> bool:
+    return any(key.path.endswith(f".{text}") for key in all_keys())
+
+
 @cache
 def _sections() -> frozenset[str]:
     return frozenset(key.path for key in all_keys() if not key.parent)
@@ -115,7 +119,7 @@ def _sections() -> frozenset[str]:
 
 @cache
 def _areas() -> frozenset[str]:
-    return frozenset(code.partition(".")[0] for code in problem_codes())
+    return frozenset(code.partition(".")[0] for code in codes())
 
 
 @cache

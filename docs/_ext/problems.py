@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from itertools import groupby
 
 from docs._ext.markdown import code, contents, page, table
 from docs._ext.places import GENERATED, of_problem
-from stockman.app.explanation import problem_codes
+from stockman.model.problems import codes
+from stockman.model.problems import page as page_of
 
 
 def pages() -> dict[str, str]:
     """Page texts by path below `docs`, without suffix."""
-    texts = {code: _text(code) for code in problem_codes()}
-    found = {of_problem(code).page: text for code, text in texts.items()}
+    texts = {name: page_of(name) or "" for name in codes()}
+    found = {of_problem(name).page: text for name, text in texts.items()}
     return found | {f"{GENERATED}/problems/index": _overview(texts)}
 
 
@@ -22,11 +22,6 @@ def first_sentence(text: str) -> str:
     paragraphs = [part.strip() for part in text.split("\n\n")]
     first = next((part for part in paragraphs if part and not part.startswith("#")), "")
     return " ".join(first.split())
-
-
-def _text(name: str) -> str:
-    source = files("stockman.model").joinpath("problems", f"{name}.md")
-    return source.read_text(encoding="utf-8")
 
 
 def _overview(texts: dict[str, str]) -> str:

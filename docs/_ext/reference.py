@@ -28,7 +28,7 @@ def _link(app: Sphinx, doctree: nodes.document, page: str) -> None:
         if isinstance(literal.parent, nodes.reference | nodes.title) or literal["ids"]:
             continue
         place = place_of(literal.astext())
-        if place is None or place.page == page and not place.anchor:
+        if place is None or (place.page == page and not place.anchor):
             continue
         address = app.builder.get_relative_uri(page, place.page)
         link = nodes.reference("", "", internal=True)

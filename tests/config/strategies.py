@@ -13,6 +13,7 @@ import yaml
 from hypothesis import strategies as st
 
 from stockman.config import toml_writer, yaml_writer
+from stockman.config.classic import repository_address
 from stockman.config.dialect import CLASSIC_KEYS, VISIBILITY
 from stockman.config.keys import flat_member
 from stockman.config.kinds import Block, Free, Kind, ListOf, MapOf, Value, members
@@ -150,8 +151,11 @@ def machines(draw: Draw) -> dict[str, Any]:
 @st.composite
 def flat_keys(draw: Draw) -> dict[str, object]:
     """Flat keys of cluster.yaml."""
-    names = draw(st.lists(st.sampled_from([*CLASSIC_KEYS, VISIBILITY]), max_size=8, unique=True))
-    return {name: draw(values(flat_member(name).kind)) for name in names}
+    names = draw(st.lists(st.sampled_from(list(CLASSIC_KEYS)), max_size=8, unique=True))
+    flat = {name: draw(values(flat_member(name).kind)) for name in names}
+    if repository_address(str(flat.get("repository_name")), private=False) and draw(_FLAG):
+        flat[VISIBILITY] = draw(st.sampled_from(["public", "private"]))
+    return flat
 
 
 @st.composite

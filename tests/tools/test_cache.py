@@ -40,10 +40,8 @@ def test_another_version_is_another_place() -> None:
     assert entry(replace(PROGRAM, version="1.2.4")) != entry(PROGRAM)
 
 
-def test_being_core_or_a_default_spelled_out_is_no_other_place() -> None:
-    spelled_out = GoProgram(source=replace(MODULE, edits=()), package=".", tests=False)
-
-    assert entry(replace(PROGRAM, core=True, recipe=spelled_out)) == entry(PROGRAM)
+def test_being_core_is_no_other_place() -> None:
+    assert entry(replace(PROGRAM, core=True)) == entry(PROGRAM)
 
 
 def test_a_check_program_is_kept_under_its_own_source_text() -> None:

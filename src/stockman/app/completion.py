@@ -37,9 +37,9 @@ def key_names() -> tuple[str, ...]:
 
 def problem_codes() -> tuple[str, ...]:
     """Every problem code that has a page."""
-    from stockman.app.explanation import problem_codes
+    from stockman.model.problems import codes
 
-    return problem_codes()
+    return codes()
 
 
 def component_names() -> tuple[str, ...]:

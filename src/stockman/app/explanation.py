@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 from stockman.config.explain import Explanation, explanation
 from stockman.config.keys import Key, all_keys, find_key, flat_keys, keys_by_path
 from stockman.config.load import CLUSTER_YAML, NODES_YAML
 from stockman.config.nearest import nearest
+from stockman.model import problems
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 from stockman.model.record import record
@@ -36,8 +34,9 @@ def explain(name: str, *, recursive: bool = False) -> Explanation | Page:
     key = find_key(name)
     if key is not None:
         return explanation(key, recursive=recursive)
-    if name in problem_codes():
-        return Page(code=name, text=_page(name))
+    text = problems.page(name)
+    if text is not None:
+        return Page(code=name, text=text)
     raise WrongUsage(_unknown(name))
 
 
@@ -51,28 +50,9 @@ def top_level() -> tuple[TopLevel, ...]:
     )
 
 
-@cache
 def problem_codes() -> tuple[str, ...]:
     """Every problem code that has a page."""
-    pages = _pages()
-    if not pages.is_dir():
-        return ()
-    return tuple(
-        sorted(
-            page.name.removesuffix(".md") for page in pages.iterdir() if page.name.endswith(".md")
-        )
-    )
-
-
-def _page(code: str) -> str:
-    text: str = _pages().joinpath(f"{code}.md").read_text(encoding="utf-8")
-    return text.rstrip("\n")
-
-
-def _pages() -> Any:
-    from importlib.resources import files
-
-    return files("stockman.model").joinpath("problems")
+    return problems.codes()
 
 
 def _unknown(name: str) -> Problem:

@@ -90,7 +90,7 @@ class Carrier:
 
     def _around(self, name: str, entry: Entry, path: str) -> Noted:
         key = entry.key
-        spelled = key.text in (name, entry.name)
+        spelled = key.text == name or key.text == entry.name.rpartition(".")[2]
         stands_for_item = CLASSIC_KEYS.get(key.text) == f"{path}[0]"
         if not spelled and not stands_for_item:
             return Noted(value=None)  # a section that only flat keys speak of

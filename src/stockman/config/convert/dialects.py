@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Texts
 from dataclasses import replace
 
-from stockman.config.classic import checked_sections, unflattened
+from stockman.config.classic import checked_sections, repository_address, unflattened
 from stockman.config.comments import Comments, comments_of_toml, comments_of_yaml
 from stockman.config.convert.carry import Carrier
 from stockman.config.convert.into_classic import classic_files
@@ -18,7 +18,7 @@ from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML, load
 from stockman.config.noted import Noted
 from stockman.config.source.text import decoded
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Mapping
+from stockman.config.source.tree import Mapping, Scalar
 from stockman.config.source.yaml_reader import read_yaml, tokens
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
@@ -26,6 +26,7 @@ from stockman.model.problem import Problems
 _HARMLESS = ("config.missing-key", "config.missing-file")
 """What is missing before is missing afterwards; all else is written down as it is."""
 _ENCRYPTION = "its checksum is of the file that it stands in"
+_NOT_SHORT = "it is part of the address where repository_name is owner/repo, and only there"
 _EXPANDED = "anchors, aliases and merges are written out"
 
 
@@ -44,7 +45,7 @@ def classic_to_toml(contents: Texts[str, bytes]) -> Converted:
     _lose_encryption(carrier, (cluster, nodes))
     sections = carrier.sections(unflattened(cluster, Problems()))
     machines = carrier.sections(checked_sections(nodes, MACHINE_SECTIONS, Problems()))
-    _keep_comments_of_visibility(carrier, cluster, sections)
+    _fold_visibility(carrier, cluster, sections)
     written = _joined(sections, machines, comments)
     carrier.lose_the_rest()
     return Converted(
@@ -86,13 +87,16 @@ def _lose_encryption(carrier: Carrier, trees: tuple[Mapping, ...]) -> None:
             carrier.lose("sops", entry.key.at, _ENCRYPTION)
 
 
-def _keep_comments_of_visibility(
-    carrier: Carrier, cluster: Mapping, sections: dict[str, Noted]
-) -> None:
-    """The key is folded into the repository's address, and so are its comments."""
+def _fold_visibility(carrier: Carrier, cluster: Mapping, sections: dict[str, Noted]) -> None:
+    """Visibility is part of the repository's address, and its comments are that key's."""
     entry = cluster.entries.get(VISIBILITY)
+    if entry is None:
+        return
     keys = sections["repository"].value if "repository" in sections else {}
-    if entry is None or not isinstance(keys, dict) or "url" not in keys:
+    name = cluster.get("repository_name")
+    short = isinstance(name, Scalar) and repository_address(name.text, private=False) is not None
+    if not short or not isinstance(keys, dict):
+        carrier.lose(VISIBILITY, entry.key.at, _NOT_SHORT)
         return
     around = carrier.comments_of_key(entry.key)
     url = keys["url"]

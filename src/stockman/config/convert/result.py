@@ -23,8 +23,8 @@ class Lost:
 class ToFill:
     """Something that the result needs and the source does not give."""
 
-    key: str
-    reason: str
+    what: str
+    fix: str
 
 
 @record

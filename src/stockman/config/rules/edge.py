@@ -26,7 +26,7 @@ def _check_dns(context: Context) -> None:
     token = estate.dns.token
     token_name = context.name("dns.token")
     provider_name = context.name("dns.provider")
-    off = f"set `{provider_name}: {'false' if '_' in provider_name else 'none'}`"
+    off = f"set {provider_name} to {'false' if '_' in provider_name else 'none'}"
     if estate.dns.provider == "none":
         if token is not None and token.reveal().strip():
             context.problems.error(

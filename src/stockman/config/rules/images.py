@@ -31,9 +31,9 @@ def _check_schematic(context: Context, node: NodeSection) -> None:
         field = min(own)
         context.problems.error(
             "node.schematic-twice",
-            f"node {node.name} has a schematic id and {field} of its own",
+            f"node {node.name} has a schematic id and `{field}` of its own",
             why="an id stands for one finished schematic; nothing can be added to it",
-            fix=f"remove the id, or {field}",
+            fix=f"remove the id, or `{field}`",
             at=node.talos.where(field),
         )
 

@@ -68,7 +68,7 @@ def _check_time_servers(context: Context) -> None:
             context.problems.warn(
                 "network.time-server-name",
                 f"the time server {server} is a name",
-                why="a node needs the time before it can check certificates, and DNS before names",
+                why="a node needs the time first of all, and a name works only once DNS does",
                 fix="use addresses of time servers",
                 at=network.origins.get(f"ntp_servers[{index}]") or network.where("ntp_servers"),
             )

@@ -15,7 +15,7 @@ def check(context: Context) -> None:
         context.problems.error(
             "role.no-controller",
             "no node is a controller",
-            why=f"all {len(nodes)} nodes are workers; nobody would run etcd and the API",
+            why=f"{_all(len(nodes))}; nobody would run etcd and the API",
             fix="set `controller: true` on one node, better on three",
             at=origin,
         )
@@ -24,8 +24,12 @@ def check(context: Context) -> None:
         context.problems.warn(
             "role.even-controllers",
             f"{controllers} controllers are an even number",
-            why=f"etcd with {controllers} members survives the loss of {survives}, "
+            why=f"etcd with {controllers} members survives the loss of {survives or 'none'}, "
             f"as it would with {controllers - 1}",
             fix=f"use {controllers - 1} or {controllers + 1} controllers",
             at=origin,
         )
+
+
+def _all(workers: int) -> str:
+    return "the only node is a worker" if workers == 1 else f"all {workers} nodes are workers"

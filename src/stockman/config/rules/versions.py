@@ -13,11 +13,13 @@ from stockman.model.version import Version
 class _Codes(NamedTuple):
     unsupported: str
     newer: str
+    topic: str
+    """Of `stockman versions`."""
 
 
-_TALOS = _Codes("talos.unsupported", "talos.newer")
-_KUBERNETES = _Codes("kubernetes.unsupported", "kubernetes.newer")
-_PROXMOX = _Codes("proxmox.unsupported", "proxmox.newer")
+_TALOS = _Codes("talos.unsupported", "talos.newer", "talos")
+_KUBERNETES = _Codes("kubernetes.unsupported", "kubernetes.newer", "kubernetes")
+_PROXMOX = _Codes("proxmox.unsupported", "proxmox.newer", "proxmox")
 
 
 def check(context: Context) -> None:
@@ -59,13 +61,13 @@ def _report(
             codes.unsupported,
             f"{name} is not supported",
             why=fit.because,
-            fix="choose a version that `stockman versions` lists",
+            fix=f"choose a version that `stockman versions {codes.topic}` lists",
             at=where,
         )
     elif fit.verdict is support.Verdict.NEWER:
         context.problems.warn(
             codes.newer,
-            f"{name} is newer than this stockman",
+            f"{name} is newer than this stockman knows",
             why=fit.because,
             fix="go on with care, or use a newer stockman",
             at=where,

@@ -91,10 +91,9 @@ def _check_hardware(context: Context, owner: str, vm: Hardware) -> None:
                 fix="set `machine: q35`, or `pcie: false` for the device",
                 at=pci.where(),
             )
-    disks = getattr(vm, "data_disks", ())
-    names = [disk.name for disk in disks]
-    for disk in disks:
-        if names.count(disk.name) > 1:
+    seen: set[str] = set()
+    for disk in getattr(vm, "data_disks", ()):
+        if disk.name in seen:
             context.problems.error(
                 "vm.disk-name-taken",
                 f"{owner} has two data disks called {disk.name}",
@@ -102,6 +101,7 @@ def _check_hardware(context: Context, owner: str, vm: Hardware) -> None:
                 fix="give each disk a name of its own",
                 at=disk.where("name"),
             )
+        seen.add(disk.name)
 
 
 def _device_named_once(context: Context, owner: str, other: str, where: Origin | None) -> None:

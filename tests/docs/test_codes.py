@@ -1,0 +1,68 @@
+"""Problem codes in the source and the pages of problems are the same."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from stockman.model.problems import codes
+from tests.docs.pages import ROOT
+
+SOURCE = ROOT / "src" / "stockman"
+_CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.[a-z0-9]+(-[a-z0-9]+)*")
+_CARRIERS = ("_Codes", "_Use", "_once", "_refuse")
+"""Records and functions of the source that are given a code and make a problem of it later."""
+
+
+def codes_in(file: Path) -> Iterator[str]:
+    """The texts that a file gives to problems as their codes."""
+    tree = ast.parse(file.read_text("utf-8"))
+    constants = {
+        target.id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        for given in _given_codes(node) if isinstance(node, ast.Call) else ():
+            named = constants.get(given.id, given) if isinstance(given, ast.Name) else given
+            yield from _texts(named)
+
+
+def _given_codes(call: ast.Call) -> Iterator[ast.expr]:
+    yield from (keyword.value for keyword in call.keywords if keyword.arg == "code")
+    match call.func:
+        case ast.Attribute(attr="error" | "warn"):
+            yield from call.args[:1]
+        case ast.Name(id=name) | ast.Attribute(attr=name) if name in _CARRIERS:
+            yield from call.args
+
+
+def _texts(given: ast.expr) -> Iterator[str]:
+    for node in ast.walk(given):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if _CODE.fullmatch(node.value):
+                yield node.value
+
+
+def used_codes() -> set[str]:
+    return {code for file in SOURCE.rglob("*.py") for code in codes_in(file)}
+
+
+def test_every_code_of_the_source_has_a_page() -> None:
+    assert sorted(used_codes().difference(codes())) == []
+
+
+def test_every_page_is_of_a_code_that_the_source_uses() -> None:
+    assert sorted(set(codes()).difference(used_codes())) == []
+
+
+def test_pages_start_with_their_code() -> None:
+    pages = (SOURCE / "model" / "problems").glob("*.md")
+
+    strays = [
+        page.name for page in pages if page.stem not in page.read_text("utf-8").split("\n")[0]
+    ]
+
+    assert strays == []

@@ -1,0 +1,65 @@
+"""The examples in help and reference are run: every one of them does what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs._ext.commands import command_named
+from stockman.cli.command import Command
+from stockman.cli.registry import COMMANDS, EXAMPLES
+from tests.docs import consoles
+
+NOT_RUN = {
+    "stockman init my-cluster": "asks questions, so it needs a terminal",
+    "stockman doctor": "asks servers over the network",
+    "stockman doctor --strict -o json": "asks servers over the network",
+    "stockman versions components --online": "asks registries over the network",
+}
+ENDS_WITH = {"stockman config diff main branch -o json": 2}
+"""Exit statuses other than 0."""
+
+SCENE = [
+    "stockman init my-cluster --preset fifteen-node --network 127.66.0.0/16 -q",
+    "cp -r my-cluster ../other",
+    "cp -r my-cluster old",
+    "cp -r my-cluster new",
+    "cp -r my-cluster main",
+    "cp -r my-cluster branch",
+    "sed -i 's/canary: .*/canary: [k8s-work-5]/' branch/cluster.yaml",
+    "cp -r my-cluster/. .",
+    "mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions ~/.zsh",
+    "fpath=(. ~/.zsh)",
+]
+"""What the examples take for granted: a few directories with configurations, and shells."""
+
+
+def examples() -> list[str]:
+    commands = [command for name in COMMANDS if isinstance(command := command_named(name), Command)]
+    lines = [line for command in commands for line in command.examples]
+    return list(dict.fromkeys([*EXAMPLES, *lines]))
+
+
+def test_examples_that_can_run_do(tmp_path: Path) -> None:
+    lines = [line for line in examples() if line not in NOT_RUN]
+    aside = [f"cd {tmp_path}/work; {line}" for line in lines]
+
+    ended = consoles.run([*SCENE, *aside], tmp_path)
+
+    assert len(ended) == len(SCENE) + len(lines)
+    for line, end in zip([*SCENE, *lines], ended, strict=True):
+        assert end.status == ENDS_WITH.get(line, 0), "\n".join([line, *end.printed])
+
+
+def test_examples_that_are_not_run_exist() -> None:
+    assert [line for line in (*NOT_RUN, *ENDS_WITH) if line not in examples()] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_of_a_command_call_that_command(name: str) -> None:
+    command = command_named(name)
+
+    assert isinstance(command, Command)
+    assert command.examples
+    for line in command.examples:
+        assert re.search(rf"\bstockman (-C \S+ )?{name}\b", line), line

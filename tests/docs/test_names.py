@@ -1,0 +1,158 @@
+"""Whatever a page names exists, and whatever exists has its page."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from docs._ext import places
+from docs._ext.names import complaint_about, place_of
+from docs._ext.pages import generated
+from stockman.cli.exit import Exit
+from stockman.cli.registry import COMMANDS
+from stockman.config.keys import all_keys, flat_keys
+from stockman.config.presets import PRESETS
+from stockman.model.problems import codes
+from tests.docs import consoles, pages
+
+HAND_WRITTEN = pages.hand_written()
+GENERATED = generated()
+NOTHING = consoles.Step("", "", ())
+_EXIT = re.compile(r"\b(?:[Ee]xit(?:s|ed)?|[Ee]nd(?:s|ed)?)(?: code| status)?(?: with)? `?(\d+)`?")
+_PRESET = re.compile(r"\bpreset `([a-z-]+)`|`([a-z-]+)` preset\b")
+
+
+def has_place(place: places.Place) -> bool:
+    text = GENERATED.get(place.page)
+    if text is None:
+        return False
+    marks = (f"({place.anchor})=", f"{{#{place.anchor}}}")
+    return not place.anchor or any(mark in text for mark in marks)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_page(name: str) -> None:
+    assert has_place(places.of_command(name))
+
+
+def test_every_key_has_a_place() -> None:
+    keys = (*flat_keys(), *all_keys())
+
+    assert [key.path for key in keys if not has_place(places.of_key(key.path))] == []
+
+
+def test_no_two_keys_share_a_place() -> None:
+    taken = [places.of_key(key.path) for key in (*flat_keys(), *all_keys())]
+
+    assert len(set(taken)) == len(taken)
+
+
+def test_every_problem_code_has_a_page() -> None:
+    assert [code for code in codes() if not has_place(places.of_problem(code))] == []
+
+
+@pytest.mark.parametrize("status", Exit)
+def test_every_exit_code_has_a_place(status: Exit) -> None:
+    assert has_place(places.of_exit(status))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_has_a_place(name: str) -> None:
+    assert has_place(places.of_preset(name))
+
+
+@pytest.mark.parametrize("page", HAND_WRITTEN, ids=lambda page: page.name)
+def test_what_a_page_names_exists(page: Path) -> None:
+    complaints = [
+        f"{one.place}: {complaint}"
+        for one in pages.inline(page)
+        if (complaint := complaint_about(one.text))
+    ]
+
+    assert complaints == []
+
+
+def test_what_generated_pages_name_exists(tmp_path: Path) -> None:
+    for path, text in GENERATED.items():
+        file = tmp_path / f"{path.replace('/', '-')}.md"
+        file.write_text(text, "utf-8")
+
+    found = [one for file in tmp_path.glob("*.md") for one in pages.inline(file)]
+
+    assert [complaint for one in found if (complaint := complaint_about(one.text))] == []
+
+
+def test_commands_in_blocks_exist_unless_they_show_wrong_usage() -> None:
+    steps = [
+        (step, following)
+        for page in HAND_WRITTEN
+        for block in pages.blocks(page)
+        if block.language == "console"
+        for step, following in pairwise([*consoles.commands(block), NOTHING])
+        if step.command.startswith("stockman ")
+    ]
+
+    complaints = [
+        f"{step.place}: {complaint}"
+        for step, following in steps
+        if (complaint := complaint_about(step.command)) and following.shown != (f"{Exit.USAGE}",)
+    ]
+
+    assert complaints == []
+
+
+@pytest.mark.parametrize("page", HAND_WRITTEN, ids=lambda page: page.name)
+def test_exit_codes_and_presets_that_a_page_names_exist(page: Path) -> None:
+    text = pages.prose(page)
+
+    statuses = {int(found) for found in _EXIT.findall(text)}
+    presets = {found for pair in _PRESET.findall(text) for found in pair if found}
+
+    assert statuses <= set(Exit)
+    assert presets <= set(PRESETS)
+
+
+def test_places_that_inline_code_is_linked_to_exist() -> None:
+    texts = {one.text for page in HAND_WRITTEN for one in pages.inline(page)}
+
+    found = [place for text in sorted(texts) if (place := place_of(text)) is not None]
+
+    assert found
+    assert [place for place in found if not has_place(place)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stockman valdate",
+        "stockman validate --stric",
+        "stockman init lab --preset four-node",
+        "nodes.vm.nicks",
+        "config.no-such-reason",
+        "cluster_pod_cird",
+    ],
+)
+def test_names_that_do_not_exist_are_seen(text: str) -> None:
+    assert complaint_about(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "stockman",
+        "stockman COMMAND --help",
+        "stockman --version",
+        "stockman -C lab config show nodes.k8s-work-4 --origin",
+        "stockman init lab --preset fifteen-node --network 127.66.0.0/16",
+        "nodes.vm.nics",
+        "nodes[0].vm.nics[1].vlan_id",
+        "hosts.pve-a.pools",
+        "cluster_pod_cidr",
+        "nodes.yaml",
+        "kubernetes/apps",
+        "memory: 16384",
+    ],
+)
+def test_names_that_exist_and_other_words_are_fine(text: str) -> None:
+    assert complaint_about(text) == ""

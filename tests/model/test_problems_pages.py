@@ -1,0 +1,160 @@
+"""Pages of problems say what stockman says: their examples are made anew and compared.
+
+An example is one of three things. Blocks that start with the name of a file in a comment are those
+files, and the `text` block after them is what `validate` prints of this code. A `console` block is
+run by the tests of the documentation. What neither can bring about is made by a call, see below.
+"""
+
+import asyncio
+import ipaddress
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.registry import HttpRegistry
+from stockman.app.validation import validate
+from stockman.app.workspace import read_directory
+from stockman.cli.bug import bug
+from stockman.cli.problems import problem_lines
+from stockman.config.load import FILES
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
+from stockman.model.problems import codes, page
+from tests.adapters.fake_registry import Answer, FakeRegistry
+from tests.docs.pages import PROBLEMS, blocks
+
+SECTIONS = ["## Example", "## Why it matters", "## What to do"]
+_HEADER = re.compile(r"(?P<severity>error|warning)\[(?P<code>[a-z0-9.-]+)\]: \S")
+_ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
+_NOT_DIALLED = [ipaddress.ip_network(text) for text in ("127.0.0.0/8", "10.42.0.0/15")]
+"""This machine, and the networks that exist only inside of a cluster."""
+
+
+def listed(*answers: Answer, address: str = "") -> Problem:
+    """The problem that a list of tags ends with, asked from a registry that gives these answers."""
+    registry = FakeRegistry()
+    registry.next.extend(answers)
+
+    async def read() -> None:
+        async with registry.serving(), HttpRegistry() as adapter:
+            await adapter.tags(address or registry.address("charts/one"))
+
+    with pytest.raises(StockmanError) as caught:
+        asyncio.run(read())
+    return caught.value.problem
+
+
+def unread(directory: Path) -> Problem:
+    with pytest.raises(StockmanError) as caught:
+        read_directory(directory)
+    return caught.value.problem
+
+
+MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "internal.bug": lambda: bug(KeyError()),
+    "registry.address": lambda: listed(address="127.0.0.1:5000/charts/one"),
+    "registry.answer": lambda: listed(Answer(200, b"<html>")),
+    "registry.denied": lambda: listed(Answer(403)),
+    "registry.not-found": lambda: listed(Answer(404)),
+    "registry.unreachable": lambda: listed(Answer(429)),
+    "workspace.no-directory": lambda: unread(Path("meadow")),
+}
+_PORT = re.compile(r"127\.0\.0\.1:\d+")
+_NEWEST = re.compile(r"(?<=that stockman knows is )\S+ \(\d{4}-\d\d-\d\d\)")
+"""Moves on with every refresh of the tables, and need not be true on the page."""
+
+
+def texts(code: str, *languages: str) -> list[str]:
+    """The blocks of a page in these languages."""
+    found = blocks(PROBLEMS / f"{code}.md")
+    return ["\n".join(block.lines) for block in found if block.language in languages]
+
+
+def files_of(code: str) -> dict[str, str]:
+    """Files that a page shows, by name."""
+    found = {
+        text.partition("\n")[0].removeprefix("# "): f"{text}\n"
+        for text in texts(code, "yaml", "toml", "text")
+    }
+    return {name: text for name, text in found.items() if name in FILES}
+
+
+def message_of(code: str) -> str:
+    """What a page says that stockman prints."""
+    told = [text for text in texts(code, "text", "console") if _HEADER.search(text)]
+    assert len(told) == 1
+    return told[0]
+
+
+WITH_FILES = [code for code in codes() if files_of(code)]
+WITH_COMMANDS = [code for code in codes() if texts(code, "console")]
+
+
+def test_a_page_is_found_by_its_code() -> None:
+    assert (page("address.taken") or "").startswith("# address.taken\n\nError: ")
+
+
+@pytest.mark.parametrize("name", ["address.tekan", "", "../problem", "__init__", "address.taken.md"])
+def test_other_names_have_no_page(name: str) -> None:
+    assert page(name) is None
+
+
+def test_codes_are_sorted_and_each_has_a_page() -> None:
+    assert list(codes()) == sorted(codes())
+    assert all(page(code) for code in codes())
+
+
+@pytest.mark.parametrize("code", codes())
+def test_a_page_has_its_code_its_sentence_and_three_sections(code: str) -> None:
+    lines = (page(code) or "").split("\n")
+
+    assert lines[:2] == [f"# {code}", ""]
+    assert lines[2].startswith(("Error: ", "Warning: "))
+    assert [line for line in lines if re.match("#+ ", line) and line not in lines[:1]][-3:] == [
+        line for line in lines if line in SECTIONS
+    ]
+    assert [line for line in lines if line in SECTIONS] == SECTIONS
+    assert 15 <= len(lines) <= 40
+
+
+@pytest.mark.parametrize("code", codes())
+def test_the_message_of_a_page_is_of_its_code_and_severity(code: str) -> None:
+    found = _HEADER.search(message_of(code))
+
+    assert found is not None
+    assert found["code"] == code
+    assert (page(code) or "").split("\n")[2].lower().startswith(f"{found['severity']}: ")
+
+
+@pytest.mark.parametrize("code", codes())
+def test_a_page_names_no_address_that_somebody_could_have(code: str) -> None:
+    addresses = [ipaddress.ip_address(text) for text in _ADDRESS.findall(page(code) or "")]
+
+    strangers = [one for one in addresses if not any(one in network for network in _NOT_DIALLED)]
+
+    assert strangers == []
+
+
+@pytest.mark.parametrize("code", WITH_FILES)
+def test_files_of_a_page_make_validate_print_its_message(code: str, tmp_path: Path) -> None:
+    for name, text in files_of(code).items():
+        (tmp_path / name).write_text(text)
+
+    found = validate(tmp_path)
+    own = [problem for problem in found.problems if problem.code == code]
+
+    printed = "\n".join(problem_lines(own, found.texts, redact=found.redact))
+    assert _NEWEST.sub("", printed) == _NEWEST.sub("", message_of(code))
+
+
+@pytest.mark.parametrize("code", MADE_BY_CALL)
+def test_problems_that_no_file_brings_about_are_as_their_page_says(code: str) -> None:
+    printed = "\n".join(problem_lines([MADE_BY_CALL[code]()]))
+
+    assert _PORT.sub("127.0.0.1:5000", printed) == message_of(code)
+
+
+def test_every_page_shows_its_problem_in_one_way() -> None:
+    assert sorted([*WITH_FILES, *WITH_COMMANDS, *MADE_BY_CALL]) == list(codes())
