@@ -57,13 +57,13 @@ STORY: tuple[Scene, ...] = (
     SAME_VMID,
     OTHER_NETWORK,
     Run("validate", status=1),
-    Run("explain vm.vmid-taken", pictured=10),
+    Run("explain vm.vmid-taken", pictured=3),
     Say("Put both right"),
     SAME_VMID.reversed,
     OTHER_NETWORK.reversed,
     Run("validate"),
     Say("One node with a GPU in full: every value, and where it came from"),
-    Run("config show nodes.k8s-work-4 --origin", pictured=18),
+    Run("config show nodes.k8s-work-4 --origin", pictured=19),
 )
 
 

@@ -16,11 +16,13 @@ version = release = __version__
 extensions = ["myst_parser", "docs._ext.reference"]
 myst_enable_extensions = ["attrs_inline", "deflist"]
 myst_heading_anchors = 3
+smartquotes = False
 exclude_patterns = ["_ext", "Thumbs.db", ".DS_Store"]
 
 html_theme = "furo"
 html_title = "stockman"
 html_static_path = ["_static"]
+html_css_files = ["stockman.css"]
 html_copy_source = False
 html_show_sourcelink = False
 highlight_language = "none"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 
 import click
@@ -13,6 +14,8 @@ from stockman.cli import flags
 from stockman.cli.command import Command
 from stockman.cli.group import load
 from stockman.cli.registry import COMMANDS, PROGRAM, SECTIONS, by_section, children
+
+_OPTION = re.compile(r"(?<![\w`-])(--?[a-z][a-z-]*)")
 
 
 def pages() -> dict[str, str]:
@@ -77,7 +80,7 @@ def _context(name: str, command: click.Command) -> click.Context:
 
 def _help(command: click.Command) -> Iterator[str]:
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
-        yield paragraph
+        yield _OPTION.sub(r"`\1`", paragraph)
         yield ""
 
 

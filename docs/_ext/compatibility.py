@@ -17,8 +17,8 @@ def pages() -> dict[str, str]:
     text = page(
         "# Compatibility",
         "",
-        "Which versions fit together, as `stockman versions` prints it. `stockman validate` refuses",
-        "what these tables refuse; a patch that is newer than they know is a warning only.",
+        "Which versions fit together, as `stockman versions` prints it. What these tables refuse,",
+        "`stockman validate` refuses; a patch that is newer than they know is a warning only.",
         "",
         _talos(),
         _kubernetes(),
@@ -48,7 +48,7 @@ def _talos() -> Iterator[str]:
     )
     for line in talos_lines():
         if line.notes:
-            yield f"Talos {line.line} differs from the line before:"
+            yield f"Of Talos {line.line}:"
             yield ""
             yield from (f"- {note}" for note in line.notes)
             yield ""

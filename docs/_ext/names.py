@@ -25,7 +25,7 @@ from stockman.config.presets import PRESETS
 from stockman.model.problems import codes
 
 _DOTTED = re.compile(r"([a-z]+)(\.[A-Za-z0-9_-]+(\[\d*\])?)+")
-_FILE = re.compile(r".*\.(yaml|toml|key|md|py|json|txt|svg|lock)")
+_FILE = re.compile(r".*\.(yaml|yml|toml|tf|key|md|py|json|txt|svg|lock)")
 _FLAT = re.compile(r"([a-z]+)_[a-z0-9_]+")
 
 

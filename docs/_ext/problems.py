@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from docs._ext.markdown import code, contents, page, table
+from docs._ext.markdown import code, page, table
 from docs._ext.places import GENERATED, of_problem
 from stockman.model.problems import codes
 from stockman.model.problems import page as page_of
+
+_ASIDE = "---\norphan: true\n---\n\n"
+"""Keeps more than a hundred pages out of the list at the side, which every page repeats."""
 
 
 def pages() -> dict[str, str]:
     """Page texts by path below `docs`, without suffix."""
     texts = {name: page_of(name) or "" for name in codes()}
-    found = {of_problem(name).page: text for name, text in texts.items()}
+    found = {of_problem(name).page: f"{_ASIDE}{text}\n" for name, text in texts.items()}
     return found | {f"{GENERATED}/problems/index": _overview(texts)}
 
 
@@ -30,10 +33,10 @@ def _overview(texts: dict[str, str]) -> str:
         "# Problems",
         "",
         "Every problem has a code that stays the same for ever, and a page that",
-        "`stockman explain CODE` prints too. How to read one: [](../../../how-to/read-a-problem.md).",
+        "`stockman explain CODE` prints too.",
+        "[](../../../how-to/read-a-problem.md) says how to read one.",
         "",
         *(line for area, names in areas for line in _area(area, list(names), texts)),
-        contents(texts),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
+from docutils import nodes  # type: ignore[import-untyped]  # it has no types of its own
 from sphinx.application import Sphinx
 
 from docs._ext import pages

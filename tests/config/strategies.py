@@ -31,7 +31,22 @@ _MOST_OPTIONAL_KEYS = 4
 _OCTET = st.integers(0, 255)
 _ADDRESS = st.tuples(_OCTET, _OCTET, _OCTET).map(lambda parts: "127.{}.{}.{}".format(*parts))
 _LOOKALIKE = st.sampled_from(
-    ["yes", "on", "0123", "1.10", "1e3", "~", "null", "", " x ", "a: b", "# a", "1:30", "{}", "a\nb\n"]
+    [
+        "yes",
+        "on",
+        "0123",
+        "1.10",
+        "1e3",
+        "~",
+        "null",
+        "",
+        " x ",
+        "a: b",
+        "# a",
+        "1:30",
+        "{}",
+        "a\nb\n",
+    ]
 )
 _TEXT = st.one_of(st.text(max_size=12), _LOOKALIKE).filter(lambda text: not is_encrypted(text))
 _VERSION = st.builds(
@@ -131,9 +146,7 @@ def machines(draw: Draw) -> dict[str, Any]:
     """Nodes, classes, guests and hosts; nodes and classes name classes that exist."""
     kinds = {member.name: member.kind for member in members(Estate)}
     names = draw(st.lists(st.sampled_from(MACHINE_SECTIONS), max_size=3, unique=True))
-    found: dict[str, Any] = {
-        name: draw(values(kinds[name])) for name in names if name != "classes"
-    }
+    found: dict[str, Any] = {name: draw(values(kinds[name])) for name in names if name != "classes"}
     if "classes" in names:
         chosen = draw(st.lists(st.sampled_from(_CLASS_NAMES), min_size=1, max_size=3, unique=True))
         class_kind = kinds["classes"]

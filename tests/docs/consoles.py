@@ -5,6 +5,7 @@ A line that starts with `$ ` is a command, `> ` continues it. Lines below it are
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,39 @@ def is_as_shown(printed: tuple[str, ...], shown: tuple[str, ...]) -> bool:
     if shown[0] == "...":
         return any(is_as_shown(printed[at:], shown[1:]) for at in range(len(printed) + 1))
     return bool(printed) and printed[0] == shown[0] and is_as_shown(printed[1:], shown[1:])
+
+
+def made_anew(printed: tuple[str, ...], shown: tuple[str, ...]) -> tuple[str, ...] | None:
+    """What a page should show: the same parts, whatever their numbers; None: they are gone."""
+    if "..." not in shown:
+        return printed
+    found: list[str] = []
+    start = 0
+    for part in _parts(shown):
+        known = [_without_numbers(line) for line in part]
+        for at in range(start, len(printed) - len(part) + 1):
+            if [_without_numbers(line) for line in printed[at : at + len(part)]] == known:
+                found += printed[at : at + len(part)]
+                start = at + len(part)
+                break
+        else:
+            return None
+        found.append("...")
+    return tuple(found if shown[-1] == "..." else found[:-1])
+
+
+def _parts(shown: tuple[str, ...]) -> list[tuple[str, ...]]:
+    parts: list[tuple[str, ...]] = [()]
+    for line in shown:
+        if line == "...":
+            parts.append(())
+        else:
+            parts[-1] = (*parts[-1], line)
+    return parts if shown[-1] != "..." else parts[:-1]
+
+
+def _without_numbers(line: str) -> str:
+    return re.sub(r"\d+", "0", line)
 
 
 def _environment(home: Path) -> dict[str, str]:

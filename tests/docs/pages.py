@@ -57,7 +57,7 @@ def hand_written() -> list[Path]:
 
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page."""
-    return [part for part in _parts(page) if isinstance(part, Block)]
+    return list(_blocks(page))
 
 
 def prose(page: Path) -> str:
@@ -78,7 +78,7 @@ def inline(page: Path) -> list[Inline]:
     ]
 
 
-def _parts(page: Path) -> Iterator[Block]:
+def _blocks(page: Path) -> Iterator[Block]:
     above = mark = ""
     start = 0
     language = ""

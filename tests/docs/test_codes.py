@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stockman.model.problems import codes
-from tests.docs.pages import ROOT
+from tests.docs.pages import PROBLEMS, ROOT
 
 SOURCE = ROOT / "src" / "stockman"
 _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.[a-z0-9]+(-[a-z0-9]+)*")
@@ -41,9 +41,9 @@ def _given_codes(call: ast.Call) -> Iterator[ast.expr]:
 
 def _texts(given: ast.expr) -> Iterator[str]:
     for node in ast.walk(given):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if _CODE.fullmatch(node.value):
-                yield node.value
+        match node:
+            case ast.Constant(value=str(text)) if _CODE.fullmatch(text):
+                yield text
 
 
 def used_codes() -> set[str]:
@@ -59,10 +59,6 @@ def test_every_page_is_of_a_code_that_the_source_uses() -> None:
 
 
 def test_pages_start_with_their_code() -> None:
-    pages = (SOURCE / "model" / "problems").glob("*.md")
+    titles = {page.stem: page.read_text("utf-8").split("\n")[0] for page in PROBLEMS.glob("*.md")}
 
-    strays = [
-        page.name for page in pages if page.stem not in page.read_text("utf-8").split("\n")[0]
-    ]
-
-    assert strays == []
+    assert titles == {code: f"# {code}" for code in codes()}

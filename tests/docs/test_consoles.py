@@ -1,4 +1,4 @@
-"""Every command in the pages that can run without a cluster is run, and does what the page shows."""
+"""Every command of the pages that needs no cluster is run, and does what its page shows."""
 
 import re
 from itertools import zip_longest
@@ -24,7 +24,8 @@ def test_commands_of_a_page_print_what_the_page_shows(page: Path, tmp_path: Path
             assert end.status == 0, f"{step.place}: {step.command}\n" + "\n".join(end.printed)
         if step.shown:
             assert consoles.is_as_shown(end.printed, step.shown), (
-                f"{step.place}: {step.command} prints\n" + "\n".join(end.printed)
+                f"{step.place}: {step.command} prints what `python -m tests.docs.refresh` would"
+                " show:\n" + "\n".join(end.printed)
             )
 
 
@@ -74,3 +75,15 @@ def test_three_dots_stand_for_any_lines(printed: tuple[str, ...], shown: tuple[s
 )
 def test_lines_that_differ_are_seen(printed: tuple[str, ...], shown: tuple[str, ...]) -> None:
     assert not consoles.is_as_shown(printed, shown)
+
+
+def test_what_a_page_shows_is_made_anew_with_its_gaps() -> None:
+    shown = ("at 1:2", "...", "line 3", "...")
+
+    fresh = consoles.made_anew(("at 5:6", "x", "line 7", "y"), shown)
+
+    assert fresh == ("at 5:6", "...", "line 7", "...")
+
+
+def test_output_that_lost_what_a_page_shows_is_left_to_people() -> None:
+    assert consoles.made_anew(("a", "b"), ("a", "...", "c")) is None

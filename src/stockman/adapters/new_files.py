@@ -31,7 +31,7 @@ def create_file(path: Path, content: bytes, *, private: bool, tag: str) -> bool:
     draft = path.with_name(f".{path.name}.{tag}{DRAFT_SUFFIX}")
     _write(draft, content, private=private)
     try:
-        os.link(draft, path, follow_symlinks=False)
+        os.link(draft, path)
     except FileExistsError:
         return False
     except OSError as error:

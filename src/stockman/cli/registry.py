@@ -59,6 +59,11 @@ COMMANDS: Registry = {
         "Show what differs in meaning between the configurations of two directories.",
         LOOK,
     ),
+    "convert": Entry(
+        "stockman.cli.convert:convert",
+        "Turn files of one dialect into those of the other.",
+        LOOK,
+    ),
     "doctor": Entry(
         "stockman.cli.doctor:doctor",
         "Look at everything that stockman depends on, and say what to do about it.",

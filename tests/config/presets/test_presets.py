@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from stockman.app.schemas import write_schemas
+from stockman.config.dialect import CLASSIC_KEYS
 from stockman.config.language.estate import Estate
 from stockman.config.load import Loaded, load
 from stockman.config.presets import (
@@ -90,6 +91,26 @@ def test_the_first_line_tells_editors_where_the_schema_is(
     for file, text in render_preset(name, dialect=dialect).items():
         assert text.splitlines()[0] == lines[file]
         assert (tmp_path / SCHEMAS[file]).is_file()
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_toml_speaks_of_its_own_keys_and_files(name: str) -> None:
+    (text,) = render_preset(name, dialect="toml").values()
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+
+    assert not set(re.findall(r"[\w.-]+", "".join(comments))) & set(CLASSIC_KEYS)
+    assert "nodes.yaml" not in text
+    assert "cluster.yaml" not in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_toml_has_every_comment(name: str) -> None:
+    classic = "".join(render_preset(name).values())
+    (toml,) = render_preset(name, dialect="toml").values()
+
+    of_editors = classic.count("# yaml-language-server")
+    assert toml.count("# ") == classic.count("# ") - of_editors
 
 
 @pytest.mark.parametrize("name", PRESETS)

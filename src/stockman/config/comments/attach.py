@@ -45,6 +45,12 @@ class Comments:
         """The comments of the list item at a place."""
         return _noted(self._items.pop(at, None))
 
+    def give_to_item(self, key: Position, item: Position) -> None:
+        """Make the comments of a key those of an item: what had a name stands in a list now."""
+        anchor = self._keys.pop(key, None)
+        if anchor is not None:
+            self._items[item] = anchor
+
     def left(self) -> Iterator[tuple[Position, str]]:
         """Comments that nobody took, with what they belong to."""
         for one in [*self._keys.values(), *self._items.values()]:
@@ -69,9 +75,7 @@ class _Attaching:
         self._for_editors = [
             line for line, one in alone.items() if one.text.startswith(_FOR_EDITORS)
         ]
-        self._alone = {
-            line: one for line, one in alone.items() if line not in self._for_editors
-        }
+        self._alone = {line: one for line, one in alone.items() if line not in self._for_editors}
         self._header: list[str] = []
         self._footer: list[str] = []
 

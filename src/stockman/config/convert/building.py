@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from stockman.config.convert.result import Lost
 from stockman.config.inherit import inherited
@@ -13,6 +14,8 @@ from stockman.config.typed import typed
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
 
+_UNFIT = "its value does not fit the key that it would have"
+
 
 class Building:
     """What was found so far, and what has no place in it."""
@@ -20,6 +23,8 @@ class Building:
     def __init__(self, file: str) -> None:
         self.whole = Mapping(Position(file, 1, 1))
         self.lost: list[Lost] = []
+        self.blanks: frozenset[Position] = frozenset()
+        """Where the file has something that is no value; such items are left out of lists."""
 
     def put(self, path: str, entry: Entry) -> None:
         """Place a value under a path of the one shape; the entry's name is the foreign one."""
@@ -45,16 +50,23 @@ class Building:
         reading = Reading(problems)
         inherited(tree, reading)
         typed(Estate, tree, reading)
-        reasons = {
-            problem.where: problem.why
-            for problem in problems.errors
-            if problem.code != "config.missing-key"
-        }
+        places = {one.where for one in problems.errors if one.code != "config.missing-key"}
         for mapping, name, entry in list(_leaves(self.whole)):
-            reason = reasons.get(entry.value.at)
-            if reason is not None:
+            known = entry.name or name
+            if entry.value.at in places:
                 del mapping.entries[name]
-                self.lose(entry.name or name, entry.value.at, reason)
+                self.lose(known, entry.value.at, _UNFIT)
+            elif isinstance(entry.value, Sequence):
+                self._drop_items(entry.value, known, places)
+
+    def _drop_items(
+        self, sequence: Sequence, known: str, places: AbstractSet[Position | str]
+    ) -> None:
+        for index, item in enumerate(sequence.items):
+            if item.at in places and item.at not in self.blanks:
+                self.lose(f"{known}[{index}]", item.at, _UNFIT)
+        unfit = places | self.blanks
+        sequence.items = [item for item in sequence.items if item.at not in unfit]
 
 
 def put_into(mapping: Mapping, path: str, entry: Entry) -> None:
@@ -80,16 +92,14 @@ def text_at(text: str, node: Node) -> Scalar:
 def _leaves(node: Node) -> Iterator[tuple[Mapping, str, Entry]]:
     if isinstance(node, Mapping):
         for name, entry in node.entries.items():
-            if isinstance(entry.value, Mapping):
-                yield from _leaves(entry.value)
-            elif isinstance(entry.value, Sequence) and not _holds_values(entry.value):
-                yield from _leaves(entry.value)
-            else:
+            if isinstance(entry.value, Scalar) or _holds_values(entry.value):
                 yield node, name, entry
+            else:
+                yield from _leaves(entry.value)
     elif isinstance(node, Sequence):
         for item in node.items:
             yield from _leaves(item)
 
 
-def _holds_values(sequence: Sequence) -> bool:
-    return all(isinstance(item, Scalar) for item in sequence.items)
+def _holds_values(node: Node) -> bool:
+    return isinstance(node, Sequence) and all(isinstance(item, Scalar) for item in node.items)

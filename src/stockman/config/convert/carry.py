@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
 _FLAGS = {"true": True, "false": False}
 _ENCRYPTED = "its encryption is bound to the file and the key that it stands in"
 _FOR_EDITORS = "it names the schema of this file; `stockman schema` knows that of the other"
-_NO_VALUE = "it has no value, and TOML has no empty keys"
+NO_VALUE = "it has no value, and TOML has no empty keys"
 
 
 class _Gone(Exception):
@@ -66,14 +66,14 @@ class Carrier:
     def _block(self, cls: type, mapping: Mapping, path: str) -> dict[str, Noted]:
         kinds = {member.name: member.kind for member in members(cls)}
         found: dict[str, Noted] = {}
-        for name, entry in _in_order(mapping):
+        for name, entry in mapping.entries.items():
             inner = f"{path}.{name}" if path else name
             known = entry.name or inner
             if name not in kinds:
                 self.lose(known, entry.key.at, "it is not a key of the language")
             elif isinstance(entry.value, Scalar) and entry.value.is_null:
                 if self._to_toml:
-                    self.lose(known, entry.key.at, _NO_VALUE)
+                    self.lose(known, entry.key.at, NO_VALUE)
             else:
                 self._carry(found, name, entry, kinds[name], inner)
         return found
@@ -85,16 +85,13 @@ class Carrier:
             value = self._value(kind, entry.value, path, entry.name or path)
         except _Gone:
             return
-        around = self._around(name, entry, path)
-        found[name] = replace(around, value=value)
+        if _is_spelled(name, entry, path):
+            found[name] = replace(self._around(entry, path), value=value)
+        elif not isinstance(value, dict | list) or value:
+            found[name] = Noted(value=value)  # a section that only flat keys speak of
 
-    def _around(self, name: str, entry: Entry, path: str) -> Noted:
-        key = entry.key
-        spelled = key.text == name or key.text == entry.name.rpartition(".")[2]
-        stands_for_item = CLASSIC_KEYS.get(key.text) == f"{path}[0]"
-        if not spelled and not stands_for_item:
-            return Noted(value=None)  # a section that only flat keys speak of
-        around = self.comments_of_key(key)
+    def _around(self, entry: Entry, path: str) -> Noted:
+        around = self.comments_of_key(entry.key)
         is_table = not isinstance(entry.value, Scalar) and "." in path
         return replace(around, above=_without_gap(around.above) if is_table else around.above)
 
@@ -128,7 +125,7 @@ class Carrier:
 
     def _map(self, kind: Kind, node: Mapping, path: str) -> dict[str, Noted]:
         found: dict[str, Noted] = {}
-        for name, entry in _in_order(node):
+        for name, entry in node.entries.items():
             self._carry(found, name, entry, kind, f"{path}.{name}")
         return found
 
@@ -139,9 +136,16 @@ class Carrier:
             return self._list(Free(), node, known, known)
         value = untyped(node)
         if value is None and self._to_toml:
-            self.lose(known, node.at, _NO_VALUE)
+            self.lose(known, node.at, NO_VALUE)
             raise _Gone
         return value
+
+
+def _is_spelled(name: str, entry: Entry, path: str) -> bool:
+    """Whether the key of an entry is one that the user wrote for it."""
+    key = entry.key.text
+    stands_for_item = CLASSIC_KEYS.get(key) == f"{path}[0]"
+    return stands_for_item or key in (name, entry.name.rpartition(".")[2])
 
 
 def _typed(kind: Value, text: str, path: str) -> object:
@@ -150,14 +154,6 @@ def _typed(kind: Value, text: str, path: str) -> object:
     if kind.base is int and _NUMBER.fullmatch(text) and path not in NUMBERS_WRITTEN_AS_TEXT:
         return int(text)
     return text
-
-
-def _in_order(mapping: Mapping) -> list[tuple[str, Entry]]:
-    """Entries as they stand in the file; merged ones stay where the merge put them."""
-    entries = list(mapping.entries.items())
-    if any(entry.via for _, entry in entries):
-        return entries
-    return sorted(entries, key=lambda pair: pair[1].key.at)
 
 
 def _without_gap(above: tuple[str, ...]) -> tuple[str, ...]:

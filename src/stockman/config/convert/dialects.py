@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from stockman.config.classic import checked_sections, repository_address, unflattened
 from stockman.config.comments import Comments, comments_of_toml, comments_of_yaml
-from stockman.config.convert.carry import Carrier
+from stockman.config.convert.carry import NO_VALUE, Carrier
 from stockman.config.convert.into_classic import classic_files
 from stockman.config.convert.into_toml import toml_files
-from stockman.config.convert.result import Converted
+from stockman.config.convert.result import Converted, in_order
 from stockman.config.convert.written import Written
-from stockman.config.dialect import VISIBILITY
+from stockman.config.dialect import CLASSIC_KEYS, CLASSIC_ONLY, VISIBILITY
 from stockman.config.language.estate import CLUSTER_SECTIONS, MACHINE_SECTIONS
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML, load
 from stockman.config.noted import Noted
 from stockman.config.source.text import decoded
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Mapping, Scalar
+from stockman.config.source.tree import Entry, Mapping, Node, Scalar
 from stockman.config.source.yaml_reader import read_yaml, tokens
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
@@ -43,14 +43,15 @@ def classic_to_toml(contents: Texts[str, bytes]) -> Converted:
     cluster = trees.get(CLUSTER_YAML) or Mapping(Position(CLUSTER_YAML, 1, 1))
     nodes = trees.get(NODES_YAML) or Mapping(Position(NODES_YAML, 1, 1))
     _lose_encryption(carrier, (cluster, nodes))
-    sections = carrier.sections(unflattened(cluster, Problems()))
+    _lose_empty_keys(carrier, cluster)
+    sections = carrier.sections(_as_written(unflattened(cluster, Problems())))
     machines = carrier.sections(checked_sections(nodes, MACHINE_SECTIONS, Problems()))
     _fold_visibility(carrier, cluster, sections)
     written = _joined(sections, machines, comments)
     carrier.lose_the_rest()
     return Converted(
         files=toml_files(written),
-        lost=tuple(carrier.lost),
+        lost=in_order(carrier.lost),
         notes=(_EXPANDED,) if any(_has_aliases(text) for text in texts.values()) else (),
     )
 
@@ -71,7 +72,7 @@ def toml_to_classic(contents: Texts[str, bytes]) -> Converted:
         sections=carrier.sections(whole), header=comments.header, footer=comments.footer
     )
     carrier.lose_the_rest()
-    return Converted(files=classic_files(written), lost=tuple(carrier.lost))
+    return Converted(files=classic_files(written), lost=in_order(carrier.lost))
 
 
 def _obstacles(given: Texts[str, bytes]) -> Problems:
@@ -87,10 +88,17 @@ def _lose_encryption(carrier: Carrier, trees: tuple[Mapping, ...]) -> None:
             carrier.lose("sops", entry.key.at, _ENCRYPTION)
 
 
+def _lose_empty_keys(carrier: Carrier, cluster: Mapping) -> None:
+    for name, entry in cluster.entries.items():
+        flat = name in CLASSIC_KEYS or name in CLASSIC_ONLY
+        if flat and isinstance(entry.value, Scalar) and entry.value.is_null:
+            carrier.lose(name, entry.key.at, NO_VALUE)
+
+
 def _fold_visibility(carrier: Carrier, cluster: Mapping, sections: dict[str, Noted]) -> None:
     """Visibility is part of the repository's address, and its comments are that key's."""
     entry = cluster.entries.get(VISIBILITY)
-    if entry is None:
+    if entry is None or (isinstance(entry.value, Scalar) and entry.value.is_null):
         return
     keys = sections["repository"].value if "repository" in sections else {}
     name = cluster.get("repository_name")
@@ -122,6 +130,24 @@ def _joined(
     else:
         footer = tuple(line for lines in (*between, nodes.footer) for line in ("", *lines))
     return Written(sections={**sections, **machines}, header=cluster.header, footer=footer)
+
+
+def _as_written(tree: Mapping) -> Mapping:
+    """A tree whose keys stand in the order of the file, the flat ones among the others."""
+    return Mapping(
+        tree.at,
+        {
+            name: Entry(entry.key, _in_order(entry.value), name=entry.name, via=entry.via)
+            for name, entry in tree.entries.items()
+        },
+    )
+
+
+def _in_order(node: Node) -> Node:
+    if not isinstance(node, Mapping) or any(entry.via for entry in node.entries.values()):
+        return node
+    by_place = sorted(node.entries.items(), key=lambda pair: pair[1].key.at)
+    return _as_written(Mapping(node.at, dict(by_place)))
 
 
 def _has_aliases(text: str) -> bool:

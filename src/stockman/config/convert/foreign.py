@@ -12,7 +12,7 @@ from stockman.config.convert.carry import Carrier
 from stockman.config.convert.into_classic import classic_files
 from stockman.config.convert.into_toml import toml_files
 from stockman.config.convert.machine_keys import Machine
-from stockman.config.convert.result import Converted, Lost, ToFill
+from stockman.config.convert.result import Converted, ToFill, in_order
 from stockman.config.convert.written import Written
 from stockman.config.load import load
 from stockman.config.noted import Noted
@@ -52,10 +52,9 @@ def converted(
     )
     carrier.lose_the_rest()
     to_fill = _to_fill(_files(written, to_toml=to_toml))
-    lost = sorted((*building.lost, *carrier.lost), key=_place)
     return Converted(
         files=_files(_with_gaps_named(written, to_fill), to_toml=to_toml),
-        lost=tuple(lost),
+        lost=in_order((*building.lost, *carrier.lost)),
         to_fill=to_fill,
         notes=notes,
     )
@@ -84,13 +83,16 @@ def _with_gaps_named(written: Written, to_fill: tuple[ToFill, ...]) -> Written:
             by_node.setdefault(int(found[1]), []).append(found[2])
     header = written.header
     if others:
-        header = (*header, *([""] if header else []), "To fill in:", *(f"- {one}" for one in others))
+        header = (
+            *header,
+            *([""] if header else []),
+            "To fill in:",
+            *(f"- {one}" for one in others),
+        )
     return replace(written, header=header, sections=_with_node_gaps(written.sections, by_node))
 
 
-def _with_node_gaps(
-    sections: dict[str, Noted], by_node: dict[int, list[str]]
-) -> dict[str, Noted]:
+def _with_node_gaps(sections: dict[str, Noted], by_node: dict[int, list[str]]) -> dict[str, Noted]:
     nodes = sections.get("nodes")
     if nodes is None or not isinstance(nodes.value, list):
         return sections
@@ -110,7 +112,3 @@ def _with_gap(item: Noted, keys: list[str]) -> Noted:
     line = f"to fill in: {', '.join(keys)}"
     values[first] = replace(values[first], below=(*values[first].below, line))
     return replace(item, value=values)
-
-
-def _place(lost: Lost) -> tuple[str, int, int]:
-    return (lost.at.file, lost.at.line, lost.at.column)

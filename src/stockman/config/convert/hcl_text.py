@@ -100,13 +100,13 @@ class HclText:
         start = self.index
         braces = [0]  # of every text and expression that is open; texts are the odd ones
         self.index += 1
-        while not self.at_end:
+        while braces:
             in_text = len(braces) % 2 == 1
-            character = self.text[self.index]
+            character = self.text[self.index : self.index + 1]
+            if not character or (in_text and character == "\n"):
+                self.refuse("a quoted text does not end", 'end it with `"` on the same line')
             if in_text and character == "\\":
                 self.index += 1
-            elif in_text and character == "\n":
-                break
             elif in_text and self._starts_expression():
                 braces.append(1)
                 self.index += 1
@@ -115,10 +115,8 @@ class HclText:
             elif character == '"' or (not in_text and self._closes(character, braces)):
                 braces.pop()
             self.index += 1
-            if not braces:
-                return self.text[start + 1 : self.index - 1]
             self.check_depth(len(braces))
-        self.refuse("a quoted text does not end", 'end it with `"` on the same line')
+        return self.text[start + 1 : self.index - 1]
 
     def _starts_expression(self) -> bool:
         doubled = self.text[self.index - 1] == self.text[self.index]
@@ -141,4 +139,3 @@ class HclText:
         self.index = end.end()
         lines = self.text[opening.end() : end.start()]
         return textwrap.dedent(lines) if opening["dedent"] else lines
-

@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Interface
 
 from stockman.config.convert.building import Building, put_into, text_at
-from stockman.config.source.tree import Entry, Mapping, Scalar
+from stockman.config.source.tree import Entry, Mapping, Node, Scalar
 from stockman.model.origin import Position
 
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -39,6 +39,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
 PATHS = {name: path for path, names in _NAMES.items() for name in names}
 """Path in a node by the name that another tool has for it."""
 
+_ORDER = list(_NAMES)
+
 GATEWAYS = ("gateway", "default_gateway", "gw")
 
 _SIZE = re.compile(r"(\d+) ?(?:G|GB|Gi|GiB)")
@@ -57,6 +59,7 @@ class Machine:
 def machine_of(source: Mapping, known: str, building: Building) -> Machine:
     """The machine that a mapping of another tool describes; `known` is its name there."""
     machine = Machine(source.at)
+    found: list[tuple[str, Entry]] = []
     for name, entry in source.entries.items():
         named = Entry(entry.key, entry.value, name=f"{known}.{name}")
         value = entry.value
@@ -65,30 +68,34 @@ def machine_of(source: Mapping, known: str, building: Building) -> Machine:
         if name in GATEWAYS and isinstance(value, Scalar):
             machine.gateways[value.text] = named
         elif name in PATHS:
-            _put(machine, PATHS[name], named)
+            found.append(_placed(PATHS[name], named))
         else:
             building.lose(named.name, entry.key.at, NO_SUCH_KEY)
+    for path, named in sorted(found, key=lambda pair: _ORDER.index(pair[0])):
+        _put(machine, path, named)
     return machine
+
+
+def _placed(path: str, entry: Entry) -> tuple[str, Entry]:
+    """Where a value belongs, and how it is spelled there: `disk` may be a device or a size."""
+    size = sized(entry.value) if path in ("disk", "vm.disk_gb") else None
+    if size is None:
+        return path, entry
+    return "vm.disk_gb", Entry(entry.key, size, name=entry.name)
 
 
 def _put(machine: Machine, path: str, entry: Entry) -> None:
     value = entry.value
-    if isinstance(value, Scalar) and path == "address" and "/" in value.text:
+    if path == "address" and isinstance(value, Scalar) and "/" in value.text:
         _put_interface(machine, entry, value)
-    elif isinstance(value, Scalar) and path in ("disk", "vm.disk_gb"):
-        size = sized(value)
-        is_size = size is not None
-        put_into(
-            machine.keys,
-            "vm.disk_gb" if is_size else path,
-            Entry(entry.key, size or value, name=entry.name),
-        )
     else:
         put_into(machine.keys, path, entry)
 
 
-def sized(value: Scalar) -> Scalar | None:
-    """A disk size in GiB; None for a text that is something else, such as a device."""
+def sized(value: Node) -> Scalar | None:
+    """A disk size in GiB; None for what is something else, such as a device."""
+    if not isinstance(value, Scalar):
+        return None
     found = _SIZE.fullmatch(value.text)
     if found is not None:
         return text_at(found[1], value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 
 from stockman.model.origin import Position
@@ -17,6 +18,11 @@ class Lost:
     """Its name in the source."""
     at: Position
     reason: str
+
+
+def in_order(lost: Iterable[Lost]) -> tuple[Lost, ...]:
+    """What was lost in the order of files and lines."""
+    return tuple(sorted(lost, key=lambda one: one.at))
 
 
 @record

@@ -98,4 +98,8 @@ def _hint(file: str) -> str:
 
 
 def _as_toml(texts: dict[str, str]) -> dict[str, str]:
-    raise NotImplementedError
+    from stockman.config.convert.dialects import classic_to_toml
+    from stockman.config.presets.toml_words import in_toml_words
+
+    contents = {file: in_toml_words(text).encode() for file, text in texts.items()}
+    return classic_to_toml(contents).files

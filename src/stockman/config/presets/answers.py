@@ -12,8 +12,8 @@ from stockman.model.support import talos_line
 from stockman.model.version import Version
 
 CLOSED = """\
-# Nothing is published on the internet. With true, these are needed as well:
-# cloudflare_domain, cloudflare_token, cloudflare_gateway_addr.
+# Nothing is published on the internet. To change that, switch it on here and give
+# cloudflare_domain, cloudflare_token and cloudflare_gateway_addr as well.
 cloudflare_enabled: false
 """
 """How every preset with a cluster says that it does without Cloudflare."""

@@ -86,7 +86,7 @@ def _check_contract(context: Context, contract: Version) -> None:
         else f"there is no style of configuration for Talos {contract.minor_text}"
     )
     context.problems.error(
-        "talos.contract",
+        "talos.contract-mismatch",
         f"{context.name('talos.contract')} does not fit",
         why=why,
         fix="set it to the Talos line the cluster was made with, such as "

@@ -1,0 +1,31 @@
+"""The forms that a conversion can start from, and how each is known."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Literal, get_args
+
+from stockman.config.convert.vm_file import is_vm_file
+from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML
+from stockman.config.source.text import Unreadable, decoded
+from stockman.config.source.yaml_reader import read_yaml
+
+Form = Literal["classic", "toml", "vm", "terraform"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+_BY_NAME: dict[str, Form] = {CLUSTER_YAML: "classic", NODES_YAML: "classic", CLUSTER_TOML: "toml"}
+_BY_SUFFIX: dict[str, Form] = {".toml": "toml", ".tf": "terraform", ".tfvars": "terraform"}
+_YAML = (".yaml", ".yml")
+
+
+def form_of(name: str, content: bytes) -> Form | None:
+    """The form of a file by its name and, for YAML, by what is in it; None: it is not known."""
+    suffix = PurePath(name).suffix
+    known = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
+    if known is not None or suffix not in _YAML:
+        return known
+    try:
+        tree = read_yaml(name, decoded(name, content))
+    except Unreadable:
+        return "vm"  # its reader says what is wrong, and where
+    return "vm" if is_vm_file(tree) else None

@@ -1,0 +1,48 @@
+"""Files that take the place of others."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.replaced_files import replace_file
+
+
+def test_the_new_content_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text("old")
+
+    replace_file(path, b"new", tag="1")
+
+    assert path.read_bytes() == b"new"
+    assert [one.name for one in tmp_path.iterdir()] == ["cluster.yaml"]
+
+
+def test_rights_stay_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.yaml"
+    path.write_text("old")
+    path.chmod(0o600)
+
+    replace_file(path, b"new", tag="1")
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+
+    replace_file(link, b"new", tag="1")
+
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_what_cannot_be_replaced_leaves_no_draft(tmp_path: Path) -> None:
+    (tmp_path / "cluster.yaml" / "inside").mkdir(parents=True)
+
+    with pytest.raises(OSError, match=r"cluster\.yaml"):
+        replace_file(tmp_path / "cluster.yaml", b"new", tag="1")
+
+    assert [one.name for one in tmp_path.iterdir()] == ["cluster.yaml"]
