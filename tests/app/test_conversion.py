@@ -207,6 +207,4 @@ def test_what_describes_the_cluster_twice_is_named(project: Path, tmp_path: Path
 
 
 def test_a_result_may_stay_unwritten(project: Path) -> None:
-    assert unwritten(convert(project)) == (
-        ConvertedFile(name="cluster.toml", state="not written"),
-    )
+    assert unwritten(convert(project)) == (ConvertedFile(name="cluster.toml", state="not written"),)

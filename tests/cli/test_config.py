@@ -55,6 +55,7 @@ def test_a_part_that_does_not_exist_is_named(project: Path) -> None:
 
     assert (done.status, done.out) == (1, "")
     assert "config.no-such-value" in done.err
+    assert "try cluster.network\n" in done.err
 
 
 def test_mistakes_stop_show_and_point_to_validate(project: Path) -> None:

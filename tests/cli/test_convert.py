@@ -79,6 +79,22 @@ def test_two_files_are_printed_with_their_names(project: Path) -> None:
     assert "\n# nodes.yaml\n---\nnodes:\n" in done.out
 
 
+def test_printing_wins_over_the_environment(project: Path) -> None:
+    arguments = ("-C", str(project), "convert", "--stdout")
+
+    assert ran(*arguments, program=REAL, STOCKMAN_OUTPUT="json") == converted(project, "--stdout")
+
+
+def test_files_that_the_output_would_spoil_are_not_printed(project: Path) -> None:
+    (project / "cluster.yaml").write_text(f"# Wiese, grün\n{CLUSTER}")
+    arguments = ("-C", str(project), "convert", "--stdout")
+
+    done = ran(*arguments, program=REAL, PYTHONIOENCODING="latin-1")
+
+    assert (done.status, done.out) == (64, "")
+    assert "# Wiese, grün" in ran(*arguments, program=REAL).out
+
+
 def test_programs_get_a_summary_without_the_content(project: Path) -> None:
     (project / "cluster.yaml").write_text(CLUSTER.replace("${PROXMOX_TOKEN}", CANARY))
 

@@ -73,3 +73,12 @@ def test_without_talos_nodes_no_cluster_key_is_needed() -> None:
 
 def test_loopback_networks_are_allowed() -> None:
     assert codes(loaded()) == []
+
+
+def test_a_vmid_is_taken_whether_the_region_is_written_or_not() -> None:
+    second = NODES.removeprefix("nodes:\n").replace("cp-1", "cp-2").replace("0.21", "0.22")
+    second = second.replace("00:21", "00:22").replace("host: pve-a", "host: pve-b, region: pve")
+
+    found = loaded(nodes=NODES + second)
+
+    assert "vm.vmid-taken" in codes(found)

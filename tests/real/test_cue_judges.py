@@ -134,7 +134,7 @@ def test_what_convert_makes_of_other_tools_files_is_right_for_cue(complaints: Ju
     stack = terraform_to(
         "variables.tf",
         b'talos_version = "1.11.5"\nproxmox_endpoint = "https://127.66.0.4:8006/api2/json"\n'
-        b'controllers = { a = { ip = "127.66.0.11/24", mac = "52:54:00:12:34:56", vmid = 1001 } }\n',
+        b'controllers = { a = { ip = "127.66.0.11/24", mac = "52:54:00:12:34:56", vmid = 101 } }\n',
         to_toml=False,
     )
 

@@ -27,7 +27,8 @@ def show(directory: Path, path: str | None = None) -> Tree:
     if part is None:
         from stockman.config.nearest import nearest
 
-        near = nearest(path, (name for name, _ in flattened(tree)))
+        names = {name for leaf, _ in flattened(tree) for name in _prefixes(leaf)}
+        near = nearest(path, sorted(names))
         raise NotFound(
             Problem(
                 code="config.no-such-value",
@@ -37,6 +38,11 @@ def show(directory: Path, path: str | None = None) -> Tree:
             )
         )
     return part
+
+
+def _prefixes(path: str) -> list[str]:
+    parts = path.replace("[", ".").replace("]", "").split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
 
 
 def compare(before: Path, after: Path) -> tuple[Difference, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from stockman.cli import options
 from stockman.cli.command import command
@@ -66,7 +67,8 @@ def convert(
     from stockman.adapters.system import SystemEntropy
     from stockman.app import conversion
 
-    if printed and (out is not None or output is not Output.TABLE):
+    asked = click.get_current_context().get_parameter_source("output")
+    if printed and (out is not None or asked is ParameterSource.COMMANDLINE):
         raise click.UsageError("--stdout goes neither with --out nor with --output")
     made = conversion.convert(source, **given)
     screen = current()
@@ -77,7 +79,10 @@ def convert(
     else:
         files = conversion.write(made, out, SystemEntropy(), force=force)
     if printed:
-        screen.data(_whole(made.result.files))
+        whole = _whole(made.result.files)
+        if not whole.isascii() and not screen.takes_unicode:
+            raise click.UsageError("the output cannot carry every character; use --out instead")
+        screen.data(whole)
         for line in _report(made, (), screen.notes_width):
             screen.note(line)
         return Exit.DONE

@@ -54,14 +54,14 @@ def _stray(name: str, entry: Entry, whole: Mapping, problems: Problems) -> None:
             "config.reserved-key",
             f"{name} is reserved for later",
             why="this version of stockman has no meaning for it",
-            fix="remove it until a version that knows it",
+            fix="remove it; a later version will know it",
             at=entry.key.at,
         )
     elif name in MACHINE_SECTIONS or name in CLUSTER_SECTIONS or name in CLASSIC_KEYS:
         home = "nodes.yaml" if name in MACHINE_SECTIONS else "cluster.yaml"
         problems.error(
             "config.wrong-file",
-            f"{name} does not belong into {file}",
+            f"{name} does not belong in {file}",
             why=f"it is a key of {home}",
             fix=f"move it to {home}",
             at=entry.key.at,

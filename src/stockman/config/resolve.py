@@ -73,7 +73,7 @@ def _check_ready(loaded: Loaded) -> None:
                 code="config.encrypted",
                 what=f"{first.name} is encrypted",
                 where=first.at,
-                why=f"{len(loaded.opaque)} values that are needed cannot be read",
+                why=f"encrypted and needed: {', '.join(one.name for one in loaded.opaque)}",
                 fix="give the values in the clear; only secrets have to be encrypted",
             )
         )

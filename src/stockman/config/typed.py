@@ -155,7 +155,7 @@ def _annotated(hint: object) -> Reader:
 
 
 def _shaped(reader: Reader, shape: Shape) -> Reader:
-    pattern = re.compile(shape.pattern)
+    pattern = re.compile(shape.pattern, re.ASCII)
 
     def read(node: Node, place: Place, reading: Reading) -> object:
         text = reader(node, place, reading)
@@ -239,7 +239,7 @@ def _mapping(key_hint: object, reader: Reader) -> Reader:
 
 
 def _check_key(name: str, shape: Shape, at: Position, place: Place, reading: Reading) -> None:
-    if re.fullmatch(shape.pattern, name) is None:
+    if re.fullmatch(shape.pattern, name, re.ASCII) is None:
         reading.problems.error(
             "config.value",
             f"{place.path} has a name that does not fit",

@@ -78,7 +78,8 @@ class HclText:
                     return
                 start = self.index
                 self.skip(SPACE)
-                self.index += self.index == start  # a comment that never ends
+                if self.index == start:
+                    self.refuse("a comment does not end", "end it with `*/`")
             else:
                 self._track(character, brackets)
                 self.index += 1

@@ -38,6 +38,14 @@ class Context:
         return origin.at in self._unfit or origin.name in self._opaque
 
     @property
+    def only_region(self) -> str | None:
+        """The region of machines that name none; None where there are several or no clusters."""
+        proxmox = self.estate.proxmox
+        if proxmox is None or len(proxmox.clusters) > 1:
+            return None
+        return proxmox.clusters[0].region if proxmox.clusters else proxmox.region
+
+    @property
     def cluster_file(self) -> Position:
         """Where keys of the cluster would be added."""
         return Position(CLUSTER_YAML if self._classic else CLUSTER_TOML, 1, 1)

@@ -76,9 +76,11 @@ def _vmids(context: Context) -> Iterable[Claim]:
     for node in context.estate.nodes:
         if node.vm is not None and node.vm.vmid is not None:
             owner = f"node {node.name}"
-            yield Claim(node.vm.vmid, owner, node.vm.where("vmid"), node.vm.region)
+            region = node.vm.region or context.only_region
+            yield Claim(node.vm.vmid, owner, node.vm.where("vmid"), region)
     for guest in context.estate.guests:
-        yield Claim(guest.vmid, f"guest {guest.name}", guest.where("vmid"))
+        owner = f"guest {guest.name}"
+        yield Claim(guest.vmid, owner, guest.where("vmid"), context.only_region)
 
 
 def _uuids(context: Context) -> Iterable[Claim]:

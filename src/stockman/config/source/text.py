@@ -33,7 +33,7 @@ def decoded(file: str, content: bytes) -> str:
                 code="file.too-large",
                 what=f"{file} is larger than a configuration can be",
                 where=file,
-                why=f"it has {len(content):,} bytes; the limit is {MAX_BYTES:,}",
+                why=f"it has more than the {MAX_BYTES:,} bytes that are read",
                 fix="check that this is the right file; split generated parts off",
             )
         )
