@@ -60,7 +60,7 @@ lock: ## Lock the requirements of pyproject.toml anew. UPGRADE=1 takes newer ver
 		--constraints requirements/run.txt --constraints requirements/build.txt >/dev/null
 
 clean: ## Remove everything that the other targets made in the tree.
-	@rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf .venv build dist docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	@find bench demo docs scripts src tests tools -type d -name __pycache__ -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 

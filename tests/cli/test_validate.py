@@ -30,7 +30,7 @@ def test_a_right_configuration_says_so_and_exits_0(project: Path) -> None:
     done = ran("-C", str(project), "validate", program=REAL)
 
     assert (done.status, done.err) == (0, "")
-    assert done.out == "cluster.yaml and nodes.yaml: valid (1 nodes, 0 guests, 0 hosts)\n"
+    assert done.out == "cluster.yaml and nodes.yaml: valid (1 node, 0 guests, 0 hosts)\n"
 
 
 def test_mistakes_are_shown_on_stderr_with_the_line_and_a_caret(project: Path) -> None:

@@ -63,8 +63,14 @@ def validate(ctx: click.Context, strict: bool, output: Output) -> int:
     if not failed:
         estate = found.loaded.estate
         files = " and ".join(sorted(found.texts))
-        screen.data(
-            f"{files}: valid ({len(estate.nodes)} nodes, {len(estate.guests)} guests, "
-            f"{len(estate.hosts)} hosts)"
+        counts = (
+            _counted(len(estate.nodes), "node"),
+            _counted(len(estate.guests), "guest"),
+            _counted(len(estate.hosts), "host"),
         )
+        screen.data(f"{files}: valid ({', '.join(counts)})")
     return Exit.FAILED if failed else Exit.DONE
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

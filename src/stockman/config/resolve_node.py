@@ -35,6 +35,8 @@ def _node(estate: Estate, node: NodeSection) -> Node:
         origins["role"] = origins["controller"]
     if "class_" in origins:
         origins["node_class"] = origins["class_"]
+    if "patches" in node.talos.origins:
+        origins["patches"] = node.talos.origins["patches"]
     if node.disk is None:
         origins["disk"] = derived("the first SCSI disk of the VM")
     node_class = node.class_ or _class_of_role(estate, controller=controller)
