@@ -87,7 +87,7 @@ def value_of(kind: Value) -> st.SearchStrategy[object]:
     if kind.shape is None:
         return _BASES[kind.base]
     shape = kind.shape
-    pattern = re.compile(shape.pattern)
+    pattern = re.compile(shape.pattern, re.ASCII)
     random = st.from_regex(pattern, fullmatch=True).filter(
         lambda text: len(text) <= shape.longest and pattern.fullmatch(_folded(text, shape.folded))
     )
