@@ -7,22 +7,14 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
+from bench import crypto
 from bench.estates import estate
 from bench.measure import least, least_call
+from bench.ratio import Ratio, report
 
 ROUNDS = 15
 ROOT = Path(__file__).parent.parent
-
-
-class Ratio(NamedTuple):
-    """One measured ratio; no limit: printed for the record."""
-
-    name: str
-    value: float
-    limit: float | None
-    detail: str
 
 
 def start_ups(directory: Path) -> list[Ratio]:
@@ -115,18 +107,6 @@ def environment() -> dict[str, str]:
     return {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in kept if name in os.environ}
 
 
-def report(ratios: list[Ratio]) -> int:
-    """Print a table; the exit status."""
-    over = False
-    for one in ratios:
-        verdict = "for the record" if one.limit is None else f"limit {one.limit:g}"
-        if one.limit is not None and one.value > one.limit:
-            verdict += "  OVER"
-            over = True
-        print(f"{one.name:42} {one.value:7.2f}   {verdict:20} {one.detail}")
-    return 1 if over else 0
-
-
 def main() -> int:
     """Measure everything."""
     from stockman.config.presets import render_preset
@@ -135,7 +115,8 @@ def main() -> int:
         directory = Path(made)
         for name, text in render_preset("fifteen-node").items():
             (directory / name).write_text(text)
-        return report([*start_ups(directory), *growth(directory), *beside_cue(directory)])
+        found = [*start_ups(directory), *growth(directory), *beside_cue(directory)]
+    return report([*found, *crypto.ratios()])
 
 
 if __name__ == "__main__":

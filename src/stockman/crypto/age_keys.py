@@ -1,12 +1,10 @@
-"""X25519 identities of age, and the file that `age-keygen` writes for one."""
+"""New identities of age, and the file that `age-keygen` writes for one."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
-from stockman.crypto.bech32 import bech32
+from stockman.crypto.age.identities import Identity
 from stockman.model.record import record
 from stockman.model.secret import Secret
 
@@ -19,18 +17,15 @@ class AgeIdentity:
     """A key that opens what was encrypted for its recipient."""
 
     recipient: str
-    """Public half, `age1...`."""
+    """Public half, `age1...` or `age1pq1...`."""
     identity: Secret
-    """Private half, `AGE-SECRET-KEY-1...`."""
+    """Private half, `AGE-SECRET-KEY-1...` or `AGE-SECRET-KEY-PQ-1...`."""
 
 
-def age_identity(raw: bytes) -> AgeIdentity:
+def age_identity(raw: bytes, *, post_quantum: bool = False) -> AgeIdentity:
     """The identity that 32 random bytes make."""
-    public = X25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
-    return AgeIdentity(
-        recipient=bech32("age", public),
-        identity=Secret(bech32("age-secret-key-", raw).upper()),
-    )
+    made = Identity(raw, post_quantum=post_quantum)
+    return AgeIdentity(recipient=made.recipient, identity=made.text)
 
 
 def age_key_file(identity: AgeIdentity, created: datetime) -> Secret:

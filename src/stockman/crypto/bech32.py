@@ -17,6 +17,37 @@ def bech32(prefix: str, data: bytes) -> str:
     )
 
 
+def bech32_data(text: str) -> tuple[str, bytes]:
+    """The prefix and the data of a Bech32 text; ValueError says what is wrong, without the text."""
+    if text.lower() != text and text.upper() != text:
+        raise ValueError("letters in both cases")
+    lower = text.lower()
+    prefix, separator, body = lower.rpartition("1")
+    if not separator or not prefix or len(body) < _CHECKSUM_LENGTH or not text.isascii():
+        raise ValueError("no form of Bech32")
+    values = [_ALPHABET.find(character) for character in body]
+    if -1 in values:
+        raise ValueError("a character that Bech32 does not have")
+    if _polymod([*_expanded(prefix), *values]) != 1:
+        raise ValueError("a wrong check sum: a character was lost or mistyped")
+    return prefix, _octets(values[:-_CHECKSUM_LENGTH])
+
+
+def _octets(values: list[int]) -> bytes:
+    """Groups of five bits as bytes; what fills up the last group has to be zero."""
+    pending = held = 0
+    data = bytearray()
+    for value in values:
+        pending = (pending << 5 | value) & 0xFFF
+        held += 5
+        if held >= 8:
+            held -= 8
+            data.append(pending >> held & 255)
+    if held >= 5 or pending & (1 << held) - 1:
+        raise ValueError("bits behind its end")
+    return bytes(data)
+
+
 def _quintets(data: bytes) -> Iterator[int]:
     """The bits of data in groups of five, the last one filled up with zeros."""
     pending = held = 0
@@ -31,10 +62,16 @@ def _quintets(data: bytes) -> Iterator[int]:
 
 
 def _checksum(prefix: str, values: list[int]) -> list[int]:
-    expanded = [ord(character) >> 5 for character in prefix]
-    expanded += [0, *(ord(character) & 31 for character in prefix)]
-    remainder = _polymod([*expanded, *values, *[0] * _CHECKSUM_LENGTH]) ^ 1
+    remainder = _polymod([*_expanded(prefix), *values, *[0] * _CHECKSUM_LENGTH]) ^ 1
     return [remainder >> 5 * place & 31 for place in reversed(range(_CHECKSUM_LENGTH))]
+
+
+def _expanded(prefix: str) -> list[int]:
+    return [
+        *(ord(character) >> 5 for character in prefix),
+        0,
+        *(ord(character) & 31 for character in prefix),
+    ]
 
 
 def _polymod(values: Iterable[int]) -> int:

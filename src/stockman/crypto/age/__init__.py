@@ -1,0 +1,1 @@
+"""Files of age: format version 1, X25519 and post-quantum keys, both directions, as streams."""

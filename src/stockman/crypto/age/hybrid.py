@@ -1,0 +1,93 @@
+"""Post-quantum keys of age: ML-KEM-768 together with X25519, in HPKE.
+
+Who wants to read needs to break both. The random numbers of wrapping come from the cryptographic
+library: it offers no way to give them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey, MLKEM768PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.hpke import (
+    AEAD,
+    KDF,
+    KEM,
+    MLKEM768X25519PrivateKey,
+    MLKEM768X25519PublicKey,
+    Suite,
+)
+
+from stockman.crypto.age import problems
+from stockman.crypto.age.base64 import decoded, encoded
+from stockman.crypto.age.header import FILE_KEY_BYTES, Stanza
+
+KIND = "mlkem768x25519"
+SEED_BYTES = 32
+PUBLIC_BYTES = 1184 + 32
+
+_LABEL = b"age-encryption.org/mlkem768x25519"
+_MLKEM_SEED = 64
+_MLKEM_PUBLIC = 1184
+_SHARE = 1088 + 32
+
+
+def public_key(seed: bytes) -> bytes:
+    """The public half of the key that 32 bytes make."""
+    mlkem, x25519 = _halves(seed)
+    return mlkem.public_key().public_bytes_raw() + x25519.public_key().public_bytes_raw()
+
+
+def wrap(public: bytes, file_key: bytes) -> Stanza:
+    """The stanza that only the holder of the private half can open; ValueError: no such key."""
+    key = MLKEM768X25519PublicKey(
+        MLKEM768PublicKey.from_public_bytes(public[:_MLKEM_PUBLIC]),
+        X25519PublicKey.from_public_bytes(public[_MLKEM_PUBLIC:]),
+    )
+    made = _suite().encrypt(file_key, key, info=_LABEL)
+    return Stanza(kind=KIND, arguments=(encoded(made[:_SHARE]),), body=made[_SHARE:])
+
+
+def unwrap(seed: bytes, stanza: Stanza, where: str) -> bytes | None:
+    """The file key; None: the stanza is for somebody else."""
+    if stanza.kind != KIND:
+        return None
+    share = _share(stanza, where)
+    key = MLKEM768X25519PrivateKey(*_halves(seed))
+    try:
+        return _suite().decrypt(share + stanza.body, key, info=_LABEL)
+    except InvalidTag:
+        return None
+
+
+@cache
+def _suite() -> Suite:
+    # Made when first needed: a library without ML-KEM can still do everything else.
+    return Suite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
+
+
+def _halves(seed: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
+    if len(seed) != SEED_BYTES:
+        raise ValueError(f"a post-quantum identity is made of {SEED_BYTES} bytes")
+    stretched = hashlib.shake_256(seed).digest(_MLKEM_SEED + 32)
+    return (
+        MLKEM768PrivateKey.from_seed_bytes(stretched[:_MLKEM_SEED]),
+        X25519PrivateKey.from_private_bytes(stretched[_MLKEM_SEED:]),
+    )
+
+
+def _share(stanza: Stanza, where: str) -> bytes:
+    if len(stanza.arguments) != 1:
+        raise problems.bad_stanza(where, "a post-quantum recipient has not exactly one share")
+    try:
+        share = decoded(stanza.arguments[0])
+    except ValueError as error:
+        raise problems.bad_stanza(where, f"a post-quantum share is base64 with {error}") from None
+    if len(share) != _SHARE:
+        raise problems.bad_stanza(where, f"a post-quantum share has not {_SHARE} bytes")
+    if len(stanza.body) != FILE_KEY_BYTES + 16:
+        raise problems.bad_stanza(where, "a post-quantum recipient holds no key of 16 bytes")
+    return share

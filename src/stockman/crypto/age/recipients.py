@@ -1,0 +1,61 @@
+"""Public keys of age, `age1...` and `age1pq1...`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from stockman.crypto.age import hybrid, problems, x25519
+from stockman.crypto.age.header import Stanza
+from stockman.crypto.bech32 import bech32_data
+from stockman.model.record import record
+
+CLASSIC_PREFIX = "age"
+HYBRID_PREFIX = "age1pq"
+
+
+@record
+class Recipient:
+    """A public key that files can be encrypted for."""
+
+    text: str
+    public: bytes
+
+    @property
+    def is_post_quantum(self) -> bool:
+        return len(self.public) == hybrid.PUBLIC_BYTES
+
+    def wrap(self, file_key: bytes, random_bytes: Callable[[int], bytes]) -> Stanza:
+        if not self.is_post_quantum:
+            return x25519.wrap(self.public, file_key, random_bytes)
+        try:
+            return hybrid.wrap(self.public, file_key)
+        except ValueError:
+            raise problems.bad_recipient(
+                "", _shown(self.text), "its post-quantum half is no key"
+            ) from None
+
+
+def parse_recipient(text: str, where: str = "") -> Recipient:
+    """The recipient that a text names; refuses SSH keys, plugins and private keys."""
+    if not text.startswith("age1"):
+        if text.upper().startswith("AGE-SECRET-KEY-"):
+            raise problems.bad_recipient(where, "a private key", "it opens files, and is secret")
+        why = "only `age1...` and `age1pq1...` are; SSH keys and plugins are left to age itself"
+        raise problems.bad_recipient(where, _shown(text), why)
+    try:
+        prefix, public = bech32_data(text)
+    except ValueError as error:
+        raise problems.bad_recipient(where, _shown(text), f"it has {error}") from None
+    size = {CLASSIC_PREFIX: x25519.KEY_BYTES, HYBRID_PREFIX: hybrid.PUBLIC_BYTES}.get(prefix)
+    if size is None:
+        why = f"its kind {prefix!r} belongs to a plugin"
+        raise problems.bad_recipient(where, _shown(text), why)
+    if len(public) != size:
+        why = f"it holds {len(public)} bytes, and a key of its kind has {size}"
+        raise problems.bad_recipient(where, _shown(text), why)
+    return Recipient(text=text, public=public)
+
+
+def _shown(text: str) -> str:
+    """A public key, shortened: post-quantum ones have 1,959 characters."""
+    return repr(text if len(text) <= 64 else f"{text[:24]}...{text[-8:]}")

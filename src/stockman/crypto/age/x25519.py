@@ -1,0 +1,66 @@
+"""X25519 keys of age: how they wrap and unwrap a file key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+from stockman.crypto.age import problems
+from stockman.crypto.age.base64 import decoded, encoded
+from stockman.crypto.age.header import FILE_KEY_BYTES, Stanza, derived_key
+
+KIND = "X25519"
+KEY_BYTES = 32
+
+_LABEL = b"age-encryption.org/v1/X25519"
+_NO_NONCE = bytes(12)
+
+
+def public_key(private: bytes) -> bytes:
+    """The public half of a private key."""
+    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+
+
+def wrap(public: bytes, file_key: bytes, random_bytes: Callable[[int], bytes]) -> Stanza:
+    """The stanza that only the holder of the private half can open."""
+    ephemeral = X25519PrivateKey.from_private_bytes(random_bytes(KEY_BYTES))
+    share = ephemeral.public_key().public_bytes_raw()
+    secret = ephemeral.exchange(X25519PublicKey.from_public_bytes(public))
+    cipher = ChaCha20Poly1305(derived_key(secret, share + public, _LABEL))
+    # One key seals one message, so the nonce may be nothing but zeros.
+    body = cipher.encrypt(_NO_NONCE, file_key, None)
+    return Stanza(kind=KIND, arguments=(encoded(share),), body=body)
+
+
+def unwrap(private: bytes, stanza: Stanza, where: str) -> bytes | None:
+    """The file key; None: the stanza is for somebody else."""
+    if stanza.kind != KIND:
+        return None
+    share = _share(stanza, where)
+    key = X25519PrivateKey.from_private_bytes(private)
+    try:
+        secret = key.exchange(X25519PublicKey.from_public_bytes(share))
+    except ValueError:
+        raise problems.bad_stanza(where, "its X25519 share is a point of low order") from None
+    cipher = ChaCha20Poly1305(derived_key(secret, share + public_key(private), _LABEL))
+    try:
+        return cipher.decrypt(_NO_NONCE, stanza.body, None)
+    except InvalidTag:
+        return None
+
+
+def _share(stanza: Stanza, where: str) -> bytes:
+    if len(stanza.arguments) != 1:
+        raise problems.bad_stanza(where, "an X25519 recipient has not exactly one share")
+    try:
+        share = decoded(stanza.arguments[0])
+    except ValueError as error:
+        raise problems.bad_stanza(where, f"an X25519 share is base64 with {error}") from None
+    if len(share) != KEY_BYTES:
+        raise problems.bad_stanza(where, "an X25519 share has not 32 bytes")
+    if len(stanza.body) != FILE_KEY_BYTES + 16:
+        raise problems.bad_stanza(where, "an X25519 recipient holds no key of 16 bytes")
+    return share

@@ -1,0 +1,275 @@
+"""Certificate authorities and what they issue, built as Talos builds its own.
+
+Time and the random parts of a certificate (serial number, key identifier) are given. Keys come
+from `private_keys`, and ECDSA signatures hold a random number of their own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from ipaddress import IPv4Address, IPv6Address
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256, SHA512
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.utils import CryptographyDeprecationWarning
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from stockman.crypto.pem import NotPem, first_block
+from stockman.crypto.private_keys import (
+    Algorithm,
+    PrivateKey,
+    algorithm_of,
+    key_pem,
+    new_key,
+    public_bytes,
+    read_key,
+)
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+RandomBytes = Callable[[int], bytes]
+"""So many bytes that nobody can foretell, as the `Entropy` port gives them."""
+
+_SERIAL_BYTES = 16
+_KEY_ID_BYTES = 20
+_LABEL = "CERTIFICATE"
+_BROKEN = (ValueError, UnsupportedAlgorithm, x509.DuplicateExtension, x509.InvalidVersion)
+"""What reading a part of a broken certificate may end with."""
+
+
+class Period(NamedTuple):
+    """From when until when a certificate holds; certificates count whole seconds."""
+
+    start: datetime
+    end: datetime
+
+    @classmethod
+    def lasting(cls, start: datetime, length: timedelta) -> Period:
+        begin = start.astimezone(UTC).replace(microsecond=0)
+        return cls(begin, begin + length)
+
+
+class Purpose(Enum):
+    """Which side of a connection a certificate is for."""
+
+    CLIENT = ExtendedKeyUsageOID.CLIENT_AUTH
+    SERVER = ExtendedKeyUsageOID.SERVER_AUTH
+
+
+@record
+class CertificateAndKey:
+    """A certificate together with its private key, both as PEM text."""
+
+    crt: str
+    key: Secret
+
+
+@record
+class Leaf:
+    """What a certificate says that an authority is asked to issue."""
+
+    period: Period
+    purposes: tuple[Purpose, ...]
+    organizations: tuple[str, ...] = ()
+    common_name: str = ""
+    """Empty: none."""
+    key_encipherment: bool = False
+    """Whether the key may also encrypt other keys."""
+    dns_names: tuple[str, ...] = ()
+    addresses: tuple[IPv4Address | IPv6Address, ...] = ()
+
+
+@record
+class Facts:
+    """What a certificate says about itself."""
+
+    organizations: tuple[str, ...]
+    common_name: str
+    """Empty: none."""
+    period: Period
+    is_authority: bool
+
+
+def new_authority(
+    organization: str, algorithm: Algorithm, period: Period, random_bytes: RandomBytes
+) -> CertificateAndKey:
+    """An authority that signed itself. Without an organization its subject is empty."""
+    key = new_key(algorithm)
+    subject = _name((organization,) if organization else (), "")
+    builder = _builder(subject, subject, period, random_bytes)
+    builder = builder.public_key(key.public_key())
+    builder = builder.add_extension(_key_usage(signs_certificates=True), critical=True)
+    builder = builder.add_extension(_purposes((Purpose.SERVER, Purpose.CLIENT)), critical=False)
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    identifier = x509.SubjectKeyIdentifier(random_bytes(_KEY_ID_BYTES))
+    builder = builder.add_extension(identifier, critical=False)
+    return _signed(builder, key, key)
+
+
+def issued(
+    authority: CertificateAndKey, leaf: Leaf, random_bytes: RandomBytes
+) -> CertificateAndKey:
+    """A new key with a certificate of an authority; both use the authority's kind of key.
+
+    `NotPem` where the authority cannot be read.
+    """
+    parent = read_certificate(authority.crt)
+    signer = read_key(authority.key)
+    key = new_key(algorithm_of(signer))
+    subject = _name(leaf.organizations, leaf.common_name)
+    builder = _builder(subject, parent.subject, leaf.period, random_bytes)
+    builder = builder.public_key(key.public_key())
+    usage = _key_usage(encrypts_keys=leaf.key_encipherment)
+    builder = builder.add_extension(usage, critical=True)
+    builder = builder.add_extension(_purposes(leaf.purposes), critical=False)
+    identifier = _key_identifier(parent)
+    if identifier is not None:
+        builder = builder.add_extension(identifier, critical=False)
+    names: list[x509.GeneralName] = [x509.DNSName(name) for name in leaf.dns_names]
+    names += [x509.IPAddress(address) for address in leaf.addresses]
+    if names:
+        is_nameless = not leaf.organizations and not leaf.common_name
+        builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=is_nameless)
+    return _signed(builder, key, signer)
+
+
+def read_certificate(text: str) -> x509.Certificate:
+    """The first certificate of a PEM text; `NotPem` otherwise."""
+    block = first_block(text)
+    if block.label != _LABEL:
+        raise NotPem(f"a block {block.label} is not a {_LABEL}")
+    try:
+        with warnings.catch_warnings():
+            # Authorities of kubeadm have the serial number zero, and clusters with them live on.
+            warnings.simplefilter("ignore", CryptographyDeprecationWarning)
+            return x509.load_der_x509_certificate(block.der)
+    except _BROKEN:
+        raise NotPem("what stands inside of the block is no certificate") from None
+
+
+def facts(text: str) -> Facts:
+    """What the first certificate of a PEM text says; `NotPem` where there is none."""
+    certificate = read_certificate(text)
+    try:
+        names = _texts(certificate.subject, NameOID.COMMON_NAME)
+        return Facts(
+            organizations=_texts(certificate.subject, NameOID.ORGANIZATION_NAME),
+            common_name=names[0] if names else "",
+            period=Period(certificate.not_valid_before_utc, certificate.not_valid_after_utc),
+            is_authority=_may_sign(certificate),
+        )
+    except _BROKEN:
+        raise NotPem("parts of the certificate cannot be read") from None
+
+
+def belongs(text: str, key: Secret) -> bool:
+    """Whether a private key is the one that a certificate speaks of; `NotPem` if unreadable."""
+    certificate = read_certificate(text)
+    try:
+        held = certificate.public_key()
+    except _BROKEN:
+        raise NotPem("the key inside of the certificate cannot be read") from None
+    spoken_of = held.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return spoken_of == public_bytes(read_key(key))
+
+
+def is_issued_by(text: str, authority: str) -> bool:
+    """Whether a certificate bears the signature of an authority; `NotPem` if unreadable."""
+    child, parent = read_certificate(text), read_certificate(authority)
+    try:
+        child.verify_directly_issued_by(parent)
+    except (InvalidSignature, TypeError, *_BROKEN):
+        return False
+    return True
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, period: Period, random_bytes: RandomBytes
+) -> x509.CertificateBuilder:
+    # Zero is no serial number, and certificates count from one.
+    serial = int.from_bytes(random_bytes(_SERIAL_BYTES), "big") or 1
+    return (
+        x509.CertificateBuilder()
+        .serial_number(serial)
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .not_valid_before(period.start)
+        .not_valid_after(period.end)
+    )
+
+
+def _name(organizations: Sequence[str], common_name: str) -> x509.Name:
+    """Several organizations share one place in the name, as Go writes them."""
+    parts = []
+    if organizations:
+        parts.append(
+            x509.RelativeDistinguishedName(
+                x509.NameAttribute(NameOID.ORGANIZATION_NAME, one) for one in organizations
+            )
+        )
+    if common_name:
+        attribute = x509.NameAttribute(NameOID.COMMON_NAME, common_name)
+        parts.append(x509.RelativeDistinguishedName([attribute]))
+    return x509.Name(parts)
+
+
+def _purposes(purposes: Sequence[Purpose]) -> x509.ExtendedKeyUsage:
+    return x509.ExtendedKeyUsage([purpose.value for purpose in purposes])
+
+
+def _key_usage(*, signs_certificates: bool = False, encrypts_keys: bool = False) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        key_encipherment=encrypts_keys,
+        key_cert_sign=signs_certificates,
+        content_commitment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _may_sign(certificate: x509.Certificate) -> bool:
+    try:
+        return certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    except x509.ExtensionNotFound:
+        return False
+
+
+def _key_identifier(parent: x509.Certificate) -> x509.AuthorityKeyIdentifier | None:
+    try:
+        found = parent.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
+    except x509.ExtensionNotFound:
+        return None
+    except _BROKEN:
+        raise NotPem("the extensions of the authority cannot be read") from None
+    return x509.AuthorityKeyIdentifier(found.value.digest, None, None)
+
+
+def _signed(
+    builder: x509.CertificateBuilder, key: PrivateKey, signer: PrivateKey
+) -> CertificateAndKey:
+    signature: SHA256 | SHA512 | None = SHA256()
+    if isinstance(signer, Ed25519PrivateKey):
+        signature = None
+    elif isinstance(signer, RSAPrivateKey):
+        signature = SHA512()
+    certificate = builder.sign(signer, signature)
+    return CertificateAndKey(
+        crt=certificate.public_bytes(Encoding.PEM).decode("ascii"), key=key_pem(key)
+    )
+
+
+def _texts(name: x509.Name, kind: x509.ObjectIdentifier) -> tuple[str, ...]:
+    values = (attribute.value for attribute in name.get_attributes_for_oid(kind))
+    return tuple(value for value in values if isinstance(value, str))

@@ -1,0 +1,45 @@
+"""PEM: a label around base64, without judging what the label promises."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import textwrap
+from typing import NamedTuple
+
+_LINE = 64
+_BLOCK = re.compile(
+    r"-----BEGIN (?P<label>[A-Z0-9 ]+)-----[ \t]*\r?\n"
+    r"(?P<body>[A-Za-z0-9+/=\s]*?)"
+    r"-----END (?P=label)-----"
+)
+
+
+class NotPem(ValueError):
+    """A text holds nothing that this could be read as; the message says what is wrong."""
+
+
+class Block(NamedTuple):
+    """One labelled piece of DER."""
+
+    label: str
+    der: bytes
+
+
+def pem(label: str, der: bytes) -> str:
+    """A block as Go and OpenSSL write it, ending with a newline."""
+    lines = textwrap.wrap(base64.b64encode(der).decode("ascii"), _LINE)
+    return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""])
+
+
+def first_block(text: str) -> Block:
+    """The first block of a text; `NotPem` where there is none."""
+    found = _BLOCK.search(text)
+    if found is None:
+        raise NotPem("there is no `-----BEGIN ...-----` block with its end in it")
+    try:
+        der = base64.b64decode("".join(found["body"].split()), validate=True)
+    except binascii.Error:
+        raise NotPem(f"what stands inside of the block {found['label']} is not base64") from None
+    return Block(found["label"], der)

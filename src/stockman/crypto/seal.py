@@ -1,0 +1,71 @@
+"""Seals: how a lock file knows that a secret file is unchanged, without opening it.
+
+A seal holds a hash of the bytes on disk, for everyone, and a keyed hash of the plaintext, for who
+has the identity. The key is derived from the identity by hashing alone: comparing costs no
+operation on curves or lattices. The name of the file is part of it, so that equal secrets in two
+files do not show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from stockman.crypto.age.identities import Identity
+from stockman.model.record import record
+
+_PURPOSE = b"stockman seal of plaintext, version 1"
+
+
+@record
+class Seal:
+    """What a lock file keeps of one secret file."""
+
+    disk: str
+    """SHA-256 of the encrypted bytes."""
+    plain: str
+    """HMAC of name and plaintext."""
+    keyed_by: str
+    """Tells which identity the HMAC is keyed from, and nothing else about it."""
+
+
+def sealed(file: str, content: bytes, plain: bytes, identity: Identity) -> Seal:
+    """The seal of a file, with the identity that whoever checks it will have."""
+    key = _key(identity)
+    return Seal(
+        disk=hashlib.sha256(content).hexdigest(),
+        plain=_plain_hash(key, file, plain),
+        keyed_by=_name(key),
+    )
+
+
+def is_on_disk(seal: Seal, content: bytes) -> bool:
+    """Whether the bytes are those that were sealed; needs no identity."""
+    return hmac.compare_digest(seal.disk, hashlib.sha256(content).hexdigest())
+
+
+def says(seal: Seal, file: str, plain: bytes, identities: Sequence[Identity]) -> bool | None:
+    """Whether a plaintext is the one that was sealed; None: that identity is not at hand."""
+    for identity in identities:
+        key = _key(identity)
+        if hmac.compare_digest(_name(key), seal.keyed_by):
+            return hmac.compare_digest(seal.plain, _plain_hash(key, file, plain))
+    return None
+
+
+def _key(identity: Identity) -> bytes:
+    purpose = _PURPOSE + (b", post-quantum" if identity.is_post_quantum else b", classic")
+    derive = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=purpose)
+    return derive.derive(identity.raw)
+
+
+def _name(key: bytes) -> str:
+    return hmac.digest(key, b"name", hashlib.sha256).hex()[:16]
+
+
+def _plain_hash(key: bytes, file: str, plain: bytes) -> str:
+    return hmac.digest(key, b"plain\0" + file.encode() + b"\0" + plain, hashlib.sha256).hex()

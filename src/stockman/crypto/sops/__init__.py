@@ -1,0 +1,1 @@
+"""Files of SOPS in process: YAML, JSON and binary, for age recipients."""

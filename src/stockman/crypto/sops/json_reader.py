@@ -1,0 +1,158 @@
+"""JSON text to tree, with the place of every value."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import NoReturn
+
+from stockman.crypto.sops import problems
+from stockman.crypto.sops.scalars import INT_MAX, INT_MIN, Value
+from stockman.crypto.sops.tree import MAX_DEPTH, Branch, Document, Entry, Items, Leaf, Node, Sheet
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
+_WORD = re.compile("true|false|null")
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def read_json(file: str, text: str) -> Sheet:
+    """The one document of a JSON file; raises with the place and the reason."""
+    return _Reader(Sheet(file, text, [])).sheet()
+
+
+class _Reader:
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+        self._text = sheet.text
+        self._index = 0
+        self._depth = 0
+
+    def sheet(self) -> Sheet:
+        self._skip()
+        start = self._index
+        if self._next() != "{":
+            raise problems.unsupported(
+                self._sheet.position(start),
+                "JSON that is not one object",
+                'put it into one: {"data": ...}',
+            )
+        root = self._object()
+        self._skip()
+        if self._index < len(self._text):
+            self._fail("something stands behind the end of the object")
+        self._sheet.documents.append(Document(root, root.end))
+        return self._sheet
+
+    def _value(self) -> Node:
+        match self._next():
+            case "{":
+                return self._object()
+            case "[":
+                return self._array()
+            case '"':
+                start = self._index
+                return Leaf(self._string(), start, self._index, flow=True)
+        start = self._index
+        if match := _WORD.match(self._text, start):
+            self._index = match.end()
+            return Leaf(_WORDS[match[0]], start, self._index, flow=True)
+        return Leaf(self._number(), start, self._index, flow=True)
+
+    def _object(self) -> Branch:
+        branch = Branch(self._index, 0, flow=True)
+        known: set[str] = set()
+        for _ in self._members("}"):
+            start = self._index
+            if self._next() != '"':
+                self._fail("a key in quotes is missing")
+            key = self._string()
+            if key in known:
+                raise problems.duplicate_key(self._sheet.position(start), key)
+            known.add(key)
+            self._skip()
+            if self._next() != ":":
+                self._fail("a `:` is missing")
+            self._index += 1
+            self._skip()
+            branch.items.append(Entry(key, start, self._value()))
+        branch.end = self._index
+        return branch
+
+    def _array(self) -> Items:
+        items = Items(self._index, 0, flow=True)
+        for _ in self._members("]"):
+            items.items.append(self._value())
+        items.end = self._index
+        return items
+
+    def _members(self, closing: str) -> _Members:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self._fail(f"the nesting is deeper than {MAX_DEPTH} levels")
+        return _Members(self, closing)
+
+    def at_member(self, closing: str, *, first: bool) -> bool:
+        """Whether another member comes; stands at it then, else behind the closing bracket."""
+        if first:
+            self._index += 1
+        self._skip()
+        if self._next() == closing:
+            self._index += 1
+            self._depth -= 1
+            return False
+        if not first:
+            if self._next() != ",":
+                self._fail(f"a `,` or `{closing}` is missing")
+            self._index += 1
+            self._skip()
+        return True
+
+    def _string(self) -> str:
+        match = _STRING.match(self._text, self._index)
+        if match is None:
+            self._fail("a text has no end, or a character that has to be escaped")
+        self._index = match.end()
+        return _LONE.sub("\ufffd", str(json.loads(match[0])))
+
+    def _number(self) -> Value:
+        match = _NUMBER.match(self._text, self._index)
+        if match is None:
+            self._fail("a value is missing" if self._next() else "the file ends too early")
+        self._index = match.end()
+        if match[0].lstrip("-").isdigit() and INT_MIN <= int(match[0]) <= INT_MAX:
+            return int(match[0])
+        number = float(match[0])
+        if math.isinf(number):
+            self._fail("a number is too large")
+        return number
+
+    def _next(self) -> str:
+        return self._text[self._index : self._index + 1]
+
+    def _skip(self) -> None:
+        match = _SPACE.match(self._text, self._index)
+        self._index = match.end() if match else self._index
+
+    def _fail(self, why: str) -> NoReturn:
+        raise problems.bad_syntax(self._sheet.position(self._index), why)
+
+
+class _Members:
+    """Steps over the members of an object or array."""
+
+    def __init__(self, reader: _Reader, closing: str) -> None:
+        self._reader = reader
+        self._closing = closing
+        self._first = True
+
+    def __iter__(self) -> _Members:
+        return self
+
+    def __next__(self) -> None:
+        first, self._first = self._first, False
+        if not self._reader.at_member(self._closing, first=first):
+            raise StopIteration

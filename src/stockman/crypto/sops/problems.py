@@ -1,0 +1,188 @@
+"""What can be wrong with a file of SOPS, in words that never hold a secret."""
+
+from __future__ import annotations
+
+from stockman.model.errors import Conflict, Denied, NotFound, Refused
+from stockman.model.origin import Position
+from stockman.model.problem import Problem
+
+Where = Position | str
+
+_RESTORE = "restore the file from git, or encrypt its content anew"
+
+
+def refused(*, code: str, what: str, where: Where, why: str, fix: str) -> Refused:
+    return Refused(Problem(code=code, what=what, where=where, why=why, fix=fix))
+
+
+def bad_syntax(where: Where, why: str) -> Refused:
+    return refused(
+        code="sops.syntax",
+        what="the file cannot be read",
+        where=where,
+        why=why,
+        fix="correct the text at this place; an encrypted file is best restored from git",
+    )
+
+
+def duplicate_key(where: Where, key: str) -> Refused:
+    return refused(
+        code="sops.duplicate-key",
+        what=f"the key {key!r} stands twice in one mapping",
+        where=where,
+        why="one of the two values would be lost",
+        fix="remove one of them, or restore the file from git",
+    )
+
+
+def unsupported(where: Where, what: str, fix: str) -> Refused:
+    return refused(
+        code="sops.unsupported",
+        what=f"{what} cannot be kept in an encrypted file",
+        where=where,
+        why="SOPS holds mappings with text keys, lists, texts, numbers, times, true, false, null",
+        fix=fix,
+    )
+
+
+def comment_place(where: Where) -> Refused:
+    return refused(
+        code="sops.comment-place",
+        what="the comment stands where it cannot be encrypted",
+        where=where,
+        why="SOPS keeps comments of lists as items, and there is no room for an item here",
+        fix="write the comment on a line of its own above the item, or remove it",
+    )
+
+
+def bad_layout(where: Where) -> Refused:
+    return refused(
+        code="sops.layout",
+        what="the layout of the text cannot be kept when it is encrypted",
+        where=where,
+        why="with encrypted values and comments in it, it would read as something else",
+        fix="move comments to lines of their own above keys, in the same column as the keys",
+    )
+
+
+def not_encrypted(where: Where) -> NotFound:
+    return NotFound(
+        Problem(
+            code="sops.not-encrypted",
+            what="the file is not encrypted",
+            where=where,
+            why="it has no `sops` entry at its top",
+            fix="encrypt it with `stockman secrets create`, or correct the name of the file",
+        )
+    )
+
+
+def already_encrypted(where: Where) -> Conflict:
+    return Conflict(
+        Problem(
+            code="sops.already-encrypted",
+            what="the text to encrypt has a `sops` entry of its own",
+            where=where,
+            why="SOPS keeps its keys under that name; the text is perhaps encrypted already",
+            fix="edit the encrypted file with `stockman secrets edit`, or rename the entry",
+        )
+    )
+
+
+def bad_metadata(where: Where, why: str) -> Refused:
+    return refused(
+        code="sops.metadata",
+        what="the `sops` entry of the file is damaged",
+        where=where,
+        why=why,
+        fix=_RESTORE,
+    )
+
+
+def bad_value(where: Where, why: str) -> Refused:
+    return refused(
+        code="sops.value",
+        what="an encrypted value was changed, moved or damaged",
+        where=where,
+        why=why,
+        fix=_RESTORE,
+    )
+
+
+def bad_mac(where: Where, why: str) -> Refused:
+    return refused(
+        code="sops.mac",
+        what="the file was changed without SOPS",
+        where=where,
+        why=why,
+        fix="restore the file from git and change it with `stockman secrets edit`",
+    )
+
+
+def no_identity_fits(where: Where, recipients: int, identities: int) -> Denied:
+    return Denied(
+        Problem(
+            code="sops.wrong-identity",
+            what="no identity at hand opens the file",
+            where=where,
+            why=f"it was encrypted for {_count(recipients, 'recipient')}, and none of"
+            f" {_count(identities, 'identity at hand', 'identities at hand')} belongs to one",
+            fix="use the age.key that belongs to one of the recipients, or ask one of their"
+            " holders to add yours to .sops.yaml and rekey",
+        )
+    )
+
+
+def foreign_key(where: Where, kind: str) -> Refused:
+    return refused(
+        code="sops.pgp" if kind == "pgp" else "sops.kms",
+        what=f"the keys of kind {kind!r} are not supported",
+        where=where,
+        why="only age recipients are opened and written in process",
+        fix="give the file age recipients: `sops rotate` adds them, `.sops.yaml` names them",
+    )
+
+
+def key_groups(where: Where) -> Refused:
+    return refused(
+        code="sops.key-group",
+        what="key groups are not supported",
+        where=where,
+        why="with several groups the data key is split among them (Shamir), and only lists of age"
+        " recipients that each open the whole file are written in process",
+        fix="list the recipients under `age:` without `key_groups:`",
+    )
+
+
+def foreign_format(where: Where, kind: str) -> Refused:
+    return refused(
+        code="sops.form",
+        what=f"files of the form {kind} are not supported",
+        where=where,
+        why="YAML, JSON and binary files are encrypted in process",
+        fix="keep the values in a YAML file, for example `secret.sops.yaml`",
+    )
+
+
+def bad_regex(where: Where, name: str, why: str) -> Refused:
+    return refused(
+        code="sops.regex",
+        what=f"{name} is no regular expression that SOPS knows",
+        where=where,
+        why=f"{why}; SOPS itself would take it as matching nothing",
+        fix="write it in the syntax of Go (RE2): no look-around, no back references",
+    )
+
+
+def several_selectors(where: Where, names: list[str]) -> Refused:
+    return refused(
+        code="sops.selectors",
+        what=f"{' and '.join(names)} stand together",
+        where=where,
+        why="only one of them can say what is encrypted",
+        fix="keep one of them",
+    )
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,194 @@
+"""Creation rules: what `.sops.yaml` says about a new file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.crypto.age.recipients import parse_recipient
+from stockman.crypto.sops import problems
+from stockman.crypto.sops.files import Recipe
+from stockman.crypto.sops.go_regex import go_regex
+from stockman.crypto.sops.metadata_text import DEFAULT_INDENT
+from stockman.crypto.sops.selectors import SELECTORS, chosen_selector
+from stockman.crypto.sops.tree import Branch, Entry, Items, Leaf, Node, Note, Sheet
+from stockman.crypto.sops.yaml_reader import read_yaml
+from stockman.model.errors import NotFound
+from stockman.model.origin import Position
+from stockman.model.problem import Problem
+from stockman.model.record import record
+
+_FOREIGN = {
+    "kms": "kms",
+    "gcp_kms": "gcp-kms",
+    "hckms": "hckms",
+    "azure_keyvault": "azure-kv",
+    "hc_vault_transit_uri": "vault",
+    "hc_vault": "vault",
+    "pgp": "pgp",
+    "merge": "key-group",
+}
+
+
+@record
+class CreationRule:
+    """One rule; the first whose expression matches the path of a file counts."""
+
+    path_regex: str
+    """Empty: every file."""
+    recipe: Recipe
+    at: Position
+
+    def matches(self, path: str) -> bool:
+        return not self.path_regex or go_regex(self.path_regex).search(path) is not None
+
+
+@record
+class SopsConfig:
+    """A `.sops.yaml`."""
+
+    file: str
+    rules: tuple[CreationRule, ...]
+    indent: int = DEFAULT_INDENT
+
+    def rule_for(self, path: str) -> CreationRule:
+        """The first rule for a path, which is relative to the directory of the rules."""
+        for rule in self.rules:
+            if rule.matches(path):
+                return rule
+        raise NotFound(
+            Problem(
+                code="sops.no-rule",
+                what=f"no creation rule is for {path}",
+                where=self.file,
+                why=f"none of its {len(self.rules)} expressions matches this path",
+                fix="add a rule with a `path_regex` that matches, and `age:` with recipients",
+            )
+        )
+
+
+def read_sops_config(content: bytes, file: str = ".sops.yaml") -> SopsConfig:
+    """The rules of a `.sops.yaml`, in its order; every mistake in it is refused."""
+    try:
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise problems.bad_syntax(file, "it is not UTF-8 text") from None
+    return _Reader(read_yaml(file, text)).config()
+
+
+class _Reader:
+    def __init__(self, sheet: Sheet) -> None:
+        self._sheet = sheet
+        self._indent = DEFAULT_INDENT
+
+    def config(self) -> SopsConfig:
+        file = self._sheet.file
+        root = self._sheet.documents[0].root if self._sheet.documents else Branch(0, 0)
+        self._indent = self._stores(root)
+        entry = root.entry("creation_rules")
+        rules = list(self._rules(entry)) if entry else []
+        return SopsConfig(file=file, rules=tuple(rules), indent=self._indent)
+
+    def _stores(self, root: Branch) -> int:
+        node: Node | None = root
+        for key in ("stores", "yaml", "indent"):
+            entry = node.entry(key) if isinstance(node, Branch) else None
+            node = entry.node if entry else None
+        value = node.value if isinstance(node, Leaf) else None
+        if node is not None and (not isinstance(value, int) or value < 0):
+            where = self._sheet.position(node.start)
+            raise self._wrong(where, "`stores.yaml.indent` is no number of columns")
+        return value if isinstance(value, int) and value > 0 else DEFAULT_INDENT
+
+    def _rules(self, entry: Entry) -> Iterator[CreationRule]:
+        if not isinstance(entry.node, Items):
+            raise self._wrong(self._sheet.position(entry.start), "`creation_rules` is no list")
+        for item in entry.node.items:
+            if isinstance(item, Branch):
+                yield self._rule(item)
+            elif not isinstance(item, Note):
+                raise self._wrong(self._sheet.position(item.start), "a rule is no mapping")
+
+    def _rule(self, rule: Branch) -> CreationRule:
+        where = self._sheet.position(rule.start)
+        pattern = self._text(rule, "path_regex")
+        try:
+            go_regex(pattern)
+        except ValueError as error:
+            raise problems.bad_regex(where, "path_regex", str(error)) from None
+        recipe = Recipe(
+            recipients=tuple(dict.fromkeys(self._recipients(rule, where))),
+            selector=chosen_selector({name: self._text(rule, name) for name in SELECTORS}, where),
+            only_encrypted=self._flag(rule, "mac_only_encrypted"),
+            indent=self._indent,
+        )
+        return CreationRule(path_regex=pattern, recipe=recipe, at=where)
+
+    def _recipients(self, rule: Branch, where: Position) -> Iterator[str]:
+        group = self._only_group(rule, where)
+        for one in (rule, group) if group is not rule else (rule,):
+            self._refuse_foreign_keys(one)
+        entry = group.entry("age")
+        for leaf in _leaves(entry.node) if entry else ():
+            if not isinstance(leaf.value, str):
+                raise self._wrong(self._sheet.position(leaf.start), "a recipient is no text")
+            place = self._sheet.position(leaf.start)
+            for text in leaf.value.split(","):
+                if text.strip():
+                    yield parse_recipient(text.strip(), str(place)).text
+
+    def _only_group(self, rule: Branch, where: Position) -> Branch:
+        entry = rule.entry("key_groups")
+        if entry is None or not isinstance(entry.node, Items):
+            return rule
+        groups = [item for item in entry.node.items if isinstance(item, Branch)]
+        if len(groups) > 1:
+            raise problems.key_groups(where)
+        return groups[0] if groups else rule
+
+    def _refuse_foreign_keys(self, group: Branch) -> None:
+        for entry in group.entries():
+            if entry.key not in _FOREIGN or not any(
+                leaf.value not in (None, "") for leaf in _leaves(entry.node)
+            ):
+                continue
+            place = self._sheet.position(entry.start)
+            if entry.key == "merge":
+                raise problems.key_groups(place)
+            raise problems.foreign_key(place, _FOREIGN[entry.key])
+
+    def _text(self, rule: Branch, name: str) -> str:
+        entry = rule.entry(name)
+        if entry is None:
+            return ""
+        value = entry.node.value if isinstance(entry.node, Leaf) else 0
+        if value is None or isinstance(value, str):
+            return value or ""
+        raise self._wrong(self._sheet.position(entry.start), f"{name!r} is no text")
+
+    def _flag(self, rule: Branch, name: str) -> bool:
+        entry = rule.entry(name)
+        value = entry.node.value if entry and isinstance(entry.node, Leaf) else None
+        if entry is not None and not isinstance(value, bool):
+            raise self._wrong(self._sheet.position(entry.start), f"{name!r} is not true or false")
+        return value is True
+
+    def _wrong(self, where: Position, why: str) -> Exception:
+        return problems.refused(
+            code="sops.rules",
+            what="the creation rules cannot be used",
+            where=where,
+            why=why,
+            fix="write `creation_rules:` as a list of `path_regex`, `age` and one selector each",
+        )
+
+
+def _leaves(node: Node) -> Iterator[Leaf]:
+    if isinstance(node, Leaf):
+        yield node
+    elif isinstance(node, Items):
+        for item in node.items:
+            if not isinstance(item, Note):
+                yield from _leaves(item)
+    else:
+        for entry in node.entries():
+            yield from _leaves(entry.node)

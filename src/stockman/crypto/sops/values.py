@@ -1,0 +1,121 @@
+"""Encrypted values: `ENC[AES256_GCM,data:...,iv:...,tag:...,type:...]`.
+
+A value is bound to the keys above it: moved to another place it does not open.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections.abc import Callable, Sequence
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from stockman.crypto.sops.scalars import (
+    INT_MAX,
+    INT_MIN,
+    Remark,
+    Timestamp,
+    Value,
+    kind_of,
+    resolved,
+    value_bytes,
+)
+
+DATA_KEY_BYTES = 32
+
+_FORM = re.compile(r"ENC\[AES256_GCM,data:(.+),iv:(.+),tag:(.+),type:(.+)\]")
+_NONCE_BYTES = 32
+_TAG_BYTES = 16
+_LEAST_NONCE, _MOST_NONCE = 8, 128
+_INT = re.compile(r"[-+]?[0-9]+")
+_FLOAT = re.compile(
+    r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|[-+]?inf(?:inity)?|nan", re.IGNORECASE
+)
+_TRUE = ("1", "t", "T", "TRUE", "true", "True")
+_FALSE = ("0", "f", "F", "FALSE", "false", "False")
+_RFC3339 = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}.*")
+
+
+class Cipher:
+    """Seals and opens values with the data key of one file."""
+
+    def __init__(self, data_key: bytes) -> None:
+        self._cipher = AESGCM(data_key)
+
+    def seal(self, value: Value, bound_to: str, random_bytes: Callable[[int], bytes]) -> str:
+        """The encrypted value; the empty text stays as it is."""
+        plain = value_bytes(value)
+        if not plain:
+            return ""
+        nonce = random_bytes(_NONCE_BYTES)
+        made = self._cipher.encrypt(nonce, plain, bound_to.encode())
+        data, tag = made[:-_TAG_BYTES], made[-_TAG_BYTES:]
+        return (
+            f"ENC[AES256_GCM,data:{_base64(data)},iv:{_base64(nonce)},tag:{_base64(tag)}"
+            f",type:{kind_of(value)}]"
+        )
+
+    def open(self, text: str, bound_to: str) -> Value:
+        """The value; ValueError says why it does not open, without showing it."""
+        if not text:
+            return ""
+        match = _FORM.match(text)
+        if match is None:
+            raise ValueError("it does not have the form ENC[AES256_GCM,...]")
+        try:
+            data, nonce, tag = (
+                base64.b64decode(part, validate=True) for part in match.groups()[:3]
+            )
+        except (binascii.Error, ValueError):
+            raise ValueError("a part of it is not base64") from None
+        if not _LEAST_NONCE <= len(nonce) <= _MOST_NONCE:
+            raise ValueError("its `iv` has a length that is never used")
+        try:
+            plain = self._cipher.decrypt(nonce, data + tag, bound_to.encode())
+        except InvalidTag:
+            raise ValueError(
+                "it does not open at this place with the data key of the file"
+            ) from None
+        return _typed(plain.decode("utf-8", "surrogateescape"), match[4])
+
+
+def looks_encrypted(text: str) -> bool:
+    """Whether a text has the form of an encrypted value."""
+    return _FORM.match(text) is not None
+
+
+def path_text(path: Sequence[str]) -> str:
+    """What a value is bound to: the keys above it, each followed by a colon."""
+    return ":".join(path) + ":"
+
+
+def _typed(text: str, kind: str) -> Value:
+    match kind:
+        case "str":
+            return text
+        case "int" if _INT.fullmatch(text) and INT_MIN <= int(text) <= INT_MAX:
+            return int(text)
+        case "float" if _FLOAT.fullmatch(text):
+            return _float(text)
+        case "bool" if text in _TRUE or text in _FALSE:
+            return text in _TRUE
+        case "time" if _RFC3339.fullmatch(text) and isinstance(resolved(text), Timestamp):
+            return resolved(text)
+        case "comment":
+            return Remark(text)
+    raise ValueError("its content is not of the type that it names")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number) and "i" not in text.lower():
+        raise ValueError("its number is too large")
+    return number
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")

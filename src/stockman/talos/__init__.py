@@ -1,0 +1,1 @@
+"""Talos as text: secrets bundle, client credentials, image schematics. Nothing is dialled."""

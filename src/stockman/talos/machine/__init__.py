@@ -1,0 +1,1 @@
+"""Machine configurations: what Talos is told about one machine."""

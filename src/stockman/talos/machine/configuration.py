@@ -1,0 +1,66 @@
+"""The whole configuration of a machine: its documents, in the order that Talos writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.model.desired import Desired, Node
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem, Problems
+from stockman.model.secret import Secret
+from stockman.talos.bundle import SecretsBundle
+from stockman.talos.go_yaml import dump
+from stockman.talos.machine.documents_114 import documents_114
+from stockman.talos.machine.facts import Document, Machine
+from stockman.talos.machine.network_documents import network_documents
+from stockman.talos.machine.v1alpha1 import v1alpha1
+from stockman.talos.machine.volume_documents import registry_documents, volume_documents
+from stockman.talos.node_image import node_image
+
+
+def machine_documents(desired: Desired, node: Node, bundle: SecretsBundle) -> list[Document]:
+    """The documents of one node's configuration, before any patch; secrets are `Secret`s."""
+    if desired.cluster is None:
+        raise ValueError("a node without a cluster")
+    problems = Problems()
+    image = node_image(node, desired.cluster.talos, problems)
+    if image is None or problems.errors:
+        raise Refused(_first(problems, node))
+    machine = Machine(desired, desired.cluster, node, bundle, image)
+    return list(_documents(machine))
+
+
+def _documents(machine: Machine) -> Iterator[Document]:
+    if machine.styled(1, 14):
+        yield from documents_114(machine)
+        return
+    yield v1alpha1(machine)
+    yield from volume_documents(machine)
+    if machine.styled(1, 12):
+        yield from registry_documents(machine)
+        yield from network_documents(machine)
+
+
+def configuration_text(documents: list[Document]) -> Secret:
+    """The text of a configuration, with every secret in the clear: itself a secret."""
+    return Secret("---\n".join(dump(_mapping(document)) for document in documents))
+
+
+def _mapping(document: Document) -> Document:
+    return {key: _revealed(item) for key, item in document.items()}
+
+
+def _revealed(value: object) -> object:
+    if isinstance(value, Secret):
+        return value.reveal()
+    if isinstance(value, dict):
+        return _mapping(value)
+    if isinstance(value, list):
+        return [_revealed(item) for item in value]
+    return value
+
+
+def _first(problems: Problems, node: Node) -> Problem:
+    for problem in problems:
+        return problem
+    raise ValueError(f"no image for {node.name}, and no reason")

@@ -1,0 +1,201 @@
+"""Contract 1.14: a small v1alpha1 document, and a document for everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.talos.machine.facts import Document, Machine, encoded
+from stockman.talos.machine.network_documents import document, network_documents
+from stockman.talos.machine.v1alpha1 import (
+    AUDIT_POLICY,
+    NO_LOAD_BALANCING,
+    POD_SECURITY,
+    api_names,
+    talos_access,
+)
+from stockman.talos.machine.volume_documents import registry_documents, volume_documents
+
+CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
+DISCOVERY = "https://discovery.talos.dev/"
+TRIM_EVERY = "168h0m0s"
+
+
+def documents_114(machine: Machine) -> Iterator[Document]:
+    """All documents, in the order in which `talosctl gen config` writes them."""
+    yield _v1alpha1(machine)
+    yield from _system(machine)
+    yield from _kubernetes(machine)
+    if machine.is_controller:
+        yield from _control_plane(machine)
+
+
+def _v1alpha1(machine: Machine) -> Document:
+    controller = machine.is_controller
+    cluster: Document = {"token": machine.bundle.secrets.bootstraptoken}
+    if controller:
+        cluster["etcd"] = {
+            "ca": encoded(machine.bundle.certs.etcd, with_key=True),
+            "advertisedSubnets": [str(machine.cluster.network.node_cidr)],
+        }
+    if machine.enabled("proxmox-ccm", "talos-ccm"):
+        cluster["externalCloudProvider"] = {"enabled": True}
+    return {
+        "version": "v1alpha1",
+        "debug": False,
+        "persist": True,
+        "machine": {
+            "type": "controlplane" if controller else "worker",
+            "token": machine.bundle.trustdinfo.token,
+            "ca": encoded(machine.bundle.certs.os, with_key=controller),
+            "certSANs": api_names(machine),
+            "features": {"diskQuotaSupport": True},
+        },
+        "cluster": cluster,
+    }
+
+
+def _system(machine: Machine) -> Iterator[Document]:
+    identity = machine.bundle.cluster
+    yield document("DiscoveryServiceConfig", name="default", endpoint=DISCOVERY)
+    yield document("DiscoveryIdentityConfig", clusterID=identity.id, clusterSecret=identity.secret)
+    yield document(
+        "UnattendedInstallConfig",
+        installer={"image": machine.image.installer},
+        provisioning={"diskSelector": {"match": _disk(machine.node.disk)}, "wipe": False},
+    )
+    yield from _volumes(machine)
+    yield document("FilesystemTrimConfig", interval=TRIM_EVERY)
+    yield document("SecurityProfileConfig", workloadIsolation=True)
+    for name in machine.node.kernel_modules:
+        yield document("KernelModuleConfig", name=name)
+    yield from registry_documents(machine)
+    yield from network_documents(machine)
+
+
+def _disk(disk: str) -> str:
+    field = "dev_path" if disk.startswith("/") else "serial"
+    return f'disk.{field} == "{disk}"'
+
+
+def _volumes(machine: Machine) -> Iterator[Document]:
+    encrypted = {one["name"]: one for one in volume_documents(machine)}
+    if "STATE" in encrypted:
+        yield encrypted["STATE"]
+    ephemeral = encrypted.get("EPHEMERAL") or document("VolumeConfig", name="EPHEMERAL")
+    yield ephemeral | {"mount": {"secure": True}}
+
+
+def _kubernetes(machine: Machine) -> Iterator[Document]:
+    kubernetes = machine.cluster.kubernetes
+    yield document("KubeClusterConfig", clusterName=machine.cluster.name, endpoint=machine.endpoint)
+    yield _node(machine)
+    arguments: Document = {}
+    if machine.enabled("talos-ccm"):
+        arguments = {"extraArgs": {"rotate-server-certificates": "true"}}
+    yield document(
+        "KubeletConfig",
+        image=f"ghcr.io/siderolabs/kubelet:{machine.kubernetes}",
+        **arguments,
+        defaultRuntimeSeccompProfileEnabled=True,
+    )
+    yield document(
+        "KubeNetworkConfig",
+        dnsDomain="cluster.local",
+        podSubnets=[str(kubernetes.pod_cidr)],
+        serviceSubnets=[str(kubernetes.svc_cidr)],
+    )
+    authority = machine.bundle.certs.k8s
+    if machine.is_controller:
+        issuing = {"cert": authority.crt, "key": authority.key}
+        yield document("KubeAPIServerCAConfig", issuingCA=issuing)
+    else:
+        yield document("KubeAPIServerCAConfig", acceptedCAs=[authority.crt])
+    yield document("KubePrismConfig", port=7445)
+
+
+def _node(machine: Machine) -> Document:
+    node = machine.node
+    labels: Document = {}
+    taints: Document = {}
+    if machine.is_controller:
+        labels = {CONTROL_PLANE: "", NO_LOAD_BALANCING: ""}
+        if not machine.cluster.kubernetes.schedule_on_controllers:
+            taints = {CONTROL_PLANE: "NoSchedule"}
+    found = document(
+        "KubeNodeConfig", nodeIP={"validSubnets": [str(machine.cluster.network.node_cidr)]}
+    )
+    for key, value in (
+        ("labels", labels | node.labels),
+        ("annotations", node.annotations),
+        ("taints", taints | node.taints),
+    ):
+        if value:
+            found[key] = dict(value)
+    return found
+
+
+def _control_plane(machine: Machine) -> Iterator[Document]:
+    bundle = machine.bundle
+    aggregator = bundle.certs.k8saggregator
+    yield document(
+        "KubeAggregatorCAConfig", issuingCA={"cert": aggregator.crt, "key": aggregator.key}
+    )
+    yield document("KubeAdmissionControlConfig", name="PodSecurity", configuration=POD_SECURITY)
+    yield document("KubeAuditPolicyConfig", configuration=AUDIT_POLICY)
+    yield document("KubeAuthenticationConfig", configuration=_authentication(machine))
+    yield document("KubeAuthorizerConfig", name="node", type="Node")
+    yield document("KubeAuthorizerConfig", name="rbac", type="RBAC")
+    yield document("KubeEtcdEncryptionConfig", config=_encryption(machine))
+    yield document(
+        "KubeServiceAccountConfig",
+        issuer={"privateKey": bundle.certs.k8sserviceaccount, "issuerURL": machine.endpoint},
+    )
+    access = talos_access(machine)
+    if access is not None:
+        yield document("KubeTalosAPIAccessConfig", **access)
+    yield document(
+        "KubeAPIServerConfig",
+        image=f"registry.k8s.io/kube-apiserver:{machine.kubernetes}",
+        certExtraSANs=api_names(machine),
+    )
+    for kind, program in (
+        ("KubeControllerManagerConfig", "kube-controller-manager"),
+        ("KubeSchedulerConfig", "kube-scheduler"),
+    ):
+        yield document(kind, image=f"registry.k8s.io/{program}:{machine.kubernetes}")
+    yield document(
+        "KubeProxyConfig",
+        enabled=False,
+        image=f"registry.k8s.io/kube-proxy:{machine.kubernetes}",
+    )
+    yield document("KubeCoreDNSConfig", enabled=False)
+
+
+def _authentication(machine: Machine) -> Document:
+    paths = ("/livez", "/readyz", "/healthz")
+    anonymous = {"conditions": [{"path": path} for path in paths], "enabled": True}
+    oidc = machine.cluster.kubernetes.oidc
+    if oidc is None:
+        return {"anonymous": anonymous, "jwt": []}
+    login = {
+        "issuer": {"url": oidc.issuer_url, "audiences": [oidc.client_id]},
+        "claimMappings": {
+            "username": {"claim": oidc.username_claim, "prefix": oidc.username_prefix},
+            "groups": {"claim": oidc.groups_claim, "prefix": oidc.groups_prefix},
+        },
+    }
+    return {"anonymous": anonymous, "jwt": [login]}
+
+
+def _encryption(machine: Machine) -> Document:
+    secrets = machine.bundle.secrets
+    keys = {
+        "secretbox": ("key2", secrets.secretboxencryptionsecret),
+        "aescbc": ("key1", secrets.aescbcencryptionsecret),
+    }
+    providers = [
+        {kind: {"keys": [{"name": name, "secret": secret}]}}
+        for kind, (name, secret) in keys.items()
+        if secret is not None
+    ]
+    return {"resources": [{"providers": providers, "resources": ["secrets"]}]}

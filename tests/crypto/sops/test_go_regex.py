@@ -1,0 +1,51 @@
+"""Expressions in the syntax of Go."""
+
+import pytest
+
+from stockman.crypto.sops.go_regex import go_regex
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "matches"),
+    [
+        ("^(data|stringData)$", "data", True),
+        ("^(data|stringData)$", "metadata", False),
+        ("^data$", "data\n", False),
+        (r"\Aa\z", "a", True),
+        ("[[:alpha:]]+$", "abc", True),
+        ("^[^[:digit:]]$", "1", False),
+        ("[]a]", "]", True),
+        ("[a$]", "$", True),
+        (r"^\w+$", "über", False),
+        ("(?i)SECRET", "my_secret", True),
+        ("(?P<name>a)b", "ab", True),
+        ("(?<name>a)b", "ab", True),
+        ("(?:a|b){2}", "ab", True),
+        (r"\$", "$", True),
+        ("a+?", "a", True),
+    ],
+)
+def test_what_go_matches_is_matched(pattern: str, text: str, matches: bool) -> None:
+    assert (go_regex(pattern).search(text) is not None) == matches
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(",
+        "(?=a)",
+        "(?!a)",
+        "(?<=a)",
+        "(?<!a)",
+        r"(a)\1",
+        "a++",
+        r"\pL",
+        "(?#x)",
+        "*",
+        r"a\Z",
+        "(?P=x)",
+    ],
+)
+def test_what_go_does_not_know_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        go_regex(pattern)
