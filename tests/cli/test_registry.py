@@ -158,3 +158,10 @@ def _too_long(text: str, width: int) -> Iterator[str]:
         words = line.strip().removesuffix(" \\").removeprefix("# ").split(" ")
         if line != line.rstrip() or (len(line) > width and len(words) > 1):
             yield line
+
+
+def test_help_has_both_forms_whoever_asked_first() -> None:
+    command = load(COMMANDS["completion"])
+    bare = click.Context(command)
+
+    assert command.get_help_option_names(bare) == ["-h", "--help"]

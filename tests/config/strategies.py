@@ -195,7 +195,7 @@ def _yaml_forms(value: object) -> st.SearchStrategy[str]:
     """The same value as several writers would put it."""
     forms = [
         yaml_writer.document(value),
-        yaml.safe_dump(value, sort_keys=False, allow_unicode=True),
+        yaml.safe_dump(value, sort_keys=False),
         yaml.safe_dump(value, sort_keys=False, default_flow_style=True, width=40),
     ]
     as_json = json.dumps(value, indent=2)

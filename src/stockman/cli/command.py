@@ -65,6 +65,10 @@ class Command(click.Command):
             raise ExtraWords(rest, ctx)
         return rest
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        del ctx  # click keeps the first answer for ever, whatever context asked
+        return list(flags.HELP.names)
+
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         option = super().get_help_option(ctx)
         if option is not None:

@@ -34,6 +34,7 @@ list = [1, 2.5, # inside
   ["a", 'b'], {x = 1, y.z = "w"}]
 hex = 0xFF
 inf = -inf
+million = 1_000_000.5
 
 [[nodes]]
 name = "a"
@@ -45,7 +46,7 @@ name = "b"
 
 
 def comparable(value: object) -> object:
-    """What `tomllib` gives, in the terms of the tree: dates and special floats stay text."""
+    """What `tomllib` gives, in the terms of the tree: dates stay text."""
     if isinstance(value, dict):
         return {key: comparable(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -56,7 +57,6 @@ def comparable(value: object) -> object:
 def test_a_document_means_what_tomllib_says() -> None:
     expected = comparable(tomllib.loads(SAMPLE))
     assert isinstance(expected, dict)
-    expected["table"]["inf"] = "-inf"
 
     assert untyped(read_toml("f.toml", SAMPLE)) == expected
 
@@ -65,7 +65,7 @@ def test_every_value_has_its_place_and_its_source_text() -> None:
     tree = read_toml("f.toml", SAMPLE)
 
     version = next(one for one in scalars(tree) if one.text == "1.10")
-    assert str(version.at) == "f.toml:25:11"
+    assert str(version.at) == "f.toml:26:11"
     assert SAMPLE[slice(*version.span)] == "1.10"
 
 

@@ -70,6 +70,10 @@ def test_free_form_values_follow_yaml_1_2() -> None:
     }
 
 
+def test_what_is_not_a_number_is_one_of_the_floats() -> None:
+    assert str(untyped(read_yaml("f.yaml", "a: .nan"))) == "{'a': nan}"
+
+
 def test_endless_digits_stay_text() -> None:
     assert untyped(read_yaml("f.yaml", f"a: {'9' * 5000}")) == {"a": "9" * 5000}
 

@@ -24,6 +24,15 @@ _APOSTROPHES = re.compile(r"'''.*?'{3,5}(?!')|'[^'\n]*'", re.DOTALL)
 _PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 _ENDLESS = re.compile(r"[0-9A-Fa-f_xob]{1000,}")
 _LONGEST_NUMBER = 300
+_SPECIAL = {
+    "inf": ".inf",
+    "+inf": ".inf",
+    "-inf": "-.inf",
+    "nan": ".nan",
+    "+nan": ".nan",
+    "-nan": ".nan",
+}
+_FRACTION = re.compile(r"[+-]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9_]+)?")
 _NUMBER = re.compile(r"[+-]?(?:0[xob][0-9A-Fa-f_]+|[0-9][0-9_]*)")
 
 
@@ -275,8 +284,11 @@ class _Locator:
 
 
 def _number(text: str) -> str:
-    """Numbers as every reader writes them: TOML's underscores and bases are only spelling."""
-    odd = "_" in text or text[:2] in ("0x", "0o", "0b")
-    if odd and len(text) < _LONGEST_NUMBER and _NUMBER.fullmatch(text):
+    """Numbers as all readers write them; underscores, bases and names are only spelling."""
+    if text in _SPECIAL:
+        return _SPECIAL[text]
+    if len(text) >= _LONGEST_NUMBER or ("_" not in text and text[:2] not in ("0x", "0o", "0b")):
+        return text
+    if _NUMBER.fullmatch(text):
         return str(int(text, 0))
-    return text
+    return text.replace("_", "") if _FRACTION.fullmatch(text) else text

@@ -14,6 +14,7 @@ _LONGEST_NUMBER = 300
 """Longer texts of digits are no numbers that anybody means."""
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_NUMBERS = frozenset({".nan", ".NaN", ".NAN"})
 _INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
 
 
@@ -102,6 +103,8 @@ def _plain_value(text: str) -> object:
             return text
     if _FLOAT.fullmatch(text):
         return float(text)
+    if text in _NOT_NUMBERS:
+        return float("nan")
     infinite = _INFINITE.fullmatch(text)
     if infinite is not None:
         return float(f"{infinite[1]}inf")
