@@ -100,7 +100,7 @@ def _added_in_brackets(sheet: Sheet, root: Branch, form: Form, metadata: Metadat
     elif entries:
         text = f" {text}"
     place = last_index(entries[-1].node) if entries else root.start + 1
-    before = "," if entries and not sheet.text[place:].lstrip().startswith(",") else ""
+    before = "," if entries else ""
     return Edit(place, place, before + text)
 
 
