@@ -108,6 +108,11 @@ def _machinery(version: str, replaces: tuple[str, ...] = ()) -> Program:
     return _check(f"check-machinery@{version}", "machinery.go", library, version, replaces)
 
 
+def _patches(version: str, replaces: tuple[str, ...] = ()) -> Program:
+    library = "github.com/siderolabs/talos/pkg/machinery"
+    return _check(f"check-patches@{version}", "patches.go", library, version, replaces)
+
+
 def _renovate(name: str) -> Program:
     return Program(
         name=name,
@@ -177,6 +182,10 @@ PROGRAMS: tuple[Program, ...] = (
     _machinery("1.12.6"),
     _machinery("1.13.9"),
     _machinery("1.14.1", replaces=_MACHINERY_1_14),
+    _patches("1.11.5"),
+    _patches("1.12.6"),
+    _patches("1.13.9"),
+    _patches("1.14.1", replaces=_MACHINERY_1_14),
     _check("check-schematic", "schematic.go", "github.com/siderolabs/image-factory", "1.4.0"),
     _check("check-go-proxmox", "go_proxmox.go", "github.com/luthermonson/go-proxmox", "0.8.0"),
     # On request only.

@@ -27,6 +27,7 @@ from tests.adapters.fake_registry import Answer, FakeRegistry
 from tests.crypto import problems as crypto_problems
 from tests.docs.pages import PROBLEMS, blocks, prose
 from tests.talos import problems as talos_problems
+from tests.talos.patches.refused import MADE_BY_CALL as PATCHES
 
 SECTIONS = ["## Example", "## Why it matters", "## What to do"]
 _HEADER = re.compile(r"(?P<severity>error|warning)\[(?P<code>[a-z0-9.-]+)\]: \S")
@@ -65,6 +66,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "workspace.no-directory": lambda: unread(Path("meadow")),
     **crypto_problems.MADE_BY_CALL,
     **talos_problems.MADE_BY_CALL,
+    **PATCHES,
 }
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
 _NEWEST = re.compile(r"(?<=that stockman knows is )\S+ \(\d{4}-\d\d-\d\d\)")

@@ -1,0 +1,1 @@
+"""Tables of the types of machine configurations, one file per minor of Talos."""

@@ -1,0 +1,62 @@
+"""Ours and Talos' answer to a pair, in a form that can be compared."""
+
+from __future__ import annotations
+
+from stockman.model.origin import derived
+from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from stockman.talos.patches.decode import Decoder
+from stockman.talos.patches.encode import encoded
+from stockman.talos.patches.problems import PatchRefused
+from stockman.talos.patches.reading import read_documents
+from stockman.talos.patches.table import table
+from stockman.talos.patches.tree import plain
+from tests.talos.patches.pairs import Pair
+
+REFUSED = "refused"
+Verdict = list[object] | str
+
+
+def ours(pair: Pair, minor: str) -> Verdict:
+    """The documents that we make of a pair, or that we refuse it."""
+    try:
+        documents = load_documents("config.yaml", pair.config, minor)
+        patches = [
+            Patch(label=f"patch {index}", file=f"patch-{index}.yaml", text=text)
+            for index, text in enumerate(pair.patches)
+        ]
+        result = apply_patches(documents, patches, minor)
+    except PatchRefused:
+        return REFUSED
+    return [plain(document.printed()) for document in result]
+
+
+def theirs(text: str | None, minor: str) -> Verdict:
+    """The documents of a text that Talos printed. None: it refused."""
+    if text is None:
+        return REFUSED
+    anything = table(minor).type("any")
+    decoder = Decoder(table(minor), lambda node, path: derived("Talos"))
+    trees = [
+        encoded(anything, decoder.decode(anything, node))
+        for node in read_documents("talos.yaml", text)
+    ]
+    # Before 1.14 the deletion of a document that does not exist leaves an empty one behind.
+    return [found for tree in trees if (found := plain(tree)) != {}]
+
+
+def same(one: object, other: object) -> bool:
+    """Equality that knows true from 1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def disagreement(pair: Pair, minor: str, text: str | None) -> str:
+    """What differs between our answer and Talos', for people. Empty: nothing."""
+    mine, talos = ours(pair, minor), theirs(text, minor)
+    if same(mine, talos):
+        return ""
+    patches = "\n=>\n".join(pair.patches)
+    return f"{pair.config}\n=>\n{patches}\nstockman: {mine}\nTalos: {talos}"
