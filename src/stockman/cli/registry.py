@@ -54,6 +54,11 @@ COMMANDS: Registry = {
         "Show what the configuration means, with every default applied.",
         LOOK,
     ),
+    "config schematic": Entry(
+        "stockman.cli.config_schematic:config_schematic",
+        "Show the images that nodes boot from, and the ids of their schematics.",
+        LOOK,
+    ),
     "config diff": Entry(
         "stockman.cli.config:config_diff",
         "Show what differs in meaning between the configurations of two directories.",
