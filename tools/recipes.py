@@ -84,12 +84,12 @@ def _talosctl(
     return _go(f"talosctl@{version}", source, "./cmd/talosctl")
 
 
-def _acceptance(package: str, *, core: bool = False) -> Program:
+def _acceptance(package: str) -> Program:
     """One package of the provider's own acceptance tests, as a test binary."""
     return Program(
         name=f"bpg-acceptance@{package.replace('/', '-')}",
         version="0.111.1",
-        core=core,
+        core=True,
         recipe=GoProgram(
             source=_BPG, package=f"./fwprovider/{package}", tags=("acceptance",), tests=True
         ),
@@ -168,7 +168,12 @@ PROGRAMS: tuple[Program, ...] = (
     _go("tofu", _module("github.com/opentofu/opentofu", "v1.12.6"), "./cmd/tofu"),
     # OpenTofu takes it from its directory through `dev_overrides`; no `init` is needed.
     _go("terraform-provider-proxmox", _BPG),
-    _acceptance("access", core=True),
+    _acceptance("access"),
+    _acceptance("cluster/ha"),
+    _acceptance("nodes/vm"),
+    _acceptance("pools"),
+    _acceptance("storage"),
+    _acceptance("test"),
     _go("talhelper", _module("github.com/budimanjojo/talhelper/v3", "v3.1.16")),
     _go("versitygw", _module("github.com/versity/versitygw", "v1.8.0"), "./cmd/versitygw"),
     _go("kwok", _module("sigs.k8s.io/kwok", "v0.8.0"), "./cmd/kwok"),
@@ -186,14 +191,10 @@ PROGRAMS: tuple[Program, ...] = (
     _patches("1.12.6"),
     _patches("1.13.9"),
     _patches("1.14.1", replaces=_MACHINERY_1_14),
+    # v1.5.0 of the library is listed but has no archive.
     _check("check-schematic", "schematic.go", "github.com/siderolabs/image-factory", "1.4.0"),
     _check("check-go-proxmox", "go_proxmox.go", "github.com/luthermonson/go-proxmox", "0.8.0"),
     # On request only.
-    _acceptance("cluster/ha"),
-    _acceptance("nodes/vm"),
-    _acceptance("pools"),
-    _acceptance("storage"),
-    _acceptance("test"),
     _go("helm", _module("helm.sh/helm/v3", "v3.22.0"), "./cmd/helm", core=False),
     _go("rclone", _module("github.com/rclone/rclone", "v1.75.1"), core=False),
     _go(
