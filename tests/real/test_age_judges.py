@@ -9,14 +9,19 @@ import pytest
 from stockman.adapters.git import GitRepo
 from stockman.adapters.system import SystemClock, SystemEntropy
 from stockman.app.initialisation import Doors, Wish, start
+from stockman.config.presets import Dialect
 from tools.pytest_plugin import RealTool
+
+
+def started_in(directory: Path, dialect: Dialect) -> Path:
+    doors = Doors(clock=SystemClock(), entropy=SystemEntropy(), repo=GitRepo(directory))
+    start(Wish(directory=directory, preset="single", dialect=dialect), doors)
+    return directory
 
 
 @pytest.fixture
 def started(tmp_path: Path) -> Path:
-    doors = Doors(clock=SystemClock(), entropy=SystemEntropy(), repo=GitRepo(tmp_path))
-    start(Wish(directory=tmp_path, preset="single"), doors)
-    return tmp_path
+    return started_in(tmp_path, "classic")
 
 
 def output(*command: str | Path) -> str:
@@ -50,6 +55,22 @@ def test_age_opens_with_the_identity_what_was_made_for_the_recipient(
     output(age, "-r", recipient, "-o", started / "closed", started / "plain")
 
     assert output(age, "-d", "-i", started / "age.key", started / "closed") == "sheep\n"
+
+
+def test_the_toml_dialect_has_a_post_quantum_key_that_age_takes(
+    tmp_path: Path, real_tool: RealTool
+) -> None:
+    key = started_in(tmp_path, "toml") / "age.key"
+    recipient = output(real_tool("age-keygen"), "-y", key).strip()
+    theirs = output(real_tool("age-keygen"), "-pq").splitlines()
+    (tmp_path / "plain").write_text("sheep\n")
+
+    output(real_tool("age"), "-r", recipient, "-o", tmp_path / "closed", tmp_path / "plain")
+
+    assert recipient.startswith("age1pq1")
+    assert key.read_text().splitlines()[1] == f"# public key: {recipient}"
+    assert [_form(line) for line in key.read_text().splitlines()] == [_form(one) for one in theirs]
+    assert output(real_tool("age"), "-d", "-i", key, tmp_path / "closed") == "sheep\n"
 
 
 def test_ssh_keygen_finds_the_public_key_of_the_private_one(started: Path) -> None:

@@ -132,6 +132,7 @@ class _Starting:
 
     def __init__(self, directory: Path, dialect: Dialect, doors: Doors, *, dry_run: bool) -> None:
         self._directory = directory
+        self._dialect = dialect
         self._names = secret_files.NAMES[dialect]
         self._doors = doors
         self._dry_run = dry_run
@@ -151,7 +152,7 @@ class _Starting:
                 self.problems.add(trouble.ignored(name))
         for name in texts:
             yield self._file(SCHEMAS[name], partial(_schema, name))
-        yield self._secret(self._names.age_key, secret_files.age_key)
+        yield self._secret(self._names.age_key, secret_files.age_key(self._dialect))
         yield from self._deploy_key()
         yield self._secret(self._names.token, secret_files.token)
 

@@ -36,10 +36,15 @@ NAMES: dict[Dialect, SecretNames] = {
 Maker = Callable[[Clock, Entropy], Secret]
 
 
-def age_key(clock: Clock, entropy: Entropy) -> Secret:
-    """A new age identity, as `age-keygen` would write it."""
-    identity = age_keys.age_identity(entropy.random_bytes(age_keys.RAW_BYTES))
-    return age_keys.age_key_file(identity, clock.now())
+def age_key(dialect: Dialect) -> Maker:
+    """How a dialect's users make their age identity: `age-keygen`, or `age-keygen -pq`."""
+
+    def made(clock: Clock, entropy: Entropy) -> Secret:
+        raw = entropy.random_bytes(age_keys.RAW_BYTES)
+        identity = age_keys.age_identity(raw, post_quantum=dialect == "toml")
+        return age_keys.age_key_file(identity, clock.now())
+
+    return made
 
 
 def deploy_key(clock: Clock, entropy: Entropy) -> Secret:
