@@ -1,7 +1,9 @@
+import re
 from collections import Counter
 
 import pytest
 
+from tests.tools.machine import ROOT
 from tools.cache import CHECKS
 from tools.errors import UnknownProgramError
 from tools.names import override_variable, program_named
@@ -69,3 +71,14 @@ def test_the_variable_of_a_name_has_only_letters_digits_and_underscores(
     name: str, variable: str
 ) -> None:
     assert override_variable(name) == variable
+
+
+def test_the_page_about_programs_has_each_with_its_version() -> None:
+    page = (ROOT / "docs" / "how-to" / "real-tools.md").read_text()
+    rows = re.findall(r"^\| `([^`]+)` \| ([\d.]+) \|", page, re.MULTILINE)
+
+    built = [(p.name, p.version) for p in PROGRAMS if isinstance(p.recipe, GoProgram)]
+    others = [p.name for p in PROGRAMS if not isinstance(p.recipe, GoProgram)]
+
+    assert sorted(rows) == sorted(built)
+    assert [name for name in others if f"`{name}`" not in page] == []
