@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
+from typing import get_args
 
+import click
 import pytest
 
+from stockman.cli.convert import convert
+from stockman.config.convert.forms import Form
 from tests.cli.running import REAL, Ran, ran
 from tests.config.written import CLUSTER, NODES
 
@@ -195,3 +199,10 @@ def test_a_directory_is_not_a_file_of_another_tool(project: Path) -> None:
         1,
         "error[config.no-files]: there is nothing here to convert",
     )
+
+
+def test_every_form_can_be_named_and_no_other() -> None:
+    option = next(one for one in convert.params if one.name == "form")
+
+    assert isinstance(option.type, click.Choice)
+    assert tuple(option.type.choices) == get_args(Form)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Literal, get_args
+from typing import Literal
 
 from stockman.config.convert.vm_file import is_vm_file
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML
@@ -11,7 +11,6 @@ from stockman.config.source.text import Unreadable, decoded
 from stockman.config.source.yaml_reader import read_yaml
 
 Form = Literal["classic", "toml", "vm", "terraform"]
-FORMS: tuple[Form, ...] = get_args(Form)
 
 _BY_NAME: dict[str, Form] = {CLUSTER_YAML: "classic", NODES_YAML: "classic", CLUSTER_TOML: "toml"}
 _BY_SUFFIX: dict[str, Form] = {".toml": "toml", ".tf": "terraform", ".tfvars": "terraform"}
