@@ -83,7 +83,7 @@ machine:
   time: {{servers: [162.159.200.1, 162.159.200.123]}}
   registries:
     mirrors: {{docker.io: {{endpoints: ["https://127.66.0.5"]}}}}
-    config: {{docker.io: {{auth: {{username: u, password: "${{MIRROR}}"}}}}}}
+    config: {{docker.io: {{auth: {{username: u, password: grazing}}}}}}
 """
 NETWORK = """\
 apiVersion: v1alpha1
@@ -127,7 +127,7 @@ apiVersion: v1alpha1
 kind: RegistryAuthConfig
 name: docker.io
 username: u
-password: ${{MIRROR}}
+password: grazing
 """
 OLD_CLUSTER = """\
 machine:

@@ -17,6 +17,7 @@ from stockman.model.version import Version
 from stockman.talos.bundle import bundle_text
 from stockman.talos.bundle_reader import imported_bundle, read_bundle
 from stockman.talos.kubeconfig import client_certificates
+from stockman.talos.machine.configuration import configuration_text
 from stockman.talos.roles import TalosRole, organizations
 from stockman.talos.schematic_reader import check_extensions, read_schematic
 from stockman.talos.talosconfig import read_talosconfig
@@ -68,10 +69,17 @@ def schematic(customization: dict[str, object]) -> Problem:
     return told(lambda problems: read_schematic(written, problems, SCHEMATIC))
 
 
+def written(password: Secret) -> Problem:
+    with pytest.raises(StockmanError) as caught:
+        configuration_text([{"password": password}])
+    return caught.value.problem
+
+
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "bundle.missing": lambda: bundle_read(
         re.sub(r"(    etcd:\n +crt: .*\n) +key: .*\n", r"\1", whole())
     ),
+    "secret.unresolved": lambda: written(Secret("${MIRROR}")),
     "bundle.two-encryption-secrets": lambda: bundle_read(
         whole().replace("trustdinfo", "    aescbcencryptionsecret: x\ntrustdinfo")
     ),

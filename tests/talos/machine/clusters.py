@@ -36,7 +36,7 @@ TALOS_SECTION = """\
 talos:
   extensions: [siderolabs/qemu-guest-agent]
   registries:
-    docker.io: {endpoints: ['https://127.66.0.5'], username: u, password: '${MIRROR}'}
+    docker.io: {endpoints: ['https://127.66.0.5'], username: u, password: grazing}
 """
 NODES = """\
 nodes:

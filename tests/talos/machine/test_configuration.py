@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from stockman.model.errors import Refused
 from stockman.model.secret import Secret
 from stockman.talos.machine.configuration import configuration_text, machine_documents
 from tests.talos.machine.clusters import NODES, bundle, desired, documents, node_named
@@ -36,7 +37,7 @@ def test_secrets_are_typed_wherever_they_stand(line: str) -> None:
         shown = repr(machine_documents(wanted, node, secrets))
 
         assert not [secret for secret in confidential if secret in shown]
-        assert "${MIRROR}" not in shown
+        assert "grazing" not in shown
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -171,3 +172,12 @@ def test_the_text_is_a_secret() -> None:
 
     assert isinstance(text, Secret)
     assert str(text) == "***"
+
+
+def test_a_secret_that_is_only_named_is_never_written() -> None:
+    mirror = "{endpoints: ['https://127.66.0.5'], username: u, password: '${MIRROR}'}"
+    named = f"talos: {{extensions: [siderolabs/qemu-guest-agent], registries: {{a.b: {mirror}}}}}\n"
+    wanted = desired("1.13", named)
+
+    with pytest.raises(Refused, match=r"secret\.unresolved"):
+        configuration_text(machine_documents(wanted, wanted.nodes[0], bundle()))

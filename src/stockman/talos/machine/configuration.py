@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem, Problems
-from stockman.model.secret import Secret
+from stockman.model.secret import Secret, SecretForm
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.go_yaml import dump
 from stockman.talos.machine.documents_114 import documents_114
@@ -52,12 +52,23 @@ def _mapping(document: Document) -> Document:
 
 def _revealed(value: object) -> object:
     if isinstance(value, Secret):
+        if value.form is not SecretForm.LITERAL:
+            raise Refused(_unresolved(value))
         return value.reveal()
     if isinstance(value, dict):
         return _mapping(value)
     if isinstance(value, list):
         return [_revealed(item) for item in value]
     return value
+
+
+def _unresolved(secret: Secret) -> Problem:
+    return Problem(
+        code="secret.unresolved",
+        what="a secret of a machine configuration is only named, not given",
+        why=f"{secret.reference} is a reference; the machine would take it for the secret itself",
+        fix="resolve references before a configuration is written",
+    )
 
 
 def _first(problems: Problems, node: Node) -> Problem:
