@@ -61,7 +61,7 @@ class Decoder:
             elif type_.free is not None:
                 value = self._value_of(type_.free.element, entry.value, here)
             else:
-                raise _unknown(entry.key, here, type_)
+                raise unknown_field(entry.key, here, type_)
             if value is not None:
                 branch[key] = value
         return _with_certificates(branch, node) if type_.codec else branch
@@ -251,7 +251,7 @@ def _trim_contents(items: Items) -> None:
             item["contents"] = Leaf(text, contents.origin)
 
 
-def _unknown(key: Scalar, path: Path, type_: Type) -> Misfit:
+def unknown_field(key: Scalar, path: Path, type_: Type) -> Misfit:
     known = ", ".join(list(type_.named)[:12])
     return Misfit(
         code="patch.field",

@@ -1,0 +1,36 @@
+"""Write anew what expressions and runtime specifications may hold, from Talos' libraries."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from tools.provide import Provider
+
+VERSIONS = {"1.11": "1.11.5", "1.12": "1.12.6", "1.13": "1.13.9", "1.14": "1.14.1"}
+"""The version of the library that speaks for each minor."""
+PLACE = Path(__file__).parent.parent / "src" / "stockman" / "talos" / "validation" / "types"
+PARTS = ("messages", "runtime")
+
+
+def text_of(program: Path) -> str:
+    """The table as a file: one message or struct per line."""
+    parts = []
+    for part in PARTS:
+        answer = subprocess.run([program, part], check=True, capture_output=True, text=True).stdout
+        found: dict[str, object] = json.loads(answer)
+        rows = ",\n".join(
+            f"{json.dumps(name)}: {json.dumps(found[name], separators=(',', ':'), sort_keys=True)}"
+            for name in sorted(found)
+        )
+        parts.append(f'"{part}": {{\n{rows}\n}}')
+    return "{" + ",\n".join(parts) + "}\n"
+
+
+def main() -> None:
+    for minor, version in VERSIONS.items():
+        program = Provider().path(f"check-validation@{version}")
+        (PLACE / f"{minor}.json").write_text(text_of(program), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

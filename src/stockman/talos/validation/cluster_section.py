@@ -1,0 +1,287 @@
+"""Rules of the `cluster` section."""
+
+from __future__ import annotations
+
+from stockman.talos.validation.forms import is_dns_name
+from stockman.talos.validation.kubelet_rules import check_subnets
+from stockman.talos.validation.part import Part
+from stockman.talos.validation.places import requested, why_no_endpoint
+from stockman.talos.validation.report import Report
+
+AUTHORIZERS = ("Node", "RBAC", "Webhook")
+_CNIS = ("flannel", "custom", "none")
+_SERVICE = "https://discovery.talos.dev/"
+
+
+def check_cluster(report: Report, cluster: Part, *, controls: bool) -> None:
+    """`controls`: whether the machine is a control plane."""
+    if not cluster.present:
+        report.error(
+            "machine.section",
+            cluster,
+            "the section cluster is missing",
+            why="a machine without it belongs to no cluster",
+            fix="take it from the configuration of another machine of the cluster",
+        )
+        return
+    if not _check_endpoint(report, cluster):
+        return
+    _check_domain(report, cluster)
+    _check_cloud_provider(report, cluster["externalCloudProvider"])
+    etcd = cluster["etcd"]
+    if etcd.present and controls:
+        _check_etcd(report, etcd)
+    elif etcd.present:
+        report.error(
+            "machine.control-plane-only",
+            etcd,
+            "cluster.etcd is for control planes only",
+            why="this machine is a worker, and runs no etcd",
+            fix="remove it",
+        )
+    if not controls and cluster.down("ca.key").text:
+        report.error(
+            "machine.worker-secret",
+            cluster.down("ca.key"),
+            "a worker holds the key of the Kubernetes API",
+            why="whoever breaks into the worker could become anyone in the cluster",
+            fix="leave cluster.ca.key of workers empty",
+        )
+    _check_inline_manifests(report, cluster["inlineManifests"])
+    _check_discovery(report, cluster)
+    _check_authorization(report, cluster["apiServer"])
+    for name in ("apiServer", "controllerManager", "scheduler"):
+        check_resources(report, cluster[name]["resources"])
+
+
+def _check_endpoint(report: Report, cluster: Part) -> bool:
+    """Whether there is one where there has to be: without it Talos looks no further."""
+    control, endpoint = cluster["controlPlane"], cluster.down("controlPlane.endpoint")
+    account = cluster["serviceAccount"]
+    if report.minor < 14 or control.present:
+        if not endpoint.present:
+            report.error(
+                "machine.endpoint",
+                endpoint,
+                "cluster.controlPlane.endpoint is missing",
+                why="the machine would not find the Kubernetes API",
+                fix="write its URL: https://, `cluster_api_addr` and :6443",
+            )
+            return False
+        check_endpoint(report, endpoint)
+    if report.minor >= 14 and account.present and not endpoint.present:
+        report.error(
+            "machine.endpoint",
+            account,
+            "cluster.serviceAccount stands without cluster.controlPlane.endpoint",
+            why="the name of the issuer of tokens is made of the endpoint",
+            fix="write the endpoint too, or a document KubeServiceAccountConfig instead",
+        )
+    return True
+
+
+def check_endpoint(report: Report, endpoint: Part) -> None:
+    wrong = why_no_endpoint(endpoint.text)
+    if wrong:
+        report.error(
+            "machine.endpoint",
+            endpoint,
+            f"{endpoint.name} is no URL of the Kubernetes API",
+            why=wrong,
+            fix="write a URL such as https://10.42.0.10:6443",
+        )
+
+
+def _check_domain(report: Report, cluster: Part) -> None:
+    domain = cluster.down("network.dnsDomain")
+    if domain.text and not is_dns_name(domain.text):
+        report.error(
+            "machine.name",
+            domain,
+            f"{domain.text!r} is no name of a domain",
+            why=f"{domain.name} is the end of the names of all services",
+            fix="write cluster.local, or another name of letters, digits, - and .",
+        )
+
+
+def check_cni(report: Report, cluster: Part) -> None:
+    """The network plugin; only control planes are asked."""
+    cni = cluster.down("network.cni")
+    if not cni.present:
+        return
+    name, urls, flannel = cni["name"].text, cni["urls"], cni["flannel"]
+    if name not in _CNIS:
+        _bad_cni(report, cni["name"], f"{name!r} is none of {', '.join(_CNIS)}")
+        return
+    if name != "custom" and not urls.is_empty:
+        _bad_cni(report, urls, f"the plugin is {name}, and only custom ones have URLs")
+    if name != "flannel":
+        if not flannel["extraArgs"].is_empty:
+            _bad_cni(report, flannel["extraArgs"], f"the plugin is {name}, not flannel")
+        policies = flannel["kubeNetworkPoliciesEnabled"]
+        if report.minor >= 13 and policies.flag:
+            _bad_cni(report, policies, f"the plugin is {name}, not flannel")
+    if name != "custom":
+        return
+    if urls.is_empty:
+        report.warn(
+            "machine.incomplete",
+            urls,
+            "the network plugin is custom, and has no URLs",
+            why="Talos installs nothing, and pods get no network",
+            fix="write the URLs of its manifests, or `name: none` if it is installed otherwise",
+            counts=True,
+        )
+    check_urls(report, urls)
+
+
+def _bad_cni(report: Report, part: Part, why: str) -> None:
+    report.error(
+        "machine.cni",
+        part,
+        f"{part.name} does not go with the network plugin",
+        why=why,
+        fix="write `name: none` and let the catalog install the plugin, or correct this",
+    )
+
+
+def check_urls(report: Report, urls: Part) -> None:
+    for one in urls.items:
+        wrong = why_no_endpoint(one.text)
+        if wrong:
+            report.error(
+                "machine.url",
+                one,
+                f"{one.name} is no URL to download from",
+                why=wrong,
+                fix="write a URL such as https://example.com/manifest.yaml",
+            )
+
+
+def _check_cloud_provider(report: Report, provider: Part) -> None:
+    manifests = provider["manifests"]
+    if not provider["enabled"].flag:
+        if not manifests.is_empty:
+            report.error(
+                "machine.cloud-provider",
+                manifests,
+                "cluster.externalCloudProvider has manifests, and is off",
+                why="Talos would not install them",
+                fix="write `enabled: true`, or remove the manifests",
+            )
+        return
+    check_urls(report, manifests)
+
+
+def _check_etcd(report: Report, etcd: Part) -> None:
+    if not etcd["ca"].present:
+        report.error(
+            "machine.ca",
+            etcd["ca"],
+            "cluster.etcd.ca is missing",
+            why="members of etcd would not trust each other",
+            fix="take the authority `certs.etcd` of the secrets bundle",
+        )
+    subnet, advertised = etcd["subnet"], etcd["advertisedSubnets"]
+    if subnet.text and not advertised.is_empty:
+        report.error(
+            "machine.subnet",
+            subnet,
+            "cluster.etcd has subnet and advertisedSubnets",
+            why="subnet is the older spelling of advertisedSubnets, for one",
+            fix="move it into advertisedSubnets",
+        )
+    check_subnets(report, advertised if not advertised.is_empty else subnet)
+    check_subnets(report, etcd["listenSubnets"])
+
+
+def _check_inline_manifests(report: Report, manifests: Part) -> None:
+    seen: set[str] = set()
+    for manifest in manifests.items:
+        name = manifest["name"]
+        if not name.text.strip():
+            report.error(
+                "machine.name",
+                name,
+                f"{manifest.name} has no name",
+                why="Talos tells manifests apart by their names",
+                fix="write `name:`",
+            )
+        if name.text in seen:
+            report.error(
+                "machine.duplicate",
+                name,
+                f"the inline manifest {name.text} stands there twice",
+                why="Talos tells manifests apart by their names",
+                fix="rename one of them",
+            )
+        seen.add(name.text)
+
+
+def _check_discovery(report: Report, cluster: Part) -> None:
+    discovery = cluster["discovery"]
+    service = discovery.down("registries.service")
+    if not discovery["enabled"].flag or service["disabled"].flag:
+        return
+    endpoint = service["endpoint"]
+    parts = requested(endpoint.text or _SERVICE)
+    if parts is None or parts.path not in ("", "/"):
+        report.error(
+            "machine.url",
+            endpoint,
+            f"{endpoint.name} is no discovery service",
+            why="it is no URL" if parts is None else "its path is not empty",
+            fix=f"remove it: Talos takes {_SERVICE}",
+        )
+    for key in ("id", "secret"):
+        if not cluster[key].text:
+            report.error(
+                "machine.discovery",
+                cluster[key],
+                f"cluster.{key} is missing, and discovery is on",
+                why="the discovery service knows clusters by their id, and members by the secret",
+                fix=f"take `cluster.{key}` of the secrets bundle, or turn the service off",
+            )
+
+
+def _check_authorization(report: Report, server: Part) -> None:
+    authorizers = server["authorizationConfig"]
+    if authorizers.present:
+        for key, entry in server["extraArgs"].entries.items():
+            if key == "authorization-mode" or key.startswith("authorization-webhook-"):
+                report.error(
+                    "machine.authorization",
+                    entry,
+                    f"{entry.name} and cluster.apiServer.authorizationConfig exclude each other",
+                    why="the API server takes authorizers in one of two ways",
+                    fix="remove one of the two",
+                )
+    for authorizer in authorizers.items:
+        for key in ("type", "name"):
+            if not authorizer[key].text:
+                report.missing(authorizer[key], "the API server needs it of every authorizer")
+        check_authorizer_type(report, authorizer["type"])
+
+
+def check_authorizer_type(report: Report, kind: Part) -> None:
+    if kind.text and kind.text not in AUTHORIZERS:
+        report.error(
+            "machine.word",
+            kind,
+            f"{kind.name} is {kind.text!r}",
+            why=f"Talos takes {', '.join(AUTHORIZERS)}",
+            fix="write one of these",
+        )
+
+
+def check_resources(report: Report, resources: Part) -> None:
+    for share in ("requests", "limits"):
+        for key, entry in resources[share].entries.items():
+            if key not in ("cpu", "memory"):
+                report.error(
+                    "machine.resources",
+                    entry,
+                    f"{entry.name} is nothing that Talos can assign",
+                    why="static pods get cpu and memory",
+                    fix="remove it",
+                )

@@ -1,0 +1,223 @@
+"""Rules of `machine.network.interfaces`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.talos.validation.bonds import check_bond
+from stockman.talos.validation.forms import why_no_key
+from stockman.talos.validation.part import Part
+from stockman.talos.validation.places import (
+    is_address,
+    is_address_or_network,
+    is_host_and_port,
+    is_loose_network,
+)
+from stockman.talos.validation.report import Report
+
+
+def check_interfaces(report: Report, machine: Part) -> None:
+    devices = machine.down("network.interfaces").items
+    for null in (device for device in devices if not device.present):
+        report.error(
+            "machine.null",
+            null,
+            f"{null.name} is null",
+            why="Talos looks into it, and finds nothing",
+            fix="write the interface, or remove it",
+        )
+    devices = [device for device in devices if device.present]
+    members = _members(report, devices)
+    for device in devices:
+        if device["ignore"].flag:
+            continue
+        _check_selection(report, device)
+        if device["bond"].present:
+            check_bond(report, device["bond"])
+        if device["wireguard"].present:
+            _check_wireguard(report, device["wireguard"])
+        for vlan in device["vlans"].items:
+            _check_addresses(report, vlan)
+        _check_addressing(report, device, members)
+        for route in device["routes"].items:
+            _check_route(report, route)
+
+
+def virtual_addresses(machine: Part) -> Iterator[Part]:
+    """Every shared address of the interfaces and their VLANs."""
+    for device in machine.down("network.interfaces").items:
+        for holder in (device, *device["vlans"].items):
+            if holder["vip"].present:
+                yield holder["vip"]
+
+
+def _members(report: Report, devices: list[Part]) -> dict[str, str]:
+    """Interfaces that belong to a bond or bridge, with its name."""
+    found: dict[str, str] = {}
+    for device in devices:
+        name = device["interface"].text
+        bond, bridge = device["bond"], device["bridge"]
+        if bond.present and bridge.present:
+            report.error(
+                "machine.interface",
+                bridge,
+                f"{device.name} is a bond and a bridge",
+                why="an interface is one of the two",
+                fix="put the bridge over the bond, as an interface of its own",
+            )
+        if not bond["interfaces"].is_empty and not bond["deviceSelectors"].is_empty:
+            report.error(
+                "machine.interface",
+                bond["deviceSelectors"],
+                f"{bond.name} names its members and selects them",
+                why="interfaces and deviceSelectors exclude each other",
+                fix="keep one of the two",
+            )
+        chosen = bridge if bridge.present else bond
+        for member in chosen["interfaces"].items:
+            if found.setdefault(member.text, name) != name:
+                report.error(
+                    "machine.member",
+                    member,
+                    f"{member.text} belongs to {found[member.text]} and to {name}",
+                    why="an interface is part of one bond or bridge",
+                    fix="remove it from one of them",
+                )
+            found[member.text] = name
+    return found
+
+
+def _check_selection(report: Report, device: Part) -> None:
+    name, selector = device["interface"], device["deviceSelector"]
+    why = ""
+    if not name.text and not selector.present:
+        why = "neither interface nor deviceSelector is there"
+    elif name.text and selector.present:
+        why = "interface and deviceSelector exclude each other"
+    elif selector.present and not any(part.text for part in selector.entries.values()):
+        why = "the selector is empty, and would take any"
+    if why:
+        report.error(
+            "machine.interface",
+            selector if selector.present else device,
+            f"{device.name} does not say which card it means",
+            why=why,
+            fix="write `interface: eth0`, or select by hardwareAddr",
+        )
+
+
+def _check_addresses(report: Report, holder: Part) -> None:
+    cidr, addresses = holder["cidr"], holder["addresses"]
+    if cidr.text and not addresses.is_empty:
+        report.error(
+            "machine.address",
+            cidr,
+            f"{holder.name} has a cidr and addresses",
+            why="cidr is the older spelling of addresses, for one",
+            fix="move it into addresses",
+        )
+    for address in ([cidr] if cidr.text else []) + addresses.items:
+        if not is_address_or_network(address.text):
+            report.error(
+                "machine.address",
+                address,
+                f"{address.text!r} is no address",
+                why=f"{address.name} takes addresses, with the length of the network or without",
+                fix="write an address such as 10.42.0.21/24",
+            )
+
+
+def _check_addressing(report: Report, device: Part, members: dict[str, str]) -> None:
+    cidr, vip = device["cidr"], device["vip"]
+    owner = members.get(device["interface"].text)
+    addressed = device["dhcp"].flag or cidr.text or not device["addresses"].is_empty
+    if owner is not None and (addressed or vip.present):
+        report.error(
+            "machine.member",
+            device,
+            f"{device['interface'].text} has addresses, and is part of {owner}",
+            why="addresses belong to the bond or bridge, not to its members",
+            fix=f"move them to {owner}",
+        )
+    _check_addresses(report, device)
+    if cidr.text:
+        report.warn(
+            "machine.deprecated",
+            cidr,
+            f"{cidr.name} is out of date",
+            why="Talos still takes it, and will not for ever",
+            fix="write it into addresses",
+            counts=True,
+        )
+    if vip.present and not is_address(vip["ip"].text):
+        report.error(
+            "machine.address",
+            vip["ip"],
+            f"{vip.name} has no address",
+            why=f"{vip['ip'].text!r} is none",
+            fix="write `ip:` with the shared address",
+        )
+
+
+def _check_route(report: Report, route: Part) -> None:
+    network, gateway = route["network"], route["gateway"]
+    if not network.text and not gateway.text:
+        report.error(
+            "machine.route",
+            route,
+            f"{route.name} leads nowhere",
+            why="a route has a network, a gateway or both",
+            fix="write `network: 0.0.0.0/0` and the gateway",
+        )
+    for part, fits in ((network, is_loose_network), (gateway, is_address)):
+        if part.text and not fits(part.text):
+            _bad_route(report, part)
+    if route["source"].text and not is_address(route["source"].text):
+        _bad_route(report, route["source"])
+
+
+def _bad_route(report: Report, part: Part) -> None:
+    wanted = "a network" if part.path.endswith(".network") else "an address"
+    report.error(
+        "machine.route",
+        part,
+        f"{part.text!r} is not {wanted}",
+        why=f"{part.name} takes {wanted}",
+        fix=f"write {wanted}, such as {'10.43.0.0/16' if 'net' in wanted else '10.42.0.1'}",
+    )
+
+
+def _check_wireguard(report: Report, tunnel: Part) -> None:
+    check_wireguard_key(report, tunnel["privateKey"])
+    for peer in tunnel["peers"].items:
+        check_wireguard_key(report, peer["publicKey"])
+        endpoint = peer["endpoint"]
+        if endpoint.text and not is_host_and_port(endpoint.text):
+            report.error(
+                "machine.wireguard",
+                endpoint,
+                f"{endpoint.name} is no address with a port",
+                why=f"it is {endpoint.text!r}",
+                fix="write it as 10.42.0.7:51820, an IPv6 address in brackets",
+            )
+        for allowed in peer["allowedIPs"].items:
+            if not is_loose_network(allowed.text):
+                report.error(
+                    "machine.wireguard",
+                    allowed,
+                    f"{allowed.text!r} is no network",
+                    why=f"{allowed.name} takes networks",
+                    fix="write a network such as 10.43.0.0/16",
+                )
+
+
+def check_wireguard_key(report: Report, key: Part) -> None:
+    wrong = why_no_key(key.text)
+    if wrong:
+        report.error(
+            "machine.wireguard",
+            key,
+            f"{key.name} is no key of WireGuard",
+            why=wrong if key.text else "it is missing",
+            fix="write the 32 bytes of the key in base64, as `wg genkey` prints them",
+        )

@@ -1,0 +1,248 @@
+"""Rules of documents about names, addresses, time and probes."""
+
+from __future__ import annotations
+
+from stockman.talos.patches.addresses import url
+from stockman.talos.validation.link_documents import check_named, check_not_negative
+from stockman.talos.validation.part import Part
+from stockman.talos.validation.places import (
+    host_and_port,
+    is_address,
+    is_network,
+    is_zoned_address,
+)
+from stockman.talos.validation.report import Report
+
+_LONGEST_HOSTNAME = 63
+_LONGEST_FQDN = 253
+_PLAIN_DNS = "Do53"
+_RESERVED_PRIORITIES = (0, 32500, 32766, 32767)
+_PRIORITIES = 1 << 32
+
+
+def check_hostname(report: Report, document: Part) -> None:
+    auto, name = document["auto"], document["hostname"]
+    off = not auto.present or auto.text == "off"
+    unnamed = off if report.minor < 13 else not auto.present
+    why = ""
+    if unnamed and not name.text:
+        why = "neither auto nor hostname is there"
+    elif not off and name.text:
+        why = f"auto is {auto.text}, and hostname is {name.text}"
+    elif auto.present and auto.text not in ("off", "stable"):
+        why = f"auto is {auto.text}; it is off or stable"
+    elif len(name.text.encode()) > _LONGEST_FQDN:
+        why = f"a name has {_LONGEST_FQDN} characters at most"
+    elif name.text and not 1 <= len(name.text.partition(".")[0].encode()) <= _LONGEST_HOSTNAME:
+        why = f"the part before the first dot has 1 to {_LONGEST_HOSTNAME} characters"
+    if why:
+        report.error(
+            "machine.hostname",
+            name if name.present else document,
+            "HostnameConfig gives the machine no name",
+            why=why,
+            fix='write `auto: stable`, or `auto: "off"` and the hostname',
+        )
+
+
+def check_dhcp(report: Report, document: Part) -> None:
+    check_named(report, document)
+    duid, identifier = document["duidRaw"], document["clientIdentifier"]
+    if bool(duid.text) != (identifier.text == "duid"):
+        report.error(
+            "machine.dhcp",
+            duid if duid.text else identifier,
+            f"duidRaw and clientIdentifier of {document.label} do not go together",
+            why="a raw identifier belongs to `clientIdentifier: duid`, and that needs one",
+            fix="write both, or none of the two",
+        )
+
+
+def check_address_name(report: Report, document: Part) -> None:
+    """The name of a document is the address that it is about."""
+    name = document["name"]
+    if not is_zoned_address(name.text):
+        report.error(
+            "machine.address",
+            name,
+            f"{name.text!r} is no address",
+            why=f"the name of a {document.label.partition(' ')[0]} is the address it is about",
+            fix="write the address as the name",
+        )
+
+
+def check_shared_address(report: Report, document: Part) -> None:
+    check_address_name(report, document)
+    if not document["link"].text:
+        report.missing(document["link"], "a shared address lies on a link")
+
+
+def check_hcloud_address(report: Report, document: Part) -> None:
+    check_shared_address(report, document)
+    if not document["apiToken"].text:
+        report.missing(document["apiToken"], "the address is moved through the provider's API")
+
+
+def check_static_host(report: Report, document: Part) -> None:
+    check_address_name(report, document)
+    if document["hostnames"].is_empty:
+        report.missing(document["hostnames"], "an address without names is of no use")
+
+
+def check_blackhole(report: Report, document: Part) -> None:
+    name = document["name"]
+    if not is_network(name.text):
+        report.error(
+            "machine.route",
+            name,
+            f"{name.text!r} is no network",
+            why="the name of a BlackholeRouteConfig is the network it swallows",
+            fix="write a network such as 10.43.0.0/16 as the name",
+        )
+
+
+def check_routing_rule(report: Report, document: Part) -> None:
+    name = document["name"]
+    digits = name.text.isdecimal() and name.text.isascii()
+    priority = int(name.text) if digits else 0
+    if priority in _RESERVED_PRIORITIES or priority >= _PRIORITIES:
+        report.error(
+            "machine.route",
+            name,
+            f"{name.text!r} is no priority of a routing rule",
+            why=f"it is a number, and {', '.join(map(str, _RESERVED_PRIORITIES))} are taken",
+            fix="write a number from 1 to 32765 as the name",
+        )
+    if document["table"].text in ("", "unspec") and document["action"].text in (
+        "",
+        "unspec",
+        "unicast",
+    ):
+        report.missing(document["table"], "a rule that does not refuse says which table to use")
+    if document["fwMask"].number and not document["fwMark"].number:
+        report.missing(document["fwMark"], "fwMask says which bits of fwMark count")
+
+
+def check_resolver(report: Report, document: Part) -> None:
+    """Only looked at since 1.14."""
+    if report.minor < 14:
+        return
+    dns = document["hostDNS"]
+    for key in ("forwardKubeDNSToHost", "resolveMemberNames"):
+        if dns[key].flag and not dns["enabled"].flag:
+            report.error(
+                "machine.dns",
+                dns[key],
+                f"{dns[key].name} needs a resolver that is off",
+                why="hostDNS.enabled is not true",
+                fix="write `enabled: true` beside it",
+            )
+    servers = document["nameservers"].items
+    for server in servers:
+        name, protocol = server["tlsServerName"], server["protocol"].text or _PLAIN_DNS
+        if not server["address"].text:
+            report.missing(server["address"], "a resolver is asked at its address")
+        if bool(name.text) != (protocol != _PLAIN_DNS):
+            report.error(
+                "machine.dns",
+                name,
+                f"tlsServerName and protocol of {server.name} do not go together",
+                why=f"the protocol is {protocol}; encrypted ones need the name, {_PLAIN_DNS} none",
+                fix="write the name in the resolver's certificate, or remove it",
+            )
+    if servers and all(is_encrypted(server) for server in servers):
+        report.warn(
+            "machine.doubtful",
+            document["nameservers"],
+            "every resolver is asked through TLS",
+            why="certificates need a clock that is right, which may need a resolver first",
+            fix="keep one plain resolver, or write time servers as addresses",
+        )
+
+
+def is_encrypted(server: Part) -> bool:
+    return (server["protocol"].text or _PLAIN_DNS) != _PLAIN_DNS
+
+
+def check_time(report: Report, document: Part) -> None:
+    check_not_negative(report, document["bootTimeout"])
+    ntp, ptp = document["ntp"], document["ptp"]
+    if ntp.present and ptp.present:
+        report.error(
+            "machine.time",
+            ptp,
+            "TimeSyncConfig takes the time from servers and from devices",
+            why="ntp and ptp exclude each other",
+            fix="keep one of the two",
+        )
+    if not ntp["useNTS"].flag:
+        return
+    for server in ntp["servers"].items:
+        if is_address(server.text):
+            report.error(
+                "machine.time",
+                server,
+                f"{server.text} is an address, and NTS is on",
+                why="NTS checks the name of a server in its certificate",
+                fix="write the name of the server",
+            )
+
+
+def check_tcp_probe(report: Report, probe: Part) -> None:
+    _check_probe(report, probe)
+    if not probe["endpoint"].text:
+        report.missing(probe["endpoint"], "a probe knocks at a host and a port")
+
+
+def check_http_probe(report: Report, probe: Part) -> None:
+    _check_probe(report, probe)
+    target = probe["url"]
+    if not target.present:
+        report.missing(target, "a probe asks for a URL")
+        return
+    parts = url(target.text)
+    if parts.scheme not in ("http", "https") or parts.opaque or not host_and_port(parts.host)[0]:
+        report.error(
+            "machine.url",
+            target,
+            f"{target.name} is nothing to ask for",
+            why="its scheme is neither http nor https, or its host is missing",
+            fix="write a URL such as https://example.com/",
+        )
+
+
+def _check_probe(report: Report, probe: Part) -> None:
+    check_named(report, probe)
+    for key in ("interval", "failureThreshold", "timeout"):
+        check_not_negative(report, probe[key])
+
+
+def check_rule(report: Report, rule: Part) -> None:
+    check_named(report, rule)
+    ports = rule.down("portSelector.ports")
+    if ports.is_empty:
+        report.missing(ports, "a rule of the firewall is about ports")
+    _check_ports(report, ports)
+    for ingress in rule["ingress"].items:
+        if not ingress["subnet"].text:
+            report.missing(ingress["subnet"], "a rule of the firewall says who may come in")
+
+
+def _check_ports(report: Report, ports: Part) -> None:
+    spans = sorted(((_span(port.text), port) for port in ports.items), key=lambda one: one[0])
+    before = -1
+    for (low, high), port in spans:
+        if low > high or low <= before:
+            report.error(
+                "machine.ports",
+                port,
+                f"the ports {port.text} stand there wrongly",
+                why="the first is higher than the last" if low > high else "another one holds them",
+                fix="write ranges from low to high, each port once",
+            )
+        before = high
+
+
+def _span(text: str) -> tuple[int, int]:
+    low, _, high = text.partition("-")
+    return int(low), int(high or low)

@@ -1,0 +1,186 @@
+"""Rules of documents about the system itself."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from stockman.talos.patches.addresses import url
+from stockman.talos.patches.sizes import nanoseconds
+from stockman.talos.validation.expressions.environments import DISK, OOM_RANKING, OOM_TRIGGER
+from stockman.talos.validation.expressions.verdict import check_expression
+from stockman.talos.validation.link_documents import check_named, check_not_negative
+from stockman.talos.validation.part import Part
+from stockman.talos.validation.places import host_and_port, why_no_host_port
+from stockman.talos.validation.report import Report
+from stockman.talos.validation.volume_documents import check_least_time
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LEAST_WATCHDOG = nanoseconds("10s")
+_MANAGED = (
+    "resolv.conf",
+    "hosts",
+    "machine-id",
+    "extensions.yaml",
+    "localtime",
+    "os-release",
+    "xattr.conf",
+)
+_MANAGED_DIRECTORIES = (
+    "apparmor.d",
+    "apparmor",
+    "ca-certificates",
+    "cni",
+    "cri",
+    "iscsi",
+    "kubernetes",
+    "lvm",
+    "nvme",
+    "pki",
+    "selinux",
+    "ssl",
+)
+
+
+def check_environment(report: Report, document: Part) -> None:
+    for key, entry in document["variables"].entries.items():
+        if not _VARIABLE.fullmatch(key):
+            report.error(
+                "machine.environment",
+                entry,
+                f"{key!r} is no name of a variable",
+                why="names have letters, digits and _, and start with no digit",
+                fix="rename it",
+            )
+
+
+def check_etc_file(report: Report, document: Part) -> None:
+    name = document["name"]
+    path = name.text
+    why = ""
+    if not path or path.startswith((".", "/")) or posixpath.normpath(path).startswith(".."):
+        why = "it is a path below /etc"
+    elif path in _MANAGED or path.partition("/")[0] in _MANAGED_DIRECTORIES:
+        why = "Talos writes it itself"
+    if why:
+        report.error(
+            "machine.etc-file",
+            name,
+            f"{path!r} is no file of yours",
+            why=why,
+            fix="write another path, example.conf for example",
+        )
+
+
+def check_event_sink(report: Report, document: Part) -> None:
+    endpoint = document["endpoint"]
+    wrong = why_no_host_port(endpoint.text)
+    if wrong:
+        report.error(
+            "machine.url",
+            endpoint,
+            f"{endpoint.name} is nowhere to send events to",
+            why=wrong,
+            fix="write a host and a port, 10.42.0.5:3000 for example",
+        )
+
+
+def check_kmsg_log(report: Report, document: Part) -> None:
+    check_named(report, document)
+    target = document["url"]
+    if not target.present:
+        report.missing(target, "the log of the kernel goes somewhere")
+        return
+    parts = url(target.text)
+    why = ""
+    if parts.scheme not in ("tcp", "udp"):
+        why = "its scheme is neither tcp nor udp"
+    elif parts.path not in ("", "/"):
+        why = "its path is not empty"
+    elif not host_and_port(parts.host)[1]:
+        why = "its port is missing"
+    if why:
+        _bad_url(report, target, why, "tcp://logs.example.com:514")
+
+
+def check_siderolink(report: Report, document: Part) -> None:
+    target = document["apiUrl"]
+    if not target.present:
+        report.missing(target, "the machine reports to it")
+        return
+    parts = url(target.text)
+    if parts.scheme not in ("https", "grpc"):
+        _bad_url(report, target, "its scheme is neither https nor grpc", "https://example.com")
+    elif parts.path not in ("", "/"):
+        _bad_url(report, target, "its path is not empty", "https://example.com")
+
+
+def _bad_url(report: Report, part: Part, why: str, example: str) -> None:
+    report.error(
+        "machine.url",
+        part,
+        f"{part.name} is no URL for this",
+        why=why,
+        fix=f"write a URL such as {example}",
+    )
+
+
+def check_oom(report: Report, document: Part) -> None:
+    for key, environment in (
+        ("triggerExpression", OOM_TRIGGER),
+        ("cgroupRankingExpression", OOM_RANKING),
+    ):
+        if document[key].text:
+            check_expression(report, document[key], environment)
+    check_not_negative(report, document["sampleInterval"])
+
+
+def check_parameters(report: Report, document: Part) -> None:
+    for key, entry in document["params"].entries.items():
+        if not key:
+            report.error(
+                "machine.environment",
+                entry,
+                f"a parameter of {document.label} has no name",
+                why="the kernel knows its parameters by their names",
+                fix="write the name, or remove the line",
+            )
+
+
+def check_unattended_install(report: Report, document: Part) -> None:
+    if not document.down("installer.image").text:
+        report.warn(
+            "machine.incomplete",
+            document.down("installer.image"),
+            "UnattendedInstallConfig names no installer",
+            why="only images of the Image Factory know theirs",
+            fix="write installer.image: `schematic_id:` of the node gives one",
+        )
+    match = document.down("provisioning.diskSelector.match")
+    if match.text:
+        check_expression(report, match, DISK)
+    else:
+        report.missing(match, "Talos is installed on a disk", "write it: `disk:` of the node")
+
+
+def check_watchdog(report: Report, document: Part) -> None:
+    if not document["device"].text:
+        report.missing(document["device"], "a watchdog is a device, /dev/watchdog0 for example")
+    check_least_time(report, document["timeout"], _LEAST_WATCHDOG)
+
+
+def check_extension_service(report: Report, document: Part) -> None:
+    check_named(report, document)
+    files, environment = document["configFiles"], document["environment"]
+    if files.is_empty and environment.is_empty:
+        report.error(
+            "machine.extension-service",
+            document,
+            f"{document.label} configures nothing",
+            why="neither configFiles nor environment is there",
+            fix="write one of them, or remove the document",
+        )
+    for file in files.items:
+        for key in ("content", "mountPath"):
+            if not file[key].text:
+                report.missing(file[key], "a file has a content and a place")

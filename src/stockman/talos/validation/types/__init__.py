@@ -1,0 +1,1 @@
+"""What expressions and runtime specifications may hold, per minor; written by a script."""

@@ -1,0 +1,139 @@
+"""Every rule of `talosctl validate`, on documents that were loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from stockman.model.problem import Problems
+from stockman.talos.patches.documents import V1ALPHA1, Document
+from stockman.talos.patches.tree import UNWRITTEN
+from stockman.talos.validation import (
+    bgp_documents,
+    container_documents,
+    kubernetes_documents,
+    kubernetes_network,
+    kubespan_rules,
+    link_documents,
+    network_documents,
+    registry_documents,
+    runtime_documents,
+    storage_documents,
+    volume_documents,
+)
+from stockman.talos.validation.conflicts import check_conflicts
+from stockman.talos.validation.oldest import check_oldest
+from stockman.talos.validation.part import Part, root
+from stockman.talos.validation.report import Mode, Report
+from stockman.talos.validation.whole import Whole, check_whole
+
+Rule = Callable[[Report, Part], None]
+
+RULES: dict[str, Rule] = {
+    "BGPInstanceConfig": bgp_documents.check_bgp,
+    "BlackholeRouteConfig": network_documents.check_blackhole,
+    "BondConfig": link_documents.check_bond_document,
+    "BridgeConfig": link_documents.check_link,
+    "CRIBaseRuntimeSpecConfig": registry_documents.check_runtime_document,
+    "CRICustomizationConfig": registry_documents.check_customization,
+    "ContainerConfig": container_documents.check_container,
+    "DHCPv4Config": network_documents.check_dhcp,
+    "DHCPv6Config": network_documents.check_dhcp,
+    "DiscoveryIdentityConfig": kubernetes_documents.check_discovery_identity,
+    "DiscoveryServiceConfig": kubernetes_documents.check_discovery_service,
+    "DummyLinkConfig": link_documents.check_link,
+    "EnvironmentConfig": runtime_documents.check_environment,
+    "EtcFileConfig": runtime_documents.check_etc_file,
+    "EthernetConfig": link_documents.check_named,
+    "EventSinkConfig": runtime_documents.check_event_sink,
+    "ExistingVolumeConfig": volume_documents.check_existing_volume,
+    "ExtensionServiceConfig": runtime_documents.check_extension_service,
+    "ExternalVolumeConfig": volume_documents.check_external_volume,
+    "FilesystemScrubConfig": volume_documents.check_scrub_document,
+    "FilesystemTrimConfig": volume_documents.check_trim_document,
+    "HCloudVIPConfig": network_documents.check_hcloud_address,
+    "HTTPProbeConfig": network_documents.check_http_probe,
+    "HostnameConfig": network_documents.check_hostname,
+    "ImageVerificationConfig": registry_documents.check_image_rules,
+    "KernelModuleConfig": link_documents.check_named,
+    "KmsgLogConfig": runtime_documents.check_kmsg_log,
+    "KubeAPIServerCAConfig": kubernetes_documents.check_authority,
+    "KubeAPIServerConfig": kubernetes_documents.check_api_server,
+    "KubeAdmissionControlConfig": link_documents.check_named,
+    "KubeAggregatorCAConfig": kubernetes_documents.check_aggregator,
+    "KubeAuthorizerConfig": kubernetes_documents.check_authorizer,
+    "KubeClusterConfig": kubernetes_documents.check_cluster_document,
+    "KubeControllerManagerConfig": kubernetes_documents.check_component,
+    "KubeEtcdEncryptionConfig": kubernetes_documents.check_etcd_encryption,
+    "KubeExternalManifestConfig": kubernetes_documents.check_external_manifest,
+    "KubeFlannelCNIConfig": kubernetes_documents.check_flannel,
+    "KubeInlineManifestConfig": kubernetes_documents.check_manifest_name,
+    "KubeNetworkConfig": kubernetes_network.check_kube_network,
+    "KubeNodeConfig": kubernetes_documents.check_node,
+    "KubePrismConfig": kubernetes_documents.check_prism,
+    "KubeProxyConfig": kubernetes_documents.check_proxy,
+    "KubeSchedulerConfig": kubernetes_documents.check_component,
+    "KubeServiceAccountConfig": kubernetes_documents.check_service_account,
+    "KubeSpanConfig": kubespan_rules.check_kubespan_document,
+    "KubeStaticPodConfig": kubernetes_documents.check_static_pod,
+    "KubeTalosAPIAccessConfig": kubernetes_documents.check_access,
+    "KubeletConfig": kubernetes_documents.check_kubelet_document,
+    "LVMLogicalVolumeConfig": storage_documents.check_logical_volume,
+    "LVMVolumeGroupConfig": storage_documents.check_group,
+    "Layer2VIPConfig": network_documents.check_shared_address,
+    "LinkAliasConfig": link_documents.check_link_alias,
+    "LinkConfig": link_documents.check_link,
+    "NetworkRuleConfig": network_documents.check_rule,
+    "OOMConfig": runtime_documents.check_oom,
+    "RAIDArrayConfig": storage_documents.check_group,
+    "RawVolumeConfig": volume_documents.check_raw_volume,
+    "RegistryAuthConfig": registry_documents.check_auth,
+    "RegistryMirrorConfig": registry_documents.check_mirror,
+    "RegistryTLSConfig": registry_documents.check_tls,
+    "ResolverConfig": network_documents.check_resolver,
+    "RoutingRuleConfig": network_documents.check_routing_rule,
+    "SideroLinkConfig": runtime_documents.check_siderolink,
+    "StaticHostConfig": network_documents.check_static_host,
+    "SwapVolumeConfig": volume_documents.check_raw_volume,
+    "SysctlConfig": runtime_documents.check_parameters,
+    "SysfsConfig": runtime_documents.check_parameters,
+    "TCPProbeConfig": network_documents.check_tcp_probe,
+    "TimeSyncConfig": network_documents.check_time,
+    "UnattendedInstallConfig": runtime_documents.check_unattended_install,
+    "UserVolumeConfig": volume_documents.check_user_volume,
+    "VLANConfig": link_documents.check_vlan,
+    "VRFConfig": link_documents.check_vrf,
+    "VethConfig": link_documents.check_veth,
+    "VolumeConfig": volume_documents.check_system_volume,
+    "WatchdogTimerConfig": runtime_documents.check_watchdog,
+    "WireguardConfig": link_documents.check_wireguard,
+    "ZswapConfig": volume_documents.check_zswap,
+}
+"""Rules by kind of document; other kinds have none beyond their form."""
+
+
+def validate(
+    documents: Iterable[Document], minor: str, mode: Mode, *, strict: bool = False
+) -> Problems:
+    """Everything that Talos of a minor would say against a configuration, and its warnings.
+
+    `strict` makes errors of what Talos makes errors of: warnings about the oldest document.
+    """
+    report = Report(minor, mode, strict=strict)
+    oldest: Part | None = None
+    rest: list[Document] = []
+    parts: dict[str, list[Part]] = {}
+    for document in documents:
+        part = root(document)
+        if document.kind.name == V1ALPHA1:
+            oldest = part
+            check_oldest(report, part)
+            continue
+        rest.append(document)
+        parts.setdefault(document.kind.name, []).append(part)
+        rule = RULES.get(document.kind.name)
+        if rule is not None:
+            rule(report, part)
+    if oldest is not None:
+        check_conflicts(report, oldest, rest)
+    check_whole(report, Whole(oldest, parts, Part(None, "", "", UNWRITTEN)))
+    return report.problems
