@@ -4,6 +4,7 @@ A changed recipe is a new cache entry: the program is built again when it is nex
 Many modules can be had at the pinned version only; try another one whole before changing a pin.
 """
 
+from tools.cache import CHECKS
 from tools.recipe import (
     DebianProgram,
     Delete,
@@ -42,6 +43,20 @@ _FLUX = GoModule(
     edits=(Write(path="cmd/flux/manifests/none.yaml", text="---\n"),),
 )
 _MGMT = "cmd/talosctl/cmd/mgmt"
+_TALOS_1_14 = (
+    *_MACHINERY_1_14,
+    "github.com/mdlayher/ethtool=github.com/siderolabs/ethtool@v0.4.0-sidero",
+)
+_NO_RTNETLINK = """\
+package watch
+
+import "errors"
+
+// NewRtNetlink watches nothing: this copy of the package never meets a kernel.
+func NewRtNetlink(Trigger, uint32, ...uint32) (Watcher, error) {
+\treturn nil, errors.New("nothing is watched here")
+}
+"""
 
 
 def _go(name: str, source: GoModule, package: str = ".", *, core: bool = True) -> Program:
@@ -113,6 +128,36 @@ def _patches(version: str, replaces: tuple[str, ...] = ()) -> Program:
     return _check(f"check-patches@{version}", "patches.go", library, version, replaces)
 
 
+def _validation(version: str, replaces: tuple[str, ...] = ()) -> Program:
+    library = "github.com/siderolabs/talos/pkg/machinery"
+    return _check(f"check-validation@{version}", "validation.go", library, version, replaces)
+
+
+def _talos_network() -> Program:
+    """Talos' own network, which only its own module may use."""
+    controllers = "internal/app/machined/pkg/controllers/network"
+    source = GoModule(
+        path="github.com/siderolabs/talos",
+        version="v1.14.1",
+        local_replaces="v1.14.1",
+        replaces=(
+            *_TALOS_1_14,
+            "github.com/secure-io/siv-go=github.com/secure-io/siv-go@v0.0.0-20180922214919-5ff40651e2c4",
+        ),
+        edits=(
+            Write(
+                path="cmd/check-network/main.go",
+                text=(CHECKS / "talos_network.go").read_text(),
+            ),
+            # They talk to the kernel by a newer rtnetlink than can be had; nothing here does.
+            Delete(path=f"{controllers}/route_spec.go"),
+            Delete(path=f"{controllers}/route_status.go"),
+            Write(path=f"{controllers}/watch/rtnetlink.go", text=_NO_RTNETLINK),
+        ),
+    )
+    return _go("check-network", source, "./cmd/check-network")
+
+
 def _renovate(name: str) -> Program:
     return Program(
         name=name,
@@ -155,10 +200,7 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     _talosctl(
         "1.14.1",
-        replaces=(
-            *_MACHINERY_1_14,
-            "github.com/mdlayher/ethtool=github.com/siderolabs/ethtool@v0.4.0-sidero",
-        ),
+        replaces=_TALOS_1_14,
         # A hidden helper of `cluster create` that needs a newer rtnetlink than can be had.
         edits=(
             Delete(path=f"{_MGMT}/bgp_launch_linux.go"),
@@ -191,6 +233,32 @@ PROGRAMS: tuple[Program, ...] = (
     _patches("1.12.6"),
     _patches("1.13.9"),
     _patches("1.14.1", replaces=_MACHINERY_1_14),
+    _validation("1.11.5"),
+    _validation("1.12.6"),
+    _validation("1.13.9"),
+    _validation("1.14.1", replaces=_MACHINERY_1_14),
+    _check(
+        "check-meaning",
+        "meaning.go",
+        "github.com/siderolabs/talos/pkg/machinery",
+        "1.14.1",
+        _MACHINERY_1_14,
+    ),
+    Program(
+        name="check-iso",
+        version="2.0.32",
+        core=True,
+        recipe=GoProgram(
+            source=GoCheck(
+                file="iso.go",
+                requires=(
+                    "github.com/siderolabs/go-blockdevice/v2@v2.0.32",
+                    "github.com/diskfs/go-diskfs@v1.9.4",
+                ),
+            )
+        ),
+    ),
+    _talos_network(),
     # v1.5.0 of the library is listed but has no archive.
     _check("check-schematic", "schematic.go", "github.com/siderolabs/image-factory", "1.4.0"),
     _check("check-go-proxmox", "go_proxmox.go", "github.com/luthermonson/go-proxmox", "0.8.0"),
@@ -217,5 +285,9 @@ PROGRAMS: tuple[Program, ...] = (
     _debian("chromedriver", "any", "chromium-driver"),
     _debian("hyperfine", "any", "hyperfine"),
     _debian("wrk", "any", "wrk"),
+    _debian("isoinfo", "1.1.11", "genisoimage"),
+    _debian("genisoimage", "1.1.11", "genisoimage"),
+    _debian("xorriso", "1.5.4", "xorriso"),
+    _debian("bsdtar", "3.6.2", "libarchive-tools"),
     _debian("git", "2.39", "git"),
 )

@@ -12,6 +12,7 @@ from tests.docs import consoles
 
 NOT_RUN = {
     "stockman init my-cluster": "asks questions, so it needs a terminal",
+    "stockman config nocloud k8s-work-4 --iso ~/work-4.iso": "needs a secrets bundle",
     "stockman doctor": "asks servers over the network",
     "stockman doctor --strict -o json": "asks servers over the network",
     "stockman versions components --online": "asks registries over the network",
@@ -30,7 +31,11 @@ BEFORE = {
     ),
 }
 """What has to be done for single examples."""
-ENDS_WITH = {"stockman config diff main branch -o json": 2}
+ENDS_WITH = {
+    "stockman config diff main branch -o json": 2,
+    "stockman config migrate --to 1.14": 2,
+    "stockman config migrate --to 1.14 node.yaml": 2,
+}
 """Exit statuses other than 0."""
 
 SCENE = [
@@ -42,6 +47,8 @@ SCENE = [
     "cp -r my-cluster branch",
     "sed -i 's/canary: .*/canary: [k8s-work-5]/' branch/cluster.yaml",
     "cp -r my-cluster/. .",
+    r"printf 'apiVersion: v1alpha1\nkind: ZswapConfig\n' > worker.yaml",
+    "echo 'machine: {type: worker, sysctls: {vm.swappiness: \"1\"}}' > node.yaml",
     "mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions ~/.zsh",
     "fpath=(. ~/.zsh)",
 ]

@@ -24,10 +24,14 @@ from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.problems import codes, page
 from tests.adapters.fake_registry import Answer, FakeRegistry
+from tests.app.private_problems import MADE_BY_CALL as PRIVATE
 from tests.crypto import problems as crypto_problems
 from tests.docs.pages import PROBLEMS, blocks, prose
 from tests.talos import problems as talos_problems
+from tests.talos.migration.problems import MADE_BY_CALL as MIGRATIONS
+from tests.talos.nocloud.problems import MADE_BY_CALL as NOCLOUD
 from tests.talos.patches.refused import MADE_BY_CALL as PATCHES
+from tests.talos.validation.problems import MADE_BY_CALL as MACHINES
 
 SECTIONS = ["## Example", "## Why it matters", "## What to do"]
 _HEADER = re.compile(r"(?P<severity>error|warning)\[(?P<code>[a-z0-9.-]+)\]: \S")
@@ -67,6 +71,10 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **crypto_problems.MADE_BY_CALL,
     **talos_problems.MADE_BY_CALL,
     **PATCHES,
+    **MACHINES,
+    **MIGRATIONS,
+    **NOCLOUD,
+    **PRIVATE,
 }
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
 _NEWEST = re.compile(r"(?<=that stockman knows is )\S+ \(\d{4}-\d\d-\d\d\)")

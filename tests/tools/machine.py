@@ -15,10 +15,13 @@ from tools.recipes import PROGRAMS
 PATIENCE_SECONDS = 300
 ROOT = Path(__file__).parents[2]
 MGMT = "cmd/talosctl/cmd/mgmt"
+NETWORK = "internal/app/machined/pkg/controllers/network"
 SOME_FILES = {
     "go.mod": "module fake\n",
     "LICENSE": "free\n",
     # Files that recipes edit.
+    f"{NETWORK}/route_spec.go": "package network\n",
+    f"{NETWORK}/route_status.go": "package network\n",
     f"{MGMT}/bgp_launch_linux.go": "//go:build linux\n\npackage mgmt\n",
     f"{MGMT}/bgp_launch_other.go": "// Free.\n\n//go:build !linux\n\npackage mgmt\n",
 }

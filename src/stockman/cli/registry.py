@@ -59,6 +59,21 @@ COMMANDS: Registry = {
         "Show the images that nodes boot from, and the ids of their schematics.",
         LOOK,
     ),
+    "config check": Entry(
+        "stockman.cli.config_check:config_check",
+        "Check a machine configuration as Talos would, and show all mistakes at once.",
+        LOOK,
+    ),
+    "config migrate": Entry(
+        "stockman.cli.config_migrate:config_migrate",
+        "Show what a newer contract changes, with reasons.",
+        LOOK,
+    ),
+    "config nocloud": Entry(
+        "stockman.cli.config_nocloud:config_nocloud",
+        "Show what a node reads at its first boot, or write it as an ISO image.",
+        LOOK,
+    ),
     "config diff": Entry(
         "stockman.cli.config:config_diff",
         "Show what differs in meaning between the configurations of two directories.",

@@ -1,0 +1,227 @@
+"""A newer contract for a machine configuration, or for the patches of a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from stockman.app.private_files import write_private
+from stockman.app.show import desired
+from stockman.app.workspace import load_directory
+from stockman.config.load import CLUSTER_TOML, FILES
+from stockman.config.source.text import MAX_BYTES, Unreadable, decoded
+from stockman.config.source.toml_reader import read_toml
+from stockman.config.source.tree import Mapping, Node, Sequence, untyped
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.model.desired import Desired
+from stockman.model.errors import Refused, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.ports.entropy import Entropy
+from stockman.talos.go_yaml import dump
+from stockman.talos.migration.contracts import CONTRACTS, contract, steps, style
+from stockman.talos.migration.edit import Edit
+from stockman.talos.migration.masked import masked, masked_value
+from stockman.talos.migration.migrate import Choices, Migration, migrated
+from stockman.talos.migration.patch_edits import patch_edits
+from stockman.talos.patches.apply import load_documents
+from stockman.talos.patches.documents import Document
+from stockman.talos.patches.problems import PatchRefused
+from stockman.talos.patches.reading import read_documents
+from stockman.talos.patches.tree import Branch, plain
+
+
+@record
+class ShownEdit:
+    """One edit as people see it; confidential values are masked."""
+
+    document: str
+    path: str
+    """Empty: the whole document."""
+    before: object
+    """None: nothing stood there."""
+    after: object
+    """None: nothing stands there any more."""
+    reason: str
+    since: str
+    nature: str
+    where: str
+    """File, line and column of what changes. Empty: it is new."""
+
+
+@record
+class Place:
+    """What changes in one place: a machine configuration, a patch, or a key."""
+
+    label: str
+    edits: tuple[ShownEdit, ...]
+    becomes: str = ""
+    """The patch in its new style, without its secrets. Empty: not a patch, or unchanged."""
+
+
+@record
+class Plan:
+    """All that a newer contract asks for."""
+
+    source: str
+    target: str
+    places: tuple[Place, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def changes(self) -> bool:
+        return any(place.edits for place in self.places)
+
+
+def of_file(path: Path, target: str, choices: Choices) -> tuple[Plan, Migration]:
+    """What a machine configuration becomes in the style of a newer contract."""
+    line = contract(target)
+    migration = migrated(_documents(path, line), line, choices)
+    place = Place(label=str(path), edits=tuple(_shown(edit) for edit in migration.edits))
+    plan = Plan(source=migration.source, target=line, places=(place,), problems=migration.warnings)
+    return plan, migration
+
+
+def _documents(path: Path, line: str) -> tuple[Document, ...]:
+    text = _text(path)
+    try:
+        return load_documents(str(path), text, line)
+    except PatchRefused:
+        if line == CONTRACTS[-1]:
+            raise
+        newer = load_documents(str(path), text, CONTRACTS[-1])
+        steps(style(newer), line)
+        raise
+
+
+def write(path: Path, migration: Migration, entropy: Entropy) -> Path:
+    """Write the new configuration beside the old one, which stays; it holds secrets."""
+    target = path.with_name(f"{path.stem}.{migration.target}{path.suffix}")
+    text = "---\n".join(dump(_mapping(one.printed())) for one in migration.documents)
+    write_private(target, text.encode(), entropy)
+    return target
+
+
+def of_directory(directory: Path, target: str) -> Plan:
+    """What the files of a directory have to say for a newer contract."""
+    line = contract(target)
+    wanted = desired(directory)
+    if wanted.cluster is None:
+        raise Refused(no_cluster(directory))
+    source = wanted.cluster.talos.contract.minor_text
+    steps(source, line)
+    found = [_key(wanted, source, line)] if source != line else []
+    problems: list[Problem] = []
+    for label, node, for_workers in _patches(directory, wanted):
+        edits = patch_edits(label, (node,), line, for_workers=for_workers)
+        problems += edits.warnings
+        if edits.edits:
+            shown = tuple(_shown(edit) for edit in edits.edits)
+            found.append(Place(label=label, edits=shown, becomes=_safe(edits.text)))
+    return Plan(source=source, target=line, places=tuple(found), problems=tuple(problems))
+
+
+def _key(wanted: Desired, source: str, target: str) -> Place:
+    talos = wanted.cluster.talos if wanted.cluster is not None else None
+    origin = talos.where("contract") if talos is not None else None
+    is_written = origin is not None and not origin.is_derived
+    edit = ShownEdit(
+        document=origin.at.file if origin is not None and is_written else "cluster.yaml",
+        path=origin.name if origin is not None and is_written else "talos.contract",
+        before=source if is_written else None,
+        after=target,
+        reason="machine configurations are written in this style",
+        since=target,
+        nature="moved",
+        where=str(origin.at) if origin is not None and is_written else "",
+    )
+    return Place(label="talos.contract", edits=(edit,))
+
+
+def _patches(directory: Path, wanted: Desired) -> Iterator[tuple[str, Node, bool]]:
+    """Every patch of the files: its name, what was read, and whether workers get it."""
+    workers = {node.name for node in wanted.nodes if not node.is_controller}
+    classes = {node.node_class for node in wanted.nodes if not node.is_controller}
+    texts = load_directory(directory).texts
+    for file in FILES:
+        if file not in texts:
+            continue
+        tree = (read_toml if file == CLUSTER_TOML else read_yaml)(file, texts[file])
+        shared = _below(tree, "talos", "patches")
+        for scope in ("all", "controller", "worker"):
+            reaches = bool(workers) and scope != "controller"
+            yield from _items(f"talos.patches.{scope}", _below(shared, scope), reaches)
+        named = _below(tree, "classes")
+        for name in named.entries if isinstance(named, Mapping) else ():
+            of_class = _below(named, name, "talos", "patches")
+            yield from _items(f"classes.{name}.talos.patches", of_class, name in classes)
+        nodes = _below(tree, "nodes")
+        for index, node in enumerate(nodes.items if isinstance(nodes, Sequence) else ()):
+            name_node = _below(node, "name")
+            name = getattr(name_node, "text", "")
+            own = _below(node, "talos", "patches")
+            yield from _items(f"nodes[{index}].talos.patches", own, name in workers)
+
+
+def _items(label: str, node: Node | None, reaches: bool) -> Iterator[tuple[str, Node, bool]]:
+    for index, item in enumerate(node.items if isinstance(node, Sequence) else ()):
+        yield f"{label}[{index}]", item, reaches
+
+
+def _below(node: Node | None, *keys: str) -> Node | None:
+    for key in keys:
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return node
+
+
+def _shown(edit: Edit) -> ShownEdit:
+    safe = masked(edit)
+    return ShownEdit(
+        document=safe.document,
+        path=safe.path,
+        before=safe.before,
+        after=safe.after,
+        reason=safe.reason,
+        since=safe.since,
+        nature=safe.nature.value,
+        where="" if edit.origin is None else str(edit.origin.at),
+    )
+
+
+def _safe(text: str) -> str:
+    """The text of a patch without its secrets."""
+    parts = [masked_value(untyped(node)) for node in read_documents("", text)]
+    return "---\n".join(dump(part) for part in parts if isinstance(part, dict))
+
+
+def _mapping(tree: Branch) -> dict[str, object]:
+    value = plain(tree)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return decoded(str(path), file.read(MAX_BYTES + 1))
+    except Unreadable as unreadable:
+        raise StockmanError(unreadable.problem) from None
+    except OSError as error:
+        raise StockmanError(
+            Problem(
+                code="workspace.unreadable",
+                what=f"{path.name} cannot be read",
+                where=str(path),
+                why=error.strerror or type(error).__name__,
+                fix="check that it is a file that you may read",
+            )
+        ) from None
+
+
+def no_cluster(directory: Path) -> Problem:
+    return Problem(
+        code="migration.no-cluster",
+        what="there is no cluster whose contract could change",
+        where=str(directory),
+        why="the files describe machines without Talos",
+        fix="name a machine configuration: `stockman config migrate --to 1.14 FILE`",
+    )

@@ -1,0 +1,207 @@
+"""Contract 1.14: Kubernetes on every machine, as documents."""
+
+from __future__ import annotations
+
+import re
+
+from stockman.talos.migration.draft import Draft
+from stockman.talos.migration.edit import Nature, Plain
+from stockman.talos.migration.system import document_name
+from stockman.talos.migration.values import chosen, mapping, mappings, text, texts, unpacked
+
+CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
+_POD_SUBNET = "10.244.0.0/16"
+_SERVICE_SUBNET = "10.96.0.0/12"
+_CLUSTER_DOMAIN = "cluster.local"
+_FLANNEL: Plain = {"backendType": "vxlan", "backendPort": 4789}
+_KUBEPRISM_PORT = 7445
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+
+def nodes(draft: Draft) -> None:
+    _node(draft)
+    _kubelet(draft)
+    _network(draft)
+    _authority(draft)
+    _kubeprism(draft)
+    _pods(draft)
+
+
+def _node(draft: Draft) -> None:
+    reason = "what Kubernetes knows of the node is a KubeNodeConfig"
+    fields: Plain = {}
+    for path, field in (
+        ("machine.kubelet.skipNodeRegistration", "skipNodeRegistration"),
+        ("machine.kubelet.registerWithFQDN", "registerWithFQDN"),
+        ("machine.kubelet.nodeIP", "nodeIP"),
+        ("machine.nodeLabels", "labels"),
+        ("machine.nodeAnnotations", "annotations"),
+        ("machine.nodeTaints", "taints"),
+    ):
+        value = draft.take(path, reason)
+        if value not in (None, {}):
+            fields[field] = value
+    schedules = draft.take("cluster.allowSchedulingOnControlPlanes", reason)
+    formerly = draft.take("cluster.allowSchedulingOnMasters", reason)
+    if schedules is None:
+        schedules = formerly
+    is_known = ("KubeNodeConfig", "") in draft.configuration
+    if draft.is_controller and not draft.fragment and not is_known:
+        fields["labels"] = {CONTROL_PLANE: "", **mapping(fields.get("labels"))}
+        if schedules is not True:
+            fields["taints"] = {CONTROL_PLANE: "NoSchedule", **mapping(fields.get("taints"))}
+    elif draft.fragment and schedules is not None:
+        effect: Plain = {} if schedules is True else {CONTROL_PLANE: "NoSchedule"}
+        if effect:
+            fields["taints"] = {**effect, **mapping(fields.get("taints"))}
+    if fields:
+        draft.put("KubeNodeConfig", fields, reason)
+
+
+def _kubelet(draft: Draft) -> None:
+    section = draft.section("machine.kubelet")
+    if not section:
+        return
+    why = _kubelet_obstacle(section, draft)
+    if why is not None:
+        draft.kept(
+            "machine.kubelet", why=why, fix="leave it there, or make do without and migrate again"
+        )
+        return
+    reason = "the kubelet is set in a KubeletConfig"
+    draft.take("machine.kubelet", reason)
+    fields = chosen(
+        section,
+        "image",
+        "extraArgs",
+        "clusterDNS",
+        "defaultRuntimeSeccompProfileEnabled",
+        config="extraConfig",
+    )
+    if fields:
+        draft.put("KubeletConfig", fields, reason)
+    provider = section.get("credentialProviderConfig")
+    if provider:
+        draft.put("KubeCredentialProviderConfig", {"configuration": provider}, reason)
+
+
+def _kubelet_obstacle(section: Plain, draft: Draft) -> str | None:
+    if section.get("extraMounts"):
+        return "a KubeletConfig has no extraMounts"
+    if draft.fragment:
+        return None
+    if section.get("disableManifestsDirectory") is not True:
+        return "a KubeletConfig never reads pods from a directory, and this one may"
+    if not section.get("image"):
+        return "a KubeletConfig needs an image, and this one has that of the Talos version"
+    return None
+
+
+def _network(draft: Draft) -> None:
+    section = draft.section("cluster.network")
+    if not section:
+        return
+    reason = "networks of the cluster are a KubeNetworkConfig"
+    draft.take("cluster.network", reason)
+    fields: Plain = chosen(section, "dnsDomain", "podSubnets", "serviceSubnets")
+    if not draft.fragment:
+        fields = {
+            "dnsDomain": fields.get("dnsDomain") or _CLUSTER_DOMAIN,
+            "podSubnets": fields.get("podSubnets") or [_POD_SUBNET],
+            "serviceSubnets": fields.get("serviceSubnets") or [_SERVICE_SUBNET],
+        }
+    if fields:
+        draft.put("KubeNetworkConfig", fields, reason)
+    if draft.is_controller:
+        _plugin(draft, mapping(section.get("cni")))
+
+
+def _plugin(draft: Draft, plugin: Plain) -> None:
+    name = text(plugin.get("name"))
+    if name == "flannel" or (not plugin and not draft.fragment):
+        fields = _FLANNEL | chosen(
+            mapping(plugin.get("flannel")), "extraArgs", "kubeNetworkPoliciesEnabled"
+        )
+        draft.put("KubeFlannelCNIConfig", fields, "the network of pods is a KubeFlannelCNIConfig")
+    elif name == "none" and draft.fragment:
+        draft.changes(
+            "cluster.network.cni",
+            "a patch that switches the network of pods off says so by deleting a document",
+            why="there is no network of pods where there is no KubeFlannelCNIConfig",
+            fix="write `kind: KubeFlannelCNIConfig` with `$patch: delete` where it is wanted off",
+        )
+    taken = {given for kind, given in draft.configuration if kind == "KubeExternalManifestConfig"}
+    for url in texts(plugin.get("urls")):
+        draft.put(
+            "KubeExternalManifestConfig",
+            {"url": url},
+            "manifests of a network of pods are a KubeExternalManifestConfig",
+            name=document_name("custom-cni", taken),
+        )
+
+
+def _authority(draft: Draft) -> None:
+    reason = "the authority of Kubernetes is a KubeAPIServerCAConfig, in plain PEM"
+    pair = mapping(draft.take("cluster.ca", reason))
+    accepted = mappings(draft.take("cluster.acceptedCAs", reason))
+    others = [unpacked(one.get("crt")) for one in accepted]
+    fields: Plain = {}
+    if pair.get("key"):
+        fields["issuingCA"] = {"cert": unpacked(pair.get("crt")), "key": unpacked(pair["key"])}
+    elif pair.get("crt"):
+        others.insert(0, unpacked(pair["crt"]))
+    if others:
+        fields["acceptedCAs"] = others
+    if fields:
+        draft.put("KubeAPIServerCAConfig", fields, reason)
+
+
+def _kubeprism(draft: Draft) -> None:
+    reason = "KubePrism is on where there is a KubePrismConfig"
+    section = mapping(draft.take("machine.features.kubePrism", reason))
+    if section.get("enabled") is True or (draft.fragment and section.get("port")):
+        port = section.get("port") or _KUBEPRISM_PORT
+        draft.put("KubePrismConfig", {"port": port}, reason)
+
+
+def _pods(draft: Draft) -> None:
+    pods = mappings(draft.get("machine.pods"))
+    if not pods:
+        return
+    names = [_pod_name(pod) for pod in pods]
+    if len(set(names)) != len(names) or not all(NAME.fullmatch(name) for name in names):
+        draft.kept(
+            "machine.pods",
+            why="every KubeStaticPodConfig needs a name of its own, and these pods have none",
+            fix="give each pod a metadata.name of small letters, digits, dots and dashes",
+        )
+        return
+    reason = "every static pod is a KubeStaticPodConfig"
+    draft.take("machine.pods", reason)
+    for name, pod in zip(names, pods, strict=True):
+        draft.put("KubeStaticPodConfig", {"pod": pod}, reason, name=name)
+
+
+def _pod_name(pod: Plain) -> str:
+    data = mapping(pod.get("metadata"))
+    return f"{text(data.get('namespace')) or 'default'}-{text(data.get('name')) or 'default'}"
+
+
+def has_effect_on_controllers_only(draft: Draft) -> None:
+    """Take from a worker what only the control plane reads."""
+    for path in (
+        "cluster.aggregatorCA",
+        "cluster.serviceAccount",
+        "cluster.secretboxEncryptionSecret",
+        "cluster.aescbcEncryptionSecret",
+        "cluster.apiServer",
+        "cluster.controllerManager",
+        "cluster.scheduler",
+        "cluster.proxy",
+        "cluster.coreDNS",
+        "cluster.extraManifests",
+        "cluster.extraManifestHeaders",
+        "cluster.inlineManifests",
+        "machine.controlPlane",
+    ):
+        draft.take(path, "workers do not read it", Nature.REMOVED)

@@ -1,0 +1,175 @@
+"""Files of a NoCloud image, ours or that of Proxmox: by Rock Ridge, Joliet or plain names."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from stockman.model.record import record
+from stockman.talos.nocloud.iso_fields import DIRECTORY, PARENT, SECTOR, SELF
+from stockman.talos.nocloud.iso_problems import unreadable
+
+_FIRST, _MOST_VOLUMES = 16, 64
+_PRIMARY, _JOLIET, _END = 1, 2, 255
+_ESCAPES = (b"%/@", b"%/C", b"%/E")
+_DEEPEST, _MOST_ENTRIES = 8, 4096
+_MULTIPLE = 0x80
+_CONTINUES = 1
+_HEAD = 33
+
+
+@record
+class Image:
+    """What an image holds."""
+
+    label: str
+    files: dict[str, bytes]
+    """Contents by path, `user-data`."""
+
+
+def read_image(file: str, content: bytes) -> Image:
+    """The files of an image; refuses what is no image, or one that is damaged."""
+    return _Reader(file, content).image()
+
+
+class _Entry(NamedTuple):
+    raw: bytes
+    """The name as it is in the record."""
+    extent: int
+    size: int
+    flags: int
+    more: bytes
+
+    @property
+    def is_directory(self) -> bool:
+        return bool(self.flags & DIRECTORY)
+
+
+class _Reader:
+    def __init__(self, file: str, content: bytes) -> None:
+        self._file = file
+        self._content = content
+        self._left = _MOST_ENTRIES
+        self._coding = "ascii"
+        self._skip: int | None = None
+        """Bytes before Rock Ridge entries. None: there are none."""
+
+    def image(self) -> Image:
+        primary, joliet = self._volumes()
+        root = self._entry(primary, 156)
+        first = next(iter(self._entries(root)), None)
+        announced = first.more if first is not None else b""
+        self._skip = announced[6] if announced[:2] == b"SP" and len(announced) > 6 else None
+        label = primary[40:72].decode("ascii", "replace").rstrip(" \x00")
+        if self._skip is None and joliet is not None:
+            self._coding = "utf-16-be"
+            root = self._entry(joliet, 156)
+        return Image(label=label, files=dict(self._files(root, "", 0)))
+
+    def _volumes(self) -> tuple[bytes, bytes | None]:
+        primary = joliet = None
+        for number in range(_FIRST, _FIRST + _MOST_VOLUMES):
+            volume = self._slice(number * SECTOR, SECTOR)
+            if volume[1:6] != b"CD001":
+                raise unreadable(self._file, f"sector {number} is no volume descriptor")
+            if volume[0] == _END:
+                break
+            if volume[0] == _PRIMARY and primary is None:
+                primary = volume
+            if volume[0] == _JOLIET and volume[88:91] in _ESCAPES:
+                joliet = volume
+        if primary is None:
+            raise unreadable(self._file, "it has no primary volume")
+        return primary, joliet
+
+    def _files(self, folder: _Entry, above: str, depth: int) -> Iterator[tuple[str, bytes]]:
+        if depth > _DEEPEST:
+            raise unreadable(self._file, f"more than {_DEEPEST} folders lie in each other")
+        for entry in self._entries(folder):
+            if entry.raw in (SELF, PARENT):
+                continue
+            path = above + self._name(entry)
+            if entry.is_directory:
+                yield from self._files(entry, f"{path}/", depth + 1)
+            elif entry.flags & _MULTIPLE:
+                raise unreadable(self._file, f"{path} lies in several pieces")
+            else:
+                yield path, self._slice(entry.extent * SECTOR, entry.size) if entry.size else b""
+
+    def _entries(self, folder: _Entry) -> Iterator[_Entry]:
+        directory = self._slice(folder.extent * SECTOR, folder.size)
+        place = 0
+        while place < len(directory):
+            length = directory[place]
+            if length == 0:
+                place += SECTOR - place % SECTOR
+                continue
+            self._left -= 1
+            if self._left < 0:
+                raise unreadable(self._file, f"it has more than {_MOST_ENTRIES} entries")
+            yield self._entry(directory, place)
+            place += length
+
+    def _entry(self, holder: bytes, place: int) -> _Entry:
+        raw = holder[place : place + holder[place]]
+        if len(raw) < _HEAD or len(raw) < _HEAD + raw[32]:
+            raise unreadable(self._file, "an entry of a folder is cut off")
+        name = raw[_HEAD : _HEAD + raw[32]]
+        extent, size = struct.unpack_from("<I", raw, 2)[0], struct.unpack_from("<I", raw, 10)[0]
+        start = _HEAD + raw[32] + (0 if raw[32] % 2 else 1)
+        return _Entry(name, extent, size, raw[25], raw[start:])
+
+    def _name(self, entry: _Entry) -> str:
+        if self._skip is not None:
+            found = b"".join(self._posix_names(entry.more[self._skip :]))
+            if found:
+                return self._decoded(found, "utf-8")
+        name = self._decoded(entry.raw, self._coding).partition(";")[0]
+        return name if self._coding != "ascii" else name.removesuffix(".").lower()
+
+    def _posix_names(self, area: bytes) -> Iterator[bytes]:
+        for signature, body in self._notes(area):
+            if signature == b"NM":
+                yield body[1:]
+                if not body[:1] or not body[0] & _CONTINUES:
+                    return
+
+    def _notes(self, area: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """The entries of Rock Ridge, those that are continued elsewhere behind the others."""
+        for _ in range(_MOST_VOLUMES):
+            further = None
+            place = 0
+            while place + 4 <= len(area):
+                length = area[place + 2]
+                if length < 4 or place + length > len(area):
+                    break
+                signature, body = area[place : place + 2], area[place + 4 : place + length]
+                place += length
+                if signature == b"ST":
+                    break
+                if signature == b"CE" and len(body) >= 24:
+                    block, offset, size = (
+                        struct.unpack_from("<I", body, at)[0] for at in (0, 8, 16)
+                    )
+                    further = self._slice(block * SECTOR + offset, size)
+                    continue
+                yield signature, body
+            if further is None:
+                return
+            area = further
+        raise unreadable(self._file, "its notes on names go on for ever")
+
+    def _decoded(self, raw: bytes, coding: str) -> str:
+        try:
+            name = raw.decode(coding)
+        except UnicodeDecodeError:
+            raise unreadable(self._file, "a name is no text") from None
+        if "/" in name or name in ("", ".", "..") or "\x00" in name:
+            raise unreadable(self._file, f"{name!r} is no name of a file")
+        return name
+
+    def _slice(self, start: int, length: int) -> bytes:
+        if start + length > len(self._content):
+            raise unreadable(self._file, f"it ends at byte {len(self._content)}, in the middle")
+        return self._content[start : start + length]

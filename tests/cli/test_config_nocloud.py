@@ -1,0 +1,87 @@
+"""`stockman config nocloud` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from stockman.app.first_boot import Asked, first_boot, write_image
+from stockman.model.secret import Secret
+from stockman.talos.nocloud.iso_reader import read_image
+from tests.app.private_problems import Counted
+from tests.cli.running import REAL, ran
+from tests.config.written import CLUSTER, NODES
+from tests.talos.nocloud.test_iso import MOMENT
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "cluster.yaml").write_text(CLUSTER)
+    (tmp_path / "nodes.yaml").write_text(NODES)
+    return tmp_path
+
+
+class Stopped:
+    """`ports.Clock` that stands still."""
+
+    def now(self) -> datetime:
+        return MOMENT
+
+
+def test_files_and_keys_are_shown_without_the_machine_configuration(project: Path) -> None:
+    done = ran("-C", str(project), "config", "nocloud", "cp-1", program=REAL)
+
+    assert done.status == 0
+    assert "meta-data\n  instance-id: " in done.out
+    assert "network-config\n  version: 1\n" in done.out
+    assert "user-data\n  *** (" in done.out
+    assert "keys of the VM\n  citype: nocloud\n  ipconfig0: gw=127.66.0.1" in done.out
+
+
+def test_programs_get_the_same(project: Path) -> None:
+    done = ran(
+        *("-C", str(project), "config", "nocloud", "cp-1", "--network-version", "2", "-o", "json"),
+        program=REAL,
+    )
+
+    data = json.loads(done.out)["data"]
+    assert data["user-data"] == "***"
+    assert data["network-config"].startswith("version: 2\nethernets:\n")
+    assert data["way"] == "keys"
+
+
+def test_a_node_that_does_not_exist_is_named(project: Path) -> None:
+    done = ran("-C", str(project), "config", "nocloud", "cp-9", program=REAL)
+
+    assert done.status == 1
+    assert "error[config.no-such-node]: there is no node cp-9" in done.err
+
+
+def test_an_image_holds_the_files(project: Path) -> None:
+    made = first_boot(project, "cp-1", Asked(first_boot=True), lambda _: Secret("machine: {}\n"))
+
+    size = write_image(project / "cp-1.iso", made, Stopped(), Counted())
+
+    content = (project / "cp-1.iso").read_bytes()
+    assert size == len(content)
+    assert read_image("cp-1.iso", content).files["user-data"] == b"machine: {}\n"
+    assert made.way == "image"
+    assert "machine" not in repr(made.user_data)
+
+
+def test_a_node_on_a_vlan_is_told_why_it_needs_an_image(project: Path) -> None:
+    (project / "cluster.yaml").write_text(f"{CLUSTER}node_vlan_tag: 66\n")
+
+    done = ran("-C", str(project), "config", "nocloud", "cp-1", program=REAL)
+
+    assert done.status == 0
+    assert "keys of the VM" not in done.out
+    assert (
+        "why an image is needed\n"
+        "  the VLAN eth0.66\n"
+        "    ipconfigN addresses a card, not VLAN 66 on it\n"
+        "said by the machine configuration alone\n"
+    ) in done.out

@@ -1,0 +1,86 @@
+"""What has to change in a user's patches."""
+
+from __future__ import annotations
+
+import pytest
+
+from stockman.talos.migration.patch_edits import PatchEdits, patch_edits
+from stockman.talos.patches.problems import PatchRefused
+from stockman.talos.patches.reading import read_documents
+
+SYSCTLS = 'machine:\n  sysctls:\n    vm.nr_hugepages: "1024"\n'
+API = "cluster:\n  apiServer:\n    extraArgs:\n      v: '4'\n"
+
+
+def edits(text: str, target: str = "1.14", *, for_workers: bool = False) -> PatchEdits:
+    nodes = read_documents("patch.yaml", text)
+    return patch_edits("patch.yaml", nodes, target, for_workers=for_workers)
+
+
+def test_a_patch_moves_what_it_says_and_nothing_else() -> None:
+    found = edits(SYSCTLS)
+
+    assert [edit.document for edit in found.edits] == ["v1alpha1", "SysctlConfig"]
+    assert found.text == (
+        'apiVersion: v1alpha1\nkind: SysctlConfig\nparams:\n    vm.nr_hugepages: "1024"\n'
+    )
+
+
+def test_the_line_that_has_to_change_is_named() -> None:
+    (first, _) = edits(SYSCTLS).edits
+
+    assert first.origin is not None
+    assert str(first.origin.at) == "patch.yaml:3:5"
+
+
+def test_a_patch_that_says_nothing_old_stays() -> None:
+    assert edits("machine:\n  certSANs: [127.66.0.9]\n").edits == ()
+    assert edits(SYSCTLS, "1.13").edits == ()
+
+
+def test_a_part_of_the_api_server_needs_no_image() -> None:
+    found = edits(API)
+
+    assert [edit.document for edit in found.edits] == ["v1alpha1", "KubeAPIServerConfig"]
+    assert found.warnings == ()
+
+
+def test_workers_cannot_get_documents_of_the_control_plane() -> None:
+    (problem,) = edits(API, for_workers=True).warnings
+
+    assert problem.code == "migration.workers"
+    assert str(problem.where) == "patch.yaml:3:5"
+
+
+def test_a_delete_of_what_moved_is_told_with_its_line() -> None:
+    text = (
+        "machine:\n  network:\n    interfaces:\n      - interface: eth0\n        $patch: delete\n"
+    )
+
+    (problem,) = edits(text).warnings
+
+    assert problem.code == "migration.delete"
+    assert str(problem.where) == "patch.yaml:5:9"
+
+
+def test_a_card_by_its_address_is_left_to_the_user() -> None:
+    text = (
+        "machine:\n  network:\n    interfaces:\n"
+        "      - deviceSelector: {hardwareAddr: 'bc:24:11:00:00:21'}\n        mtu: 9000\n"
+    )
+
+    found = edits(text)
+
+    assert found.edits == ()
+    assert [one.code for one in found.warnings] == ["migration.kept"]
+
+
+def test_documents_of_the_newer_style_are_left_alone() -> None:
+    text = "apiVersion: v1alpha1\nkind: SysctlConfig\nparams:\n  vm.swappiness: '1'\n"
+
+    assert edits(text).edits == ()
+
+
+def test_a_patch_that_talos_refuses_is_refused() -> None:
+    with pytest.raises(PatchRefused, match=r"patch\.field"):
+        edits("machine:\n  sysctl: {}\n")

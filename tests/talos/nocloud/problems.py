@@ -1,0 +1,29 @@
+"""Every problem of the files of a first boot, made by input that its page is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
+from stockman.talos.nocloud.iso_reader import read_image
+from stockman.talos.nocloud.iso_writer import nocloud_image
+from stockman.talos.nocloud.smbios import serial
+
+
+def refused(call: Callable[[], object]) -> Problem:
+    with pytest.raises(StockmanError) as caught:
+        call()
+    return caught.value.problem
+
+
+MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "nocloud.image-content": lambda: refused(
+        lambda: nocloud_image({"user data": b""}, datetime(2026, 1, 1, tzinfo=UTC))
+    ),
+    "nocloud.image-unreadable": lambda: refused(lambda: read_image("work-1.iso", b"\x00" * 40_000)),
+    "nocloud.serial": lambda: refused(lambda: serial(url="tftp://127.66.0.9/")),
+}

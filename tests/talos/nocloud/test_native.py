@@ -1,0 +1,131 @@
+"""Cloud-init keys of Proxmox, and what they cannot say."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+import pytest
+
+from stockman.model.errors import Refused
+from stockman.talos.nocloud.meta_data import meta_data
+from stockman.talos.nocloud.native import CustomIso, Delivery, NativeKeys, native_or_iso
+from stockman.talos.nocloud.network import NodeNetwork
+from stockman.talos.nocloud.node_network import node_network
+from stockman.talos.nocloud.smbios import serial, smbios1
+from tests.talos.machine.clusters import NODES
+from tests.talos.nocloud.networks import NETWORKS, node
+
+SECOND_CARD = NODES.replace(
+    "vm: {vmid: 1021, host: pve-a}",
+    "vm: {vmid: 1021, host: pve-a, nics: [{bridge: vmbr0}, {bridge: vmbr1}]}",
+)
+
+
+def native(
+    network: NodeNetwork | None = None, nodes: str = NODES, **delivery: object
+) -> NativeKeys | CustomIso:
+    cluster, one = node(nodes=nodes)
+    return native_or_iso(
+        one,
+        network or node_network(cluster, one),
+        Delivery(**delivery),  # type: ignore[arg-type]
+    )
+
+
+def wishes(network: NodeNetwork | None = None, **delivery: object) -> list[str]:
+    found = native(network, SECOND_CARD, **delivery)
+    assert isinstance(found, CustomIso)
+    return [wish.what for wish in found.wishes if wish.needed]
+
+
+def test_an_addressed_card_needs_no_image() -> None:
+    found = native()
+
+    assert isinstance(found, NativeKeys)
+    text = base64.b64decode(found.keys["smbios1"].split("serial=")[1].split(",")[0]).decode()
+    assert found.keys["citype"] == "nocloud"
+    assert found.keys["ipconfig0"] == "gw=127.66.0.1,ip=127.66.0.21/24"
+    assert found.keys["nameserver"] == "1.1.1.1 1.0.0.1"
+    assert text.startswith("h=cp-1;i=")
+    assert found.later == ()
+
+
+def test_dhcp_is_a_key_too() -> None:
+    found = native(NETWORKS["dhcp"])
+
+    assert isinstance(found, NativeKeys)
+    assert found.keys["ipconfig0"] == "ip=dhcp"
+
+
+def test_a_snippet_holds_the_machine_configuration() -> None:
+    found = native(first_boot=True, snippet="local:snippets/cp-1.yaml")
+
+    assert isinstance(found, NativeKeys)
+    assert found.keys["cicustom"] == "user=local:snippets/cp-1.yaml"
+
+
+def test_vlans_and_bonds_need_an_image() -> None:
+    assert wishes(NETWORKS["vlan"]) == ["the VLAN eth0.66"]
+    assert wishes(NETWORKS["bond"]) == ["the bond bond0"]
+
+
+def test_labels_and_the_configuration_at_first_boot_need_an_image() -> None:
+    assert wishes(labels=True) == ["region, zone, instance-type and provider-id"]
+    assert wishes(first_boot=True) == ["the machine configuration at first boot"]
+
+
+def test_what_the_configuration_says_later_needs_none() -> None:
+    found = native(NETWORKS["static"], SECOND_CARD)
+    routed = native(NETWORKS["routes"])
+
+    assert isinstance(found, NativeKeys)
+    assert isinstance(routed, NativeKeys)
+    assert [wish.what for wish in found.later] == [
+        "MTU 9000 of eth0",
+        "eth1 up without an address",
+    ]
+    assert [wish.what for wish in routed.later] == ["1 routes by eth0"]
+
+
+def test_a_machine_that_is_no_vm_has_no_keys() -> None:
+    cluster, one = node()
+    metal = replace(one, vm=None)
+
+    found = native_or_iso(metal, node_network(cluster, metal), Delivery())
+
+    assert isinstance(found, CustomIso)
+
+
+def test_meta_data_says_what_cloud_controllers_read() -> None:
+    _, one = node()
+    assert one.vm is not None
+
+    assert meta_data(one) == (
+        f"instance-id: {one.vm.uuid}\n"
+        "local-hostname: cp-1\n"
+        "instance-type: 4VCPU-8GB\n"
+        "provider-id: proxmox://pve/1021\n"
+        "region: pve\n"
+        "zone: pve-a\n"
+    )
+
+
+def test_a_server_is_named_by_the_word_that_talos_knows() -> None:
+    text = serial(hostname="cp-1", instance_id="7", url="http://127.66.0.9/c")
+
+    assert text == "ds=nocloud-net;s=http://127.66.0.9/c;h=cp-1;i=7"
+
+
+@pytest.mark.parametrize("url", ["ftp://127.66.0.9/", "http://127.66.0.9/a;b"])
+def test_servers_that_talos_would_not_ask_are_refused(url: str) -> None:
+    with pytest.raises(Refused, match=r"nocloud\.serial"):
+        serial(url=url)
+
+
+def test_a_serial_number_that_proxmox_would_cut_is_refused() -> None:
+    _, one = node()
+    assert one.vm is not None
+
+    with pytest.raises(Refused, match=r"nocloud\.serial"):
+        smbios1(one.vm.uuid, serial(url=f"http://127.66.0.9/{'a' * 400}"))
