@@ -17,7 +17,21 @@ NOT_RUN = {
     "stockman doctor --strict -o json": "asks servers over the network",
     "stockman versions components --online": "asks registries over the network",
 }
+VERSIONS = "clusterName: a, talosVersion: v1.13.9, kubernetesVersion: v1.36.0"
+TALCONFIG = (
+    f"{{{VERSIONS}, endpoint: 'https://127.66.0.10:6443',"
+    " nodes: [{hostname: a, ipAddress: 127.66.0.21, controlPlane: true, installDisk: /dev/sda}]}"
+)
+TOPF = (
+    f"{{{VERSIONS}, clusterEndpoint: 'https://127.66.0.10:6443',"
+    " nodes: [{host: a, ip: 127.66.0.21, role: control-plane}]}"
+)
 BEFORE = {
+    "stockman convert talhelper talos": f'mkdir talos; echo "{TALCONFIG}" > talos/talconfig.yaml',
+    "stockman convert talhelper talos --out my-cluster": "rm -r my-cluster",
+    "stockman convert topf talos --out my-cluster -o json": (
+        f'rm -r my-cluster; echo "{TOPF}" > talos/topf.yaml'
+    ),
     "stockman convert my-cluster --to classic --stdout": (
         "rm -r my-cluster; stockman convert --to toml --out my-cluster -q"
     ),

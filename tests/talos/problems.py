@@ -20,8 +20,10 @@ from stockman.talos.kubeconfig import client_certificates
 from stockman.talos.machine.configuration import configuration_text
 from stockman.talos.roles import TalosRole, organizations
 from stockman.talos.schematic_reader import check_extensions, read_schematic
+from stockman.talos.talconfig import talconfig
 from stockman.talos.talosconfig import read_talosconfig
 from tests.model.page_files import shown
+from tests.talos.machine.clusters import desired
 from tests.talos.made import bundle
 
 BUNDLE = "talos/talsecret.sops.yaml"
@@ -75,7 +77,14 @@ def written(password: Secret) -> Problem:
     return caught.value.problem
 
 
+def contract_refused() -> Problem:
+    with pytest.raises(StockmanError) as caught:
+        talconfig(desired("1.14"), bundle(), {})
+    return caught.value.problem
+
+
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "talconfig.contract": contract_refused,
     "bundle.missing": lambda: bundle_read(
         re.sub(r"(    etcd:\n +crt: .*\n) +key: .*\n", r"\1", whole())
     ),

@@ -11,7 +11,7 @@ from stockman.adapters.replaced_files import replace_file
 from stockman.app import conversion_problems as trouble
 from stockman.app.workspace import read_directory
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
-from stockman.config.convert.forms import Form, form_of
+from stockman.config.convert.forms import TALCONFIG, TOPF, Form, form_of
 from stockman.config.convert.result import Converted
 from stockman.config.convert.terraform import terraform_to
 from stockman.config.convert.vm_file import vm_file_to
@@ -56,6 +56,17 @@ class Conversion:
     """What may be shown of a line."""
 
 
+def tool_of(source: Path) -> Form | None:
+    """The tool for Talos whose directory or file a source is. None: it is something else."""
+    if source.is_file():
+        return {TALCONFIG: "talhelper", TOPF: "topf"}.get(source.name)  # type: ignore[return-value]
+    if any(exists(source / name) for name in FILES):
+        return None
+    if exists(source / TALCONFIG):
+        return "talhelper"
+    return "topf" if exists(source / TOPF) else None
+
+
 def convert(source: Path, *, to: Dialect | None = None, form: Form | None = None) -> Conversion:
     """Convert a directory or a file; `to` and `form` are found out where they are None."""
     contents = _contents(source, form)
@@ -87,8 +98,8 @@ def write(
         standing = [name for name, state in states.items() if state == "replaced"]
         if standing and not force:
             raise Conflict(trouble.exists(out / standing[0]))
-        out.mkdir(parents=True, exist_ok=True)
         for name, state in states.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
             tag = entropy.random_bytes(_TAG_BYTES).hex()
             content = conversion.result.files[name].encode()
             if state == "replaced":
@@ -176,6 +187,8 @@ def _converted(form: Form, to: Dialect, contents: dict[str, bytes]) -> Converted
             return vm_file_to(*_only(contents), to_toml=to_toml)
         case "terraform":
             return terraform_to(*_only(contents), to_toml=to_toml)
+        case "talhelper" | "topf":
+            raise ValueError("directories of other tools are taken over by `app.adoption`")
 
 
 def _named(contents: dict[str, bytes], name: str) -> dict[str, bytes]:

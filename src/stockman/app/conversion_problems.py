@@ -75,3 +75,23 @@ def unreadable(path: Path, error: OSError) -> Problem:
         why=error.strerror or type(error).__name__,
         fix="check the file's permissions",
     )
+
+
+def no_tool(directory: Path, name: str) -> Problem:
+    return Problem(
+        code="import.missing-file",
+        what=f"{name} does not exist",
+        where=str(directory),
+        why="it is the file that everything else starts from",
+        fix="give the directory that it is in",
+    )
+
+
+def no_such_key(key: str) -> Problem:
+    return Problem(
+        code="cli.usage",
+        what=f"there is no key {key} to set",
+        where="--set",
+        why="a key is given by its path, or by its name in cluster.yaml",
+        fix="write for example --set cluster_gateway_addr=127.66.0.11, or see `stockman explain`",
+    )

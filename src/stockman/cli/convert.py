@@ -10,20 +10,24 @@ import click
 from click.core import ParameterSource
 
 from stockman.cli import options
-from stockman.cli.command import command
+from stockman.cli.command import ExtraWords, command
+from stockman.cli.convert_report import report, report_data
 from stockman.cli.exit import Exit
 from stockman.cli.options import Choice
 from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.problems import problem_lines
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import Cell, table
 
 if TYPE_CHECKING:
     from stockman.app.conversion import Conversion, ConvertedFile
+    from stockman.config.convert.forms import Form
 
 _STYLES = {"written": "good", "replaced": "warning", "up to date": "faint", "not written": "faint"}
-_FORMS = ("classic", "toml", "vm", "terraform")
+_TOOLS = ("talhelper", "topf")
+_FORMS = ("classic", "toml", "vm", "terraform", *_TOOLS)
 _DIALECTS = ("classic", "toml")
+_PLATFORMS = ("nocloud", "metal")
 
 
 @command(
@@ -33,13 +37,16 @@ _DIALECTS = ("classic", "toml")
         "stockman convert my-cluster --to classic --stdout": "print cluster.yaml and nodes.yaml",
         "stockman convert config/vm.yml --out my-cluster": "start from a list of VMs",
         "stockman convert terraform/variables.tf --out my-cluster": "start from variables",
+        "stockman convert talhelper talos": "see what would become of a talconfig.yaml",
+        "stockman convert talhelper talos --out my-cluster": "take the cluster over",
+        "stockman convert topf talos --out my-cluster -o json": "the same from topf, for programs",
     }
 )
-@click.argument(
-    "source", metavar="[SOURCE]", default=".", type=click.Path(exists=True, path_type=Path)
-)
+@click.argument("words", metavar="[TOOL] [SOURCE]", nargs=-1, type=click.Path())
 @click.option(
     "--to",
+    "--dialect",
+    "to",
     type=Choice(_DIALECTS),
     help="Dialect to write. Otherwise it is the other one, and classic for files of other tools.",
 )
@@ -51,10 +58,32 @@ _DIALECTS = ("classic", "toml")
     help="Write into this directory, which is made if it does not exist.",
 )
 @click.option("--force", is_flag=True, help="Replace files that exist.")
+@click.option("--dry-run", is_flag=True, help="Write nothing, even with --out.")
 @click.option("--stdout", "printed", is_flag=True, help="Print the files, secrets included.")
+@click.option(
+    "--set",
+    "keys",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="A key that talhelper or topf does not know, such as cluster_gateway_addr.",
+)
+@click.option(
+    "--variable",
+    "variables",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A variable of talconfig.yaml that talenv.yaml does not give.",
+)
+@click.option(
+    "--platform",
+    type=Choice(_PLATFORMS),
+    default="nocloud",
+    show_default=True,
+    help="What the machines of talhelper or topf booted.",
+)
 @options.output_or_name
 def convert(
-    source: Path, out: Path | None, force: bool, printed: bool, output: Output, **given: Any
+    words: tuple[str, ...], out: Path | None, printed: bool, output: Output, **given: Any
 ) -> int:
     """Turn files of one dialect into those of the other.
 
@@ -63,6 +92,9 @@ def convert(
     read. What you wrote stays as you wrote it, with its comments; what has no place in the result
     is listed, and so is what has to be filled in. Nothing is invented, and nothing is written
     without --out.
+
+    With TOOL, talhelper or topf, SOURCE is the directory with talconfig.yaml or topf.yaml. The
+    report says what became of every key, and in what the machines differ.
     """
     from stockman.adapters.system import SystemEntropy
     from stockman.app import conversion
@@ -70,11 +102,13 @@ def convert(
     asked = click.get_current_context().get_parameter_source("output")
     if printed and (out is not None or asked is ParameterSource.COMMANDLINE):
         raise click.UsageError("--stdout goes neither with --out nor with --output")
-    made = conversion.convert(source, **given)
+    force, dry_run = given.pop("force"), given.pop("dry_run")
+    made = _converted(words, given)
     screen = current()
     if made.result.problems.errors:
         return _refuse(made, output)
-    if out is None:
+    if out is None or dry_run:
+        out = None
         files = conversion.unwritten(made)
     else:
         files = conversion.write(made, out, SystemEntropy(), force=force)
@@ -83,25 +117,68 @@ def convert(
         if not whole.isascii() and not screen.takes_unicode:
             raise click.UsageError("the output cannot carry every character; use --out instead")
         screen.data(whole)
-        for line in _report(made, (), screen.notes_width):
+        for line in report(made, (), screen.notes_width):
             screen.note(line)
         return Exit.DONE
     show(
-        _data(made, files, out),
+        report_data(made, files, out),
         kind="Conversion",
         output=output,
         human=lambda _, screen: _shown(made, files, screen),
         names=lambda _: (file.name for file in files),
     )
+    _warn(made, output, screen)
     _tell(made, out, screen)
     return Exit.DONE
+
+
+def _converted(words: tuple[str, ...], given: dict[str, Any]) -> Conversion:
+    """The source that the words of the command line name, converted."""
+    from stockman.app import adoption, conversion
+
+    named, given["form"] = _form(words, given.pop("form"))
+    checked = click.Path(exists=True, path_type=Path)
+    ctx = click.get_current_context()
+    source = checked.convert(named, next(iter(ctx.command.params)), ctx)
+    keys, variables = (_pairs(given.pop(name), name) for name in ("keys", "variables"))
+    platform = given.pop("platform")
+    form = given["form"] or conversion.tool_of(source)
+    if form not in _TOOLS:
+        if keys or variables:
+            raise click.UsageError("--set and --variable go with talhelper and topf only")
+        return conversion.convert(source, **given)
+    wishes = adoption.Wishes(keys=keys, variables=variables, platform=platform)
+    return adoption.adopt(source, form, given["to"] or "classic", wishes)
+
+
+def _form(words: tuple[str, ...], form: Form | None) -> tuple[str, Form | None]:
+    """The name of the source, and what it is if the words say so."""
+    if len(words) > 2 or (len(words) == 2 and words[0] not in _TOOLS):
+        raise ExtraWords(words[1:], click.get_current_context())
+    if len(words) == 2 or (words and words[0] in _TOOLS and not Path(words[0]).exists()):
+        tool: Form = "talhelper" if words[0] == "talhelper" else "topf"
+        if form is not None and form != tool:
+            raise click.UsageError(f"it is either {tool} or {form}")
+        return words[1] if len(words) == 2 else ".", tool
+    return words[0] if words else ".", form
+
+
+def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            form = "--set KEY=VALUE" if option == "keys" else "--variable NAME=VALUE"
+            raise click.UsageError(f"{text!r} is not of the form {form}")
+        pairs[name] = value
+    return pairs
 
 
 def _refuse(made: Conversion, output: Output) -> int:
     screen = current()
     problems = list(made.result.problems)
     if output in (Output.JSON, Output.YAML):
-        show(_data(made, (), None), kind="Conversion", output=output, human=lambda *_: ())
+        show(report_data(made, (), None), kind="Conversion", output=output, human=lambda *_: ())
         return Exit.FAILED
     paint, width = screen.notes_paint, screen.notes_width
     screen.complain(
@@ -111,54 +188,19 @@ def _refuse(made: Conversion, output: Output) -> int:
     return Exit.FAILED
 
 
-def _data(
-    made: Conversion, files: tuple[ConvertedFile, ...], out: Path | None
-) -> dict[str, object]:
-    """The summary for programs; the files' content may be secret and is not part of it."""
-    return {
-        "source": str(made.source),
-        "from": made.form,
-        "to": made.to,
-        "out": None if out is None else str(out),
-        "files": files,
-        "lost": [
-            {
-                "key": one.key,
-                "file": one.at.file,
-                "line": one.at.line,
-                "column": one.at.column,
-                "reason": one.reason,
-            }
-            for one in made.result.lost
-        ],
-        "toFill": made.result.to_fill,
-        "notes": made.result.notes,
-        "problems": [problem_data(problem) for problem in made.result.problems],
-    }
-
-
 def _shown(made: Conversion, files: tuple[ConvertedFile, ...], screen: Screen) -> Iterator[str]:
     rows = [(Cell(file.name, "name"), Cell(file.state, _STYLES[file.state])) for file in files]
     yield from table(("FILE", "STATE"), rows, width=screen.width, paint=screen.paint)
-    yield from _report(made, ("",), screen.width)
+    yield from report(made, ("",), screen.width)
 
 
-def _report(made: Conversion, gap: tuple[str, ...], width: int | None) -> Iterator[str]:
-    result = made.result
-    if result.lost:
-        yield from gap
-        rows = [(one.key, str(one.at), one.reason) for one in result.lost]
-        yield from table(("NOT CARRIED", "WHERE", "WHY"), rows, width=width)
-        gap = ("",)
-    if result.to_fill:
-        yield from gap
-        yield from table(
-            ("TO FILL IN", "HOW"), [(one.what, one.fix) for one in result.to_fill], width=width
+def _warn(made: Conversion, output: Output, screen: Screen) -> None:
+    warnings = list(made.result.problems.warnings)
+    if warnings and output not in (Output.JSON, Output.YAML):
+        paint, width = screen.notes_paint, screen.notes_width
+        screen.complain(
+            ("", *problem_lines(warnings, made.texts, redact=made.redact, paint=paint, width=width))
         )
-        gap = ("",)
-    if result.notes:
-        yield from gap
-        yield from (f"note: {note}" for note in result.notes)
 
 
 def _whole(files: dict[str, str]) -> str:

@@ -229,6 +229,7 @@ def _talos(estate: Estate) -> Talos:
         platform=talos.platform,
         factory_url=talos.factory_url,
         patches=talos.patches,
+        patch_order=talos.patch_order,
         registries=talos.registries,
     )
 

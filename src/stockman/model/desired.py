@@ -132,6 +132,7 @@ class Talos(Traced):
     platform: Literal["nocloud", "metal"]
     factory_url: str
     patches: TalosPatches
+    patch_order: Literal["specific", "talhelper"]
     registries: dict[str, RegistryMirror]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from stockman.config.comments import Comments
@@ -40,11 +40,19 @@ def say_of_network(machines: Iterable[Machine], building: Building) -> None:
 
 
 def converted(
-    building: Building, comments: Comments, *, to_toml: bool, notes: tuple[str, ...] = ()
+    building: Building,
+    comments: Comments,
+    *,
+    to_toml: bool,
+    notes: tuple[str, ...] = (),
+    others: Mapping[str, Comments] | None = None,
 ) -> Converted:
-    """The files of what was put together, with comments on what has to be filled in."""
+    """The files of what was put together, with comments on what has to be filled in.
+
+    `others`: the comments of further files that values come from.
+    """
     building.drop_what_does_not_fit()
-    carrier = Carrier({building.whole.at.file: comments}, to_toml=to_toml)
+    carrier = Carrier({**(others or {}), building.whole.at.file: comments}, to_toml=to_toml)
     written = Written(
         sections=carrier.sections(building.whole),
         header=comments.header,

@@ -10,9 +10,17 @@ from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML
 from stockman.config.source.text import Unreadable, decoded
 from stockman.config.source.yaml_reader import read_yaml
 
-Form = Literal["classic", "toml", "vm", "terraform"]
+Form = Literal["classic", "toml", "vm", "terraform", "talhelper", "topf"]
+TALCONFIG = "talconfig.yaml"
+TOPF = "topf.yaml"
 
-_BY_NAME: dict[str, Form] = {CLUSTER_YAML: "classic", NODES_YAML: "classic", CLUSTER_TOML: "toml"}
+_BY_NAME: dict[str, Form] = {
+    CLUSTER_YAML: "classic",
+    NODES_YAML: "classic",
+    CLUSTER_TOML: "toml",
+    TALCONFIG: "talhelper",
+    TOPF: "topf",
+}
 _BY_SUFFIX: dict[str, Form] = {".toml": "toml", ".tf": "terraform", ".tfvars": "terraform"}
 _YAML = (".yaml", ".yml")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import field
+from typing import Literal
 
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
@@ -33,6 +34,35 @@ class ToFill:
     fix: str
 
 
+State = Literal["taken", "changed", "left out"]
+
+
+@record
+class Carried:
+    """What became of one key of another tool's file."""
+
+    key: str
+    """Its name in the source."""
+    at: Position
+    state: State
+    how: str
+    """The key that it is now, what changed, or why it was left out."""
+
+
+@record
+class Differs:
+    """Something in which the machines of the result differ from those of the source."""
+
+    nodes: tuple[str, ...]
+    what: str
+    """Document and path, `v1alpha1 machine.certSANs`."""
+    before: str
+    """As the other tool has it. Empty: it has nothing there."""
+    after: str
+    """As stockman has it. Empty: it has nothing there."""
+    why: str
+
+
 @record
 class Converted:
     """The files of the other form. Where the source cannot be read there are only problems."""
@@ -43,4 +73,8 @@ class Converted:
     to_fill: tuple[ToFill, ...] = ()
     notes: tuple[str, ...] = ()
     """What happened to the text as a whole."""
+    carried: tuple[Carried, ...] = ()
+    """What became of every key, where the source is that of another tool for Talos."""
+    differs: tuple[Differs, ...] = ()
+    """In what machines differ, where both machine configurations could be made."""
     problems: Problems = field(default_factory=Problems, compare=False)

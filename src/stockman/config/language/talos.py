@@ -40,6 +40,9 @@ class TalosSection(Traced):
     """Kernel arguments of every node."""
     patches: TalosPatches = TalosPatches()
     """Patches of the machine configuration."""
+    patch_order: Literal["specific", "talhelper"] = "specific"
+    """Which patch wins. `specific`: those of all nodes come first, then role, class and node, and
+    the last one wins. `talhelper`: those of all nodes come last, as talhelper does it."""
     registries: dict[str, RegistryMirror] = field(default_factory=dict)
     """Mirrors by registry host."""
 

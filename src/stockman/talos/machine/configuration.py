@@ -43,10 +43,11 @@ def _documents(machine: Machine) -> Iterator[Document]:
 
 def configuration_text(documents: list[Document]) -> Secret:
     """The text of a configuration, with every secret in the clear: itself a secret."""
-    return Secret("---\n".join(dump(_mapping(document)) for document in documents))
+    return Secret("---\n".join(dump(revealed(document)) for document in documents))
 
 
-def _mapping(document: Document) -> Document:
+def revealed(document: Document) -> Document:
+    """A document with every secret in the clear."""
     return {key: _revealed(item) for key, item in document.items()}
 
 
@@ -56,7 +57,7 @@ def _revealed(value: object) -> object:
             raise Refused(_unresolved(value))
         return value.reveal()
     if isinstance(value, dict):
-        return _mapping(value)
+        return revealed(value)
     if isinstance(value, list):
         return [_revealed(item) for item in value]
     return value

@@ -1,0 +1,1 @@
+"""Directories of other tools for Talos, read and understood: talhelper and topf."""

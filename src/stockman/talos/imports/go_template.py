@@ -1,0 +1,332 @@
+"""Templates of Go, as far as patches use them: values, conditions, lists, a few functions.
+
+What is not understood is refused with its place; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import NoReturn, TypeAlias
+
+from stockman.model.origin import Position
+
+Data: TypeAlias = object
+"""Texts, numbers, flags, None, lists, and mappings of names to data."""
+
+_ACTION = re.compile(r"\{\{(?P<left>-(?=\s))?(?P<body>.*?)(?P<right>(?<=\s)-)?\}\}", re.DOTALL)
+_TOKEN = re.compile(
+    r"\s*(?:(?P<text>\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`)"
+    r"|(?P<number>-?\d+(?:\.\d+)?)"
+    r"|(?P<field>\$?(?:\.[A-Za-z_][A-Za-z0-9_]*)+|\$(?=[\s)|]|$)|\.(?=[\s)|]|$))"
+    r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<sign>[()|]))"
+)
+_BLOCKS = ("if", "range", "with")
+_LEFT_SPACE = re.compile(r"[ \t\r\n]*\Z")
+_RIGHT_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+class NotUnderstood(Exception):
+    """A template, or a part of it, that is not among those supported."""
+
+    def __init__(self, why: str, at: Position) -> None:
+        super().__init__(why)
+        self.why = why
+        self.at = at
+
+
+class _Text(str):
+    """A piece of text between actions."""
+
+
+class _Action:
+    __slots__ = ("at", "body", "branches")
+
+    def __init__(self, body: str, at: Position) -> None:
+        self.body = body
+        self.at = at
+        self.branches: list[tuple[str, list[_Text | _Action]]] = []
+        """For blocks: condition and content; an empty condition is the rest."""
+
+
+def is_template(text: str) -> bool:
+    """Whether a text asks for anything at all."""
+    return "{{" in text
+
+
+def rendered(file: str, text: str, data: Data, first_line: int = 1) -> str:
+    """The text that a template gives with the data; raises NotUnderstood."""
+    pieces = _cut(file, text, first_line)
+    tree, rest = _tree(pieces, 0, None)
+    if rest < len(pieces):
+        left = pieces[rest]
+        raise NotUnderstood(
+            "there is an end without a start",
+            left.at if isinstance(left, _Action) else Position(file, first_line, 1),
+        )
+    return "".join(_run(tree, data, data))
+
+
+def _cut(file: str, text: str, first_line: int) -> list[_Text | _Action]:
+    """The text and its actions, with the space taken away that `{{-` and `-}}` eat."""
+    pieces: list[_Text | _Action] = []
+    start = 0
+    for found in _ACTION.finditer(text):
+        between = text[start : found.start()]
+        if found["left"]:
+            between = _LEFT_SPACE.sub("", between)
+        pieces.append(_Text(between))
+        before = text[: found.start()]
+        column = found.start() - (before.rfind("\n") + 1) + 1
+        at = Position(file, before.count("\n") + first_line, column)
+        body = found["body"].strip()
+        if not body.startswith("/*"):
+            pieces.append(_Action(body, at))
+        start = found.end()
+        if found["right"]:
+            space = _RIGHT_SPACE.match(text, start)
+            start = space.end() if space is not None else start
+    rest = text[start:]
+    if "{{" in rest:
+        before = text[: text.rindex("{{")]
+        at = Position(file, before.count("\n") + first_line, len(before) - before.rfind("\n"))
+        raise NotUnderstood("there is a start without an end", at)
+    return [*pieces, _Text(rest)]
+
+
+def _tree(
+    pieces: list[_Text | _Action], index: int, opened: _Action | None
+) -> tuple[list[_Text | _Action], int]:
+    """What stands in a block, and where it ends."""
+    found: list[_Text | _Action] = []
+    while index < len(pieces):
+        piece = pieces[index]
+        if isinstance(piece, _Text):
+            found.append(piece)
+            index += 1
+            continue
+        word, _, condition = piece.body.partition(" ")
+        if word in ("end", "else"):
+            return found, index
+        if word not in _BLOCKS:
+            found.append(piece)
+            index += 1
+            continue
+        index = _block(pieces, index, piece, condition.strip())
+        found.append(piece)
+    if opened is not None:
+        raise NotUnderstood(f"`{opened.body}` has no end", opened.at)
+    return found, index
+
+
+def _block(pieces: list[_Text | _Action], index: int, start: _Action, condition: str) -> int:
+    """Fill a block with its branches; returns the index behind its end."""
+    while True:
+        content, index = _tree(pieces, index + 1, start)
+        start.branches.append((condition, content))
+        if index >= len(pieces):
+            raise NotUnderstood(f"`{start.body}` has no end", start.at)
+        end = pieces[index]
+        if not isinstance(end, _Action) or end.body == "end":
+            return index + 1
+        condition = end.body.removeprefix("else").strip()
+        if condition and not condition.startswith("if "):
+            raise NotUnderstood(f"`{end.body}` is not supported", end.at)
+        condition = condition.removeprefix("if").strip()
+
+
+def _run(tree: list[_Text | _Action], dot: Data, root: Data) -> Iterator[str]:
+    for piece in tree:
+        if isinstance(piece, _Text):
+            yield piece
+        elif piece.branches:
+            yield from _run_block(piece, dot, root)
+        else:
+            value = _Expression(piece, piece.body, dot, root).value()
+            if isinstance(value, dict):
+                raise NotUnderstood(f"`{{{{ {piece.body} }}}}` is a mapping, and no text", piece.at)
+            yield _printed(value)
+
+
+def _run_block(block: _Action, dot: Data, root: Data) -> Iterator[str]:
+    word = block.body.partition(" ")[0]
+    for condition, content in block.branches:
+        if not condition:
+            yield from _run(content, dot, root)
+            return
+        value = _Expression(block, condition, dot, root).value()
+        if word == "range" and _is_true(value):
+            for item in _items(value, block):
+                yield from _run(content, item, root)
+            return
+        if _is_true(value):
+            yield from _run(content, value if word == "with" else dot, root)
+            return
+
+
+def _items(value: Data, block: _Action) -> list[Data]:
+    if isinstance(value, dict):
+        return [value[key] for key in sorted(value)]
+    if isinstance(value, list | tuple):
+        return list(value)
+    raise NotUnderstood("range needs a list or a mapping", block.at)
+
+
+class _Expression:
+    """One pipeline, worked out."""
+
+    def __init__(self, action: _Action, text: str, dot: Data, root: Data) -> None:
+        self._action = action
+        self._dot = dot
+        self._root = root
+        self._tokens = self._cut(text)
+        self._next = 0
+
+    def value(self) -> Data:
+        value = self._pipeline()
+        if self._next < len(self._tokens):
+            self._refuse(f"`{self._tokens[self._next][1]}` cannot stand there")
+        return value
+
+    def _cut(self, text: str) -> list[tuple[str, str]]:
+        found: list[tuple[str, str]] = []
+        index = 0
+        text = text.strip()
+        while index < len(text):
+            token = _TOKEN.match(text, index)
+            if token is None or token.end() == index:
+                self._refuse(f"`{text[index:].strip()}` is not supported")
+            found.append((str(token.lastgroup), token[token.lastgroup or 0]))
+            index = token.end()
+        return found
+
+    def _pipeline(self) -> Data:
+        value = self._command(None)
+        while self._peek() == ("sign", "|"):
+            self._next += 1
+            value = self._command((value,))
+        return value
+
+    def _command(self, piped: tuple[Data] | None) -> Data:
+        kind, text = self._take()
+        if kind == "word" and text not in ("true", "false", "nil"):
+            operands = []
+            while (following := self._peek()) is not None and following[1] not in ("|", ")"):
+                operands.append(self._operand(*self._take()))
+            return self._call(text, [*operands, *(piped or ())])
+        if piped is not None:
+            self._refuse(f"`{text}` takes no value")
+        return self._operand(kind, text)
+
+    def _operand(self, kind: str, text: str) -> Data:
+        if kind == "text":
+            return text[1:-1] if text.startswith("`") else json.loads(text)
+        if kind == "number":
+            return float(text) if "." in text else int(text)
+        if kind == "field":
+            return self._field(text)
+        if (kind, text) == ("sign", "("):
+            value = self._pipeline()
+            if self._peek() != ("sign", ")"):
+                self._refuse("a bracket is not closed")
+            self._next += 1
+            return value
+        if text in ("true", "false", "nil"):
+            return {"true": True, "false": False, "nil": None}[text]
+        if kind != "word":
+            self._refuse(f"`{text}` cannot stand there")
+        return self._call(text, [])
+
+    def _field(self, text: str) -> Data:
+        value = self._root if text.startswith("$") else self._dot
+        for name in text.removeprefix("$").split(".")[1:]:
+            if not name:
+                continue
+            if not isinstance(value, dict) or name not in value:
+                self._refuse(f"`{text}` is not known here")
+            value = value[name]
+        return value
+
+    def _call(self, name: str, operands: list[Data]) -> Data:
+        function = _FUNCTIONS.get(name)
+        if function is None:
+            self._refuse(f"the function `{name}` is not supported")
+        try:
+            return function(*operands)
+        except (TypeError, ValueError, IndexError, KeyError):
+            self._refuse(f"`{name}` cannot be called so")
+
+    def _peek(self) -> tuple[str, str] | None:
+        return self._tokens[self._next] if self._next < len(self._tokens) else None
+
+    def _take(self) -> tuple[str, str]:
+        token = self._peek()
+        if token is None:
+            self._refuse("a value is missing")
+        self._next += 1
+        return token
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise NotUnderstood(f"{why}, in `{{{{ {self._action.body} }}}}`", self._action.at)
+
+
+def _is_true(value: Data) -> bool:
+    return bool(value)
+
+
+def _printed(value: Data) -> str:
+    if value is None:
+        return "<no value>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return f"[{' '.join(_printed(item) for item in value)}]"
+    raise TypeError(f"{type(value).__name__} has no text")
+
+
+def _quote(*values: Data) -> str:
+    return " ".join(json.dumps(_printed(one), ensure_ascii=False) for one in values)
+
+
+def _default(fallback: Data, *given: Data) -> Data:
+    return given[0] if given and _is_true(given[0]) else fallback
+
+
+def _ternary(yes: Data, no: Data, condition: Data) -> Data:
+    return yes if _is_true(condition) else no
+
+
+def _and(*values: Data) -> Data:
+    return next((one for one in values if not _is_true(one)), values[-1])
+
+
+def _or(*values: Data) -> Data:
+    return next((one for one in values if _is_true(one)), values[-1])
+
+
+_FUNCTIONS: dict[str, Callable[..., Data]] = {
+    "and": _and,
+    "contains": lambda part, whole: _printed(part) in _printed(whole),
+    "default": _default,
+    "eq": lambda one, *others: any(one == other for other in others),
+    "hasPrefix": lambda part, whole: _printed(whole).startswith(_printed(part)),
+    "hasSuffix": lambda part, whole: _printed(whole).endswith(_printed(part)),
+    "join": lambda mark, items: _printed(mark).join(_printed(item) for item in items),
+    "lower": lambda text: _printed(text).lower(),
+    "ne": lambda one, other: one != other,
+    "not": lambda one: not _is_true(one),
+    "or": _or,
+    "quote": _quote,
+    "replace": lambda old, new, text: _printed(text).replace(_printed(old), _printed(new)),
+    "squote": lambda *values: " ".join(f"'{_printed(one)}'" for one in values),
+    "ternary": _ternary,
+    "trim": lambda text: _printed(text).strip(),
+    "trimPrefix": lambda part, text: _printed(text).removeprefix(_printed(part)),
+    "trimSuffix": lambda part, text: _printed(text).removesuffix(_printed(part)),
+    "upper": lambda text: _printed(text).upper(),
+}
+"""Functions of Go's templates and of sprig that are understood."""

@@ -1,0 +1,331 @@
+"""The cluster as a `talconfig.yaml`, for people who use talhelper beside stockman.
+
+What talhelper has a key for is written as that key; all else is a patch. Every node lists all its
+patches in the order in which they are to be applied, so that talhelper's own order (role, node,
+all) has no say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+
+from stockman.config.yaml_writer import document as yaml_document
+from stockman.config.yaml_writer import dump
+from stockman.model.desired import Cluster, Desired, Node
+from stockman.model.errors import Refused
+from stockman.model.names import NodeName
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.model.support import talos_line
+from stockman.model.version import Version
+from stockman.talos.bundle import SecretsBundle
+from stockman.talos.generated import Wishes, generated, without_bundle
+from stockman.talos.machine.configuration import machine_documents, revealed
+from stockman.talos.machine.facts import Document
+from stockman.talos.patches.apply import Patch
+
+PATCHES = "patches"
+"""Directory of patch files, beside `talconfig.yaml`."""
+FIRST_UNKNOWN = (1, 14)
+"""The first contract whose documents no talhelper that we know can write."""
+
+_NATIVE_DOCUMENTS = ("HostnameConfig", "ResolverConfig")
+
+
+@record
+class Talconfig:
+    """`talconfig.yaml` and the files that it names, by their names beside it."""
+
+    text: str
+    patches: dict[str, str]
+    secret_patches: dict[str, Secret] = field(default_factory=dict, repr=False)
+    """Patches that hold secrets; they may be written encrypted only."""
+
+
+def talconfig(
+    desired: Desired, bundle: SecretsBundle, patches: Mapping[NodeName, Sequence[Patch]]
+) -> Talconfig:
+    """The files that make talhelper write the same machine configurations.
+
+    `patches` are those of each node by its name, in our order. Nothing of the bundle gets into the
+    result: talhelper reads it beside its own file.
+    """
+    cluster = desired.cluster
+    if cluster is None:
+        raise ValueError("a talconfig without a cluster")
+    if cluster.talos.contract.line >= FIRST_UNKNOWN:
+        raise Refused(_too_new(cluster.talos.contract))
+    files = _Files()
+    nodes = [
+        _Writer(cluster, node, machine_documents(desired, node, bundle), files).node(
+            patches.get(node.name, ())
+        )
+        for node in desired.nodes
+    ]
+    return Talconfig(
+        text=yaml_document(_escaped(_cluster(cluster) | {"nodes": nodes})),
+        patches=files.open,
+        secret_patches=files.secret,
+    )
+
+
+def _cluster(cluster: Cluster) -> Document:
+    kubernetes = cluster.kubernetes
+    names = [str(kubernetes.api_addr), *kubernetes.api_tls_sans]
+    return {
+        "clusterName": cluster.name,
+        "talosVersion": _talos(cluster).tagged,
+        "kubernetesVersion": _kubernetes(cluster).tagged,
+        "endpoint": f"https://{kubernetes.api_addr}:6443",
+        "additionalApiServerCertSans": names,
+        "additionalMachineCertSans": names,
+        "clusterPodNets": [str(kubernetes.pod_cidr)],
+        "clusterSvcNets": [str(kubernetes.svc_cidr)],
+        "cniConfig": {"name": "none"},
+    } | ({"allowSchedulingOnControlPlanes": True} if kubernetes.schedule_on_controllers else {})
+
+
+def _talos(cluster: Cluster) -> Version:
+    """The version that talhelper takes its contract from."""
+    talos = cluster.talos
+    same = talos.version.line == talos.contract.line
+    return talos.version if same else Version(*talos.contract.line, 0)
+
+
+def _kubernetes(cluster: Cluster) -> Version:
+    """The version, or one that talhelper takes for the contract's line; patches set images then."""
+    wanted = cluster.kubernetes.version
+    line = talos_line(cluster.talos.contract)
+    if line is None or line.kubernetes[0].line <= wanted.line <= line.kubernetes[1].line:
+        return wanted
+    return line.kubernetes_default
+
+
+class _Files:
+    """Patch files, each text once."""
+
+    def __init__(self) -> None:
+        self.open: dict[str, str] = {}
+        self.secret: dict[str, Secret] = {}
+
+    def named(self, stem: str, text: str) -> str:
+        """The reference to a file with this text, under a free name that starts with `stem`."""
+        known = next((name for name, one in self.open.items() if one == text), None)
+        if known is None:
+            taken = {*self.open, *self.secret}
+            known = _free(f"{PATCHES}/{stem}", ".yaml", taken)
+            self.open[known] = text
+        return f"@./{known}"
+
+    def sealed(self, stem: str, text: Secret) -> str:
+        """The reference to a file that has to be encrypted."""
+        known = next((name for name, one in self.secret.items() if one == text), None)
+        if known is None:
+            known = _free(f"{PATCHES}/{stem}", ".sops.yaml", {*self.open, *self.secret})
+            self.secret[known] = text
+        return f"@./{known}"
+
+
+class _Writer:
+    """Writes one node."""
+
+    def __init__(
+        self, cluster: Cluster, node: Node, documents: Sequence[Document], files: _Files
+    ) -> None:
+        self._cluster = cluster
+        self._node = node
+        self._main = without_bundle(documents[0])
+        self._others = documents[1:]
+        self._files = files
+
+    def node(self, patches: Sequence[Patch]) -> Document:
+        node = self._node
+        machine = _part(self._main, "machine")
+        install = _part(machine, "install")
+        image, _, tag = str(install["image"]).rpartition(":")
+        keys: Document = {
+            "hostname": node.name,
+            "ipAddress": str(node.address.ip),
+            "controlPlane": node.is_controller,
+        }
+        for key, name in (("disk", "installDisk"), ("diskSelector", "installDiskSelector")):
+            if key in install:
+                keys[name] = install[key]
+        if tag == _talos(self._cluster).tagged:
+            keys["talosImageURL"] = image
+        mode: Document = {"mode": self._cluster.talos.platform}
+        keys["machineSpec"] = mode | ({"secureboot": True} if node.secureboot else {})
+        for key in ("nodeLabels", "nodeAnnotations", "nodeTaints"):
+            if key in machine:
+                keys[key] = machine[key]
+        if "kernel" in machine:
+            keys["kernelModules"] = _part(machine, "kernel")["modules"]
+        keys |= self._network(_part(machine, "network"))
+        return keys | {"patches": self._patches(keys, patches)}
+
+    def _network(self, network: Document) -> Document:
+        resolver = next((one for one in self._others if one.get("kind") == "ResolverConfig"), None)
+        if resolver is None:
+            return {
+                name: network[key]
+                for key, name in (
+                    ("nameservers", "nameservers"),
+                    ("disableSearchDomain", "disableSearchDomain"),
+                    ("interfaces", "networkInterfaces"),
+                )
+                if key in network
+            }
+        servers = resolver["nameservers"]
+        return {
+            "nameservers": [one["address"] for one in servers if isinstance(one, dict)]
+            if isinstance(servers, list)
+            else [],
+            "disableSearchDomain": True,
+        }
+
+    def _patches(self, keys: Document, patches: Sequence[Patch]) -> list[str]:
+        node, files = self._node, self._files
+        found: list[str] = []
+        rest = beyond(self._main, self._made_by_talhelper(keys))
+        if rest:
+            found += self._own([rest], f"stockman-{node.role.value}")
+        documents = [one for one in self._others if one.get("kind") not in _NATIVE_DOCUMENTS]
+        if documents:
+            found += self._own(documents, f"stockman-{node.name}")
+        found += [files.named(_slug(one.label), escaped_text(one.text)) for one in patches]
+        return found
+
+    def _own(self, documents: Sequence[Document], stem: str) -> Iterator[str]:
+        plain: list[Document] = []
+        hidden: list[Document] = []
+        for one in documents:
+            if "kind" in one:  # a document of its own stays whole
+                (hidden if _holds_secret(one) else plain).append(one)
+            else:
+                plain += [part] if (part := _parted(one, secret=False)) else []
+                hidden += [part] if (part := _parted(one, secret=True)) else []
+        if plain:
+            yield self._files.named(stem, escaped_text(_text(plain)))
+        if hidden:
+            text = _text([revealed(one) for one in hidden])
+            yield self._files.sealed(f"{stem}-secret", Secret(escaped_text(text)))
+
+    def _made_by_talhelper(self, keys: Document) -> Document:
+        """The document that talhelper makes from the keys, before any patch."""
+        cluster, node = self._cluster, self._node
+        names = tuple(map(str, (cluster.kubernetes.api_addr, *cluster.kubernetes.api_tls_sans)))
+        made = generated(
+            Wishes(
+                contract=cluster.talos.contract.line,
+                is_controller=node.is_controller,
+                cluster_name=cluster.name,
+                endpoint=f"https://{cluster.kubernetes.api_addr}:6443",
+                kubernetes=_kubernetes(cluster).tagged,
+                pod_networks=(str(cluster.kubernetes.pod_cidr),),
+                service_networks=(str(cluster.kubernetes.svc_cidr),),
+                machine_names=names,
+                api_names=names,
+                schedule_on_controllers=cluster.kubernetes.schedule_on_controllers,
+                installer=f"{keys.get('talosImageURL')}:{_talos(cluster).tagged}",
+            )
+        )
+        machine, section = _part(made, "machine"), _part(made, "cluster")
+        _part(section, "network")["cni"] = {"name": "none"}
+        for key, name in (("disk", "installDisk"), ("diskSelector", "installDiskSelector")):
+            if name in keys:
+                _part(machine, "install")[key] = keys[name]
+        for key in ("nodeLabels", "nodeAnnotations", "nodeTaints"):
+            if key in keys:
+                machine[key] = keys[key]
+        if "kernelModules" in keys:
+            machine["kernel"] = {"modules": keys["kernelModules"]}
+        if "networkInterfaces" in keys:
+            machine["network"] = {
+                "hostname": keys["hostname"],
+                "interfaces": keys["networkInterfaces"],
+                "nameservers": keys["nameservers"],
+                "disableSearchDomain": keys["disableSearchDomain"],
+            }
+        return made
+
+
+def beyond(ours: Document, theirs: Document) -> Document:
+    """What one document says that the other does not; lists as a whole."""
+    found: Document = {}
+    for key, value in ours.items():
+        other = theirs.get(key)
+        if isinstance(value, dict):
+            inner = beyond(value, other if isinstance(other, dict) else {})
+            if inner:
+                found[key] = inner
+        elif value != other and not (isinstance(value, list) and not value):
+            found[key] = value
+    return found
+
+
+def escaped_text(text: str) -> str:
+    """A text that talhelper gives back after it replaced variables and ran its templates."""
+    return text.replace("$", "$$").replace("{{", "{{`{{`}}")
+
+
+def _escaped(value: object) -> object:
+    """Values of `talconfig.yaml` itself, in which talhelper replaces variables."""
+    if isinstance(value, dict):
+        return {str(key).replace("$", "$$"): _escaped(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_escaped(item) for item in value]
+    return value.replace("$", "$$") if isinstance(value, str) else value
+
+
+def _text(documents: Sequence[Document]) -> str:
+    return "---\n".join(dump(one) for one in documents)
+
+
+def _holds_secret(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_secret(item) for item in value.values())
+    if isinstance(value, list):
+        return any(_holds_secret(item) for item in value)
+    return isinstance(value, Secret)
+
+
+def _parted(document: Document, *, secret: bool) -> Document:
+    """The values of a document that are secret, or those that are not."""
+    found: Document = {}
+    for key, value in document.items():
+        if isinstance(value, dict):
+            inner = _parted(value, secret=secret)
+            if inner:
+                found[key] = inner
+        elif _holds_secret(value) is secret:
+            found[key] = value
+    return found
+
+
+def _part(mapping: Document, key: str) -> Document:
+    found = mapping.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _slug(label: str) -> str:
+    """A label as a file name: `talos.patches.all[0]` as `talos-patches-all-0`."""
+    words = "".join(letter if letter.isalnum() else " " for letter in label).split()
+    return "-".join(words) or "patch"
+
+
+def _free(stem: str, suffix: str, taken: set[str]) -> str:
+    name, number = f"{stem}{suffix}", 2
+    while name in taken:
+        name, number = f"{stem}-{number}{suffix}", number + 1
+    return name
+
+
+def _too_new(contract: Version) -> Problem:
+    return Problem(
+        code="talconfig.contract",
+        what=f"machines of contract {contract.minor_text} cannot be described to talhelper",
+        why="talhelper 3.1 knows a draft of Talos 1.14, which lacks documents that 1.14 has",
+        fix="use `stockman` for these machines, or keep the contract at 1.13",
+    )

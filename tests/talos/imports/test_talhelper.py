@@ -1,0 +1,339 @@
+"""Directories of talhelper users become our files, and nothing is lost without a word."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+import yaml
+
+from stockman.config.convert.result import Converted
+from stockman.config.load import load
+from stockman.config.rules import check
+from stockman.model.problem import Problem
+from tests.talos.imports.adopting import GIVEN, from_talhelper
+from tests.talos.imports.directories import (
+    ALL,
+    LARGE,
+    SCHEMATIC,
+    SMALL,
+    TOP,
+    large,
+    small,
+    template,
+)
+
+CANARY = "canary-c0ffee"
+SEALED = "ENC[AES256_GCM,data:eA==,iv:eA==,tag:eA==,type:str]"
+SOPS = "sops: {mac: x}\n"
+LINES = ["1.11", "1.12", "1.13", "1.14"]
+
+
+def with_more(text: str) -> dict[str, str]:
+    """The smallest directory with something added to its only node."""
+    files = small("1.13")
+    return {**files, "talconfig.yaml": files["talconfig.yaml"] + text}
+
+
+def nodes(result: Converted) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = yaml.safe_load(result.files["nodes.yaml"])["nodes"]
+    return found
+
+
+def cluster(result: Converted) -> dict[str, object]:
+    found: dict[str, object] = yaml.safe_load(result.files["cluster.yaml"])
+    return found
+
+
+def fate(result: Converted, key: str) -> tuple[str, str]:
+    (one,) = [one for one in result.carried if one.key == key]
+    return one.state, one.how
+
+
+def only_error(result: Converted) -> Problem:
+    (problem,) = result.problems.errors
+    return problem
+
+
+@pytest.mark.parametrize("to_toml", [False, True])
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("name", ALL)
+def test_the_result_is_valid(name: str, line: str, to_toml: bool) -> None:
+    result = from_talhelper(ALL[name](line), to_toml=to_toml)
+
+    loaded = load({file: text.encode() for file, text in result.files.items()})
+    check(loaded)
+    assert [str(one) for one in loaded.problems.errors] == []
+    assert result.to_fill == ()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_both_dialects_say_the_same(name: str) -> None:
+    result = from_talhelper(ALL[name]("1.13"), to_toml=True)
+
+    assert list(result.files) == ["cluster.toml"]
+    assert tomllib.loads(result.files["cluster.toml"])["talos"]["patch_order"] == "talhelper"
+    assert result.differs == from_talhelper(ALL[name]("1.13")).differs
+
+
+def test_keys_of_a_node_are_ours() -> None:
+    (node,) = nodes(from_talhelper(small("1.13")))
+
+    assert node == {
+        "name": "cp-1",
+        "address": "127.66.0.21",
+        "controller": True,
+        "disk": "/dev/sda",
+        "mac_addr": "bc:24:11:00:00:21",
+        "schematic_id": "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba",
+    }
+
+
+def test_what_the_template_renders_needs_almost_no_patch() -> None:
+    result = from_talhelper(template("1.12"))
+
+    assert cluster(result)["talos"] == {
+        "platform": "nocloud",
+        "patch_order": "talhelper",
+        "patches": {
+            "all": [
+                {"machine": {"certSANs": ["127.0.0.1"]}},
+                {
+                    "machine": {
+                        "files": [
+                            {
+                                "op": "create",
+                                "path": "/etc/cri/conf.d/20-customization.part",
+                                "content": '[plugins."io.containerd.cri.v1.images"]\n'
+                                "  discard_unpacked_layers = false\n",
+                            }
+                        ]
+                    }
+                },
+                {"machine": {"kubelet": {"extraConfig": {"serializeImagePulls": False}}}},
+                {"machine": {"sysctls": {"fs.inotify.max_user_watches": "1048576"}}},
+            ],
+            "controller": [
+                {"cluster": {"apiServer": {"certSANs": ["127.0.0.1"]}}},
+                {
+                    "cluster": {
+                        "apiServer": {
+                            "admissionControl": {"$patch": "delete"},
+                            "extraArgs": {"enable-aggregator-routing": "true"},
+                        },
+                        "controllerManager": {"extraArgs": {"bind-address": "0.0.0.0"}},
+                        "etcd": {"extraArgs": {"listen-metrics-urls": "http://0.0.0.0:2381"}},
+                    }
+                },
+            ],
+        },
+    }
+    assert cluster(result)["node_dns_servers"] == ["127.66.0.1", "127.66.0.2"]
+    assert cluster(result)["node_ntp_servers"] == ["162.159.200.1"]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_key_is_accounted_for(name: str) -> None:
+    files = ALL[name]("1.13")
+    source = yaml.safe_load(files["talconfig.yaml"])
+
+    told = [one.key for one in from_talhelper(files).carried]
+
+    wanted = [key for key in source if key not in ("nodes", "controlPlane", "worker")]
+    wanted += [f"nodes[{n}].{key}" for n, node in enumerate(source["nodes"]) for key in node]
+    wanted += [
+        f"{group}.{key}" for group in ("controlPlane", "worker") for key in source.get(group, ())
+    ]
+    missing = [key for key in wanted if not any(one.startswith(key) for one in told)]
+    assert missing == []
+
+
+def test_each_place_of_the_report_is_one_of_the_files() -> None:
+    files = large("1.13")
+
+    for one in from_talhelper(files).carried:
+        lines = files[one.at.file].split("\n")
+        assert one.at.column <= len(lines[one.at.line - 1])
+
+
+def test_a_patch_for_all_wins_over_that_of_a_node_and_is_told() -> None:
+    result = from_talhelper(large("1.13"))
+
+    told = [one for one in result.problems if one.code == "import.patch-order"]
+    place = "v1alpha1 machine.sysctls.vm.nr_hugepages"
+    assert [(one.what, str(one.where)) for one in told] == [
+        (f"{place} is said by nodes[0].patches[0] and by patches[0]", "talconfig.yaml:74:10"),
+        (f"{place} is said by controlPlane.patches[0] and by patches[0]", "talconfig.yaml:109:7"),
+    ]
+
+
+def test_a_metal_installer_is_rewritten_unless_the_user_knows_better() -> None:
+    warned = from_talhelper(template("1.13"))
+    kept = from_talhelper(template("1.13"), platform="metal")
+
+    assert [one.code for one in warned.problems] == ["import.metal-installer"]
+    assert [one.code for one in kept.problems] == []
+    assert [one.after for one in kept.differs if one.what.endswith("install.image")] == [
+        f"factory.talos.dev/metal-installer/{SCHEMATIC}:v1.13.9"
+    ]
+
+
+def test_an_encrypted_bundle_is_taken_byte_for_byte() -> None:
+    bundle = f"cluster: {{id: '{SEALED}'}}\n{SOPS}"
+    files = {**small("1.13"), "talsecret.sops.yaml": bundle}
+
+    assert from_talhelper(files).files["talos/talsecret.sops.yaml"] == bundle
+    assert from_talhelper(files, to_toml=True).files["talos/secrets.sops.yaml"] == bundle
+
+
+@pytest.mark.parametrize(
+    "content", [f"cluster: {{id: {CANARY}}}\n", f"cluster: {{id: {CANARY}}}\n{SOPS}"]
+)
+def test_a_bundle_in_the_clear_is_never_copied(content: str) -> None:
+    result = from_talhelper({**small("1.13"), "talsecret.sops.yaml": content})
+
+    assert [one.code for one in result.problems] == ["import.metal-installer", "import.open-bundle"]
+    assert sorted(result.files) == ["cluster.yaml", "nodes.yaml"]
+    assert CANARY not in str(result) + "".join(result.files.values())
+
+
+def test_what_holds_an_encrypted_value_is_left_out() -> None:
+    files = with_more("patches: [\"machine: {env: {TOKEN: '${token}'}}\"]\n")
+    files["talenv.sops.yaml"] = f"token: {SEALED}\n{SOPS}"
+
+    result = from_talhelper(files)
+
+    assert ("left out", "it holds an encrypted value, which would be in the clear here") in [
+        (one.state, one.how) for one in result.carried if one.key == "patches[0]"
+    ]
+    assert "patches" not in str(cluster(result)["talos"])
+
+
+def test_an_encrypted_patch_is_left_out() -> None:
+    files = with_more('patches: ["@./secret.sops.yaml"]\n')
+    files["secret.sops.yaml"] = f"machine: {{env: {{A: '{SEALED}'}}}}\n{SOPS}"
+
+    result = from_talhelper(files)
+
+    assert fate(result, "patches[0] (secret.sops.yaml)")[0] == "left out"
+    assert "ENC[" not in "".join(result.files.values())
+
+
+def test_a_secret_in_the_clear_does_not_get_into_a_second_file() -> None:
+    links = f"      - {{interface: wg0, wireguard: {{privateKey: {CANARY}, listenPort: 5}}}}\n"
+
+    result = from_talhelper(with_more(links))
+
+    assert CANARY not in "".join(result.files.values())
+    assert ("left out", "it holds a secret (privateKey), which would be in the clear here") in [
+        (one.state, one.how) for one in result.carried
+    ]
+
+
+def test_operations_become_the_part_that_they_change() -> None:
+    patch = """\
+patches:
+  - |-
+    - {op: add, path: /machine/sysctls/net.core.somaxconn, value: "5"}
+    - {op: remove, path: /cluster/apiServer/admissionControl}
+  - |-
+    - {op: replace, path: /machine/certSANs/0, value: a}
+"""
+    result = from_talhelper(
+        {"talconfig.yaml": TOP.format(talos="1.11.5", kubernetes="1.34.1") + SMALL + patch}
+    )
+
+    talos = cluster(result)["talos"]
+    assert isinstance(talos, dict)
+    assert talos["patches"]["all"] == [
+        {"machine": {"sysctls": {"net.core.somaxconn": "5"}}},
+        {"cluster": {"apiServer": {"admissionControl": {"$patch": "delete"}}}},
+    ]
+    assert ("left out", "a list of operations that no part of a configuration says") in [
+        (one.state, one.how) for one in result.carried if one.key == "patches[1]"
+    ]
+
+
+def test_without_a_mac_address_one_has_to_be_given() -> None:
+    files = small("1.13")
+    text = files["talconfig.yaml"].replace(
+        'deviceSelector: {hardwareAddr: "bc:24:11:00:00:21"}', "interface: eth0"
+    )
+
+    result = from_talhelper({**files, "talconfig.yaml": text})
+
+    assert [one.what for one in result.to_fill] == ["nodes[0].mac_addr is missing"]
+    assert result.differs
+
+
+def test_what_talhelper_does_not_know_is_to_fill_in() -> None:
+    result = from_talhelper(small("1.13"), given={})
+
+    assert [one.what for one in result.to_fill] == [
+        "cluster_dns_gateway_addr is missing",
+        "cluster_gateway_addr is missing",
+        "repository_name is missing",
+    ]
+    assert result.differs == from_talhelper(small("1.13"), given=GIVEN).differs
+
+
+def test_a_variable_can_be_given() -> None:
+    files = template("1.13")
+    del files["talenv.yaml"]
+
+    result = from_talhelper(
+        files, variables={"talosVersion": "v1.13.9", "kubernetesVersion": "v1.36.0"}
+    )
+
+    assert result.files == from_talhelper(template("1.13")).files
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "where"),
+    [
+        (("meadow", "${name}"), "import.variable", "talconfig.yaml:1:14"),
+        (("v1.13.9", "v1.2.3"), "import.version", "talconfig.yaml:2:15"),
+        (("v1.13.9", "newest"), "import.version", "talconfig.yaml:2:15"),
+        (("kubernetesVersion", "kubernetes"), "config.missing-key", "talconfig.yaml:1:1"),
+        (("hostname", "host"), "config.missing-key", "talconfig.yaml:6:5"),
+        (("nodes:\n", "nodes: []\nothers:\n"), "import.no-nodes", "talconfig.yaml:5:8"),
+        (("nodes:\n", "nodes:\n  - x\n"), "config.not-a-mapping", "talconfig.yaml:6:5"),
+        (("nodes:\n", "nodes: ]\n"), "yaml.syntax", "talconfig.yaml:5:8"),
+        (("meadow", "[a"), "yaml.syntax", "talconfig.yaml:2:13"),
+    ],
+)
+def test_what_is_broken_is_told_with_its_place(
+    change: tuple[str, str], code: str, where: str
+) -> None:
+    text = small("1.13")["talconfig.yaml"].replace(*change, 1)
+
+    problem = only_error(from_talhelper({"talconfig.yaml": text}))
+
+    assert (problem.code, str(problem.where)) == (code, where)
+
+
+@pytest.mark.parametrize(
+    ("patches", "code", "where"),
+    [
+        ("[{a: b}]", "patch.form", "talconfig.yaml:16:11"),
+        ("['@./none.yaml']", "import.missing-file", "talconfig.yaml:16:11"),
+        ("['machine: {nosuch: 1}']", "patch.field", "talconfig.yaml:16:22"),
+        ("['machine: {']", "patch.unreadable", "talconfig.yaml:17:1"),
+        ("['just a text']", "patch.form", "talconfig.yaml:16:11"),
+        ("['{kind: Nothing, apiVersion: v1alpha1}']", "patch.kind", "talconfig.yaml:16:19"),
+        ("['{{ .Nothing }}']", "import.template", "talconfig.yaml:16:12"),
+    ],
+)
+def test_a_broken_patch_is_told_with_its_place(patches: str, code: str, where: str) -> None:
+    problem = only_error(from_talhelper(with_more(f"patches: {patches}\n")))
+
+    assert (problem.code, str(problem.where)) == (code, where)
+
+
+def test_a_directory_without_the_file_is_told() -> None:
+    assert only_error(from_talhelper({})).code == "import.missing-file"
+
+
+def test_the_large_directory_has_almost_every_key() -> None:
+    """Or else the tests above would prove little."""
+    assert len([line for line in LARGE.split("\n") if line]) > 100
