@@ -1,10 +1,14 @@
 """Doors for starting a directory: a clock that stands still, dice that can be foretold, a git."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 
 from stockman.app.initialisation import Doors
+from stockman.model.version import Version
 from stockman.ports.probe import Exposure, NoAnswer, Standing, WorkTree
+from stockman.talos.bundle import SecretsBundle, new_bundle
+from tests.crypto.generated import Dice
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
 
@@ -53,10 +57,29 @@ class ToldRepo:
         return "ignored" if self.standing(name) == "ignored" else "tracked"
 
 
+@cache
+def one_bundle() -> SecretsBundle:
+    """A bundle that is made once for all tests: its RSA key takes a second."""
+    return new_bundle(Version(1, 13), NOON, Dice("bundle").bytes)
+
+
+def same_bundle(
+    contract: Version, now: datetime, random_bytes: Callable[[int], bytes]
+) -> SecretsBundle:
+    """The one bundle, whoever asks."""
+    del contract, now, random_bytes
+    return one_bundle()
+
+
 def doors(
     *, dice: CountingDice | None = None, standings: Mapping[str, Standing] | None = None
 ) -> Doors:
-    return Doors(clock=StandingClock(), entropy=dice or CountingDice(), repo=ToldRepo(standings))
+    return Doors(
+        clock=StandingClock(),
+        entropy=dice or CountingDice(),
+        repo=ToldRepo(standings),
+        make_bundle=same_bundle,
+    )
 
 
 def _is_secret(path: str) -> bool:

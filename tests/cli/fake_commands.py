@@ -15,7 +15,7 @@ from stockman.cli.exit import Exit
 from stockman.cli.group import group
 from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_lines
-from stockman.cli.registry import LOOK, START, UNDERSTAND, Entry, Registry
+from stockman.cli.registry import LOOK, SECRETS, START, UNDERSTAND, Entry, Registry
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import Cell, table
 from stockman.model.errors import Refused, StockmanError, WrongUsage
@@ -197,6 +197,6 @@ REGISTRY: Registry = {
     "unicode": Entry(f"{_HERE}:unicode", "Print characters that not every terminal has.", START),
     "ask": Entry(f"{_HERE}:ask", "Ask three questions.", START),
     "problem": Entry(f"{_HERE}:problem", "Print a problem as data.", START),
-    "modules": Entry(f"{_HERE}:modules", "Print what is imported.", START),
+    "modules": Entry(f"{_HERE}:modules", "Print what is imported.", SECRETS),
     "absent": Entry("tests.cli.no_such_module:absent", "Have no code.", START),
 }

@@ -37,11 +37,11 @@ def clean(**more: str) -> dict[str, str]:
     }
 
 
-def ran(*arguments: str, program: Sequence[str] = FAKE, **environment: str) -> Ran:
-    """Run a command line in pipes; keywords are environment variables."""
+def ran(*arguments: str, program: Sequence[str] = FAKE, given: str = "", **environment: str) -> Ran:
+    """Run a command line in pipes, `given` on stdin; keywords are environment variables."""
     done = subprocess.run(
         [*program, *arguments],
-        stdin=subprocess.DEVNULL,
+        input=given,
         capture_output=True,
         encoding="utf-8",
         errors="surrogateescape",
@@ -58,12 +58,22 @@ def in_bash(script: str) -> Ran:
     return ran("--norc", "-c", script, program=("bash",))
 
 
-def on_terminal(*arguments: str, typed: str = "", columns: int = 80, **environment: str) -> Ran:
-    """Run a command line on a terminal of its own; `out` is all that the terminal showed."""
+def on_terminal(
+    *arguments: str,
+    typed: str = "",
+    after: str = "",
+    columns: int = 80,
+    program: Sequence[str] = FAKE,
+    **environment: str,
+) -> Ran:
+    """Run a command line on a terminal of its own; `out` is all that the terminal showed.
+
+    Nothing is typed before `after` is shown.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with subprocess.Popen(
-        [*FAKE, *arguments],
+        [*program, *arguments],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -71,20 +81,22 @@ def on_terminal(*arguments: str, typed: str = "", columns: int = 80, **environme
         cwd=ROOT,
     ) as process:
         os.close(theirs)
+        before = _read(ours, until=after.encode()) if after else ""
         os.write(ours, typed.encode())
-        shown = _read(ours)
+        shown = before + _read(ours)
         os.close(ours)
         status = process.wait(PATIENCE)
     return Ran(status, shown.replace("\r\n", "\n"), "")
 
 
-def _read(descriptor: int) -> str:
+def _read(descriptor: int, until: bytes = b"") -> str:
     seen = b""
-    while True:
+    while not until or until not in seen:
         try:
             part = os.read(descriptor, 65536)
         except OSError:  # Linux says EIO when the last program has left the terminal
             part = b""
         if not part:
-            return seen.decode()
+            break
         seen += part
+    return seen.decode()

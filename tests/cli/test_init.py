@@ -15,6 +15,7 @@ from stockman.cli.screen import Screen
 from stockman.config.presets import PRESETS, SUMMARIES
 from stockman.model.errors import WrongUsage
 from tests.cli.running import REAL, Ran, ran
+from tests.crypto.keys_at_hand import OWNER
 
 SECRETS = ["age.key", "github-deploy.key", "github-deploy.key.pub", "github-push-token.txt"]
 NOTHING_GIVEN = dict.fromkeys(
@@ -57,7 +58,7 @@ def test_a_start_tells_every_file_and_what_to_do_next(tmp_path: Path) -> None:
     assert seen.status == 0
     lines = seen.out.splitlines()
     assert lines[0].split() == ["FILE", "STATE", "WHAT", "IT", "IS"]
-    assert len(lines) == 10
+    assert len(lines) == 13
     assert all(line.split()[1] == "written" for line in lines[1:])
     assert f"`stockman -C {tmp_path / 'my'} validate`" in seen.err
     assert (tmp_path / "my" / "cluster.yaml").is_file()
@@ -92,7 +93,7 @@ def test_json_lists_the_files_and_says_which_are_secret(tmp_path: Path) -> None:
 
 
 def test_names_are_those_of_new_files(tmp_path: Path) -> None:
-    (tmp_path / "age.key").write_bytes(b"mine\n")
+    (tmp_path / "age.key").write_text(f"{OWNER.text.reveal()}\n")
 
     seen = stockman(tmp_path, "init", "--preset", "single", "-o", "name", "-q")
 

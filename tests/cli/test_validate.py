@@ -107,10 +107,10 @@ def test_an_empty_directory_points_to_init(tmp_path: Path) -> None:
     assert "stockman init" in done.err
 
 
-def test_encrypted_values_are_named_as_not_checked(project: Path) -> None:
+def test_encrypted_values_that_are_no_secrets_are_errors(project: Path) -> None:
     edit(project, "cluster.yaml", "cluster_name: meadow", "cluster_name: ENC[AES256_GCM,data:QQ==]")
 
     done = ran("-C", str(project), "validate", program=REAL)
 
-    assert done.status == 0
-    assert done.err == "encrypted, and so not checked: cluster_name\n"
+    assert done.status == 1
+    assert "error[config.encrypted]: cluster_name is encrypted, and is no secret" in done.err

@@ -13,6 +13,7 @@ from tests.docs import consoles
 NOT_RUN = {
     "stockman init my-cluster": "asks questions, so it needs a terminal",
     "stockman config nocloud k8s-work-4 --iso ~/work-4.iso": "needs a secrets bundle",
+    "stockman secrets set cluster.yaml cloudflare_token": "asks for the value on a terminal",
     "stockman doctor": "asks servers over the network",
     "stockman doctor --strict -o json": "asks servers over the network",
     "stockman versions components --online": "asks registries over the network",
@@ -43,12 +44,32 @@ BEFORE = {
         "rm -r my-cluster; mkdir terraform;"
         """ echo 'variable "cluster_name" { default = "lab" }' > terraform/variables.tf"""
     ),
+    "stockman secrets create": "rm -r talos",
+    "stockman secrets create --from controlplane.yaml": (
+        "stockman secrets get talos/talsecret.sops.yaml > controlplane.yaml; rm -r talos"
+    ),
+    "stockman secrets create --from secrets.yaml": (
+        "stockman secrets get talos/talsecret.sops.yaml > secrets.yaml; rm -r talos"
+    ),
+    "stockman secrets get kubernetes/secret.sops.yaml 'stringData[\"tls.crt\"]'": (
+        "echo x | stockman secrets set kubernetes/secret.sops.yaml 'stringData[\"tls.crt\"]' -q"
+    ),
+    "stockman secrets set kubernetes/secret.sops.yaml stringData.token < token.txt": (
+        "echo x > token.txt"
+    ),
+    "stockman secrets set kubernetes/secret.sops.yaml data.key --from-file tls.key": (
+        "echo x > tls.key"
+    ),
+    "stockman secrets set talos/extra.sops.yaml --from-file talos/extra.sops.yaml": (
+        "echo 'a: b' > talos/extra.sops.yaml"
+    ),
 }
 """What has to be done for single examples."""
 ENDS_WITH = {
     "stockman config diff main branch -o json": 2,
     "stockman config migrate --to 1.14": 2,
     "stockman config migrate --to 1.14 node.yaml": 2,
+    "stockman secrets check --strict -o json": 4,  # there is no repository, so no history
 }
 """Exit statuses other than 0."""
 
@@ -65,6 +86,7 @@ SCENE = [
     "echo 'machine: {type: worker, sysctls: {vm.swappiness: \"1\"}}' > node.yaml",
     "mkdir -p ~/.local/share/bash-completion/completions ~/.config/fish/completions ~/.zsh",
     "fpath=(. ~/.zsh)",
+    "export EDITOR=true PROXMOX_TOKEN_SECRET=x",
 ]
 """What the examples take for granted: a few directories with configurations, and shells."""
 

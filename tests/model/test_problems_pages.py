@@ -24,6 +24,7 @@ from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.problems import codes, page
 from tests.adapters.fake_registry import Answer, FakeRegistry
+from tests.app import leak_problems, secret_troubles
 from tests.app.private_problems import MADE_BY_CALL as PRIVATE
 from tests.crypto import problems as crypto_problems
 from tests.docs.pages import PROBLEMS, blocks, prose
@@ -70,6 +71,8 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "workspace.no-directory": lambda: unread(Path("meadow")),
     **crypto_problems.MADE_BY_CALL,
     **talos_problems.MADE_BY_CALL,
+    **leak_problems.MADE_BY_CALL,
+    **secret_troubles.MADE_BY_CALL,
     **PATCHES,
     **MACHINES,
     **MIGRATIONS,

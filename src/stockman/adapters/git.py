@@ -20,12 +20,13 @@ _PATIENCE = 3.0
 """Seconds."""
 _SETTINGS_OF_THE_USER = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM")
 _ANSWER_ONLY = {
+    "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-_OPTIONS = (
+OPTIONS = (
     "--no-pager",
     *("-c", "core.fsmonitor=false"),
     *("-c", f"core.hooksPath={os.devnull}"),
@@ -119,9 +120,9 @@ class GitRepo:
             raise NoAnswer(self._silent)
         try:
             return subprocess.run(
-                [self._program, *_OPTIONS, *arguments],
+                [self._program, *OPTIONS, *arguments],
                 cwd=self._directory,
-                env=_environment(),
+                env=environment(),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 encoding="utf-8",
@@ -138,7 +139,8 @@ class GitRepo:
             raise NoAnswer(f"git cannot be run: {error.strerror or error}") from None
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """The variables that git is started with."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -21,6 +21,13 @@ def node_names(directory: Path) -> tuple[str, ...]:
     return tuple(node.name for node in estate.nodes if node.name)
 
 
+def secret_file_names(directory: Path) -> tuple[str, ...]:
+    """Names of the secret files of a directory."""
+    from stockman.app.secret_names import secret_names
+
+    return secret_names(directory)
+
+
 def preset_names() -> tuple[str, ...]:
     """Names of the presets that `init` knows."""
     from stockman.config.presets import PRESETS

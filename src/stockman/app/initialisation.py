@@ -15,6 +15,8 @@ from typing import Literal
 from stockman.adapters import new_files
 from stockman.app import initialisation_problems as trouble
 from stockman.app import secret_files
+from stockman.app.bundle_creation import BundleMaker, Making
+from stockman.app.first_secrets import ENCRYPTED_DIRECTORIES, FirstSecrets
 from stockman.app.ignored import GITIGNORE, missing_lines
 from stockman.app.schemas import schema_text
 from stockman.config.load import load
@@ -28,6 +30,7 @@ from stockman.model.secret import Secret
 from stockman.ports.clock import Clock
 from stockman.ports.entropy import Entropy
 from stockman.ports.probe import NoAnswer, Repo, Standing
+from stockman.talos.bundle import new_bundle
 
 State = Literal["written", "extended", "kept", "refused"]
 
@@ -58,6 +61,8 @@ class Doors:
     clock: Clock
     entropy: Entropy
     repo: Repo
+    make_bundle: BundleMaker = new_bundle
+    """Takes about a second: it makes an RSA key."""
 
 
 @record
@@ -143,8 +148,8 @@ class _Starting:
         """Every file in the order in which it is made."""
         if not self._dry_run:
             self._directory.mkdir(parents=True, exist_ok=True)
-            for place in (self._directory, self._directory / SCHEMA_DIRECTORY):
-                new_files.remove_drafts(place)
+            for place in (".", SCHEMA_DIRECTORY, *ENCRYPTED_DIRECTORIES):
+                new_files.remove_drafts(self._directory / place)
         yield self._gitignore()
         for name, text in texts.items():
             yield self._file(name, partial(str, text))
@@ -155,6 +160,16 @@ class _Starting:
         yield self._secret(self._names.age_key, secret_files.age_key(self._dialect))
         yield from self._deploy_key()
         yield self._secret(self._names.token, secret_files.token)
+        yield from self._encrypted(texts)
+
+    def _encrypted(self, texts: dict[str, str]) -> Iterator[StartedFile]:
+        doors = self._doors
+        making = Making(clock=doors.clock, entropy=doors.entropy, make_bundle=doors.make_bundle)
+        first = FirstSecrets(self._directory, self._dialect, making, self.problems)
+        for name, state in first.planned(texts) if self._dry_run else first.files(texts):
+            yield StartedFile(path=name, state=state)
+            if self._standing(name) == "ignored":
+                self.problems.add(trouble.ignored(name))
 
     def _gitignore(self) -> StartedFile:
         path = self._directory / GITIGNORE

@@ -119,3 +119,37 @@ def not_together(kept: Sequence[str], written: Sequence[str]) -> Problem:
         fix="run `stockman validate` and correct what it shows, or start in an empty directory",
         severity=Severity.WARNING,
     )
+
+
+def no_identity(name: str, why: str) -> Problem:
+    return Problem(
+        code="init.no-identity",
+        what=f"nothing can be encrypted: {name} holds no identity",
+        where=name,
+        why=f"{why}; what is encrypted for another key could not be opened here",
+        fix=f"put your {name} in its place, then run `stockman init` again",
+        severity=Severity.WARNING,
+    )
+
+
+def other_recipients(name: str) -> Problem:
+    return Problem(
+        code="init.other-recipients",
+        what=f"{name} was not made",
+        where=".sops.yaml",
+        why="its rule names other recipients than age.key, which could not open the file",
+        fix="put the age.key that the rules are for in its place, or add the public key of this"
+        " one to the rules; then run `stockman init` again",
+        severity=Severity.WARNING,
+    )
+
+
+def no_bundle(name: str, reason: Problem) -> Problem:
+    return Problem(
+        code="init.no-bundle",
+        what=f"{name} was not made",
+        where=reason.where or name,
+        why=f"{reason.what}: {reason.why}",
+        fix=reason.fix,
+        severity=Severity.WARNING,
+    )

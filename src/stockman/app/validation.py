@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from stockman.app.secret_names import PARTLY
 from stockman.app.workspace import load_directory
 from stockman.config.load import Loaded
 from stockman.config.redact import redactor
@@ -37,6 +38,8 @@ def validate(directory: Path) -> Validation:
     check(loaded)
     for origin in loaded.literals:
         loaded.problems.add(_exposed(directory, origin))
+    for origin in loaded.opaque:
+        loaded.problems.add(_encrypted(origin))
     return Validation(problems=loaded.problems, loaded=loaded)
 
 
@@ -52,6 +55,24 @@ def _exposed(directory: Path, origin: Origin) -> Problem:
         why="git keeps the file, and history keeps the value for ever"
         if tracked
         else "whoever can read the file can read the value",
-        fix="write a reference, `${NAME}` or `file:path`, and change the secret if it was shared",
+        fix=f"{_better(origin.at.file)}; change the secret if it was shared",
         severity=Severity.ERROR if tracked else Severity.WARNING,
+    )
+
+
+def _better(file: str) -> str:
+    reference = "write a reference, `${NAME}`, `file:path` or `sops:path#key`"
+    if file in PARTLY:
+        return f"encrypt it with `stockman secrets edit {file}`, or {reference}"
+    return reference
+
+
+def _encrypted(origin: Origin) -> Problem:
+    return Problem(
+        code="config.encrypted",
+        what=f"{origin.name} is encrypted, and is no secret",
+        where=origin.at,
+        why="everything but secrets has to be known to check and to render the configuration",
+        fix="write it in the clear; the rule for this file in .sops.yaml is to name secret keys"
+        " only, as the one that `stockman init` writes",
     )

@@ -28,6 +28,7 @@ def values_in_directory(function: str) -> Completer:
 
 
 complete_nodes = values_in_directory(f"{_SOURCE}:node_names")
+complete_secret_files = values_in_directory(f"{_SOURCE}:secret_file_names")
 complete_presets = values_of(f"{_SOURCE}:preset_names")
 complete_keys = values_of(f"{_SOURCE}:key_names")
 complete_codes = values_of(f"{_SOURCE}:problem_codes")

@@ -16,6 +16,7 @@ from stockman.cli.options import Choice
 from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_data, problem_lines
 from stockman.cli.screen import Screen, current
+from stockman.cli.secret_work import announced_bundle
 from stockman.cli.tables import Cell, table
 from stockman.config.presets import PRESETS
 
@@ -36,6 +37,10 @@ _MEANINGS = {
     "github-push-token.txt": "secret of the webhook that announces commits",
     "flux-webhook-token.txt": "secret of the webhook that announces commits",
     ".gitignore": "keeps secrets out of commits",
+    ".stockman/secrets.lock": "tells whether secret files changed: commit it with them",
+    ".sops.yaml": "says which files are encrypted, and for whom",
+    "talos/talsecret.sops.yaml": "the secrets of the cluster, encrypted for age.key",
+    "talos/secrets.sops.yaml": "the secrets of the cluster, encrypted for age.key",
 }
 
 
@@ -77,7 +82,8 @@ def init(
 
     DIR is made if it does not exist. Files that exist are kept as they are, so a second run
     changes nothing. Every file tells in its first lines what was invented and has to be checked.
-    Keys and tokens are readable by you alone, and .gitignore names them before they are made.
+    Keys and tokens are readable by you alone, and .gitignore names them before they are made. The
+    secrets of the cluster are encrypted for age.key; a bundle that is there is never made anew.
 
     Without --preset, questions are asked on a terminal. The presets are single (one VM on one
     host), three-node (three hosts with Ceph), fifteen-node (four hosts, VLANs, GPUs) and home (VMs
@@ -89,7 +95,12 @@ def init(
     from stockman.cli.init_questions import wish_of
 
     wish = wish_of(directory, given)
-    doors = Doors(clock=SystemClock(), entropy=SystemEntropy(), repo=GitRepo(directory))
+    doors = Doors(
+        clock=SystemClock(),
+        entropy=SystemEntropy(),
+        repo=GitRepo(directory),
+        make_bundle=announced_bundle,
+    )
     started = start(wish, doors, dry_run=dry_run)
     _tell(started, options.directory(ctx) / directory, output, dry_run=dry_run)
     if started.spoiled:

@@ -15,9 +15,10 @@ COMPLETION_VARIABLE = "_STOCKMAN_COMPLETE"
 
 START = "Start"
 LOOK = "Look"
+SECRETS = "Secrets"
 UNDERSTAND = "Understand"
 
-SECTIONS = (START, LOOK, UNDERSTAND)
+SECTIONS = (START, LOOK, SECRETS, UNDERSTAND)
 """Headings of the overview, in its order."""
 
 
@@ -74,6 +75,16 @@ COMMANDS: Registry = {
         "Show what a node reads at its first boot, or write it as an ISO image.",
         LOOK,
     ),
+    "config talosconfig": Entry(
+        "stockman.cli.config_talosconfig:config_talosconfig",
+        "Write the talosconfig of the cluster, or renew it.",
+        LOOK,
+    ),
+    "config kubeconfig": Entry(
+        "stockman.cli.config_kubeconfig:config_kubeconfig",
+        "Write the administrator's kubeconfig of the cluster, or renew it.",
+        LOOK,
+    ),
     "config diff": Entry(
         "stockman.cli.config:config_diff",
         "Show what differs in meaning between the configurations of two directories.",
@@ -83,6 +94,56 @@ COMMANDS: Registry = {
         "stockman.cli.convert:convert",
         "Turn files of one dialect into those of the other.",
         LOOK,
+    ),
+    "secrets": Entry(
+        "stockman.cli.secrets:secrets",
+        "Make, open and change encrypted files, without sops and age.",
+        SECRETS,
+    ),
+    "secrets create": Entry(
+        "stockman.cli.secrets_create:secrets_create",
+        "Make the secrets bundle of the cluster, or take that of a running one.",
+        SECRETS,
+    ),
+    "secrets edit": Entry(
+        "stockman.cli.secrets_edit:secrets_edit",
+        "Change a secret file in your editor.",
+        SECRETS,
+    ),
+    "secrets get": Entry(
+        "stockman.cli.secrets_get:secrets_get",
+        "Print what a secret file says, or one value of it.",
+        SECRETS,
+    ),
+    "secrets set": Entry(
+        "stockman.cli.secrets_set:secrets_set",
+        "Put one value into a secret file, or give it new content.",
+        SECRETS,
+    ),
+    "secrets rotate": Entry(
+        "stockman.cli.secrets_rotate:secrets_rotate",
+        "Encrypt secret files with new data keys.",
+        SECRETS,
+    ),
+    "secrets rekey": Entry(
+        "stockman.cli.secrets_rekey:secrets_rekey",
+        "Encrypt secret files for the recipients that .sops.yaml names.",
+        SECRETS,
+    ),
+    "secrets status": Entry(
+        "stockman.cli.secrets_status:secrets_status",
+        "Show every secret file: for whom it is encrypted, and whether it changed.",
+        SECRETS,
+    ),
+    "secrets check": Entry(
+        "stockman.cli.secrets_check:secrets_check",
+        "Check that secrets are encrypted, and stand nowhere in the clear.",
+        SECRETS,
+    ),
+    "secrets certs": Entry(
+        "stockman.cli.secrets_certs:secrets_certs",
+        "List every certificate, and how many days each still holds.",
+        SECRETS,
     ),
     "doctor": Entry(
         "stockman.cli.doctor:doctor",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -50,6 +50,17 @@ class Screen:
         """Print what the command was asked for, to stdout."""
         _write(self._stdout, text)
 
+    def raw(self, content: bytes) -> None:
+        """Print bytes to stdout as they are, without a line break of ours."""
+        stream, buffer = self._stdout, getattr(self._stdout, "buffer", None)
+        if stream is None or buffer is None:
+            _write(stream, content.decode("utf-8", "replace"), end="")
+            return
+        with _told_trouble(stream):
+            stream.flush()
+            buffer.write(content)
+            buffer.flush()
+
     def note(self, text: str) -> None:
         """Tell how the work goes, on stderr; `--quiet` silences it."""
         if not self.quiet:
@@ -71,6 +82,31 @@ class Screen:
         if not line:
             raise KeyboardInterrupt
         return line.rstrip("\r\n")
+
+    def prompt_hidden(self, text: str) -> str:
+        """Ask as `prompt` does, without showing what is typed."""
+        import termios
+
+        descriptor = _descriptor(self._stdin)
+        if descriptor is None:
+            return self.prompt(text)
+        before = termios.tcgetattr(descriptor)
+        silent = list(before)
+        silent[3] &= ~termios.ECHO
+        termios.tcsetattr(descriptor, termios.TCSAFLUSH, silent)
+        try:
+            return self.prompt(text)
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSAFLUSH, before)
+            _write(self._stderr, "")
+
+    def all_input(self) -> bytes:
+        """Everything that stdin holds."""
+        if self._stdin is None:
+            return b""
+        buffer = getattr(self._stdin, "buffer", None)
+        content: bytes = self._stdin.read().encode() if buffer is None else buffer.read()
+        return content
 
     @property
     def can_ask(self) -> bool:
@@ -149,9 +185,15 @@ def _forgiving(stream: TextIO | None) -> TextIO | None:
 def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
     if stream is None:
         return
-    try:
+    with _told_trouble(stream):
         stream.write(text + end)
         stream.flush()
+
+
+@contextmanager
+def _told_trouble(stream: TextIO) -> Iterator[None]:
+    try:
+        yield
     except BrokenPipeError as error:
         raise ReaderGone from error
     except OSError as error:

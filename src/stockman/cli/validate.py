@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from stockman.cli import options
@@ -11,28 +13,39 @@ from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_data, problem_lines, summary
 from stockman.cli.screen import current
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stockman.app.validation import Validation
+
 
 @command(
     examples={
         "stockman validate": "check the files of this directory",
         "stockman -C my-cluster validate": "check the files of another directory",
         "stockman validate --strict": "fail on warnings too, for CI",
+        "stockman validate --secrets": "see whether every secret that is named can be had",
         "stockman validate -o json": "get every problem with file, line and column",
     }
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
+@click.option("--secrets", is_flag=True, help="Follow every reference to a secret too.")
 @options.output
 @click.pass_context
-def validate(ctx: click.Context, strict: bool, output: Output) -> int:
+def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) -> int:
     """Check the configuration and show all mistakes at once.
 
-    Nothing is asked over the network, no secret is resolved and nothing is changed. Exits with 0
-    when there are no errors, with 1 otherwise.
+    Nothing is asked over the network, no secret is resolved and nothing is changed. With --secrets
+    variables, files and encrypted values that the configuration takes secrets from are looked up
+    and opened; what they hold is never shown. Exits with 0 when there are no errors, with 1
+    otherwise.
     """
     from stockman.app.validation import validate as validated
 
     screen = current()
     found = validated(options.directory(ctx))
+    if secrets and not found.problems.errors:
+        _follow(options.directory(ctx), found)
     problems = list(found.problems)
     failed = bool(problems if strict else found.problems.errors)
     if output is not Output.TABLE:
@@ -57,9 +70,6 @@ def validate(ctx: click.Context, strict: bool, output: Output) -> int:
             )
         )
         screen.complain(["", summary(problems)])
-    if found.loaded.opaque:
-        names = ", ".join(origin.name for origin in found.loaded.opaque)
-        screen.note(f"encrypted, and so not checked: {names}")
     if not failed:
         estate = found.loaded.estate
         files = " and ".join(sorted(found.texts))
@@ -70,6 +80,20 @@ def validate(ctx: click.Context, strict: bool, output: Output) -> int:
         )
         screen.data(f"{files}: valid ({', '.join(counts)})")
     return Exit.FAILED if failed else Exit.DONE
+
+
+def _follow(directory: Path, found: Validation) -> None:
+    """Add what keeps secrets from being resolved to the problems."""
+    import os
+
+    from stockman.app.keyring import find_keyring
+    from stockman.app.secret_resolving import Surroundings, resolve_secrets
+    from stockman.config.resolve import resolve
+
+    keyring = find_keyring(directory, os.environ)
+    around = Surroundings(directory=directory, keyring=keyring, environment=os.environ)
+    found.problems.extend(resolve_secrets(resolve(found.loaded), around).problems)
+    found.problems.extend(keyring.problems)
 
 
 def _counted(count: int, noun: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, Field, fields
 from enum import Enum
 from functools import cache
@@ -29,6 +29,7 @@ from stockman.config.reading import (
 from stockman.config.scalars import SCALARS, text_of
 from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence, untyped
 from stockman.model.origin import Origin, Position, Traced
+from stockman.model.secret import is_encrypted
 from stockman.model.shapes import Between, NonEmpty, Required, Shape
 
 T = TypeVar("T")
@@ -127,7 +128,7 @@ def _reader(hint: object) -> Reader:
     if isinstance(hint, NewType):
         return _reader(hint.__supertype__)
     if hint is object:
-        return lambda node, place, reading: untyped(node)
+        return _untyped
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _choice(tuple(one.value for one in hint), hint)
     if hint in SCALARS:
@@ -135,6 +136,26 @@ def _reader(hint: object) -> Reader:
     if isinstance(hint, type) and issubclass(hint, Traced):
         return lambda node, place, reading: _record(hint, node, place, reading)
     raise TypeError(f"{hint} is not a type of the language")
+
+
+def _untyped(node: Node, place: Place, reading: Reading) -> object:
+    """Whatever stands there; encrypted values in it are not known."""
+    for inner, where in _scalars(node, place):
+        if is_encrypted(inner.text):
+            reading.opaque.append(where.origin)
+    return untyped(node)
+
+
+def _scalars(node: Node, place: Place) -> Iterator[tuple[Scalar, Place]]:
+    if isinstance(node, Scalar):
+        yield node, place
+    elif isinstance(node, Mapping):
+        for name, entry in node.entries.items():
+            yield from _scalars(entry.value, _inner(place, name, entry))
+    else:
+        for index, item in enumerate(node.items):
+            inner = Place(f"{place.path}[{index}]", item.at, place.via)
+            yield from _scalars(item, inner)
 
 
 def _markers(hint: object) -> tuple[Any, ...]:

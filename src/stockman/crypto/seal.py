@@ -28,9 +28,9 @@ class Seal:
     disk: str
     """SHA-256 of the encrypted bytes."""
     plain: str
-    """HMAC of name and plaintext."""
+    """HMAC of name and plaintext, or of what that means. Empty: the writer had no identity."""
     keyed_by: str
-    """Tells which identity the HMAC is keyed from, and nothing else about it."""
+    """Tells which identity the HMAC is keyed from, and nothing else about it. Empty: none."""
 
 
 def sealed(file: str, content: bytes, plain: bytes, identity: Identity) -> Seal:
@@ -41,6 +41,11 @@ def sealed(file: str, content: bytes, plain: bytes, identity: Identity) -> Seal:
         plain=_plain_hash(key, file, plain),
         keyed_by=_name(key),
     )
+
+
+def on_disk_only(content: bytes) -> Seal:
+    """The seal of a file by its bytes alone, for who has no identity."""
+    return Seal(disk=hashlib.sha256(content).hexdigest(), plain="", keyed_by="")
 
 
 def is_on_disk(seal: Seal, content: bytes) -> bool:

@@ -25,13 +25,15 @@ class Secret:
     """A confidential value or a reference to one.
 
     `repr`, `str`, `format`, JSON and exceptions show `***`; pickling is refused. `reveal()` is
-    the only way to the text it was made of.
+    the only way to the text it was made of. With `resolved`, the text is the secret itself, even
+    where it looks like a reference.
     """
 
-    __slots__ = ("_text",)
+    __slots__ = ("_resolved", "_text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, resolved: bool = False) -> None:
         self._text = text
+        self._resolved = resolved
 
     def reveal(self) -> str:
         """The text this secret was made of: the reference, or the literal."""
@@ -39,7 +41,7 @@ class Secret:
 
     @property
     def form(self) -> SecretForm:
-        return secret_form(self._text)
+        return SecretForm.LITERAL if self._resolved else secret_form(self._text)
 
     @property
     def reference(self) -> str:

@@ -52,13 +52,17 @@ class Identity:
         return "Identity(***)"
 
 
-def parse_identities(text: str, where: str = "") -> tuple[Identity, ...]:
+def parse_identities(
+    text: str, where: str = "", *, several_per_line: bool = False
+) -> tuple[Identity, ...]:
     """Every identity of a key file, in order; comments and empty lines are skipped."""
     found: list[Identity] = []
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.removesuffix("\r")
-        if line and not line.startswith("#"):
-            found.append(_identity(line, f"{where}:{number}" if where else f"line {number}"))
+        if not line or line.startswith("#"):
+            continue
+        place = f"{where}:{number}" if where else f"line {number}"
+        found += [_identity(one, place) for one in (line.split() if several_per_line else [line])]
     if not found:
         raise problems.bad_identity(where, "there is none in it")
     return tuple(found)

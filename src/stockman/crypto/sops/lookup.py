@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from stockman.crypto.age.identities import Identity
 from stockman.crypto.sops.opening import Opened, opened
+from stockman.crypto.sops.paths import Path, shown_path
 from stockman.crypto.sops.scalars import Remark, Value, same
 from stockman.crypto.sops.sealing import Fresh
 from stockman.crypto.sops.stable import replaced
@@ -14,9 +15,6 @@ from stockman.crypto.sops.walking import Slot
 from stockman.model.errors import NotFound
 from stockman.model.problem import Problem
 from stockman.model.record import record
-
-Path = tuple[str | int, ...]
-"""Keys, and places in lists from 0."""
 
 
 @record
@@ -52,22 +50,23 @@ def _slot(file: Opened, path: Path) -> Slot:
     for slot in file.slots:
         if slot.node is node:
             return slot
-    raise _missing(file, path, "there is null, which is not encrypted")
+    raise no_value(file, path, "there is null, which is not encrypted")
 
 
 def _node(file: Opened, path: Path) -> Leaf:
     node: Node | None = file.sheet.documents[0].root
     comments = {id(slot.node) for slot in file.slots if isinstance(slot.value, Remark)}
     for depth, step in enumerate(path):
-        node = None if depth == 0 and step == METADATA_KEY else _child(node, step, comments)
+        node = None if depth == 0 and step == METADATA_KEY else child(node, step, comments)
         if node is None:
-            raise _missing(file, path[: depth + 1], "there is nothing")
+            raise no_value(file, path[: depth + 1], "there is nothing")
     if not isinstance(node, Leaf):
-        raise _missing(file, path, "there is a mapping or a list, not one value")
+        raise no_value(file, path, "there is a mapping or a list, not one value")
     return node
 
 
-def _child(node: Node | None, step: str | int, comments: set[int]) -> Node | None:
+def child(node: Node | None, step: str | int, comments: set[int]) -> Node | None:
+    """What stands at one step below a node; `comments` are ids of items that are comments."""
     if isinstance(node, Branch):
         entry = node.entry(str(step))
         return entry.node if entry else None
@@ -79,14 +78,14 @@ def _child(node: Node | None, step: str | int, comments: set[int]) -> Node | Non
     return None
 
 
-def _missing(file: Opened, path: Path, why: str) -> NotFound:
-    shown = ".".join(str(step) for step in path)
+def no_value(file: Opened, path: Path, why: str) -> NotFound:
+    """Nothing that could be given out stands at a path."""
     return NotFound(
         Problem(
             code="sops.no-value",
-            what=f"the file has no value at {shown}",
+            what=f"the file has no value at {shown_path(path)}",
             where=file.sheet.file,
             why=why,
-            fix="list its keys with `stockman secrets get` and correct the path",
+            fix="list its keys with `stockman secrets get -o name` and correct the path",
         )
     )

@@ -72,7 +72,7 @@ def not_encrypted(where: Where) -> NotFound:
             what="the file is not encrypted",
             where=where,
             why="it has no `sops` entry at its top",
-            fix="encrypt it with `stockman secrets create`, or correct the name of the file",
+            fix="encrypt it with `stockman secrets edit`, or correct the name of the file",
         )
     )
 
@@ -125,10 +125,9 @@ def no_identity_fits(where: Where, recipients: int, identities: int) -> Denied:
             code="sops.wrong-identity",
             what="no identity at hand opens the file",
             where=where,
-            why=f"it was encrypted for {_count(recipients, 'recipient')}, and none of"
-            f" {_count(identities, 'identity at hand', 'identities at hand')} belongs to one",
+            why=_strangers(recipients, identities),
             fix="use the age.key that belongs to one of the recipients, or ask one of their"
-            " holders to add yours to .sops.yaml and rekey",
+            " holders to add yours to .sops.yaml and to run `stockman secrets rekey`",
         )
     )
 
@@ -184,5 +183,13 @@ def several_selectors(where: Where, names: list[str]) -> Refused:
     )
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _strangers(recipients: int, identities: int) -> str:
+    made_for = "1 recipient" if recipients == 1 else f"{recipients} recipients"
+    to_whom = "to it" if recipients == 1 else "to one of them"
+    if identities > 1:
+        keys = f"none of the {identities} identities at hand belongs {to_whom}"
+    elif identities:
+        keys = f"the one identity at hand does not belong {to_whom}"
+    else:
+        keys = "no identity is at hand"
+    return f"it was encrypted for {made_for}, and {keys}"

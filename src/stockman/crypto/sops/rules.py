@@ -60,10 +60,16 @@ class SopsConfig:
                 code="sops.no-rule",
                 what=f"no creation rule is for {path}",
                 where=self.file,
-                why=f"none of its {len(self.rules)} expressions matches this path",
+                why=_no_match(len(self.rules)),
                 fix="add a rule with a `path_regex` that matches, and `age:` with recipients",
             )
         )
+
+
+def _no_match(count: int) -> str:
+    if count > 1:
+        return f"none of its {count} expressions matches this path"
+    return "its one expression does not match this path" if count else "it has no rules"
 
 
 def read_sops_config(content: bytes, file: str = ".sops.yaml") -> SopsConfig:

@@ -1,0 +1,213 @@
+"""The secret files of one workspace: opened in memory, written encrypted, sealed in the lock.
+
+Plaintext never touches the disk. Files are replaced whole; the lock file follows, and where a run
+is interrupted in between, the next write of the same content brings it up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import EllipsisType
+
+from stockman.adapters.new_files import create_file
+from stockman.adapters.replaced_files import replace_file
+from stockman.app import secret_problems as trouble
+from stockman.app.keyring import Keyring
+from stockman.app.secret_lock import LOCK, SecretLock, read_lock
+from stockman.app.secret_names import secret_names
+from stockman.app.secret_reading import is_encrypted, located, read_secret_file, revealed, unlocked
+from stockman.app.secret_rules import Rules, find_rules
+from stockman.crypto.age.identities import Identity
+from stockman.crypto.seal import Seal, on_disk_only, sealed
+from stockman.crypto.sops.adding import with_entry, with_value_at
+from stockman.crypto.sops.files import Recipe, decrypt, encrypt, rekey, rotate
+from stockman.crypto.sops.lookup import NewValue
+from stockman.crypto.sops.meaning import meaning
+from stockman.crypto.sops.metadata import Metadata
+from stockman.crypto.sops.opening import Opened, file_metadata
+from stockman.crypto.sops.sealing import Fresh
+from stockman.crypto.sops.stable import reencrypt
+from stockman.ports.clock import Clock
+from stockman.ports.entropy import Entropy
+
+_TAG_BYTES = 4
+
+
+class SecretStore:
+    """Reads and writes the secret files of a directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        keyring: Keyring,
+        environment: Mapping[str, str],
+        clock: Clock,
+        entropy: Entropy,
+    ) -> None:
+        self.directory = directory
+        self.keyring = keyring
+        self._environment = environment
+        self._clock = clock
+        self._entropy = entropy
+        self._rules: Rules | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """What `.sops.yaml` says; refused where it is missing or broken."""
+        if self._rules is None:
+            self._rules = find_rules(self.directory, self._environment)
+        return self._rules
+
+    def names(self) -> tuple[str, ...]:
+        """Every secret file, sorted."""
+        return secret_names(self.directory)
+
+    def exists(self, name: str) -> bool:
+        return read_secret_file(self.directory, name) is not None
+
+    def content(self, name: str) -> bytes:
+        """The bytes of a file as they are on disk."""
+        content = read_secret_file(self.directory, name)
+        if content is None:
+            raise trouble.missing(name)
+        return content
+
+    def metadata(self, name: str) -> Metadata:
+        """For whom a file is encrypted, and when; needs no identity."""
+        return file_metadata(self.content(name), name)
+
+    def opened(self, name: str) -> Opened:
+        """A file, opened and proven whole."""
+        return unlocked(self.content(name), name, self.keyring)
+
+    def plaintext(self, name: str) -> bytes:
+        """What a file says."""
+        return revealed(self.content(name), name, self.keyring)
+
+    def create(self, name: str, plain: bytes) -> None:
+        """Make a file by the rule for it; refuses where something stands there already."""
+        lock = read_lock(self.directory)
+        made = encrypt(plain, name, self.recipe(name), self._fresh())
+        if not self._created(name, made):
+            raise trouble.exists(name)
+        self._write_lock(lock, lock.with_seal(name, self.seal(name, made, plain)))
+
+    def write(
+        self, name: str, plain: bytes, *, expected: bytes | EllipsisType | None = ...
+    ) -> bool:
+        """Give a file new content, or make it; returns whether a byte of it changed.
+
+        The same content changes nothing, unless the file is there in the clear: then it is
+        encrypted by the rule for it. `expected` is what was on disk when the work began, None
+        where nothing was; refuses where that is no longer so.
+        """
+        lock = read_lock(self.directory)
+        old = read_secret_file(self.directory, name)
+        if expected is not ... and old != expected:
+            raise trouble.changed_meanwhile(name)
+        if old is None:
+            self.create(name, plain)
+            return True
+        if is_encrypted(old, name):
+            made = reencrypt(old, plain, name, self._identities(old, name), self._fresh())
+        else:
+            made = encrypt(plain, name, self.recipe(name), self._fresh())
+        return self._replaced(lock, name, old, made, plain)
+
+    def set_value(self, name: str, new: NewValue) -> bool:
+        """Put a value at a path of a file; returns whether that changed anything."""
+        old = read_secret_file(self.directory, name)
+        if old is None or not is_encrypted(old, name):
+            return self.write(name, with_entry(old or b"", name, new))
+        lock = read_lock(self.directory)
+        identities = self._identities(old, name)
+        made = with_value_at(old, name, new, identities, self._fresh())
+        return self._replaced(lock, name, old, made, decrypt(made, name, identities))
+
+    def rotate(self, name: str) -> None:
+        """Encrypt the values of a file with a new data key, for the same recipients."""
+        lock = read_lock(self.directory)
+        old = self.content(name)
+        identities = self._identities(old, name)
+        made = rotate(old, name, identities, self._fresh())
+        self._replaced(lock, name, old, made, decrypt(made, name, identities))
+
+    def rekey(self, name: str) -> bool:
+        """Give a file the recipients that the rule for it names; returns whether they differed."""
+        wanted = self.recipe(name).recipients
+        lock = read_lock(self.directory)
+        old = self.content(name)
+        if set(wanted) == set(file_metadata(old, name).recipients):
+            return False
+        identities = self._identities(old, name)
+        plain = decrypt(old, name, identities)
+        made = rekey(old, name, identities, wanted, self._fresh())
+        return self._replaced(lock, name, old, made, plain)
+
+    def recipe(self, name: str) -> Recipe:
+        """For whom and how the rules want a file encrypted."""
+        located(self.directory, name)
+        rule = self.rules.rule_for(name)
+        if not rule.recipe.recipients:
+            raise trouble.no_recipient(name, str(rule.at))
+        return rule.recipe
+
+    def seal(self, name: str, content: bytes, plain: bytes) -> Seal:
+        """What the lock file keeps of a file; of its bytes alone where no identity is at hand."""
+        mine = self.keyring.owner(file_metadata(content, name).recipients)
+        identity = mine or next(iter(self.keyring.identities), None)
+        if identity is None:
+            return on_disk_only(content)
+        return sealed(name, content, meaning(plain, name), identity)
+
+    def accept(self, name: str) -> bool:
+        """Seal a file as it is now; returns whether the lock file changed."""
+        lock = read_lock(self.directory)
+        content = self.content(name)
+        plain = revealed(content, name, self.keyring)
+        return self._write_lock(lock, lock.with_seal(name, self.seal(name, content, plain)))
+
+    def forget(self, name: str) -> bool:
+        """Drop the seal of a file that is gone; returns whether the lock file changed."""
+        lock = read_lock(self.directory)
+        return self._write_lock(lock, lock.without(name))
+
+    def tag(self) -> str:
+        """A word that tells this piece of work from others, for names of drafts."""
+        return self._entropy.random_bytes(_TAG_BYTES).hex()
+
+    def _identities(self, content: bytes, name: str) -> tuple[Identity, ...]:
+        return self.keyring.identities_for(file_metadata(content, name).recipients, name)
+
+    def _fresh(self) -> Fresh:
+        return Fresh(now=self._clock.now(), random_bytes=self._entropy.random_bytes)
+
+    def _created(self, name: str, content: bytes) -> bool:
+        path = located(self.directory, name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return create_file(path, content, private=False, tag=self.tag())
+        except OSError as error:
+            raise trouble.unwritable(name, error.strerror or type(error).__name__) from None
+
+    def _replaced(self, lock: SecretLock, name: str, old: bytes, made: bytes, plain: bytes) -> bool:
+        if made != old:
+            if read_secret_file(self.directory, name) != old:
+                raise trouble.changed_meanwhile(name)
+            self._replace(name, located(self.directory, name), made)
+        self._write_lock(lock, lock.with_seal(name, self.seal(name, made, plain)))
+        return made != old
+
+    def _replace(self, name: str, path: Path, content: bytes) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, content, tag=self.tag())
+        except OSError as error:
+            raise trouble.unwritable(name, error.strerror or type(error).__name__) from None
+
+    def _write_lock(self, old: SecretLock, new: SecretLock) -> bool:
+        if new == old:
+            return False
+        self._replace(LOCK, self.directory / LOCK, new.text().encode())
+        return True

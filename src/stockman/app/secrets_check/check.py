@@ -1,0 +1,272 @@
+"""One check of everything: encrypted files, leaked values, recipients, key files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from stockman.app.keyring import Keyring
+from stockman.app.secret_names import PARTLY, is_secret_name, secret_names
+from stockman.app.secret_rules import Rules, find_rules
+from stockman.app.secrets_check import key_files
+from stockman.app.secrets_check.accepted import FILE, accepted_ids, leak_id
+from stockman.app.secrets_check.encrypted_files import EncryptedFiles
+from stockman.app.secrets_check.known import Known
+from stockman.app.secrets_check.leaks import Leak, LeakScan, Listen
+from stockman.app.secrets_check.needles import is_telling, needles
+from stockman.app.secrets_check.report import Coverage, Finding, Limits, NotScanned, Report
+from stockman.app.secrets_check.scanner import Scanner
+from stockman.model.errors import NotFound, StockmanError
+from stockman.model.origin import Position
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.ports.history import History
+from stockman.ports.probe import NoAnswer
+
+_COMMIT_DIGITS = 12
+
+
+@record
+class Wish:
+    """What to check, and how far to go."""
+
+    directory: Path
+    limits: Limits = Limits()
+    fix: bool = False
+    """Whether modes and `.gitignore` are put right."""
+    history: bool = True
+    """Whether commits are scanned too, not only files."""
+
+
+def check(
+    wish: Wish,
+    keyring: Keyring,
+    environment: Mapping[str, str],
+    history: History,
+    listen: Listen = lambda _: None,
+) -> Report:
+    """Look at everything; what could not be looked at is part of the answer."""
+    return _Check(wish, keyring, environment, history).report(listen)
+
+
+class _Check:
+    def __init__(
+        self, wish: Wish, keyring: Keyring, environment: Mapping[str, str], history: History
+    ) -> None:
+        self._wish = wish
+        self._directory = wish.directory.resolve()
+        self._keyring = keyring
+        self._environment = environment
+        self._history = history
+        self._findings: list[Finding] = []
+        self._fixed: list[str] = []
+        self._accepted = 0
+        self._not_scanned: list[NotScanned] = []
+        self._top = self._work_tree()
+
+    def report(self, listen: Listen) -> Report:
+        encrypted = self._encrypted_files()
+        known = Known(self._directory, self._keyring, self._environment)
+        known.collect()
+        self._key_files()
+        telling = [secret for secret in known.secrets if is_telling(secret)]
+        plain = {secret.name for secret in known.secrets} - {secret.name for secret in telling}
+        if not self._keyring.identities:
+            why = "there is no age identity here, so only what looks like a key was looked for"
+            self._not_scanned.append(NotScanned(what="the values of encrypted files", why=why))
+        else:
+            self._not_scanned += known.unopened
+        coverage = self._leaks(Scanner(needles(telling)), listen)
+        return Report(
+            findings=tuple(self._findings),
+            fixed=tuple(self._fixed),
+            encrypted=encrypted,
+            compared=len({secret.name for secret in telling}),
+            too_plain=tuple(sorted(plain)),
+            accepted=self._accepted,
+            scanned=coverage,
+            not_scanned=tuple(self._not_scanned),
+        )
+
+    def _work_tree(self) -> Path | None:
+        why = "there is no git repository here"
+        try:
+            found = self._history.top()
+        except NoAnswer as none:
+            found, why = None, str(none)
+        if found is None:
+            self._not_scanned.append(NotScanned(what="tracked files and history", why=why))
+        return found
+
+    def _names(self) -> tuple[list[str], list[str]]:
+        """What git tracks and what it would take, below the workspace and named from there."""
+        if self._top is None:
+            return [], []
+        tracked = (entry.path for entry in self._history.tracked() if entry.kind == "file")
+        return self._below(tracked), self._below(self._history.untracked())
+
+    def _below(self, paths: Iterable[str]) -> list[str]:
+        names = (self._from_here(path) for path in paths)
+        return sorted({name for name in names if not name.startswith("../")})
+
+    def _from_here(self, path: str) -> str:
+        return path if self._top in (None, self._directory) else self._relative(path)
+
+    def _relative(self, path: str) -> str:
+        top = self._top or self._directory
+        return os.path.relpath(top.resolve() / path, self._directory)
+
+    def _add(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            place = problem.where
+            file, line = (place.file, place.line) if isinstance(place, Position) else (place, None)
+            self._findings.append(Finding(problem=problem, file=file, line=line))
+
+    def _encrypted_files(self) -> tuple[str, ...]:
+        if self._top is None:
+            names = list(secret_names(self._directory))
+        else:
+            tracked, untracked = self._names()
+            partly = set(secret_names(self._directory)).intersection(PARTLY)
+            names = [one for one in (*tracked, *untracked) if is_secret_name(one)]
+            names += sorted(partly.intersection((*tracked, *untracked)))
+        judge = EncryptedFiles(self._rules(names))
+        staged = self._staged(names)
+        for name in names:
+            try:
+                content = self._content(name)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                why = error.strerror or type(error).__name__
+                self._not_scanned.append(NotScanned(what=name, why=why))
+                continue
+            self._add(judge.problems(name, content))
+            if staged.get(name, content) != content:
+                self._add(_of_index(problem) for problem in judge.problems(name, staged[name]))
+        self._not_scanned += judge.unjudged
+        return tuple(name for name in names)
+
+    def _content(self, name: str) -> bytes:
+        largest = self._wish.limits.object_bytes
+        with (self._directory / name).open("rb") as file:
+            content = file.read(largest + 1)
+        if len(content) > largest:
+            raise OSError(0, f"it is larger than {largest:,} bytes (--max-object-bytes)")
+        return content
+
+    def _staged(self, names: list[str]) -> dict[str, bytes]:
+        """What the index holds of these files: the next commit takes that."""
+        if self._top is None:
+            return {}
+        entries = {self._from_here(one.path): one.object for one in self._history.tracked()}
+        present = [name for name in names if name in entries]
+        sizes = self._history.sizes([entries[name] for name in present])
+        largest = self._wish.limits.object_bytes
+        wanted = [
+            name
+            for name, size in zip(present, sizes, strict=True)
+            if size is not None and size <= largest
+        ]
+        contents = self._history.contents([entries[name] for name in wanted])
+        return {
+            name: content
+            for name, content in zip(wanted, contents, strict=True)
+            if content is not None
+        }
+
+    def _rules(self, names: list[str]) -> Rules | None:
+        try:
+            return find_rules(self._directory, self._environment)
+        except NotFound as error:
+            if names:
+                why = error.problem.what
+                self._not_scanned.append(NotScanned(what="recipients", why=why))
+        except StockmanError as error:
+            self._add([error.problem])
+            self._not_scanned.append(NotScanned(what="recipients", why=error.problem.what))
+        return None
+
+    def _key_files(self) -> None:
+        tracked, untracked = self._names()
+        self._add(key_files.kept_by_git(name) for name in key_files.key_files(tracked))
+        exposed = key_files.key_files(untracked)
+        if exposed and self._wish.fix:
+            key_files.ignore(self._directory, exposed)
+            still = key_files.key_files(self._names()[1])
+            self._fixed += [f"{name} is ignored by git" for name in exposed if name not in still]
+            exposed = still
+        self._add(key_files.not_ignored(name) for name in exposed)
+        for name, mode in key_files.wrong_modes(self._directory):
+            if self._wish.fix and key_files.made_private(self._directory / name):
+                self._fixed.append(f"{name} has mode 0600, and had {mode:04o}")
+            else:
+                self._add([key_files.open_to_others(name, mode)])
+
+    def _leaks(self, scanner: Scanner, listen: Listen) -> Coverage:
+        if self._top is None:
+            return Coverage()
+        scan = LeakScan(self._history, scanner, self._wish.limits, listen)
+        try:
+            scan.scan_files(self._top)
+        except NoAnswer as none:
+            scan.fail("the rest of the tracked files", str(none))
+        if self._wish.history:
+            try:
+                scan.scan_history()
+            except NoAnswer as none:
+                scan.fail("the rest of the history", str(none))
+        else:
+            scan.fail("history", "--no-history was given")
+        found = [self._finding(leak) for leak in scan.leaks]
+        agreed = accepted_ids(self._directory)
+        self._findings += [finding for finding in found if finding.id not in agreed]
+        self._accepted = sum(finding.id in agreed for finding in found)
+        self._not_scanned += scan.not_scanned
+        return scan.coverage
+
+    def _finding(self, leak: Leak) -> Finding:
+        commit = (leak.commit or "")[:_COMMIT_DIGITS]
+        file = self._from_here(leak.path) if leak.path else "the message"
+        place: Position | str = Position(file, leak.line, 1)
+        if not leak.in_tree:
+            place = f"{file}:{leak.line} in commit {commit}"
+        named = leak_id(leak)
+        why = "the next commit takes it along, and then every clone has it"
+        fix = "take it out of the file, and make it anew if anybody else saw it"
+        if commit:
+            why = f"every clone has it since commit {commit}, also once the file is changed"
+            fix = (
+                "make the secret anew where it comes from: taking it out of history does not take"
+                " it back"
+            )
+        if named is not None:
+            fix += f"; once that is done, write `{named} REASON` into {FILE}"
+        return Finding(
+            problem=Problem(
+                code="leak.value" if leak.known else "leak.pattern",
+                what=f"{leak.name} stands in {file}" if leak.known else f"{file} holds {leak.name}",
+                where=place,
+                why=why,
+                fix=fix,
+            ),
+            id=named,
+            file=file if leak.path else "",
+            line=leak.line,
+            secret=leak.name,
+            commit=leak.commit,
+            versions=leak.versions,
+        )
+
+
+def _of_index(problem: Problem) -> Problem:
+    """The same problem, of what is staged."""
+    return Problem(
+        code=problem.code,
+        what=f"{problem.what} (as staged)",
+        where=problem.where,
+        why=problem.why,
+        fix=f"{problem.fix}; then stage the file again",
+        severity=problem.severity,
+    )

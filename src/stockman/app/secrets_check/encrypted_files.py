@@ -1,0 +1,133 @@
+"""Whether encrypted files are: every value that has to be, and for exactly the right recipients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from stockman.app.secret_rules import Rules
+from stockman.app.secrets_check.report import NotScanned
+from stockman.crypto.sops.forms import encrypted_sheet, form_of
+from stockman.crypto.sops.metadata import Metadata
+from stockman.crypto.sops.opening import sheet_metadata
+from stockman.crypto.sops.selectors import Selector
+from stockman.crypto.sops.tree import Leaf, Sheet
+from stockman.crypto.sops.values import looks_encrypted
+from stockman.crypto.sops.walking import Slot, slots
+from stockman.model.errors import NotFound, StockmanError
+from stockman.model.problem import Problem
+
+TEMPLATES = (".j2", ".jinja", ".tpl", ".tmpl", ".gotmpl")
+"""Endings of files from which encrypted ones are made: they hold names of values, not values."""
+_OTHERS = ("sops.form", "sops.key-group", "sops.kms", "sops.pgp")
+"""Encrypted in a way that is left to SOPS itself."""
+_MOST = 10
+"""Values in the clear that are named of one file."""
+_SHOWN = 24
+
+
+class _Reason(NamedTuple):
+    why: str
+    fix: str
+
+
+_BY_HAND = _Reason(
+    "it was written into the file by hand, and whoever can read the file can read it",
+    "restore the file from git, and change it with `stockman secrets edit`",
+)
+_BY_RULE = _Reason(
+    "the rule of .sops.yaml wants it encrypted, and the file was made by an older rule",
+    "print the content with `stockman secrets get`, remove the file, and make it anew by its rule"
+    " with `stockman secrets set`",
+)
+
+
+class EncryptedFiles:
+    """Judges files one by one, and remembers what it could not judge."""
+
+    def __init__(self, rules: Rules | None) -> None:
+        self._rules = rules
+        self.unjudged: list[NotScanned] = []
+
+    def problems(self, name: str, content: bytes) -> Iterator[Problem]:
+        """Everything that is wrong with one file, which needs no identity."""
+        if name.endswith(TEMPLATES):
+            return
+        try:
+            sheet = encrypted_sheet(content, form_of(name), name)
+            metadata = sheet_metadata(sheet)
+        except StockmanError as error:
+            if error.problem.code in _OTHERS:
+                self.unjudged.append(NotScanned(what=name, why=error.problem.what))
+            else:
+                yield error.problem
+            return
+        wanted = None
+        if self._rules is not None:
+            try:
+                wanted = self._rules.rule_for(name).recipe
+            except NotFound as error:
+                yield error.problem
+        clear: dict[int, tuple[str, _Reason]] = {}
+        if wanted is not None and wanted.selector != metadata.selector:
+            clear |= _clear_values(sheet, wanted.selector, _BY_RULE)
+        clear |= _clear_values(sheet, metadata.selector, _BY_HAND)
+        for start in islice(sorted(clear), _MOST):
+            yield _in_the_clear(sheet, start, *clear[start])
+        if len(clear) > _MOST:
+            why = f"{len(clear) - _MOST} more values stand in the clear"
+            self.unjudged.append(NotScanned(what=name, why=why))
+        if wanted is not None and set(wanted.recipients) != set(metadata.recipients):
+            yield _other_recipients(name, metadata, wanted.recipients)
+
+
+def _clear_values(
+    sheet: Sheet, selector: Selector, reason: _Reason
+) -> dict[int, tuple[str, _Reason]]:
+    """Where values stand in the clear that a selector wants encrypted, and what they are called."""
+    return {
+        slot.node.start: (slot.bound_to.strip(":").replace(":", "."), reason)
+        for slot in slots(sheet.documents, selector.compiled())
+        if slot.encrypted and isinstance(slot.node, Leaf) and not _is_sealed(slot)
+    }
+
+
+def _is_sealed(slot: Slot) -> bool:
+    """Whether a value says nothing; SOPS leaves empty texts as they are."""
+    return isinstance(slot.value, str) and (not slot.value or looks_encrypted(slot.value))
+
+
+def _in_the_clear(sheet: Sheet, start: int, path: str, reason: _Reason) -> Problem:
+    return Problem(
+        code="leak.clear-value",
+        what=f"{path} of an encrypted file stands in the clear",
+        where=sheet.position(start),
+        why=reason.why,
+        fix=f"{reason.fix}; if the value was committed or shared, change the secret too",
+    )
+
+
+def _other_recipients(name: str, metadata: Metadata, wanted: tuple[str, ...]) -> Problem:
+    missing = [_short(one) for one in wanted if one not in metadata.recipients]
+    extra = [_short(one) for one in metadata.recipients if one not in wanted]
+    reasons = []
+    if missing:
+        reasons.append(f"{', '.join(missing)} cannot open it")
+    if extra:
+        reasons.append(f"{', '.join(extra)} can, and the rule does not name them")
+    return Problem(
+        code="leak.recipients",
+        what=f"{name} is encrypted for others than its rule says",
+        where=name,
+        why="; ".join(reasons),
+        fix="run `stockman secrets rekey`"
+        + ("; who could read it knows the values, so change these too" if extra else ""),
+    )
+
+
+def _short(recipient: str) -> str:
+    """A public key, shortened: post-quantum ones have 1,959 characters."""
+    if len(recipient) <= 64:
+        return recipient
+    return f"{recipient[:_SHOWN]}...{recipient[-8:]}"

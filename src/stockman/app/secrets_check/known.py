@@ -1,0 +1,217 @@
+"""The secrets of a workspace that can be known here, each with its name."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+
+from stockman.app.bundles import bundle_path, open_bundle
+from stockman.app.keyring import Keyring
+from stockman.app.secret_names import dialect_of, secret_names
+from stockman.app.secret_reading import read_secret_file, unlocked
+from stockman.app.secrets_check.needles import KnownSecret
+from stockman.app.secrets_check.report import NotScanned
+from stockman.app.workspace import load_directory
+from stockman.config.source.text import Unreadable
+from stockman.config.source.tree import Sequence
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.model.errors import NotFound, StockmanError
+from stockman.model.origin import Traced
+from stockman.model.problem import Problems
+from stockman.model.record import is_record
+from stockman.model.secret import Secret, SecretForm
+from stockman.talos.bundle import SecretsBundle
+from stockman.talos.bundle_parts import AUTHORITIES
+from stockman.talos.documents import at, text_at
+from stockman.talos.talosconfig import read_talosconfig
+
+KEY_FILES = ("github-deploy.key", "deploy.key")
+TOKEN_FILES = ("github-push-token.txt", "flux-webhook-token.txt", "cloudflare-tunnel.json")
+TALOSCONFIGS = ("talosconfig", "talos/talosconfig", "talos/clusterconfig/talosconfig")
+KUBECONFIG = "kubeconfig"
+_LARGEST = 1 << 20
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""Names a thing beside its secret: the tunnel of a token, which DNS shows to everybody."""
+
+
+class Known:
+    """Collects secrets, and what could not be opened to learn more of them."""
+
+    def __init__(self, directory: Path, keyring: Keyring, environment: Mapping[str, str]) -> None:
+        self._directory = directory
+        self._keyring = keyring
+        self._environment = environment
+        self.secrets: list[KnownSecret] = []
+        self.unopened: list[NotScanned] = []
+        self._opened: set[str] = set()
+
+    def collect(self) -> None:
+        for source in self._keyring.sources:
+            for identity in source.identities:
+                self._add(f"the age identity of {source.name}", identity.text)
+        bundle = bundle_path(dialect_of(self._directory))
+        self._opened.add(bundle)
+        self._try(bundle, self._bundle)
+        for name in secret_names(self._directory):
+            if name != bundle:
+                self._try(name, partial(self._file, name))
+        self._configuration()
+        self._key_files()
+
+    def _add(self, name: str, value: Secret | None, *, guessed: bool = False) -> None:
+        if value is not None and value.reveal().strip():
+            self.secrets.append(KnownSecret(name=name, value=value, guessed=guessed))
+
+    def _try(self, name: str, read: Callable[[], None]) -> None:
+        try:
+            read()
+        except NotFound:
+            return
+        except StockmanError as error:
+            why = f"it could not be opened: {error.problem.what}"
+            self.unopened.append(NotScanned(what=f"the values of {name}", why=why))
+
+    def _bundle(self) -> None:
+        bundle = open_bundle(self._directory, self._keyring)
+        for name, value in bundle_secrets(bundle).items():
+            self._add(f"{name} of the secrets bundle", value)
+
+    def _file(self, name: str) -> None:
+        self._opened.add(name)
+        content = read_secret_file(self._directory, name)
+        if content is None:
+            return
+        for slot in unlocked(content, name, self._keyring).slots:
+            if slot.encrypted and isinstance(slot.value, str):
+                path = slot.bound_to.strip(":").replace(":", ".") or "the content"
+                for text in _values(slot.value):
+                    self._add(f"{path} of {name}", Secret(text), guessed=True)
+
+    def _configuration(self) -> None:
+        try:
+            estate = load_directory(self._directory).estate
+        except StockmanError:
+            return
+        for name, secret in _secrets_in(estate, ""):
+            match secret.form:
+                case SecretForm.LITERAL:
+                    self._add(name, secret)
+                case SecretForm.ENVIRONMENT:
+                    variable = secret.reveal()[2:-1]
+                    self._add(name, Secret(self._environment.get(variable, "")))
+                case SecretForm.SOPS:
+                    file = secret.reveal().removeprefix("sops:").partition("#")[0]
+                    if file not in self._opened:
+                        self._try(file, partial(self._file, file))
+                case SecretForm.FILE:
+                    self._add(name, self._text(secret.reveal().removeprefix("file:")))
+
+    def _key_files(self) -> None:
+        for name in KEY_FILES:
+            self._add(name, self._text(name))
+        for name in TOKEN_FILES:
+            text = self._text(name)
+            for value in _values(text.reveal().strip()) if text is not None else ():
+                self._add(name, Secret(value), guessed=name.endswith(".json"))
+        for name in TALOSCONFIGS:
+            text = self._text(name)
+            config = read_talosconfig(name, text, Problems()) if text is not None else None
+            for context, entry in (config.contexts if config is not None else {}).items():
+                self._add(f"the key of {context} in {name}", entry.key)
+        text = self._text(KUBECONFIG)
+        if text is not None:
+            self._kubeconfig(text)
+
+    def _kubeconfig(self, text: Secret) -> None:
+        try:
+            users = at(read_yaml(KUBECONFIG, text.reveal()), "users")
+        except Unreadable:
+            return
+        for user in users.items if isinstance(users, Sequence) else []:
+            name, token = text_at(user, "name"), text_at(user, "user.token")
+            key = text_at(user, "user.client-key-data")
+            whose = f"of {name.text if name is not None else 'a user'} in {KUBECONFIG}"
+            if token is not None:
+                self._add(f"the token {whose}", Secret(token.text))
+            decoded = _from_base64(key.text) if key is not None else None
+            if decoded is not None:
+                self._add(f"the key {whose}", Secret(decoded))
+
+    def _text(self, name: str) -> Secret | None:
+        try:
+            with (self._directory / name).open("rb") as file:
+                return Secret(file.read(_LARGEST).decode("utf-8", "surrogateescape"))
+        except (OSError, ValueError):
+            return None
+
+
+def bundle_secrets(bundle: SecretsBundle) -> dict[str, Secret | None]:
+    """Everything confidential of a bundle, by the names of its file."""
+    kubernetes = bundle.secrets
+    keys = {f"certs.{name}.key": getattr(bundle.certs, name).key for name in AUTHORITIES}
+    return {
+        "cluster.secret": bundle.cluster.secret,
+        "secrets.bootstraptoken": kubernetes.bootstraptoken,
+        "secrets.secretboxencryptionsecret": kubernetes.secretboxencryptionsecret,
+        "secrets.aescbcencryptionsecret": kubernetes.aescbcencryptionsecret,
+        "trustdinfo.token": bundle.trustdinfo.token,
+        **keys,
+        "certs.k8sserviceaccount.key": bundle.certs.k8sserviceaccount,
+    }
+
+
+def _values(text: str) -> Iterator[str]:
+    """A value, what it holds in base64, and the texts of a JSON document that it is."""
+    yield text
+    decoded = _from_base64(text)
+    if decoded is not None:
+        text = decoded
+        yield text
+    if text.lstrip().startswith("{"):
+        try:
+            yield from _leaves(json.loads(text))
+        except (ValueError, RecursionError):
+            return
+
+
+def _leaves(tree: object) -> Iterator[str]:
+    if isinstance(tree, str) and _UUID.fullmatch(tree) is None:
+        yield tree
+    elif isinstance(tree, dict):
+        for item in tree.values():
+            yield from _leaves(item)
+    elif isinstance(tree, list):
+        for item in tree:
+            yield from _leaves(item)
+
+
+def _from_base64(text: str) -> str | None:
+    try:
+        found = base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None
+    return found if found.isprintable() or "\n" in found else None
+
+
+def _secrets_in(value: object, name: str) -> Iterator[tuple[str, Secret]]:
+    """Secrets of records, by the names that the user gave them."""
+    if isinstance(value, Secret):
+        yield name, value
+    elif is_record(value):
+        for one in fields(value):
+            item = getattr(value, one.name)
+            origin = value.where(one.name) if isinstance(value, Traced) else None
+            written = origin.name if origin is not None and isinstance(item, Secret) else ""
+            yield from _secrets_in(item, written or (f"{name}.{one.name}" if name else one.name))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _secrets_in(item, f"{name}.{key}")
+    elif isinstance(value, tuple | list):
+        for number, item in enumerate(value):
+            yield from _secrets_in(item, f"{name}[{number}]")

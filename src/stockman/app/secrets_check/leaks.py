@@ -1,0 +1,233 @@
+"""Looks for secrets in everything that git keeps, or would take, and keeps count of it."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from stockman.app.secrets_check.report import Coverage, Limits, NotScanned
+from stockman.app.secrets_check.scanner import Hit, Scanner
+from stockman.ports.history import History, StoredObject, TrackedFile
+
+T = TypeVar("T")
+
+Listen = Callable[[Coverage], None]
+
+_AT_ONCE = 128
+_TOLD_EVERY = 10_000
+_TOLD_EVERY_BYTES = 256 << 20
+"""Objects and bytes between two reports of progress."""
+_LARGE_FILE = b"version https://git-lfs.github.com/spec/"
+_SHA1_DIGITS = 40
+
+
+@dataclass
+class Leak:
+    """One secret in one file, in all the versions that have it."""
+
+    path: str
+    """Relative to the top of the work tree. Empty: in the text of a commit or a tag."""
+    name: str
+    known: bool
+    line: int
+    in_tree: bool
+    """Whether the file as it is now has it, in the work tree or in the index."""
+    commit: str | None = None
+    versions: int = 0
+
+
+class LeakScan:
+    """One scan on its way."""
+
+    def __init__(
+        self, history: History, scanner: Scanner, limits: Limits, listen: Listen = lambda _: None
+    ) -> None:
+        self._history = history
+        self._scanner = scanner
+        self._limits = limits
+        self._listen = listen
+        self._leaks: dict[tuple[str, str], Leak] = {}
+        self._now: dict[str, tuple[Hit, ...]] = {}
+        """What was found in objects of the index, by their names."""
+        self._skipped: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._told = 0
+        self._not_scanned: list[NotScanned] = []
+
+    @property
+    def leaks(self) -> tuple[Leak, ...]:
+        """Everything found: what is there now first, then by path and line."""
+        order = sorted(self._leaks.values(), key=lambda one: (not one.in_tree, one.path, one.line))
+        return tuple(order)
+
+    @property
+    def coverage(self) -> Coverage:
+        """What was read so far."""
+        return Coverage(**self._counts)
+
+    @property
+    def not_scanned(self) -> tuple[NotScanned, ...]:
+        counted = (
+            NotScanned(what=f"{count} {noun}{'' if count == 1 else 's'}", why=why)
+            for (noun, why), count in self._skipped.items()
+        )
+        return (*dict.fromkeys(self._not_scanned), *counted)
+
+    def scan_files(self, top: Path) -> None:
+        """Read every file that git tracks, as it is now and as it is staged, or would take."""
+        staged: list[TrackedFile] = []
+        tracked, untracked = self._history.tracked(), self._history.untracked()
+        for entry in tracked:
+            if entry.kind == "repository":
+                self._skip(entry.path, "it is a repository of its own")
+            elif entry.kind == "link" or not self._is_same(top, entry):
+                staged.append(entry)
+        self._scan_staged(staged)
+        for path in untracked:
+            if path.endswith("/"):
+                self._skip(path, "it is a repository of its own")
+            else:
+                self._read(top, path)
+        self._counts["files"] += len({entry.path for entry in tracked}) + len(untracked)
+
+    def scan_history(self) -> None:
+        """Read every object of the newest commits that was not read as a file."""
+        if self._history.is_shallow():
+            why = "this clone is shallow and does not have them: fetch all of the history"
+            self._not_scanned.append(NotScanned(what="older commits", why=why))
+        total = self._history.commit_count()
+        if total > self._limits.commits:
+            self._not_scanned.append(
+                NotScanned(
+                    what=f"{total - self._limits.commits} older commits",
+                    why=f"only the newest {self._limits.commits} are scanned (--max-commits)",
+                )
+            )
+        for chunk in _chunks(self._history.objects(self._limits.commits), _AT_ONCE):
+            self._scan_objects(chunk)
+
+    def fail(self, what: str, why: str) -> None:
+        """Remember that something could not be read to its end."""
+        self._not_scanned.append(NotScanned(what=what, why=why))
+
+    def _scan_staged(self, staged: list[TrackedFile]) -> None:
+        sizes = list(self._history.sizes([entry.object for entry in staged]))
+        wanted = []
+        for entry, size in zip(staged, sizes, strict=True):
+            if size is None:
+                self._skip(entry.path, "this copy of the repository lacks it")
+            elif self._has_room(entry.path, size):
+                wanted.append(entry)
+        contents = self._history.contents([entry.object for entry in wanted])
+        for entry, content in zip(wanted, contents, strict=True):
+            if content is not None:
+                self._now[entry.object] = self._found_in_tree(entry.path, content)
+
+    def _scan_objects(self, chunk: list[StoredObject]) -> None:
+        wanted: list[StoredObject] = []
+        for one in chunk:
+            if one.kind == "commit":
+                self._counts["commits"] += 1
+            if one.name in self._now:
+                self._found_in_history(one, self._now[one.name])
+            elif one.kind == "missing":
+                self._skipped["history object", "this copy of the repository lacks it"] += 1
+            elif one.kind != "tree" and self._has_room("", one.size):
+                wanted.append(one)
+        contents = self._history.contents([one.name for one in wanted])
+        for one, content in zip(wanted, contents, strict=True):
+            if content is None:
+                self._skipped["history object", "it cannot be read"] += 1
+                continue
+            if content.startswith(_LARGE_FILE):
+                self._skipped["file version", "git keeps it elsewhere (Git LFS)"] += 1
+            self._found_in_history(one, self._scanner.hits(content))
+        self._counts["objects"] += sum(one.kind != "tree" for one in chunk)
+        self._tell()
+
+    def _tell(self) -> None:
+        objects, size = self._counts["objects"], self._counts["total_bytes"]
+        reached = objects // _TOLD_EVERY + size // _TOLD_EVERY_BYTES
+        if reached > self._told:
+            self._told = reached
+            self._listen(self.coverage)
+
+    def _is_same(self, top: Path, entry: TrackedFile) -> bool:
+        """Read a file of the work tree; whether the index has the very same bytes."""
+        found = self._read(top, entry.path)
+        if found is None or _object_name(found[0], len(entry.object)) != entry.object:
+            return False
+        self._now[entry.object] = found[1]
+        return True
+
+    def _read(self, top: Path, path: str) -> tuple[bytes, tuple[Hit, ...]] | None:
+        try:
+            place = top / path
+            facts = place.lstat()
+            if not stat.S_ISREG(facts.st_mode):
+                return None
+            if not self._has_room(path, facts.st_size):
+                return None
+            content = place.read_bytes()
+        except FileNotFoundError:
+            return None  # deleted, and not staged yet: the index still has it
+        except OSError as error:
+            self._skip(path, error.strerror or type(error).__name__)
+            return None
+        return content, self._found_in_tree(path, content)
+
+    def _found_in_tree(self, path: str, content: bytes) -> tuple[Hit, ...]:
+        hits = self._scanner.hits(content)
+        for hit in hits:
+            leak = Leak(path, hit.name, hit.known, hit.line, in_tree=True)
+            self._leaks.setdefault((path, hit.name), leak)
+        return hits
+
+    def _found_in_history(self, one: StoredObject, hits: Iterable[Hit]) -> None:
+        path = one.path if one.kind == "blob" else ""
+        for hit in hits:
+            key = (path or one.name, hit.name)
+            leak = self._leaks.setdefault(
+                key, Leak(path, hit.name, hit.known, hit.line, in_tree=False)
+            )
+            leak.commit = leak.commit or one.commit
+            leak.versions += 1
+
+    def _has_room(self, path: str, size: int) -> bool:
+        noun = "file version" if not path else "file"
+        if size > self._limits.object_bytes:
+            why = f"larger than {self._limits.object_bytes:,} bytes (--max-object-bytes)"
+        elif self._counts["total_bytes"] + size > self._limits.total_bytes:
+            why = f"beyond the {self._limits.total_bytes:,} bytes that are read (--max-bytes)"
+        else:
+            self._counts["total_bytes"] += size
+            return True
+        if path:
+            self._skip(path, why)
+        else:
+            self._skipped[noun, why] += 1
+        return False
+
+    def _skip(self, path: str, why: str) -> None:
+        self._not_scanned.append(NotScanned(what=path, why=why))
+
+
+def _object_name(content: bytes, digits: int) -> str:
+    """What git calls a file with this content."""
+    is_old = digits == _SHA1_DIGITS
+    digest = hashlib.sha1(usedforsecurity=False) if is_old else hashlib.sha256()
+    digest.update(b"blob %d\0" % len(content))
+    digest.update(content)
+    return digest.hexdigest()
+
+
+def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    left = iter(items)
+    while chunk := list(islice(left, size)):
+        yield chunk

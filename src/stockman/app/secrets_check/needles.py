@@ -1,0 +1,124 @@
+"""What to look for: a secret in every form in which it may have slipped into a file."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from urllib.parse import quote
+
+from stockman.crypto.key_material import secret_part
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+SHORTEST = 8
+"""Characters; shorter values are parts of too many words."""
+_LEAST_BITS = 24.0
+_LEAST_BITS_OF_A_GUESS = 40.0
+_LONG = 20
+"""From so many characters on, a form is looked for across line breaks, quotes and escapes."""
+_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?P<body>[^-]+)-----END")
+_ESCAPES = (rb"\n", rb"\r", rb"\t")
+_LAYOUT = b" \t\r\n\"'\\"
+_PUBLIC = re.compile(
+    r"(?:[a-z]+://)?[a-z0-9*_-]+(?:\.[a-z0-9_-]+)+(?::\d+)?(?:/[^\s@]*)?"  # a host, an address
+    r"|[\w.+-]+@[\w.-]+"  # a mailbox
+    r"|(?:age|ssh-|ecdsa-)[a-z0-9-]+\s?\S*(?: \S+)?"  # a public key
+    r"|(?:\.{0,2}/)?[\w.-]+(?:/[\w.-]+)+"  # a path
+    r"|[A-Za-z]+(?:[-_ .][A-Za-z]+)*"  # words
+    r"|[-+\d.,:eTZ]+",  # numbers and times
+    re.IGNORECASE,
+)
+"""What a value of an encrypted file may be that is no secret by itself."""
+
+
+@record
+class KnownSecret:
+    """A confidential value and what it is called."""
+
+    name: str
+    """As the user knows it: `certs.os.key of the bundle`."""
+    value: Secret
+    guessed: bool = False
+    """Whether it is only thought to be secret, because it stands in an encrypted file."""
+
+
+class Needle(NamedTuple):
+    """One form of one secret."""
+
+    name: str
+    text: bytes
+    squeezed: bool
+    """Whether it is looked for in a text without line breaks, quotes and escapes."""
+
+
+def squeezed(text: bytes) -> bytes:
+    """A text without what may stand between the parts of a long value."""
+    for escape in _ESCAPES:
+        if escape in text:
+            text = text.replace(escape, b"")
+    return text.translate(None, _LAYOUT)
+
+
+def is_telling(secret: KnownSecret) -> bool:
+    """Whether a value is long and random enough that finding it means something."""
+    text = secret.value.reveal().strip()
+    if len(text) < SHORTEST:
+        return False
+    if secret.guessed:
+        return _bits(text) >= _LEAST_BITS_OF_A_GUESS and _PUBLIC.fullmatch(text) is None
+    return _bits(text) >= _LEAST_BITS
+
+
+def needles(secrets: Iterable[KnownSecret]) -> tuple[Needle, ...]:
+    """Every form of every secret, each once; the first secret gives it its name."""
+    found: dict[bytes, Needle] = {}
+    for secret in secrets:
+        for text in _forms(secret.value):
+            is_long = len(text) >= _LONG
+            form = squeezed(text) if is_long else text
+            if len(form) >= SHORTEST:
+                found.setdefault(form, Needle(secret.name, form, is_long))
+    return tuple(found.values())
+
+
+def _forms(value: Secret) -> Iterator[bytes]:
+    text = value.reveal().strip()
+    key = _KEY.search(text)
+    if key is not None:
+        yield from _key_forms(value, key["body"])
+        return
+    raw = text.encode("utf-8", "surrogateescape")
+    yield raw
+    yield from _in_base64(raw)
+    written = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    others = (*written, text.replace("'", "''"), quote(raw, safe=""))
+    yield from (other.encode("utf-8", "surrogateescape") for other in others if other != text)
+
+
+def _key_forms(value: Secret, body: str) -> Iterator[bytes]:
+    yield body.encode()
+    yield from _in_base64(value.reveal().encode())
+    part = secret_part(value)
+    if part is not None:
+        yield part
+        yield from _in_base64(part)
+
+
+def _in_base64(raw: bytes) -> Iterator[bytes]:
+    """What a text becomes in base64, at each of the three places where it can begin."""
+    for before, lost in ((0, 0), (1, 2), (2, 3)):
+        made = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
+        # The last letter depends on what follows, unless it holds six bits of ours.
+        end = len(made) - 1 if (before + len(raw)) % 3 else len(made)
+        yield made[lost:end]
+
+
+def _bits(text: str) -> float:
+    """How much a text says, by how often each of its characters occurs in it."""
+    counts = Counter(text).values()
+    return -sum(count * math.log2(count / len(text)) for count in counts)

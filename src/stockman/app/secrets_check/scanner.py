@@ -1,0 +1,92 @@
+"""Looks for many secrets in one piece of content, and says on which lines they are."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from stockman.app.secrets_check.needles import Needle, squeezed
+from stockman.app.secrets_check.patterns import suspicions
+
+_BLOCK = struct.Struct("12s")
+"""A text is cut into blocks of this size; a form of twice as many bytes holds one of them whole."""
+_WINDOW = 2 * _BLOCK.size - 1
+_REMOVED = re.compile(rb"(?:\\[nrt]|[ \t\r\n\"'\\])+")
+
+
+class Hit(NamedTuple):
+    """A secret in a piece of content."""
+
+    name: str
+    line: int
+    """Counts from 1."""
+    known: bool
+    """Whether it is a value that is known, or only looks like a secret."""
+
+
+class Scanner:
+    """Knows what to look for.
+
+    Long forms cost the same however many there are: blocks of the content are looked up in a set
+    of all blocks that a piece of a form can be cut into, and only a match is looked at closely.
+    Short forms are looked for one by one.
+    """
+
+    def __init__(self, needles: Iterable[Needle]) -> None:
+        found = tuple(needles)
+        self._as_written = [needle for needle in found if not needle.squeezed]
+        self._squeezed = [needle for needle in found if needle.squeezed]
+        long = [needle.text for needle in self._squeezed if len(needle.text) >= _WINDOW]
+        self._blocks = {block for text in long for block in _blocks(text)}
+        self._others = [needle for needle in self._squeezed if len(needle.text) < _WINDOW]
+
+    def hits(self, content: bytes) -> tuple[Hit, ...]:
+        """Each secret that is in the content, once, at its first place."""
+        found: dict[str, Hit] = {}
+        for hit in self._known(content):
+            found.setdefault(hit.name, hit)
+        lines = {hit.line for hit in found.values()}
+        for name, at in suspicions(content):
+            line = _line(content, at)
+            if line not in lines:
+                lines.add(line)
+                found.setdefault(name, Hit(name, line, known=False))
+        return tuple(sorted(found.values(), key=lambda hit: hit.line))
+
+    def _known(self, content: bytes) -> Iterator[Hit]:
+        for needle in self._as_written:
+            if needle.text in content:
+                yield Hit(needle.name, _line(content, content.index(needle.text)), known=True)
+        if not self._squeezed:
+            return
+        small = squeezed(content)
+        whole = memoryview(small)[: len(small) - len(small) % _BLOCK.size]
+        is_alike = not self._blocks.isdisjoint(_BLOCK.iter_unpack(whole))
+        for needle in self._squeezed if is_alike else self._others:
+            if needle.text in small:
+                at = _place(content, small.index(needle.text))
+                yield Hit(needle.name, _line(content, at), known=True)
+
+
+def _blocks(text: bytes) -> Iterator[tuple[bytes]]:
+    """The blocks that the middle of a form is cut into, wherever the cuts are."""
+    start = (len(text) - _WINDOW) // 2
+    for at in range(start, start + _BLOCK.size):
+        yield (text[at : at + _BLOCK.size],)
+
+
+def _line(content: bytes, at: int) -> int:
+    return content.count(b"\n", 0, at) + 1
+
+
+def _place(content: bytes, kept: int) -> int:
+    """Where the byte is that has so many bytes before it once the layout is removed."""
+    start = 0
+    for gap in _REMOVED.finditer(content):
+        if gap.start() - start > kept:
+            break
+        kept -= gap.start() - start
+        start = gap.end()
+    return start + kept

@@ -1,0 +1,39 @@
+"""The `.sops.yaml` of a new directory."""
+
+from __future__ import annotations
+
+from stockman.config.presets import Dialect
+from stockman.config.secret_keys import secret_key_regex
+
+_HEAD = """\
+# Which files are encrypted, for whom, and what of them. The first rule whose path_regex matches
+# counts. After a change of recipients run `stockman secrets rekey`.
+creation_rules:
+"""
+_PARTLY = """\
+  # The configuration stays readable: only values of keys that hold secrets are encrypted.
+  - path_regex: ^(cluster|nodes)\\.yaml$
+    encrypted_regex: {regex}
+    mac_only_encrypted: true
+    age: {recipient}
+"""
+_REST = """\
+  # What the machines are made of.
+  - path_regex: talos/.*\\.sops\\.ya?ml
+    mac_only_encrypted: true
+    age: {recipient}
+  # Secrets of Kubernetes: names and labels stay readable.
+  - path_regex: (bootstrap|kubernetes)/.*\\.sops\\.ya?ml
+    encrypted_regex: ^(data|stringData)$
+    mac_only_encrypted: true
+    age: {recipient}
+stores:
+  yaml:
+    indent: 2
+"""
+
+
+def sops_config_text(dialect: Dialect, recipient: str) -> str:
+    """Rules for one recipient. cluster.toml has none: SOPS knows no TOML."""
+    partly = _PARTLY.format(regex=secret_key_regex(), recipient=recipient)
+    return _HEAD + (partly if dialect == "classic" else "") + _REST.format(recipient=recipient)

@@ -1,0 +1,159 @@
+"""Reading what git keeps, on real repositories."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.git_history import GitHistory
+from stockman.ports.history import StoredObject, TrackedFile
+from stockman.ports.probe import NoAnswer
+from tests.adapters.repositories import committed, git, repository
+
+ALL = 1_000_000
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return repository(tmp_path / "tree")
+
+
+@pytest.fixture
+def history(tree: Path) -> Iterator[GitHistory]:
+    found = GitHistory(tree)
+    yield found
+    found.close()
+
+
+def files(found: Iterator[StoredObject]) -> list[tuple[str, str]]:
+    return [(one.path, one.commit) for one in found if one.kind == "blob"]
+
+
+def test_the_index_tells_files_links_and_repositories(tree: Path, history: GitHistory) -> None:
+    (tree / "link").symlink_to("a.txt")
+    commit = committed(tree, a__txt="one\n")
+    git(tree, "update-index", "--add", "--cacheinfo", f"160000,{commit},below")
+
+    found = history.tracked()
+
+    assert [(one.path, one.kind) for one in found] == [
+        ("a.txt", "file"),
+        ("below", "repository"),
+        ("link", "link"),
+    ]
+    assert found[0] == TrackedFile("a.txt", git(tree, "hash-object", "a.txt"), "file")
+
+
+def test_files_that_git_add_would_take_are_listed_and_ignored_ones_are_not(
+    tree: Path, history: GitHistory
+) -> None:
+    committed(tree, __gitignore="*.log\n")
+    (tree / "below").mkdir()
+    for name in ("below/new.txt", "x.log", "with\nbreak"):
+        (tree / name).write_text("x")
+    repository(tree / "other")
+
+    assert sorted(history.untracked()) == ["below/new.txt", "other/", "with\nbreak"]
+
+
+def test_all_of_the_repository_is_seen_from_a_directory_inside(tree: Path) -> None:
+    committed(tree, a__txt="one\n")
+    (tree / "below").mkdir()
+    (tree / "new.txt").write_text("x")
+    history = GitHistory(tree / "below")
+
+    assert history.top() == tree
+    assert [one.path for one in history.tracked()] == ["a.txt"]
+    assert history.untracked() == ("new.txt",)
+
+
+def test_an_object_comes_with_the_first_commit_that_has_it(tree: Path, history: GitHistory) -> None:
+    first = committed(tree, a__txt="one\n", b__txt="same\n")
+    second = committed(tree, a__txt="two\n")
+    third = committed(tree, a__txt="one\n")
+
+    assert history.commit_count() == 3
+    assert files(history.objects(ALL)) == [
+        ("a.txt", first),
+        ("b.txt", first),
+        ("a.txt", second),
+    ]
+    commits = [one.commit for one in history.objects(ALL) if one.kind == "commit"]
+    assert commits == [first, second, third]
+
+
+def test_the_newest_commits_have_all_their_files(tree: Path, history: GitHistory) -> None:
+    committed(tree, a__txt="one\n", b__txt="same\n")
+    second = committed(tree, a__txt="two\n")
+
+    assert files(history.objects(1)) == [("a.txt", second), ("b.txt", second)]
+
+
+def test_branches_that_are_not_checked_out_and_tags_belong_to_history(
+    tree: Path, history: GitHistory
+) -> None:
+    committed(tree, a__txt="one\n")
+    git(tree, "checkout", "-b", "other")
+    other = committed(tree, c__txt="there\n")
+    git(tree, "tag", "--annotate", "--message=told", "v1")
+    git(tree, "checkout", "main")
+
+    found = list(history.objects(ALL))
+
+    assert ("c.txt", other) in files(iter(found))
+    assert [one.kind for one in found].count("tag") == 1
+
+
+def test_contents_are_the_bytes_of_more_objects_than_fit_into_a_pipe(
+    tree: Path, history: GitHistory
+) -> None:
+    texts = {f"f{number}": f"{number}\0\n" * 500 for number in range(700)}
+    committed(tree, **texts)
+    names = {one.path: one.object for one in history.tracked()}
+
+    found = history.contents([names[path] for path in texts])
+
+    assert list(found) == [text.encode() for text in texts.values()]
+
+
+def test_an_object_that_is_missing_is_none(tree: Path, history: GitHistory) -> None:
+    committed(tree, a__txt="one\n", b__txt="two\n")
+    names = [one.object for one in history.tracked()]
+    (tree / ".git" / "objects" / names[0][:2] / names[0][2:]).unlink()
+
+    assert list(history.contents(names)) == [None, b"two\n"]
+    assert list(history.sizes(names)) == [None, 4]
+    kinds = {one.name: one.kind for one in history.objects(ALL)}
+    assert [kinds[name] for name in names] == ["missing", "blob"]
+
+
+def test_a_repository_that_is_broken_gives_no_answer(tree: Path, history: GitHistory) -> None:
+    commit = committed(tree, a__txt="one\n")
+    (tree / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+
+    with pytest.raises(NoAnswer, match="git says: "):
+        list(history.objects(ALL))
+
+
+def test_a_repository_without_commits_has_no_objects(history: GitHistory) -> None:
+    assert history.commit_count() == 0
+    assert list(history.objects(ALL)) == []
+    assert history.tracked() == ()
+
+
+def test_a_shallow_clone_says_so(tree: Path, tmp_path: Path) -> None:
+    committed(tree, a__txt="one\n")
+    committed(tree, a__txt="two\n")
+    git(tmp_path, "clone", "--depth=1", tree.as_uri(), "copy")
+
+    assert GitHistory(tmp_path / "copy").is_shallow()
+    assert not GitHistory(tree).is_shallow()
+
+
+def test_outside_of_a_repository_there_is_no_top(tmp_path: Path) -> None:
+    assert GitHistory(tmp_path).top() is None
+
+
+def test_without_git_there_is_no_answer(tree: Path) -> None:
+    with pytest.raises(NoAnswer, match=r"^git is not installed$"):
+        GitHistory(tree, program="no-such-git").top()

@@ -1,0 +1,322 @@
+"""One check of everything, on real repositories."""
+
+import base64
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.git_history import GitHistory
+from stockman.app.secrets_check.check import Wish, check
+from stockman.app.secrets_check.report import Coverage, Limits
+from stockman.model.origin import Position
+from stockman.talos.bundle import bundle_text
+from tests.adapters.repositories import committed, git, repository
+from tests.app.secret_workspace import NOBODY, SECRET, keyring, store_in
+from tests.app.secrets_check.checking import checked, codes, places, unread
+from tests.app.workspaces import BUNDLE, committed_workspace, workspace
+from tests.crypto.keys_at_hand import OTHER, OWNER
+from tests.talos.made import bundle
+
+TOKEN = bundle().secrets.bootstraptoken.reveal()
+TOKEN_NAME = "secrets.bootstraptoken of the secrets bundle"
+NO_GIT = "there is no git repository here"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return committed_workspace(tmp_path / "meadow")
+
+
+def test_a_workspace_as_it_should_be_has_no_finding(place: Path) -> None:
+    report = checked(place)
+
+    assert report.findings == ()
+    assert report.complete
+    assert report.encrypted == (BUNDLE,)
+    assert report.scanned.commits == 1
+    assert report.scanned.files == len(git(place, "ls-files").splitlines())
+    assert report.compared == 8
+    assert report.too_plain == (
+        "cluster.secret of the secrets bundle",
+        "trustdinfo.token of the secrets bundle",
+    )
+
+
+def test_a_value_in_a_tracked_file_is_named_with_its_line(place: Path) -> None:
+    committed(place, notes__txt=f"hello\nthe token is {TOKEN}\n")
+
+    report = checked(place)
+
+    assert places(report) == [("notes.txt", 2, TOKEN_NAME)]
+    assert report.findings[0].problem.where == Position("notes.txt", 2, 1)
+    assert report.findings[0].commit == git(place, "rev-parse", "HEAD")
+
+
+def test_a_value_that_was_removed_is_found_in_history_at_its_first_commit(place: Path) -> None:
+    first = committed(place, notes__txt=f"{TOKEN}\n")
+    committed(place, notes__txt=f"more\n{TOKEN}\n")
+    committed(place, notes__txt="nothing\n")
+
+    report = checked(place)
+
+    assert places(report) == [("notes.txt", 1, TOKEN_NAME)]
+    assert (report.findings[0].commit, report.findings[0].versions) == (first, 2)
+    assert report.findings[0].problem.where == f"notes.txt:1 in commit {first[:12]}"
+
+
+@pytest.mark.parametrize("stage", [False, True])
+def test_a_value_that_is_not_committed_yet_is_found(place: Path, stage: bool) -> None:
+    (place / "notes.txt").write_text(TOKEN)
+    if stage:
+        git(place, "add", "notes.txt")
+        (place / "notes.txt").write_text("taken out again, and not staged")
+
+    report = checked(place)
+
+    assert places(report) == [("notes.txt", 1, TOKEN_NAME)]
+    assert report.findings[0].commit is None
+
+
+def test_values_in_ignored_files_and_in_messages_are_told_apart(place: Path) -> None:
+    (place / "age.key").write_text(OWNER.text.reveal())
+    committed(place, message=f"use {TOKEN}")
+
+    report = checked(place)
+
+    assert [finding.secret for finding in report.findings] == [TOKEN_NAME]
+    assert "stands in the message" in report.findings[0].problem.what
+
+
+def test_links_and_files_with_odd_names_are_read(place: Path) -> None:
+    (place / "link").symlink_to(TOKEN)
+    (place / "with\nbreak \u00e9").write_text(TOKEN)
+    git(place, "add", "--all")
+
+    assert sorted(file for file, _, _ in places(checked(place))) == ["link", "with\nbreak \u00e9"]
+
+
+def test_every_secret_of_the_bundle_is_looked_for(place: Path) -> None:
+    (place / "old.yaml").write_text(bundle_text(bundle()).reveal())
+
+    names = {finding.secret for finding in checked(place).findings}
+
+    assert names == {
+        f"{name} of the secrets bundle"
+        for name in (
+            "secrets.bootstraptoken",
+            "secrets.secretboxencryptionsecret",
+            *(f"certs.{one}.key" for one in ("etcd", "k8s", "k8saggregator", "os")),
+            "certs.k8sserviceaccount.key",
+        )
+    }
+
+
+def test_values_of_encrypted_files_are_looked_for_in_base64_too(place: Path) -> None:
+    secret = "kR7-vX2-pL9-wQ4-zT6"
+    data = base64.b64encode(secret.encode()).decode()
+    store_in(place).create(SECRET, f"kind: Secret\ndata:\n  password: {data}\n".encode())
+    (place / "notes.txt").write_text(f"it is {secret}")
+
+    assert places(checked(place)) == [("notes.txt", 1, f"data.password of {SECRET}")]
+
+
+def test_the_name_of_a_tunnel_is_no_secret_and_its_token_is(place: Path) -> None:
+    tunnel = "d9428888-122b-11e1-b85c-61cd3cbb3210"
+    secret = base64.b64encode(bytes(range(40, 72))).decode()
+    token = base64.b64encode(json.dumps({"t": tunnel, "s": secret}).encode()).decode()
+    store_in(place).create(SECRET, f"kind: Secret\nstringData:\n  token: {token}\n".encode())
+    (place / "dns.yaml").write_text(f"target: {tunnel}.cfargotunnel.com\n")
+    (place / "notes.txt").write_text(secret)
+
+    assert [file for file, _, _ in places(checked(place))] == ["notes.txt"]
+
+
+def test_secrets_that_the_configuration_names_are_looked_for(place: Path) -> None:
+    secret = "kR7-vX2-pL9-wQ4-zT6"
+    (place / "notes.txt").write_text(secret)
+
+    report = checked(place, PROXMOX_TOKEN=secret)
+
+    assert places(report) == [("notes.txt", 1, "proxmox_token_secret")]
+
+
+@pytest.mark.parametrize("name", ["github-push-token.txt", "flux-webhook-token.txt"])
+def test_tokens_of_key_files_are_looked_for(place: Path, name: str) -> None:
+    token = bytes(range(5, 245, 15)).hex()
+    (place / name).write_text(f"{token}\n")
+    (place / name).chmod(0o600)
+    (place / "notes.txt").write_text(f"token={token}")
+
+    assert places(checked(place)) == [("notes.txt", 1, name)]
+
+
+def test_without_an_identity_only_patterns_are_looked_for_and_the_report_says_so(
+    place: Path,
+) -> None:
+    (place / "notes.txt").write_text(f"{TOKEN}\n{OWNER.text.reveal()}\n")
+
+    report = checked(place, NOBODY)
+
+    assert codes(report) == ["leak.pattern"]
+    assert places(report) == [("notes.txt", 2, "an age identity")]
+    why = "there is no age identity here, so only what looks like a key was looked for"
+    assert unread(report) == [f"the values of encrypted files: {why}"]
+
+
+def test_a_file_that_an_identity_does_not_open_is_not_compared(place: Path) -> None:
+    report = checked(place, keyring(OTHER))
+
+    assert report.findings == ()
+    assert unread(report) == [
+        f"the values of {BUNDLE}: it could not be opened: no identity at hand opens the file"
+    ]
+
+
+def test_limits_are_told_and_never_taken_for_clean(place: Path) -> None:
+    committed(place, notes__txt=f"{TOKEN}\n" + "x" * 5000)
+    committed(place, notes__txt="nothing\n")
+
+    commits = checked(place, limits=Limits(commits=1))
+    objects = checked(place, limits=Limits(object_bytes=4000))
+    total = checked(place, limits=Limits(total_bytes=1000))
+
+    assert commits.findings == objects.findings == total.findings == ()
+    assert unread(commits) == [
+        "2 older commits: only the newest 1 are scanned (--max-commits)",
+    ]
+    assert unread(objects) == [
+        f"{BUNDLE}: it is larger than 4,000 bytes (--max-object-bytes)",
+        f"{BUNDLE}: larger than 4,000 bytes (--max-object-bytes)",
+        "2 file versions: larger than 4,000 bytes (--max-object-bytes)",
+    ]
+    assert any("beyond the 1,000 bytes that are read (--max-bytes)" in one for one in unread(total))
+
+
+def test_a_shallow_clone_is_not_taken_for_all_of_history(place: Path, tmp_path: Path) -> None:
+    committed(place, notes__txt="one\n")
+    git(tmp_path, "clone", "--depth=1", place.as_uri(), "copy")
+
+    report = checked(tmp_path / "copy")
+
+    assert [one.what for one in report.not_scanned] == ["older commits"]
+
+
+def test_repositories_inside_and_missing_objects_are_told(place: Path) -> None:
+    committed(place, notes__txt="one\n")
+    name = git(place, "hash-object", "notes.txt")
+    committed(place, notes__txt="two\n")
+    (place / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    committed(repository(place / "inner"), a__txt="x")
+
+    assert unread(checked(place)) == [
+        "inner/: it is a repository of its own",
+        "1 history object: this copy of the repository lacks it",
+    ]
+
+
+def test_links_that_lead_nowhere_are_no_trouble(place: Path) -> None:
+    (place / "loop.txt").symlink_to("loop.txt")
+    (place / "big.sops.yaml").symlink_to("nowhere.yaml")
+
+    report = checked(place)
+
+    assert report.findings == ()
+    assert report.complete
+
+
+def test_files_that_git_keeps_elsewhere_are_told(place: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
+    committed(place, big__bin=pointer)
+    committed(place, big__bin="x")
+
+    assert unread(checked(place)) == ["1 file version: git keeps it elsewhere (Git LFS)"]
+
+
+def test_a_git_that_cannot_tell_is_not_taken_for_a_clean_one(place: Path) -> None:
+    (place / ".git" / "config").write_text("[broken\n")
+
+    report = checked(place)
+
+    assert [one.what for one in report.not_scanned] == ["tracked files and history"]
+    assert report.not_scanned[0].why.startswith("git says: ")
+
+
+def test_the_rest_of_a_broken_history_is_not_scanned(place: Path) -> None:
+    first = git(place, "rev-parse", "HEAD")
+    committed(place, notes__txt="one\n")
+    (place / ".git" / "objects" / first[:2] / first[2:]).unlink()
+
+    report = checked(place)
+
+    assert [one.what for one in report.not_scanned] == ["the rest of the history"]
+
+
+def test_without_a_repository_encrypted_files_are_judged_all_the_same(tmp_path: Path) -> None:
+    place = workspace(tmp_path / "meadow")
+    (place / "kubernetes").mkdir()
+    (place / "kubernetes" / "new.sops.yaml").write_text("kind: Secret\n")
+
+    report = checked(place)
+
+    assert codes(report) == ["sops.not-encrypted"]
+    assert report.scanned == Coverage()
+    assert f"tracked files and history: {NO_GIT}" in unread(report)
+
+
+def test_a_workspace_below_the_top_is_named_from_where_it_is(tmp_path: Path) -> None:
+    top = repository(tmp_path / "top")
+    place = workspace(top / "clusters" / "meadow")
+    (top / "notes.txt").write_text(TOKEN)
+    (place / "here.txt").write_text(TOKEN)
+
+    report = checked(place)
+
+    assert sorted(file for file, _, _ in places(report)) == ["../../notes.txt", "here.txt"]
+    assert report.encrypted == (BUNDLE,)
+
+
+def test_progress_is_told_as_objects_go_by(place: Path) -> None:
+    heard: list[Coverage] = []
+    git(place, "checkout", "--orphan", "many")
+    for start in range(0, 10_500, 3_500):
+        files = {f"f{number}": f"{number}\n" for number in range(start, start + 3_500)}
+        committed(place, **files)
+    history = GitHistory(place)
+
+    check(Wish(directory=place), NOBODY, {}, history, heard.append)
+    history.close()
+
+    assert len(heard) == 1
+    assert heard[0].objects >= 10_000
+
+
+def test_reports_compare_by_value(place: Path) -> None:
+    report = checked(place)
+
+    assert report == checked(place)
+    assert replace(report, compared=0) != report
+
+
+def test_an_old_key_in_history_can_be_accepted_with_a_reason(place: Path) -> None:
+    committed(place, notes__txt=OTHER.text.reveal())
+    committed(place, notes__txt="nothing\n")
+    (finding,) = checked(place).findings
+    accepted = place / ".stockman" / "accepted-leaks.txt"
+
+    accepted.write_text(f"# old keys\n{finding.id}\n")
+    assert checked(place).findings == (finding,)
+    accepted.write_text(f"# old keys\n{finding.id} made anew in March\n")
+    report = checked(place)
+
+    assert finding.id is not None
+    assert f"write `{finding.id} REASON`" in finding.problem.fix
+    assert (report.findings, report.accepted) == ((), 1)
+
+
+def test_a_value_that_is_in_use_or_still_in_a_file_cannot_be_accepted(place: Path) -> None:
+    committed(place, notes__txt=f"{TOKEN}\n")
+    committed(place, notes__txt="nothing\n", other__txt=OTHER.text.reveal())
+
+    assert [finding.id for finding in checked(place).findings] == [None, None]

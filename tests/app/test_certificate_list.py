@@ -1,0 +1,124 @@
+"""Every certificate of a workspace."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from stockman.app.certificate_list import CertificateList, certificate_list
+from stockman.app.keyring import Keyring
+from stockman.app.kubeconfigs import KubeconfigWish, write_kubeconfig
+from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig
+from stockman.talos.bundle import bundle_text
+from stockman.talos.lifetimes import Standing
+from tests.app.secret_workspace import NOBODY, keyring, store_in
+from tests.app.start_doors import NOON
+from tests.app.workspaces import BUNDLE, doors, workspace
+from tests.talos.made import bundle
+
+TALOSCONFIG = "talos/clusterconfig/talosconfig"
+AUTHORITIES = ["certs.etcd", "certs.k8s", "certs.k8saggregator", "certs.os"]
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    made = workspace(tmp_path / "meadow")
+    write_talosconfig(TalosconfigWish(directory=made), doors())
+    write_kubeconfig(KubeconfigWish(directory=made), doors())
+    return made
+
+
+def listed(place: Path, now: datetime = NOON, keys: Keyring | None = None) -> CertificateList:
+    return certificate_list(place, keyring() if keys is None else keys, {}, now)
+
+
+def problems(found: CertificateList) -> list[tuple[str, str]]:
+    return [(problem.code, problem.what) for problem in found.problems]
+
+
+def test_authorities_and_clients_are_listed(place: Path) -> None:
+    found = listed(place)
+
+    assert [(one.file, one.name, one.ours) for one in found.certificates] == [
+        *((BUNDLE, name, True) for name in AUTHORITIES),
+        (TALOSCONFIG, "meadow", True),
+        ("kubeconfig", "admin@meadow", True),
+    ]
+    talos, admin = found.certificates[-2:]
+    assert (talos.organizations, talos.days_left) == (("os:admin",), 365)
+    assert (admin.subject, admin.standing) == ("O=system:masters, CN=admin", Standing.VALID)
+    assert (found.problems, found.not_read) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("after", "code"),
+    [(336 * DAY, "certificate.due"), (366 * DAY, "certificate.expired")],
+)
+def test_clients_that_end_are_told(place: Path, after: timedelta, code: str) -> None:
+    found = problems(listed(place, NOON + after))
+
+    assert [name for name, _ in found] == [code, code]
+    assert [f"of meadow in {TALOSCONFIG}" in what for _, what in found] == [False, True]
+
+
+def test_a_certificate_of_the_future_is_told(place: Path) -> None:
+    codes = {code for code, _ in problems(listed(place, NOON - DAY))}
+
+    assert codes == {"certificate.early"}
+
+
+def test_an_authority_that_ends_is_told(place: Path) -> None:
+    found = listed(place, NOON + 3660 * DAY)
+
+    assert [one.standing for one in found.certificates[:4]] == [Standing.ENDED] * 4
+    assert ("certificate.expired", f"the certificate of certs.os in {BUNDLE} has expired") in (
+        problems(found)
+    )
+
+
+def test_without_an_identity_clients_are_listed_with_the_authorities_they_name(
+    place: Path,
+) -> None:
+    found = listed(place, keys=NOBODY)
+
+    assert [(one.file, one.name, one.kind, one.ours) for one in found.certificates] == [
+        (TALOSCONFIG, "meadow", "client", None),
+        (TALOSCONFIG, "meadow", "authority", None),
+        ("kubeconfig", "admin@meadow", "client", None),
+        ("kubeconfig", "meadow", "authority", None),
+    ]
+    assert [problem.code for problem in found.not_read] == ["key.none"]
+
+
+def test_a_client_of_another_cluster_is_told_apart(place: Path) -> None:
+    other = bundle.__wrapped__()
+    store_in(place).write(BUNDLE, bundle_text(other).reveal().encode())
+
+    found = {one.name: one.ours for one in listed(place).certificates if one.kind == "client"}
+
+    assert found == {"meadow": False, "admin@meadow": False}
+
+
+def test_files_that_cannot_be_read_are_told(place: Path) -> None:
+    (place / TALOSCONFIG).write_text("contexts: {a: {crt: '%'}}\n")
+    (place / "kubeconfig").write_text("users: [{name: me, user: {client-certificate-data: '%'}}]\n")
+
+    assert [code for code, _ in problems(listed(place))] == [
+        "certificate.unreadable",
+        "talosconfig.unreadable",
+    ]
+
+
+def test_text_that_is_no_certificate_is_told(place: Path) -> None:
+    (place / "kubeconfig").write_text(
+        "users: [{name: me, user: {client-certificate-data: bm9wZQ==}}]\n"
+    )
+
+    assert problems(listed(place)) == [
+        ("certificate.unreadable", "the certificate of me cannot be read")
+    ]
+
+
+def test_an_empty_directory_has_none(tmp_path: Path) -> None:
+    assert listed(tmp_path) == CertificateList(certificates=(), problems=(), not_read=())

@@ -1,0 +1,170 @@
+"""The talosconfig of a workspace."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from stockman.app.client_files import ClientFile, Doors
+from stockman.app.talosconfigs import PLACES, TalosconfigWish, new_talosconfig, write_talosconfig
+from stockman.crypto.certificates import facts, is_issued_by
+from stockman.model.errors import Refused, StockmanError
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret
+from stockman.talos.roles import TalosRole
+from stockman.talos.talosconfig import Talosconfig, read_talosconfig
+from tests.adapters.repositories import repository
+from tests.app.start_doors import NOON
+from tests.app.workspaces import doors, workspace
+from tests.config.written import CLUSTER, NODES
+from tests.talos.made import bundle
+
+PLACE = "talos/clusterconfig/talosconfig"
+WORKER = NODES.removeprefix("nodes:\n").replace("cp-1", "work-1").replace("true", "false")
+WORKER = WORKER.replace("0.21", "0.31").replace("1021", "1031").replace("00:21", "00:31")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return workspace(tmp_path / "meadow", nodes=NODES + WORKER)
+
+
+def config(path: Path) -> Talosconfig:
+    found = read_talosconfig("talosconfig", Secret(path.read_text()), Problems())
+    assert found is not None
+    return found
+
+
+def write(wish: TalosconfigWish, made: Doors | None = None) -> ClientFile:
+    return write_talosconfig(wish, made or doors())
+
+
+def test_the_file_is_written_for_the_administrator(place: Path) -> None:
+    done = write(TalosconfigWish(directory=place))
+
+    assert done == ClientFile(
+        file=PLACE,
+        state="written",
+        context="meadow",
+        roles=("os:admin",),
+        ends=NOON + timedelta(days=365),
+        days_left=365,
+    )
+    context = config(place / PLACE).contexts["meadow"]
+    assert context.endpoints == ("127.66.0.21",)
+    assert context.nodes == ("127.66.0.21", "127.66.0.31")
+    assert is_issued_by(context.crt, bundle().certs.os.crt)
+    assert (place / PLACE).stat().st_mode & 0o777 == 0o600
+
+
+def test_the_second_run_changes_nothing_but_a_mode_that_lets_others_in(place: Path) -> None:
+    write(TalosconfigWish(directory=place))
+    before = (place / PLACE).read_bytes()
+    (place / PLACE).chmod(0o644)
+
+    done = write(TalosconfigWish(directory=place))
+
+    assert (done.state, done.closed) == ("unchanged", True)
+    assert (place / PLACE).read_bytes() == before
+    assert (place / PLACE).stat().st_mode & 0o777 == 0o600
+
+
+def test_renewing_changes_the_certificate(place: Path) -> None:
+    write(TalosconfigWish(directory=place))
+    before = config(place / PLACE)
+
+    done = write(TalosconfigWish(directory=place, renew=True))
+
+    assert done.state == "renewed"
+    assert config(place / PLACE).contexts["meadow"].crt != before.contexts["meadow"].crt
+
+
+@pytest.mark.parametrize("role", TalosRole)
+def test_every_role_can_be_had(place: Path, role: TalosRole) -> None:
+    wish = TalosconfigWish(directory=place, roles=(role,), lifetime=timedelta(hours=8))
+
+    done = write(wish)
+
+    assert done.roles == (role.value,)
+    found = facts(config(place / PLACE).contexts["meadow"].crt)
+    assert found.organizations == (role.value,)
+    assert found.period.end == NOON + timedelta(hours=8)
+
+
+@pytest.mark.parametrize("role", [TalosRole.IMAGE_VERIFIER, TalosRole.META_WRITER])
+def test_roles_that_an_older_contract_does_not_know_are_refused(
+    tmp_path: Path, role: TalosRole
+) -> None:
+    cluster = CLUSTER.replace("talos_version: 1.13.9", "talos_version: 1.12.1")
+    place = workspace(tmp_path / "meadow", cluster=cluster)
+
+    with pytest.raises(Refused, match=r"talos\.unknown-role"):
+        write(TalosconfigWish(directory=place, roles=(role,)))
+
+    assert not (place / PLACE).exists()
+
+
+@pytest.mark.parametrize(("targets", "count"), [("all", 2), ("controllers", 1), ("none", 0)])
+def test_nodes_are_those_that_commands_may_act_on(place: Path, targets: str, count: int) -> None:
+    write(TalosconfigWish(directory=place, targets=targets))  # type: ignore[arg-type]  # one of them
+
+    assert len(config(place / PLACE).contexts["meadow"].nodes) == count
+
+
+def test_the_variable_moves_the_file_inside_of_the_workspace_only(place: Path) -> None:
+    inside = write(TalosconfigWish(directory=place), doors(TALOSCONFIG=str(place / "mine")))
+    outside = write(TalosconfigWish(directory=place), doors(TALOSCONFIG=str(place.parent / "x")))
+
+    assert (inside.file, outside.file) == ("mine", PLACE)
+    assert not (place.parent / "x").exists()
+
+
+def test_merging_goes_into_another_file_and_makes_it_if_need_be(place: Path) -> None:
+    path = place.parent / "home" / "config"
+
+    first = write(TalosconfigWish(directory=place, merge=path))
+    again = write(TalosconfigWish(directory=place, merge=path))
+
+    assert (first.state, again.state, first.file) == ("written", "unchanged", str(path))
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert not (place / PLACE).exists()
+
+
+def test_a_file_that_git_would_keep_is_not_written(place: Path) -> None:
+    repository(place)
+    (place / ".gitignore").write_text("")
+
+    with pytest.raises(Refused, match=r"client\.exposed"):
+        write(TalosconfigWish(directory=place))
+
+    assert not (place / PLACE).exists()
+
+
+def test_a_file_that_cannot_be_read_is_left_alone(place: Path) -> None:
+    (place / PLACE).parent.mkdir(parents=True)
+    (place / PLACE).write_text("contexts: 5\n")
+
+    with pytest.raises(Refused, match=r"talosconfig\.unreadable"):
+        write(TalosconfigWish(directory=place))
+    (place / PLACE).write_bytes(b"\xff\xfe")
+    with pytest.raises(StockmanError, match=r"client\.unreadable"):
+        write(TalosconfigWish(directory=place))
+
+    assert (place / PLACE).read_bytes() == b"\xff\xfe"
+
+
+def test_a_certificate_never_outlives_its_authority(place: Path) -> None:
+    done = write(TalosconfigWish(directory=place, lifetime=timedelta(days=36_500)))
+
+    assert done.ends == facts(bundle().certs.os.crt).period.end
+
+
+def test_printing_writes_nothing(place: Path) -> None:
+    text = new_talosconfig(TalosconfigWish(directory=place), doors())
+
+    assert "meadow" in text.reveal()
+    assert not (place / "talos" / "clusterconfig").exists()
+
+
+def test_the_other_dialect_has_the_file_elsewhere() -> None:
+    assert PLACES == {"classic": PLACE, "toml": "talos/talosconfig"}

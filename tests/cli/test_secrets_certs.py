@@ -1,0 +1,94 @@
+"""`stockman secrets certs` as a user runs it."""
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.system import SystemClock
+from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig
+from tests.app.workspaces import doors, workspace
+from tests.cli.running import REAL, Ran, ran
+
+DAY = timedelta(days=1)
+
+
+class Earlier:
+    """A clock that is two days late."""
+
+    def now(self) -> datetime:
+        return SystemClock().now() - 2 * DAY
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return workspace(tmp_path / "meadow")
+
+
+def certs(place: Path, *options: str) -> Ran:
+    return ran("-C", str(place), "secrets", "certs", *options, program=REAL, HOME=str(place.parent))
+
+
+def with_client(place: Path, lifetime: timedelta) -> None:
+    wish = TalosconfigWish(directory=place, lifetime=lifetime)
+    write_talosconfig(wish, replace(doors(), clock=Earlier()))
+
+
+def test_authorities_and_clients_are_in_a_table(place: Path) -> None:
+    with_client(place, 365 * DAY)
+
+    done = certs(place)
+
+    assert (done.status, done.err) == (0, "")
+    rows = [line.split() for line in done.out.splitlines()]
+    assert rows[0][:2] == ["CERTIFICATE", "FILE"]
+    assert [row[0] for row in rows[1:]] == [
+        *("certs.etcd", "certs.k8s", "certs.k8saggregator", "certs.os", "meadow"),
+    ]
+    assert rows[-1][-2:] == ["362", "valid"]
+
+
+def test_one_that_is_due_warns_and_only_the_strict_fail(place: Path) -> None:
+    with_client(place, 3 * DAY - timedelta(hours=1))
+
+    done = certs(place)
+
+    assert done.status == 0
+    assert "warning[certificate.due]" in done.err
+    assert "fix:   run `stockman config talosconfig`" in done.err
+    assert certs(place, "--strict").status == 1
+
+
+def test_one_that_has_expired_fails(place: Path) -> None:
+    with_client(place, DAY)
+
+    done = certs(place, "-o", "json")
+
+    data = json.loads(done.out)["data"]
+    assert done.status == 1
+    assert [problem["code"] for problem in data["problems"]] == ["certificate.expired"]
+    (client,) = [one for one in data["certificates"] if one["kind"] == "client"]
+    assert (client["standing"], client["days_left"]) == ("expired", -2)
+    assert client["organizations"] == ["os:admin"]
+    assert client["ours"] is True
+
+
+def test_a_bundle_that_cannot_be_opened_is_told(place: Path) -> None:
+    (place / "age.key").unlink()
+
+    done = certs(place)
+
+    assert (done.status, done.out) == (0, "there is no certificate here\n")
+    assert "not looked at: talos/talsecret.sops.yaml: there is no age identity" in done.err
+    assert certs(place, "--strict").status == 4
+
+
+def test_no_key_is_shown(place: Path) -> None:
+    with_client(place, 365 * DAY)
+
+    for form in ("table", "json", "yaml"):
+        done = certs(place, "-o", form, "-vv", "--debug")
+        assert "PRIVATE" not in done.out + done.err
+        assert "LS0t" not in done.out + done.err

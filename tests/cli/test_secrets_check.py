@@ -1,0 +1,109 @@
+"""`stockman secrets check` as a user runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.repositories import committed, git
+from tests.app.workspaces import BUNDLE, committed_workspace
+from tests.cli.running import REAL, Ran, ran
+from tests.talos.made import bundle
+
+TOKEN = bundle().secrets.bootstraptoken.reveal()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return committed_workspace(tmp_path / "meadow")
+
+
+def checked(place: Path, *options: str) -> Ran:
+    return ran("-C", str(place), "secrets", "check", *options, program=REAL, HOME=str(place.parent))
+
+
+def test_nothing_found_ends_with_zero_and_says_what_was_scanned(place: Path) -> None:
+    done = checked(place)
+
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[:2] == ["encrypted files: 1", "values compared: 8"]
+    assert lines[2].startswith("scanned: 6 files, 1 commit, 7 objects of history, ")
+    assert lines[-1] == "no finding"
+
+
+def test_a_finding_ends_with_one_and_shows_no_value(place: Path) -> None:
+    committed(place, notes__txt=f"a\n{TOKEN}\n")
+
+    done = checked(place)
+
+    assert done.status == 1
+    assert "error[leak.value]: secrets.bootstraptoken of the secrets bundle" in done.err
+    assert "where: notes.txt:2:1" in done.err
+    assert done.out.splitlines()[-1] == "1 finding"
+    assert TOKEN not in done.out + done.err
+
+
+def test_programs_get_findings_and_what_was_not_scanned(place: Path) -> None:
+    first = committed(place, notes__txt=f"a\n{TOKEN}\n")
+    committed(place, notes__txt="nothing\n")
+
+    data = json.loads(checked(place, "-o", "json").out)["data"]
+    less = json.loads(checked(place, "-o", "json", "--max-commits", "1").out)["data"]
+
+    assert (data["clean"], data["complete"], data["encrypted"]) == (False, True, [BUNDLE])
+    (finding,) = data["findings"]
+    assert finding["code"] == "leak.value"
+    assert (finding["file"], finding["line"], finding["commit"]) == ("notes.txt", 2, first)
+    assert (less["clean"], less["complete"]) == (True, False)
+    assert [one["what"] for one in less["not_scanned"]] == ["2 older commits"]
+
+
+def test_strictness_is_about_what_was_not_scanned(place: Path) -> None:
+    assert checked(place, "--strict").status == 0
+    assert checked(place, "--no-history").status == 0
+    done = checked(place, "--no-history", "--strict")
+
+    assert done.status == 4
+    assert "not scanned: history: --no-history was given" in done.out.splitlines()
+    assert done.out.splitlines()[-1] == "no finding in what was scanned"
+
+
+def test_without_an_identity_the_output_says_that_values_were_not_compared(place: Path) -> None:
+    (place / "age.key").unlink()
+
+    done = checked(place)
+
+    assert done.status == 0
+    assert "values compared: 0" in done.out
+    assert "not scanned: the values of encrypted files: there is no age identity here" in done.out
+
+
+def test_fix_puts_modes_right_and_says_so(place: Path) -> None:
+    (place / "age.key").chmod(0o644)
+
+    assert checked(place).status == 1
+    done = checked(place, "--fix")
+
+    assert (done.status, done.out.splitlines()[0]) == (
+        0,
+        "fixed: age.key has mode 0600, and had 0644",
+    )
+    assert (place / "age.key").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("option", ["--max-commits", "--max-object-bytes", "--max-bytes"])
+def test_a_limit_of_nothing_is_wrong_usage(place: Path, option: str) -> None:
+    assert checked(place, option, "0").status == 64
+
+
+def test_the_working_directory_and_the_index_stay_as_they_are(place: Path) -> None:
+    committed(place, notes__txt=f"{TOKEN}\n")
+    (place / "new.txt").write_text("x")
+    before = git(place, "status", "--porcelain=v2", "--branch")
+    index = (place / ".git" / "index").read_bytes()
+
+    checked(place)
+
+    assert git(place, "status", "--porcelain=v2", "--branch") == before
+    assert (place / ".git" / "index").read_bytes() == index

@@ -1,0 +1,110 @@
+"""The context of a cluster in a talosconfig that may hold others."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from stockman.crypto.certificates import CertificateAndKey
+from stockman.model.version import Version
+from stockman.talos.clients import Issuer
+from stockman.talos.roles import TalosRole
+from stockman.talos.talosconfig import Context, Talosconfig
+from stockman.talos.talosconfig_placing import ClientWish, Placed, placed
+from stockman.talos.usable import Wanted
+from tests.talos.made import NOW, bundle, dice
+
+SOON = NOW + timedelta(days=1)
+LATE = NOW + timedelta(days=340)
+WISH = ClientWish(
+    name="meadow",
+    wanted=Wanted(authority=bundle().certs.os.crt, organizations=("os:admin",)),
+    endpoints=("127.66.0.21",),
+    nodes=("127.66.0.21", "127.66.0.31"),
+    renew=False,
+    shared=False,
+)
+SHARED = replace(WISH, shared=True)
+STRANGER = Talosconfig(context="meadow", contexts={"meadow": Context(endpoints=("127.0.0.9",))})
+
+
+def client(*roles: TalosRole) -> CertificateAndKey:
+    issuer = Issuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
+    return issuer.talos_client(roles or [TalosRole.ADMIN])
+
+
+def put(
+    config: Talosconfig, wish: ClientWish = WISH, now: datetime = NOW, *roles: TalosRole
+) -> Placed:
+    return placed(config, wish, now, lambda: client(*roles))
+
+
+def test_an_empty_file_gets_the_context() -> None:
+    found = put(Talosconfig())
+
+    assert (found.name, found.state, found.config.context) == ("meadow", "written", "meadow")
+    assert found.config.contexts["meadow"].nodes == WISH.nodes
+
+
+def test_the_second_time_nothing_changes() -> None:
+    first = put(Talosconfig())
+    again = put(first.config, WISH, SOON)
+
+    assert (again.state, again.config) == ("unchanged", first.config)
+
+
+def test_a_certificate_that_is_due_is_renewed_in_its_place() -> None:
+    first = put(Talosconfig())
+    again = put(first.config, WISH, LATE)
+
+    assert (again.name, again.state) == ("meadow", "renewed")
+    assert again.config.contexts["meadow"].crt != first.config.contexts["meadow"].crt
+
+
+def test_whoever_insists_gets_a_new_one() -> None:
+    first = put(Talosconfig())
+
+    assert put(first.config, replace(WISH, renew=True)).state == "renewed"
+
+
+def test_new_machines_do_not_cost_a_certificate() -> None:
+    first = put(Talosconfig())
+    again = put(first.config, replace(WISH, nodes=("127.66.0.99",)), SOON)
+
+    before, after = first.config.contexts["meadow"], again.config.contexts["meadow"]
+    assert again.state == "updated"
+    assert (after.crt, after.key) == (before.crt, before.key)
+    assert after.nodes == ("127.66.0.99",)
+
+
+def test_our_own_file_follows_the_cluster_and_keeps_other_contexts() -> None:
+    other = Talosconfig(context="hill", contexts={"hill": Context(), **STRANGER.contexts})
+
+    found = put(other)
+
+    assert (found.name, found.state) == ("meadow", "renewed")
+    assert list(found.config.contexts) == ["hill", "meadow"]
+    assert found.config.context == "hill"
+
+
+def test_in_a_shared_file_the_context_of_another_cluster_keeps_its_name() -> None:
+    found = put(STRANGER, SHARED)
+
+    assert (found.name, found.state, found.config.context) == ("meadow-1", "written", "meadow-1")
+    assert found.config.contexts["meadow"] == STRANGER.contexts["meadow"]
+
+
+def test_a_context_that_got_another_name_is_found_again() -> None:
+    first = put(STRANGER, SHARED)
+
+    assert put(first.config, SHARED, SOON) == (first.config, "meadow-1", "unchanged")
+    assert put(first.config, SHARED, LATE)[1:] == ("meadow-1", "renewed")
+
+
+def test_other_roles_get_a_context_of_their_own_in_a_shared_file() -> None:
+    reader = replace(SHARED, wanted=replace(SHARED.wanted, organizations=("os:reader",)))
+    first = put(Talosconfig(), SHARED)
+
+    found = put(first.config, reader, NOW, TalosRole.READER)
+
+    assert found.name == "meadow-1"
+    assert put(found.config, SHARED)[1:] == ("meadow", "unchanged")
+    assert put(found.config, reader)[1:] == ("meadow-1", "unchanged")
