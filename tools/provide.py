@@ -7,7 +7,7 @@ from tools.cache import Cache, default_root
 from tools.errors import ToolError
 from tools.names import override_variable, program_named
 from tools.progress import Progress
-from tools.recipe import DebianProgram, GoProgram, NpmProgram, Program
+from tools.recipe import DebianProgram, GoProgram, NpmProgram, Program, UnpackedProgram
 from tools.recipes import PROGRAMS
 
 
@@ -45,6 +45,10 @@ class Provider:
 
             return debian.found(program)
         path = self.cache.executable(program)
+        if not path.exists() and isinstance(program.recipe, UnpackedProgram):
+            from tools import debian
+
+            return debian.found(program)
         return path if path.exists() else None
 
     def _make(self, program: Program, *, install: bool) -> None:
@@ -77,6 +81,10 @@ def _build(program: Program, cache: Cache, progress: Progress) -> None:
             from tools import debian
 
             debian.install(program, recipe, cache, progress)
+        case UnpackedProgram():
+            from tools import unpacked
+
+            unpacked.build(program, recipe, cache, progress)
 
 
 def _own(name: str) -> Path | None:

@@ -83,7 +83,15 @@ class DebianProgram:
     package: str
 
 
-Recipe = GoProgram | NpmProgram | DebianProgram
+@dataclass(frozen=True, kw_only=True)
+class UnpackedProgram:
+    """A program of a Debian package that is unpacked into the cache: nothing is installed."""
+
+    packages: tuple[str, ...]
+    """The package of the program, and those of its libraries that no minimal system has."""
+
+
+Recipe = GoProgram | NpmProgram | DebianProgram | UnpackedProgram
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from tools.recipe import (
     GoProgram,
     NpmProgram,
     Program,
+    UnpackedProgram,
     Write,
 )
 
@@ -174,6 +175,10 @@ def _debian(name: str, version: str, package: str) -> Program:
     return Program(name=name, version=version, recipe=DebianProgram(package=package))
 
 
+def _unpacked(name: str, version: str, *packages: str) -> Program:
+    return Program(name=name, version=version, recipe=UnpackedProgram(packages=packages))
+
+
 PROGRAMS: tuple[Program, ...] = (
     _go("cue", _module("cuelang.org/go", "v0.17.1"), "./cmd/cue"),
     _go("age", _AGE, "./cmd/age"),
@@ -280,14 +285,14 @@ PROGRAMS: tuple[Program, ...] = (
     _renovate("renovate"),
     _renovate("renovate-config-validator"),
     _debian("sshd", "9.2", "openssh-server"),
-    _debian("promtool", "2.42", "prometheus"),
+    _unpacked("promtool", "2.42", "prometheus"),
     _debian("chromium", "any", "chromium"),
     _debian("chromedriver", "any", "chromium-driver"),
     _debian("hyperfine", "any", "hyperfine"),
     _debian("wrk", "any", "wrk"),
-    _debian("isoinfo", "1.1.11", "genisoimage"),
-    _debian("genisoimage", "1.1.11", "genisoimage"),
-    _debian("xorriso", "1.5.4", "xorriso"),
-    _debian("bsdtar", "3.6.2", "libarchive-tools"),
+    _unpacked("isoinfo", "1.1.11", "genisoimage"),
+    _unpacked("genisoimage", "1.1.11", "genisoimage"),
+    _unpacked("xorriso", "1.5.4", "xorriso", "libisoburn1", "libisofs6", "libburn4", "libjte2"),
+    _unpacked("bsdtar", "3.6.2", "libarchive-tools", "libarchive13"),
     _debian("git", "2.39", "git"),
 )

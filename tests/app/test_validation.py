@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from stockman.app.validation import validate
 from stockman.app.workspace import read_directory
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Severity
+from tests.cli.running import clean
 from tests.config.written import CLUSTER, NODES
 
 CANARY = "canary-0b7e5f"
@@ -72,3 +74,76 @@ def test_a_file_that_is_a_directory_is_a_clear_error(tmp_path: Path) -> None:
 
     with pytest.raises(StockmanError, match=r"workspace\.unreadable"):
         read_directory(tmp_path)
+
+
+PATCHES = """\
+  patches:
+    all:
+      - machine:
+          sysctl: {a: b}
+      - "@./patches/a.yaml"
+    controller:
+      - |
+        machine:
+          kubelet: {extraArg: {}}
+"""
+TEMPLATES = "templates/config/talos/patches"
+
+
+def with_patches(tmp_path: Path, **files: str) -> Path:
+    directory = directory_with(tmp_path, CLUSTER + PATCHES)
+    for name, text in {"patches/a.yaml": "machine:\n  x: 1\n", **files}.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return directory
+
+
+def test_all_patches_that_do_not_apply_are_told_at_once(tmp_path: Path) -> None:
+    found = validate(with_patches(tmp_path))
+
+    line = CLUSTER.count("\n") + 4
+    assert [(problem.code, str(problem.where)) for problem in found.problems] == [
+        ("patch.field", f"cluster.yaml:{line}:11"),
+        ("patch.field", f"cluster.yaml:{line + 5}:21"),
+        ("patch.field", "patches/a.yaml:2:3"),
+    ]
+    assert set(found.texts) == {"cluster.yaml", "nodes.yaml", "patches/a.yaml"}
+
+
+def test_patch_files_of_directories_are_checked_too(tmp_path: Path) -> None:
+    directory = directory_with(tmp_path)
+    place = directory / TEMPLATES / "global"
+    place.mkdir(parents=True)
+    (place / "a.yaml").write_text("machine:\n  install: {image: x}\n")
+    (place / "b.yaml.j2").write_text("machine: {sysctls: {a: '#{ b }#'}}\n")
+
+    found = {str(problem.where): problem.code for problem in validate(directory).problems}
+
+    assert found == {
+        f"{TEMPLATES}/global/a.yaml:2:13": "patch.owned-key",
+        f"{TEMPLATES}/global/b.yaml.j2:1:25": "patch.template",
+    }
+
+
+def test_other_mistakes_come_before_patches(tmp_path: Path) -> None:
+    directory = with_patches(tmp_path)
+    nodes = directory / "nodes.yaml"
+    nodes.write_text(nodes.read_text().replace("controller: true", "controler: true"))
+
+    codes = {problem.code for problem in validate(directory).problems}
+
+    assert "patch.field" not in codes
+    assert "config.unknown-key" in codes
+
+
+def test_without_patches_nothing_of_talos_is_imported(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from stockman.app.validation import validate;"
+        f"validate(Path({str(directory_with(tmp_path))!r}));"
+        "sys.exit('stockman.talos.machine.assembly' in sys.modules)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], env=clean(), check=False)
+
+    assert done.returncode == 0

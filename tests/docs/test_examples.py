@@ -1,6 +1,7 @@
 """The examples in help and reference are run: every one of them does what it says."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from docs._ext.commands import command_named
 from stockman.cli.command import Command
 from stockman.cli.registry import COMMANDS, EXAMPLES
 from tests.docs import consoles
+from tests.docs.pages import ROOT
 
 NOT_RUN = {
     "stockman init my-cluster": "asks questions, so it needs a terminal",
@@ -32,6 +34,9 @@ BEFORE = {
     "stockman convert talhelper talos --out my-cluster": "rm -r my-cluster",
     "stockman convert topf talos --out my-cluster -o json": (
         f'rm -r my-cluster; echo "{TOPF}" > talos/topf.yaml'
+    ),
+    "stockman config machine k8s-work-4 --diff running.yaml": (
+        "stockman config machine k8s-work-4 > running.yaml"
     ),
     "stockman convert my-cluster --to classic --stdout": (
         "rm -r my-cluster; stockman convert --to toml --out my-cluster -q"
@@ -73,8 +78,10 @@ ENDS_WITH = {
 }
 """Exit statuses other than 0."""
 
+_BUNDLE = f"PYTHONPATH=$PYTHONPATH:{ROOT} {sys.executable} -m tests.app.machine_workspace"
 SCENE = [
     "stockman init my-cluster --preset fifteen-node --network 127.66.0.0/16 -q",
+    f"(cd my-cluster && {_BUNDLE})",
     "cp -r my-cluster ../other",
     "cp -r my-cluster old",
     "cp -r my-cluster new",

@@ -25,6 +25,7 @@ from stockman.model.problem import Problem
 from stockman.model.problems import codes, page
 from tests.adapters.fake_registry import Answer, FakeRegistry
 from tests.app import leak_problems, secret_troubles
+from tests.app.machine_problems import MADE_BY_CALL as ASSEMBLIES
 from tests.app.private_problems import MADE_BY_CALL as PRIVATE
 from tests.crypto import problems as crypto_problems
 from tests.docs.pages import PROBLEMS, blocks, prose
@@ -74,6 +75,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **leak_problems.MADE_BY_CALL,
     **secret_troubles.MADE_BY_CALL,
     **PATCHES,
+    **ASSEMBLIES,
     **MACHINES,
     **MIGRATIONS,
     **NOCLOUD,

@@ -16,7 +16,7 @@ from stockman.talos.migration.migrate import Choices, migrated
 from stockman.talos.patches.apply import load_documents
 from stockman.talos.patches.documents import Document
 from stockman.talos.patches.tree import plain
-from tests.real.test_machine_judged import preset
+from tests.real.machine.estates import estate as preset
 from tests.talos.machine.clusters import TALOS, bundle
 from tests.talos.migration.configurations import rich_patch
 from tools.pytest_plugin import RealTool

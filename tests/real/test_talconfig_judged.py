@@ -17,8 +17,9 @@ from stockman.talos.machine.configuration import configuration_text, machine_doc
 from stockman.talos.patches.apply import Patch, apply_patches, load_documents
 from stockman.talos.patches.tree import plain
 from stockman.talos.talconfig import talconfig
+from tests.real.machine.estates import estate as preset
 from tests.real.talhelper import genconfig, written
-from tests.real.test_machine_judged import meaning, preset
+from tests.real.test_machine_judged import meaning
 from tests.talos.machine.clusters import (
     CLUSTER,
     NODES,

@@ -17,7 +17,7 @@ from stockman.model.version import Version
 from stockman.talos.bundle import bundle_text
 from stockman.talos.bundle_reader import imported_bundle, read_bundle
 from stockman.talos.kubeconfig import client_certificates
-from stockman.talos.machine.configuration import configuration_text
+from stockman.talos.machine.configuration import configuration_text, machine_documents
 from stockman.talos.roles import TalosRole, organizations
 from stockman.talos.schematic_reader import check_extensions, read_schematic
 from stockman.talos.talconfig import talconfig
@@ -83,6 +83,15 @@ def contract_refused() -> Problem:
     return caught.value.problem
 
 
+def without_files(cluster: str) -> Problem:
+    """What a machine says whose files are missing."""
+    wanted = desired("1.13", cluster)
+    with pytest.raises(StockmanError) as caught:
+        machine_documents(wanted, wanted.nodes[0], bundle())
+    where = Position("cluster.yaml", 2, 28)
+    return replace(caught.value.problem, where=where)
+
+
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "talconfig.contract": contract_refused,
     "bundle.missing": lambda: bundle_read(
@@ -103,6 +112,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         lambda problems: client_certificates(
             "kubeconfig", Secret(shown("certificate.unreadable")), problems
         )
+    ),
+    "machine.file": lambda: without_files(
+        f"{shown('machine.file')}  extensions: [siderolabs/qemu-guest-agent]\n"
     ),
     "schematic.extension": lambda: extension("siderolabs/bird2", "1.11.5"),
     "schematic.unknown-extension": lambda: extension("siderolabs/made-up", "1.12.1"),

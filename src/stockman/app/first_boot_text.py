@@ -10,12 +10,8 @@ from stockman.model.secret import Secret
 
 def machine_text(directory: Path, environment: Mapping[str, str], name: str) -> Secret:
     """The configuration of one node with all patches and secrets in it."""
-    from stockman.app.machine_configuration import (  # type: ignore[import-not-found,unused-ignore]
-        machines,
-    )
-    from stockman.talos.machine.assembly import (  # type: ignore[import-not-found,unused-ignore]
-        configuration_text,
-    )
+    from stockman.app.machine_configuration import machines
+    from stockman.talos.machine.assembly import configuration_text
 
     found = machines(directory, environment)
     documents = found.documents(found.named(name), show_secrets=True)

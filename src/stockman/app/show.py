@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.validation import validate
+from stockman.app.validation import validate_files
 from stockman.config.difference import Difference, differences
 from stockman.config.resolve import resolve
 from stockman.config.shown import Tree, below, flattened, shown
@@ -15,7 +15,7 @@ from stockman.model.problem import Problem
 
 def desired(directory: Path) -> Desired:
     """What the files of a directory ask for; refuses while they have mistakes."""
-    return resolve(validate(directory).loaded)
+    return resolve(validate_files(directory).loaded)
 
 
 def show(directory: Path, path: str | None = None) -> Tree:

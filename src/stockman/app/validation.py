@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from pathlib import Path
 
 from stockman.app.secret_names import PARTLY
@@ -21,10 +22,13 @@ class Validation:
 
     problems: Problems
     loaded: Loaded
+    patch_texts: dict[str, str] = field(default_factory=dict)
+    """Texts of patch files by name."""
 
     @property
     def texts(self) -> dict[str, str]:
-        return self.loaded.texts
+        """Texts of all files by name."""
+        return {**self.loaded.texts, **self.patch_texts}
 
     @property
     def redact(self) -> Callable[[str], str]:
@@ -33,6 +37,17 @@ class Validation:
 
 
 def validate(directory: Path) -> Validation:
+    """Check the files of a directory, and whether all patches apply to every node."""
+    found = validate_files(directory)
+    if found.problems.errors or found.loaded.opaque:
+        return found
+    from stockman.app.machine_configuration_check import check_patches
+
+    texts = check_patches(directory, found.loaded)
+    return Validation(problems=found.problems, loaded=found.loaded, patch_texts=texts)
+
+
+def validate_files(directory: Path) -> Validation:
     """Check the files of a directory: form, rules between keys, and secrets in the clear."""
     loaded = load_directory(directory)
     check(loaded)

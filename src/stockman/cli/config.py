@@ -83,7 +83,7 @@ def config_diff(before: Path, after: Path, output: Output) -> int:
     from stockman.app.show import compare
 
     found = compare(before, after)
-    show(found, kind="Differences", output=output, human=_differences)
+    show(found, kind="Differences", output=output, human=difference_lines)
     if not found:
         current().note("no difference")
     return Exit.CHANGES if found else Exit.DONE
@@ -106,7 +106,8 @@ def _lines(tree: Tree, screen: Screen, *, origin: bool) -> Iterator[str]:
         yield text + (screen.paint(f"{mark}{note}", "faint") if mark else "")
 
 
-def _differences(found: tuple[Difference, ...], screen: Screen) -> Iterator[str]:
+def difference_lines(found: tuple[Difference, ...], screen: Screen) -> Iterator[str]:
+    """One line for every value that differs."""
     signs = {"added": "+", "removed": "-", "changed": "~"}
     for one in found:
         values = {

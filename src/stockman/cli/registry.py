@@ -85,6 +85,11 @@ COMMANDS: Registry = {
         "Write the administrator's kubeconfig of the cluster, or renew it.",
         LOOK,
     ),
+    "config machine": Entry(
+        "stockman.cli.config_machine:config_machine",
+        "Show the machine configuration of a node, with all patches in it.",
+        LOOK,
+    ),
     "config diff": Entry(
         "stockman.cli.config:config_diff",
         "Show what differs in meaning between the configurations of two directories.",

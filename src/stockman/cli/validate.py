@@ -72,7 +72,7 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
         screen.complain(["", summary(problems)])
     if not failed:
         estate = found.loaded.estate
-        files = " and ".join(sorted(found.texts))
+        files = " and ".join(sorted(found.loaded.texts))
         counts = (
             _counted(len(estate.nodes), "node"),
             _counted(len(estate.guests), "guest"),

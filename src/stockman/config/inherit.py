@@ -5,7 +5,7 @@ from __future__ import annotations
 from stockman.config.language.node import ClassSection
 from stockman.config.nearest import nearest
 from stockman.config.reading import Reading
-from stockman.config.source.tree import Entry, Mapping, Scalar, Sequence, carried, merged
+from stockman.config.source.tree import Entry, Mapping, Scalar, Sequence, carried, joined, merged
 from stockman.config.typed import typed
 from stockman.model.origin import Position
 
@@ -30,7 +30,19 @@ def _with_classes(node: Mapping, chains: _Chains) -> Mapping:
         given = chains.of(named.text, named.at)
     else:
         given = chains.of_role(node.get("controller"))
-    return node if given is None else merged(given, node)
+    return node if given is None else _with_patches(given, node, merged(given, node))
+
+
+def _with_patches(lower: Mapping, upper: Mapping, both: Mapping) -> Mapping:
+    """The merged mapping with the patches of both: these add up, as those of the cluster do."""
+    sections = [one.get("talos") for one in (lower, upper)]
+    first, second = (
+        one.entries.get("patches") if isinstance(one, Mapping) else None for one in sections
+    )
+    talos = both.get("talos")
+    if first is not None and second is not None and isinstance(talos, Mapping):
+        talos.entries["patches"] = joined(first, second)
+    return both
 
 
 class _Chains:
@@ -76,7 +88,7 @@ class _Chains:
         if extends is None or not isinstance(extends.value, Scalar) or extends.value.is_null:
             return own
         base = self._chain(extends.value.text, extends.value.at, (*below, name))
-        return own if base is None else merged(base, own)
+        return own if base is None else _with_patches(base, own, merged(base, own))
 
     def _check_form(self, name: str, entry: Entry) -> None:
         if isinstance(entry.value, Mapping):

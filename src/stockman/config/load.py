@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping as Texts
+from dataclasses import field
 
 from stockman.config.classic import checked_sections, unflattened
 from stockman.config.dialect import CLASSIC_KEYS
@@ -16,7 +17,7 @@ from stockman.config.nearest import nearest
 from stockman.config.reading import Reading
 from stockman.config.source.text import Unreadable, decoded
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Mapping
+from stockman.config.source.tree import Mapping, Node
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.typed import typed
 from stockman.config.uncollected import uncollected
@@ -50,6 +51,8 @@ class Loaded:
     """All secrets, however they are given."""
     opaque: tuple[Origin, ...]
     """Encrypted values that are not secrets, and so not known."""
+    kept: dict[Position, Node] = field(default_factory=dict, repr=False, compare=False)
+    """Patches as they were read, with the places of all that is in them, by where they stand."""
 
 
 def load(contents: Texts[str, bytes]) -> Loaded:
@@ -85,6 +88,7 @@ def _loaded(contents: Texts[str, bytes]) -> Loaded:
         literals=tuple(dict.fromkeys(reading.literals)),
         secrets=tuple(dict.fromkeys(reading.secrets)),
         opaque=tuple(dict.fromkeys(reading.opaque)),
+        kept=reading.kept,
     )
 
 

@@ -26,6 +26,8 @@ class Reading:
         """All secrets, however they are given."""
         self.opaque: list[Origin] = []
         """Encrypted values of keys that are not secrets: present, but not known."""
+        self.kept: dict[Position, Node] = {}
+        """Values whose inside has positions that are needed later, by where they stand."""
         self.partial = False
         """Whether keys may be missing, because another mapping will give them."""
 

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable
 from stockman.model.secret import MASK, Secret, SecretForm, secret_form
 
 _SUSPECT = re.compile(
-    r"""(?P<key>["']?[\w.-]*(?:token|secret|passw|access_key|private|credential)[\w.-]*["']?\s*[:=]\s*)
+    r"""(?P<key>["']?(?<![\w.-])(?:
+            [\w.-]*(?:token|secret|passw|passphrase|access_key|private|preshared|credential)[\w.-]*
+            |key(?=["']?\s*[:=]\s*[^\s\[{]))["']?\s*[:=]\s*)
         (?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|\$\{\w+\}|ENC\[[^\]]*\]|[^\s,}\]][^,}\]#]*)""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -149,6 +149,9 @@ def _kubernetes(estate: Estate) -> Kubernetes:
         api_tls_sans=kubernetes.api.tls_sans,
         schedule_on_controllers=scheduled,
         oidc=kubernetes.oidc,
+        extra_args=kubernetes.extra_args,
+        extra_manifests=kubernetes.extra_manifests,
+        inline_manifests=kubernetes.inline_manifests,
     )
 
 
@@ -231,6 +234,11 @@ def _talos(estate: Estate) -> Talos:
         patches=talos.patches,
         patch_order=talos.patch_order,
         registries=talos.registries,
+        discovery=talos.discovery,
+        kubespan=talos.kubespan,
+        kube_prism=talos.kube_prism,
+        host_dns=talos.host_dns,
+        firewall=talos.firewall,
     )
 
 

@@ -11,6 +11,7 @@ from stockman.config.given import given
 from stockman.config.language.estate import Estate
 from stockman.config.language.node import NodeSection, VmSection
 from stockman.config.resolve_hardware import with_places
+from stockman.config.resolve_settings import machine_settings
 from stockman.config.rules.placement import clusters_of
 from stockman.model.desired import Node, Role, Schematic, Vm
 from stockman.model.expectation import Expect
@@ -35,9 +36,8 @@ def _node(estate: Estate, node: NodeSection) -> Node:
         origins["role"] = origins["controller"]
     if "class_" in origins:
         origins["node_class"] = origins["class_"]
-    if "patches" in node.talos.origins:
-        origins["patches"] = node.talos.origins["patches"]
-    if node.disk is None:
+    origins |= {name: at for name, at in node.talos.origins.items() if name.startswith("patches")}
+    if node.disk is None and node.disk_selector is None:
         origins["disk"] = derived("the first SCSI disk of the VM")
     node_class = node.class_ or _class_of_role(estate, controller=controller)
     if node.class_ is None and node_class is not None:
@@ -49,14 +49,19 @@ def _node(estate: Estate, node: NodeSection) -> Node:
         node_class=node_class,
         address=IPv4Interface(f"{given(node.address)}/{prefix}"),
         mac_addr=given(node.mac_addr),
-        disk=node.disk or _SCSI_DISK,
+        disk=node.disk or ("" if node.disk_selector is not None else _SCSI_DISK),
+        disk_selector=node.disk_selector,
         schematic=_schematic(estate, node),
         mtu=node.mtu,
         secureboot=node.secureboot,
         encrypt_disk=node.encrypt_disk,
         kernel_modules=node.kernel_modules,
         patches=node.talos.patches,
+        bond=node.bond,
+        routes=node.routes,
+        vlans=node.vlans,
         links=node.links,
+        settings=machine_settings(estate.talos, node.talos),
         labels=node.labels,
         annotations=node.annotations,
         taints=node.taints,

@@ -30,7 +30,7 @@ from stockman.config.scalars import SCALARS, text_of
 from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence, untyped
 from stockman.model.origin import Origin, Position, Traced
 from stockman.model.secret import is_encrypted
-from stockman.model.shapes import Between, NonEmpty, Required, Shape
+from stockman.model.shapes import Between, Kept, NonEmpty, Required, Shape
 
 T = TypeVar("T")
 
@@ -89,9 +89,11 @@ def _record(cls: type, node: Node, place: Place, reading: Reading) -> object:
             continue
         if isinstance(value, Sequence):
             for index, item in enumerate(value.items):
-                origins[f"{key.field.name}[{index}]"] = Origin(
-                    item.at, f"{inner.path}[{index}]", inner.via
-                )
+                name = f"{inner.path}[{index}]"
+                origins[f"{key.field.name}[{index}]"] = Origin(item.at, name, inner.via)
+            for index, (path, at, via) in enumerate(value.names):
+                name = f"{path or inner.path}[{at}]"
+                origins[f"{key.field.name}[{index}]"] = Origin(value.items[index].at, name, via)
     for key in keys.values():
         if key.name in known or (key.default and not key.required):
             continue
@@ -172,7 +174,17 @@ def _annotated(hint: object) -> Reader:
             reader = _limited(reader, marker)
         elif isinstance(marker, NonEmpty):
             reader = _filled(reader)
+        elif isinstance(marker, Kept):
+            reader = _kept(reader)
     return reader
+
+
+def _kept(reader: Reader) -> Reader:
+    def read(node: Node, place: Place, reading: Reading) -> object:
+        reading.kept[node.at] = node
+        return reader(node, place, reading)
+
+    return read
 
 
 def _shaped(reader: Reader, shape: Shape) -> Reader:

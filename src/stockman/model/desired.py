@@ -10,11 +10,14 @@ from uuid import UUID
 
 from stockman.model.backup import Backup, Lock
 from stockman.model.component import Component
+from stockman.model.control_plane import ExtraArguments, InlineManifest
 from stockman.model.expectation import Expect
+from stockman.model.firewall import Firewall
 from stockman.model.guest import Guest
 from stockman.model.hardware import DataDisk, Hardware, Nic
 from stockman.model.host import Host
-from stockman.model.machine import Link, RegistryMirror, TalosPatches
+from stockman.model.links import Bond, Link, Route, VlanLink
+from stockman.model.machine import HostDns, KubePrism, RegistryMirror, TalosPatches
 from stockman.model.names import (
     ClassName,
     Datastore,
@@ -30,8 +33,10 @@ from stockman.model.origin import Traced
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
 from stockman.model.secret import Secret
+from stockman.model.settings import MachineSettings
 from stockman.model.upgrade import Upgrade
 from stockman.model.version import Version
+from stockman.model.volumes import DiskSelector
 
 
 class Role(Enum):
@@ -67,6 +72,9 @@ class Kubernetes(Traced):
     schedule_on_controllers: bool
     oidc: Oidc | None
     """None: no identity provider."""
+    extra_args: ExtraArguments
+    extra_manifests: dict[str, str]
+    inline_manifests: dict[str, InlineManifest]
 
 
 @record
@@ -134,6 +142,11 @@ class Talos(Traced):
     patches: TalosPatches
     patch_order: Literal["specific", "talhelper"]
     registries: dict[str, RegistryMirror]
+    discovery: bool
+    kubespan: bool
+    kube_prism: KubePrism
+    host_dns: HostDns
+    firewall: Firewall
 
 
 @record
@@ -189,15 +202,23 @@ class Node(Traced):
     address: IPv4Interface
     mac_addr: Mac
     disk: str
-    """Install disk: a path, or a serial number."""
+    """Install disk: a path, or a serial number. Empty: see `disk_selector`."""
+    disk_selector: DiskSelector | None
+    """Install disk by what it is. None: see `disk`."""
     schematic: Schematic
     mtu: int
     secureboot: bool
     encrypt_disk: bool
     kernel_modules: tuple[str, ...]
     patches: tuple[object, ...]
-    """After those of the cluster and the role."""
+    """After those of the cluster and the role; those of its class first."""
+    bond: Bond | None
+    """None: the node's card has its address."""
+    routes: tuple[Route, ...]
+    vlans: tuple[VlanLink, ...]
     links: tuple[Link, ...]
+    settings: MachineSettings
+    """Those of the cluster, with what the node and its class add."""
     labels: dict[str, str]
     annotations: dict[str, str]
     taints: dict[str, str]

@@ -25,7 +25,8 @@ class Origin(NamedTuple):
 
     at: Position
     name: str
-    """Key path as the user wrote it, `cluster_pod_cidr` or `vm.cores`."""
+    """Key path as the user wrote it, `cluster_pod_cidr` or `vm.cores`. Of a value that was not
+    written: what it follows from, `default`; empty for other values."""
     via: str = ""
     """Empty: written directly. `class worker`: inherited from that class."""
 
@@ -36,7 +37,7 @@ class Origin(NamedTuple):
 
     def __str__(self) -> str:
         if self.is_derived:
-            return f"derived: {self.via}"
+            return f"{self.name or 'derived'}: {self.via}"
         return f"{self.at} ({self.via})" if self.via else str(self.at)
 
 

@@ -50,6 +50,10 @@ class NonEmpty(NamedTuple):
     """A list or mapping that must hold at least one item."""
 
 
+class Kept(NamedTuple):
+    """A free-form value of which every place is remembered, not its own alone."""
+
+
 class Required(NamedTuple):
     """A key that has to be given; the record holds None where it was not, or could not be read."""
 
@@ -108,6 +112,44 @@ EXTENSION = Shape(
 ENDPOINT = Shape("host:port", r"[A-Za-z0-9.-]+:\d{1,5}", "127.66.0.4:8006")
 LOCK_HOME = Shape(
     "`local` or an S3 address", r"local|s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/\S*)?", "local"
+)
+IPV4 = Shape(
+    "an IPv4 address",
+    r"((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])",
+    "127.66.0.9",
+)
+SUBNET = Shape(
+    "an IPv4 network, with ! in front of one that is left out",
+    r"!?\d{1,3}(\.\d{1,3}){3}/\d{1,2}",
+    "127.66.0.0/24",
+)
+PORTS = Shape("a port or a range of ports", r"\d{1,5}(-\d{1,5})?", "9100")
+DISK_SIZE = Shape(
+    "a size in bytes, with what it is compared by in front",
+    r"((>=|<=|==|>|<) ?)?(\d{1,6}(\.\d{1,3})? ?[kMGT]i?|\d{1,18} ?)B",
+    ">= 100GB",
+)
+BYTES = Shape("a size in bytes", r"(\d{1,6}(\.\d{1,3})?[kMGT]i?|\d{1,18})B", "100GiB")
+SHARE = Shape(
+    "a size in bytes, or a share of the disk",
+    r"(\d{1,6}(\.\d{1,3})?[kMGT]i?|\d{1,18})B|(100|[1-9]?[0-9])%",
+    "80%",
+)
+VOLUME_NAME = Shape("a volume name (letters, digits, hyphen)", r"[A-Za-z0-9-]{1,34}", "media")
+PARAMETER = Shape("a kernel parameter", r"[^\s=]+", "vm.nr_hugepages")
+VARIABLE = Shape("a name of a variable", r"[A-Za-z_][A-Za-z0-9_]*", "https_proxy")
+ARGUMENT = Shape("an argument without its dashes", r"[a-z][a-z0-9.-]*", "max-pods")
+DEVICE = Shape("a device below /dev", r"/dev/[A-Za-z0-9_./:-]+", "/dev/watchdog0")
+DIRECTORY = Shape("a directory, from the root", r"/[^\s/][^\s]*", "/var/mnt/media")
+LOG_URL = Shape(
+    "a tcp or udp address with a port",
+    r"(tcp|udp)://[A-Za-z0-9.-]+:\d{1,5}",
+    "udp://127.66.0.9:514",
+)
+REPOSITORY_FILE = Shape(
+    "a file of the repository",
+    r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*",
+    "talos/ca.pem",
 )
 LINK_NAME = Shape("a network link name", r"[A-Za-z][A-Za-z0-9_.-]{0,14}", "eth1")
 BOOT_DEVICE = Shape("a disk or network slot", r"(scsi|virtio|sata|ide|net)\d+", "scsi0")

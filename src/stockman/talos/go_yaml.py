@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cmp_to_key
+from functools import cmp_to_key, lru_cache
 
 from stockman.talos.go_yaml_text import BREAKS, Style, double_quoted, single_quoted, style_of
 
@@ -129,6 +129,7 @@ def _text(text: str) -> str:
             return double_quoted(text)
 
 
+@lru_cache(maxsize=4096)
 def _style(text: str) -> Style:
     if any(one in text for one in _OTHER_BREAKS):
         raise NotWritable("a text holds a line separator other than the usual one")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 
 from stockman.config.load import load
 from stockman.config.resolve import resolve
@@ -13,7 +15,7 @@ from stockman.model.desired import Desired, Node
 from stockman.model.version import Version
 from stockman.talos.bundle import SecretsBundle, new_bundle
 from stockman.talos.machine.configuration import machine_documents
-from stockman.talos.machine.facts import Document
+from stockman.talos.machine.facts import NO_FILES, Document
 
 KUBERNETES = {"1.11": "1.34.1", "1.12": "1.35.0", "1.13": "1.36.0", "1.14": "1.37.0"}
 TALOS = {"1.11": "1.11.5", "1.12": "1.12.1", "1.13": "1.13.9", "1.14": "1.14.1"}
@@ -65,7 +67,12 @@ def desired(line: str, cluster: str = "", nodes: str = NODES) -> Desired:
     """The cluster in the style of one Talos line, with more keys if wanted."""
     base = CLUSTER.format(talos=TALOS[line], line=line, kubernetes=KUBERNETES[line])
     text = base + (cluster if "talos:" in cluster else cluster + TALOS_SECTION)
-    found = load({"cluster.yaml": text.encode(), "nodes.yaml": nodes.encode()})
+    return loaded(text, nodes)
+
+
+def loaded(cluster: str, nodes: str) -> Desired:
+    """What two files say should be."""
+    found = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
     check(found)
     return resolve(found)
 
@@ -85,9 +92,23 @@ def node_named(wanted: Desired, name: str) -> Node:
     return next(node for node in wanted.nodes if node.name == name)
 
 
-def documents(wanted: Desired, name: str) -> dict[str, Document]:
+def documents(
+    wanted: Desired, name: str, files: Mapping[str, str] = NO_FILES
+) -> dict[str, Document]:
     """Documents of a node by kind and name; the v1alpha1 one is called so."""
     return {
         " ".join(str(one.get(key)) for key in ("kind", "name") if key in one) or "v1alpha1": one
-        for one in machine_documents(wanted, node_named(wanted, name), bundle())
+        for one in machine_documents(wanted, node_named(wanted, name), bundle(), files)
     }
+
+
+def section(document: Any, *path: str | int) -> Any:
+    """What stands at a path of a document."""
+    for step in path:
+        document = document[step]
+    return document
+
+
+def worker(keys: str) -> str:
+    """`nodes.yaml` in which the worker has more keys, each on a line of its own."""
+    return NODES + "".join(f"    {line}\n" for line in keys.splitlines())

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from stockman.model.errors import Refused
 from stockman.model.secret import Secret
 from stockman.talos.machine.configuration import configuration_text, machine_documents
-from tests.talos.machine.clusters import NODES, bundle, desired, documents, node_named
+from tests.talos.machine.clusters import NODES, bundle, desired, documents, node_named, section
 
 LINES = ["1.11", "1.12", "1.13", "1.14"]
 OIDC = "kubernetes: {oidc: {issuer_url: 'https://127.66.0.6/realm', client_id: k8s}}\n"
-
-
-def section(document: Any, *path: str | int) -> Any:
-    for step in path:
-        document = document[step]
-    return document
 
 
 @pytest.mark.parametrize("line", LINES)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
+from stockman.model.control_plane import ExtraArguments, InlineManifest
 from stockman.model.oidc import Oidc
 from stockman.model.origin import Traced
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.shapes import (
     ADDRESS_POOL,
+    DNS_LABEL,
     GIT_URL,
     HOST_OR_ADDRESS,
+    HTTP_URL,
     Asn,
     Domain,
     Example,
@@ -81,6 +85,14 @@ class KubernetesSection(Traced):
     """Whether controllers take work. None: only when there are no workers."""
     oidc: Oidc | None = None
     """None: no identity provider."""
+    extra_args: ExtraArguments = ExtraArguments()
+    """Arguments of the control plane's programs."""
+    extra_manifests: dict[Annotated[str, DNS_LABEL], Annotated[str, HTTP_URL]] = field(
+        default_factory=dict
+    )
+    """Addresses of manifests that Talos applies when the cluster comes up, by name."""
+    inline_manifests: dict[Annotated[str, DNS_LABEL], InlineManifest] = field(default_factory=dict)
+    """Manifests that Talos applies when the cluster comes up, by name."""
 
 
 @record

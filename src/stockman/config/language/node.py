@@ -10,7 +10,7 @@ from uuid import UUID
 from stockman.config.language.talos import NodeTalos
 from stockman.model.expectation import Expect
 from stockman.model.hardware import DataDisk, Hardware, Nic
-from stockman.model.machine import Link
+from stockman.model.links import Bond, Link, Route, VlanLink
 from stockman.model.origin import Traced
 from stockman.model.record import record
 from stockman.model.shapes import (
@@ -30,6 +30,7 @@ from stockman.model.shapes import (
     Vlan,
     VmidNumber,
 )
+from stockman.model.volumes import DiskSelector
 
 NodeMtu = Annotated[int, Between(1450, 9000, "bytes")]
 
@@ -69,6 +70,8 @@ class NodeKeys(Traced):
 
     disk: Annotated[str, Example("/dev/sda")] | None = None
     """Disk that Talos is installed on: a path, or a serial number."""
+    disk_selector: DiskSelector | None = None
+    """Disk that Talos is installed on, by what it is. None: see `disk`."""
     schematic_id: SchematicText | None = None
     """Image Factory schematic. None: the cluster's."""
     mtu: NodeMtu = 1500
@@ -82,9 +85,15 @@ class NodeKeys(Traced):
     vm: VmSection | None = None
     """The VM. None: the machine is not made by stockman."""
     talos: NodeTalos = NodeTalos()
-    """Extensions, kernel arguments and patches."""
+    """Extensions, kernel arguments, patches and settings."""
+    bond: Bond | None = None
+    """None: the card with the node's MAC address has its address."""
+    routes: tuple[Route, ...] = ()
+    """Routes besides the default one."""
+    vlans: tuple[VlanLink, ...] = ()
+    """VLANs on the node's link, besides the one with its address."""
     links: tuple[Link, ...] = ()
-    """Links that are up without an address (VLAN cards for Multus)."""
+    """Links besides the node's own (VLAN cards for Multus)."""
     labels: dict[Annotated[str, LABEL_KEY], str] = field(default_factory=dict)
     """Kubernetes labels."""
     annotations: dict[Annotated[str, LABEL_KEY], str] = field(default_factory=dict)

@@ -1,20 +1,29 @@
-"""Talos: version, images, extensions, kernel, patches, registries."""
+"""Talos: version, images, extensions, kernel, patches, registries, settings of machines."""
 
 from __future__ import annotations
 
 from dataclasses import field
 from typing import Annotated, Literal
 
-from stockman.model.machine import KernelArgument, PatchText, RegistryMirror, TalosPatches
+from stockman.model.firewall import Firewall
+from stockman.model.machine import (
+    HostDns,
+    KernelArgument,
+    KubePrism,
+    PatchText,
+    RegistryMirror,
+    TalosPatches,
+)
 from stockman.model.origin import Traced
 from stockman.model.record import record
+from stockman.model.settings import MachineSettings
 from stockman.model.shapes import HTTP_URL, Extension, SchematicText
 from stockman.model.version import Version
 
 
 @record
-class TalosSection(Traced):
-    """Talos for the whole cluster."""
+class TalosKeys(Traced):
+    """What only the whole cluster can say of Talos."""
 
     version: Version | None = None
     """Version. None: the newest that stockman was tested with."""
@@ -44,12 +53,27 @@ class TalosSection(Traced):
     """Which patch wins. `specific`: those of all nodes come first, then role, class and node, and
     the last one wins. `talhelper`: those of all nodes come last, as talhelper does it."""
     registries: dict[str, RegistryMirror] = field(default_factory=dict)
-    """Mirrors by registry host."""
+    """Mirrors and credentials by registry host."""
+    discovery: bool = True
+    """Whether machines find each other through the discovery service."""
+    kubespan: bool = False
+    """Whether machines talk through WireGuard; Cilium has an encryption of its own."""
+    kube_prism: KubePrism = KubePrism()
+    """The Kubernetes API on each machine's own loopback address."""
+    host_dns: HostDns = HostDns()
+    """The caching DNS server on each machine."""
+    firewall: Firewall = Firewall()
+    """What may reach the machines themselves."""
 
 
 @record
-class NodeTalos(Traced):
-    """Talos of one node or class; lists add to those of the cluster."""
+class TalosSection(MachineSettings, TalosKeys):
+    """Talos for the whole cluster."""
+
+
+@record
+class NodeTalosKeys(Traced):
+    """What makes the image and the patches of one node or class."""
 
     schematic: dict[str, object] | None = None
     """Schematic written out, for this node or class alone. None: see the cluster's keys."""
@@ -58,4 +82,9 @@ class NodeTalos(Traced):
     kernel_args: tuple[KernelArgument, ...] = ()
     """Further kernel arguments."""
     patches: tuple[PatchText, ...] = ()
-    """Patches after those of the cluster and role."""
+    """Patches after those of the cluster and role; those of the class come before the node's."""
+
+
+@record
+class NodeTalos(MachineSettings, NodeTalosKeys):
+    """Talos of one node or class; lists add to those of the cluster, and names win."""

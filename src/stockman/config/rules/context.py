@@ -16,6 +16,7 @@ class Context:
         self.estate: Estate = loaded.estate
         self.problems: Problems = loaded.problems
         self.complete = loaded.complete
+        self.kept = loaded.kept
         self._classic = loaded.classic
         self._opaque = {origin.name for origin in loaded.opaque}
         self._unfit = {

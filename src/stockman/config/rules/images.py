@@ -39,12 +39,13 @@ def _check_schematic(context: Context, node: NodeSection) -> None:
 
 
 def _check_disk(context: Context, node: NodeSection) -> None:
-    if node.disk is None and node.vm is None and "disk" not in node.origins:
+    unnamed = node.disk is None and node.disk_selector is None
+    if unnamed and node.vm is None and not {"disk", "disk_selector"} & node.origins.keys():
         context.problems.error(
             "config.missing-key",
             f"node {node.name} has no disk",
             why="a machine that stockman does not make has to say where Talos is installed",
-            fix="add `disk:` with a path or a serial number",
+            fix="add `disk:` with a path or a serial number, or `disk_selector:`",
             at=node.where("name"),
         )
 

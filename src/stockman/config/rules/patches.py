@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.config.rules.context import Context
-from stockman.model.origin import Origin
+from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
+from stockman.model.origin import Origin, Position
+from stockman.model.problem import Problem
 
 OWNED: dict[tuple[str, ...], str] = {
     ("machine", "type"): "the node's `controller:` key",
@@ -43,20 +45,23 @@ OWNED_KINDS: dict[str, str] = {
 }
 """Documents that a key of the configuration or the bundle decides."""
 
+FILE_MARK = "@"
+"""A text that starts so names a file with a patch in it."""
+_SEVERAL_DOCUMENTS = (1, 12)
+"""The first contract of which every configuration has several documents."""
+
 _Patches = Iterator[tuple[object, str, Origin | None]]
 
 
 def check(context: Context) -> None:
     for patch, owner, where in _patches(context):
         if isinstance(patch, list):
-            context.problems.error(
-                "patch.json6902",
-                f"{owner} is a list of operations",
-                why="Talos refuses JSON patches on configurations of several documents",
-                fix="write the patch as the part of the configuration that it changes",
-                at=where,
-            )
-        elif not isinstance(patch, dict):
+            _check_operations(context, owner, where)
+        if isinstance(patch, dict | list):
+            node = context.kept.get(where.at) if where is not None else None
+            if node is not None:
+                context.problems.extend(owned(node, owner))
+        elif not isinstance(patch, str) or not _may_hold_keys(patch):
             context.problems.error(
                 "patch.form",
                 f"{owner} is not a part of a configuration",
@@ -64,8 +69,61 @@ def check(context: Context) -> None:
                 fix="write keys, such as `machine: {sysctls: {...}}`",
                 at=where,
             )
-        else:
-            _check_owned(context, patch, owner, where)
+
+
+def owned(patch: Node, label: str) -> Iterator[Problem]:
+    """What is said of parts of one document of a patch that stockman decides."""
+    if isinstance(patch, Sequence):
+        for operation in patch.items:
+            yield from _owned_by_operation(operation, label)
+    if not isinstance(patch, Mapping):
+        return
+    name = _text(patch, "kind")
+    if name in OWNED_KINDS:
+        yield _owned(label, name, OWNED_KINDS[name], patch.at)
+    for path, decider in OWNED.items():
+        at = _place(patch, path)
+        if at is not None:
+            yield _owned(label, ".".join(path), decider, at)
+
+
+def _owned_by_operation(operation: Node, label: str) -> Iterator[Problem]:
+    """The same of one operation of a JSON patch, also where it moves or replaces all around."""
+    if not isinstance(operation, Mapping) or _text(operation, "op") == "test":
+        return
+    for key in ("path", "from"):
+        steps = tuple(_text(operation, key).strip("/").split("/"))
+        for path, decider in OWNED.items():
+            shorter = min(len(path), len(steps))
+            if steps[0] and path[:shorter] == steps[:shorter]:
+                yield _owned(label, ".".join(path), decider, operation.at)
+
+
+def _text(node: Mapping, key: str) -> str:
+    value = node.get(key)
+    return value.text if isinstance(value, Scalar) else ""
+
+
+def _place(patch: Mapping, path: tuple[str, ...]) -> Position | None:
+    """Where a path ends in a patch; None: the patch leaves it alone."""
+    node: Node = patch
+    at = patch.at
+    for step in path:
+        entry = node.entries.get(step) if isinstance(node, Mapping) else None
+        if entry is None:
+            return None
+        node, at = entry.value, entry.key.at
+    return at
+
+
+def _owned(label: str, what: str, decider: str, at: Position) -> Problem:
+    return Problem(
+        code="patch.owned-key",
+        what=f"{label} touches {what}",
+        where=at,
+        why=f"that follows from {decider}; a second opinion would be lost or break the node",
+        fix=f"remove {what} from the patch",
+    )
 
 
 def _patches(context: Context) -> _Patches:
@@ -81,25 +139,19 @@ def _patches(context: Context) -> _Patches:
             yield patch, owner, origin
 
 
-def _check_owned(
-    context: Context, patch: dict[str, object], owner: str, where: Origin | None
-) -> None:
-    kind = patch.get("kind")
-    if isinstance(kind, str) and kind in OWNED_KINDS:
-        _refuse(context, kind, OWNED_KINDS[kind], owner, where)
-    for path, decider in OWNED.items():
-        node: object = patch
-        for step in path:
-            node = node.get(step) if isinstance(node, dict) else None
-        if node is not None:
-            _refuse(context, ".".join(path), decider, owner, where)
+def _check_operations(context: Context, owner: str, where: Origin | None) -> None:
+    """Lists of operations apply to one document only; whether there is one is seen later."""
+    talos = context.estate.talos
+    contract = talos.contract or talos.version
+    if contract is None or contract.line >= _SEVERAL_DOCUMENTS:
+        context.problems.error(
+            "patch.json6902",
+            f"{owner} is a list of operations",
+            why="Talos refuses JSON patches on configurations of several documents",
+            fix="write the patch as the part of the configuration that it changes",
+            at=where,
+        )
 
 
-def _refuse(context: Context, what: str, decider: str, owner: str, where: Origin | None) -> None:
-    context.problems.error(
-        "patch.owned-key",
-        f"{owner} touches {what}",
-        why=f"that follows from {decider}; a second opinion would be lost or break the node",
-        fix=f"remove {what} from the patch",
-        at=where,
-    )
+def _may_hold_keys(text: str) -> bool:
+    return ":" in text or (text.startswith(FILE_MARK) and len(text) > 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from stockman.model.origin import Position
 
@@ -63,14 +64,30 @@ class Mapping:
         return None if entry is None else entry.value
 
 
+class ItemName(NamedTuple):
+    """What an item is called where it was written, and what brought it here."""
+
+    path: str
+    """Of its list. Empty: the list that it is in now."""
+    place: int
+    via: str
+
+
 class Sequence:
     """Items in the order written."""
 
-    __slots__ = ("at", "items")
+    __slots__ = ("at", "items", "names")
 
-    def __init__(self, at: Position, items: list[Node] | None = None) -> None:
+    def __init__(
+        self,
+        at: Position,
+        items: list[Node] | None = None,
+        names: tuple[ItemName, ...] = (),
+    ) -> None:
         self.at = at
         self.items = [] if items is None else items
+        self.names = names
+        """Of a list that was joined from several: the name of each item. Empty: of one list."""
 
 
 Node = Scalar | Mapping | Sequence
@@ -123,6 +140,19 @@ def scalars(node: Node) -> Iterator[Scalar]:
             yield from scalars(item)
 
 
+def copied(node: Node) -> Node:
+    """The same tree; changes to its mappings and lists leave the first one alone."""
+    if isinstance(node, Mapping):
+        entries = {
+            key: Entry(entry.key, copied(entry.value), name=entry.name, via=entry.via)
+            for key, entry in node.entries.items()
+        }
+        return Mapping(node.at, entries)
+    if isinstance(node, Sequence):
+        return Sequence(node.at, [copied(item) for item in node.items], node.names)
+    return node
+
+
 def merged(lower: Mapping, upper: Mapping) -> Mapping:
     """Two mappings as one: keys of `upper` win, mappings merge, lists and values are replaced."""
     entries = dict(lower.entries)
@@ -133,8 +163,8 @@ def merged(lower: Mapping, upper: Mapping) -> Mapping:
             and isinstance(below.value, Mapping)
             and isinstance(entry.value, Mapping)
         ):
-            joined = merged(below.value, entry.value)
-            entries[key] = Entry(entry.key, joined, name=entry.name, via=entry.via)
+            both = merged(below.value, entry.value)
+            entries[key] = Entry(entry.key, both, name=entry.name, via=entry.via)
         else:
             entries[key] = entry
     return Mapping(upper.at, entries)
@@ -162,3 +192,19 @@ def _carried(node: Node, via: str, path: str) -> Node:
     if isinstance(node, Sequence):
         return Sequence(node.at, [_carried(item, via, path) for item in node.items])
     return node
+
+
+def joined(lower: Entry, upper: Entry) -> Entry:
+    """Two lists as one that knows where each item is from; what is no list replaces."""
+    if not isinstance(lower.value, Sequence) or not isinstance(upper.value, Sequence):
+        return upper
+    names = (*_names(lower, lower.value), *_names(upper, upper.value))
+    items = [*lower.value.items, *upper.value.items]
+    value = Sequence(upper.value.at, items, names)
+    return Entry(upper.key, value, name=upper.name, via=upper.via)
+
+
+def _names(entry: Entry, items: Sequence) -> tuple[ItemName, ...]:
+    if items.names:
+        return items.names
+    return tuple(ItemName(entry.name, index, entry.via) for index in range(len(items.items)))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from stockman.talos.machine.facts import Document
-from stockman.talos.machine.network_documents import document
+from stockman.talos.machine.facts import Document, document
 
 _BOND_FIELDS = {
     "mode": "bondMode",

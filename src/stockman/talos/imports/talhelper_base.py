@@ -11,7 +11,7 @@ from stockman.talos.imports.go_template import NotUnderstood, is_template, rende
 from stockman.talos.imports.installer import Installer, installer_of, schematic_keys
 from stockman.talos.imports.talhelper_given import NEWEST, Asked, Given
 from stockman.talos.machine.facts import Document
-from stockman.talos.machine.network_documents import document as kind
+from stockman.talos.machine.facts import document as kind
 
 _MULTIDOC = (1, 12)
 """The contract from which on the network is made of documents."""

@@ -7,7 +7,7 @@ from stockman.config.source.tree import Entry, Mapping, Scalar, Sequence, untype
 from stockman.talos.imports.foreign import document, items, nested
 from stockman.talos.imports.talhelper_given import Asked, Given
 from stockman.talos.imports.talhelper_patches import PatchReader
-from stockman.talos.machine.network_documents import document as kind
+from stockman.talos.machine.facts import document as kind
 
 _KINDS = {
     "extensionServices": "ExtensionServiceConfig",

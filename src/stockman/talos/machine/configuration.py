@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import Refused
@@ -11,22 +11,33 @@ from stockman.model.secret import Secret, SecretForm
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.go_yaml import dump
 from stockman.talos.machine.documents_114 import documents_114
-from stockman.talos.machine.facts import Document, Machine
+from stockman.talos.machine.facts import NO_FILES, Document, Machine
+from stockman.talos.machine.firewall import firewall_documents
 from stockman.talos.machine.network_documents import network_documents
+from stockman.talos.machine.registries import registry_documents
+from stockman.talos.machine.settings_documents import settings_documents
 from stockman.talos.machine.v1alpha1 import v1alpha1
-from stockman.talos.machine.volume_documents import registry_documents, volume_documents
+from stockman.talos.machine.volume_documents import volume_documents
 from stockman.talos.node_image import node_image
 
 
-def machine_documents(desired: Desired, node: Node, bundle: SecretsBundle) -> list[Document]:
-    """The documents of one node's configuration, before any patch; secrets are `Secret`s."""
+def machine_documents(
+    desired: Desired,
+    node: Node,
+    bundle: SecretsBundle,
+    files: Mapping[str, str] = NO_FILES,
+) -> list[Document]:
+    """The documents of one node's configuration, before any patch; secrets are `Secret`s.
+
+    `files` are the texts of what `named_files` names; a file that is needed and not there refuses.
+    """
     if desired.cluster is None:
         raise ValueError("a node without a cluster")
     problems = Problems()
     image = node_image(node, desired.cluster.talos, problems)
     if image is None or problems.errors:
         raise Refused(_first(problems, node))
-    machine = Machine(desired, desired.cluster, node, bundle, image)
+    machine = Machine(desired, desired.cluster, node, bundle, image, files)
     return list(_documents(machine))
 
 
@@ -39,6 +50,8 @@ def _documents(machine: Machine) -> Iterator[Document]:
     if machine.styled(1, 12):
         yield from registry_documents(machine)
         yield from network_documents(machine)
+    yield from settings_documents(machine)
+    yield from firewall_documents(machine)
 
 
 def configuration_text(documents: list[Document]) -> Secret:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.talos.machine.facts import Document, Machine, encoded
-from stockman.talos.machine.network_documents import document, network_documents
+from stockman.talos.machine.facts import Document, Machine, document, encoded
+from stockman.talos.machine.firewall import firewall_documents
+from stockman.talos.machine.install_disk import install_match
+from stockman.talos.machine.network_documents import network_documents
+from stockman.talos.machine.registries import registry_documents
+from stockman.talos.machine.settings_documents import settings_documents
 from stockman.talos.machine.v1alpha1 import (
     AUDIT_POLICY,
     NO_LOAD_BALANCING,
     POD_SECURITY,
     api_names,
+    etcd,
+    inline_manifests,
     talos_access,
 )
-from stockman.talos.machine.volume_documents import registry_documents, volume_documents
+from stockman.talos.machine.volume_documents import volume_documents
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 DISCOVERY = "https://discovery.talos.dev/"
@@ -33,10 +39,7 @@ def _v1alpha1(machine: Machine) -> Document:
     controller = machine.is_controller
     cluster: Document = {"token": machine.bundle.secrets.bootstraptoken}
     if controller:
-        cluster["etcd"] = {
-            "ca": encoded(machine.bundle.certs.etcd, with_key=True),
-            "advertisedSubnets": [str(machine.cluster.network.node_cidr)],
-        }
+        cluster["etcd"] = etcd(machine)
     if machine.enabled("proxmox-ccm", "talos-ccm"):
         cluster["externalCloudProvider"] = {"enabled": True}
     return {
@@ -56,48 +59,28 @@ def _v1alpha1(machine: Machine) -> Document:
 
 def _system(machine: Machine) -> Iterator[Document]:
     identity = machine.bundle.cluster
-    yield document("DiscoveryServiceConfig", name="default", endpoint=DISCOVERY)
+    if machine.cluster.talos.discovery:
+        yield document("DiscoveryServiceConfig", name="default", endpoint=DISCOVERY)
     yield document("DiscoveryIdentityConfig", clusterID=identity.id, clusterSecret=identity.secret)
     yield document(
         "UnattendedInstallConfig",
         installer={"image": machine.image.installer},
-        provisioning={"diskSelector": {"match": _disk(machine.node.disk)}, "wipe": False},
+        provisioning={"diskSelector": {"match": install_match(machine)}, "wipe": False},
     )
-    yield from _volumes(machine)
+    yield from volume_documents(machine)
     yield document("FilesystemTrimConfig", interval=TRIM_EVERY)
     yield document("SecurityProfileConfig", workloadIsolation=True)
-    for name in machine.node.kernel_modules:
-        yield document("KernelModuleConfig", name=name)
+    yield from settings_documents(machine)
     yield from registry_documents(machine)
     yield from network_documents(machine)
-
-
-def _disk(disk: str) -> str:
-    field = "dev_path" if disk.startswith("/") else "serial"
-    return f'disk.{field} == "{disk}"'
-
-
-def _volumes(machine: Machine) -> Iterator[Document]:
-    encrypted = {one["name"]: one for one in volume_documents(machine)}
-    if "STATE" in encrypted:
-        yield encrypted["STATE"]
-    ephemeral = encrypted.get("EPHEMERAL") or document("VolumeConfig", name="EPHEMERAL")
-    yield ephemeral | {"mount": {"secure": True}}
+    yield from firewall_documents(machine)
 
 
 def _kubernetes(machine: Machine) -> Iterator[Document]:
     kubernetes = machine.cluster.kubernetes
     yield document("KubeClusterConfig", clusterName=machine.cluster.name, endpoint=machine.endpoint)
     yield _node(machine)
-    arguments: Document = {}
-    if machine.enabled("talos-ccm"):
-        arguments = {"extraArgs": {"rotate-server-certificates": "true"}}
-    yield document(
-        "KubeletConfig",
-        image=f"ghcr.io/siderolabs/kubelet:{machine.kubernetes}",
-        **arguments,
-        defaultRuntimeSeccompProfileEnabled=True,
-    )
+    yield _kubelet(machine)
     yield document(
         "KubeNetworkConfig",
         dnsDomain="cluster.local",
@@ -110,7 +93,20 @@ def _kubernetes(machine: Machine) -> Iterator[Document]:
         yield document("KubeAPIServerCAConfig", issuingCA=issuing)
     else:
         yield document("KubeAPIServerCAConfig", acceptedCAs=[authority.crt])
-    yield document("KubePrismConfig", port=7445)
+    if machine.cluster.talos.kube_prism.enabled:
+        yield document("KubePrismConfig", port=machine.cluster.talos.kube_prism.port)
+
+
+def _kubelet(machine: Machine) -> Document:
+    found = document(
+        "KubeletConfig",
+        image=f"ghcr.io/siderolabs/kubelet:{machine.kubernetes}",
+        config=dict(machine.settings.kubelet.extra_config),
+        extraArgs=machine.kubelet_arguments,
+        clusterDNS=[str(server) for server in machine.cluster_dns],
+        defaultRuntimeSeccompProfileEnabled=True,
+    )
+    return {name: part for name, part in found.items() if part}
 
 
 def _node(machine: Machine) -> Document:
@@ -121,9 +117,7 @@ def _node(machine: Machine) -> Document:
         labels = {CONTROL_PLANE: "", NO_LOAD_BALANCING: ""}
         if not machine.cluster.kubernetes.schedule_on_controllers:
             taints = {CONTROL_PLANE: "NoSchedule"}
-    found = document(
-        "KubeNodeConfig", nodeIP={"validSubnets": [str(machine.cluster.network.node_cidr)]}
-    )
+    found = document("KubeNodeConfig", nodeIP={"validSubnets": machine.node_ip_subnets})
     for key, value in (
         ("labels", labels | node.labels),
         ("annotations", node.annotations),
@@ -153,22 +147,36 @@ def _control_plane(machine: Machine) -> Iterator[Document]:
     access = talos_access(machine)
     if access is not None:
         yield document("KubeTalosAPIAccessConfig", **access)
-    yield document(
-        "KubeAPIServerConfig",
-        image=f"registry.k8s.io/kube-apiserver:{machine.kubernetes}",
-        certExtraSANs=api_names(machine),
-    )
-    for kind, program in (
-        ("KubeControllerManagerConfig", "kube-controller-manager"),
-        ("KubeSchedulerConfig", "kube-scheduler"),
-    ):
-        yield document(kind, image=f"registry.k8s.io/{program}:{machine.kubernetes}")
-    yield document(
-        "KubeProxyConfig",
-        enabled=False,
-        image=f"registry.k8s.io/kube-proxy:{machine.kubernetes}",
-    )
-    yield document("KubeCoreDNSConfig", enabled=False)
+    yield from _programs(machine)
+    yield document("KubeCoreDNSConfig", enabled=machine.has_core_dns)
+    for name, url in machine.cluster.kubernetes.extra_manifests.items():
+        yield document("KubeExternalManifestConfig", name=name, url=url)
+    for name, text in inline_manifests(machine):
+        yield document("KubeInlineManifestConfig", name=name, manifest=text)
+
+
+def _programs(machine: Machine) -> Iterator[Document]:
+    arguments = machine.cluster.kubernetes.extra_args
+    programs: list[tuple[str, str, dict[str, str], Document]] = [
+        (
+            "KubeAPIServerConfig",
+            "kube-apiserver",
+            arguments.api_server,
+            {"certExtraSANs": api_names(machine)},
+        ),
+        (
+            "KubeControllerManagerConfig",
+            "kube-controller-manager",
+            arguments.controller_manager,
+            {},
+        ),
+        ("KubeSchedulerConfig", "kube-scheduler", arguments.scheduler, {}),
+        ("KubeProxyConfig", "kube-proxy", {}, {"enabled": machine.has_kube_proxy}),
+    ]
+    for kind, program, extra, more in programs:
+        image = f"registry.k8s.io/{program}:{machine.kubernetes}"
+        given = {"extraArgs": dict(extra)} if extra else {}
+        yield document(kind, image=image, **given, **more)
 
 
 def _authentication(machine: Machine) -> Document:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from ipaddress import IPv4Address
+from types import MappingProxyType
 from typing import NamedTuple
 
 from stockman.crypto.certificates import CertificateAndKey
 from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.secret import Secret
+from stockman.model.settings import MachineSettings
 from stockman.model.version import Version
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.images import Image
 
 Document = dict[str, object]
 """One document of a configuration; confidential leaves are `Secret`s."""
+
+NO_FILES: Mapping[str, str] = MappingProxyType({})
+_DNS_INDEX = 10
 
 
 class Machine(NamedTuple):
@@ -24,6 +31,12 @@ class Machine(NamedTuple):
     node: Node
     bundle: SecretsBundle
     image: Image
+    files: Mapping[str, str] = NO_FILES
+    """Texts of the repository's files that the configuration contains, by name."""
+
+    @property
+    def settings(self) -> MachineSettings:
+        return self.node.settings
 
     @property
     def contract(self) -> Version:
@@ -53,6 +66,51 @@ class Machine(NamedTuple):
         known = self.desired.components
         return any(name in known and known[name].enabled is True for name in components)
 
+    def _disabled(self, component: str) -> bool:
+        known = self.desired.components
+        return component in known and known[component].enabled is False
+
+    @property
+    def has_core_dns(self) -> bool:
+        """Whether Talos installs CoreDNS: only where no component does."""
+        return self._disabled("coredns")
+
+    @property
+    def has_kube_proxy(self) -> bool:
+        """Whether Talos installs kube-proxy: only where Cilium does not take its place."""
+        if self._disabled("cilium"):
+            return True
+        cilium = self.desired.components.get("cilium")
+        return cilium is not None and cilium.values.get("kubeProxyReplacement") is False
+
+    @property
+    def cluster_dns(self) -> tuple[IPv4Address, ...]:
+        """DNS servers of pods; none where Talos finds them by itself."""
+        written = self.settings.kubelet.cluster_dns
+        kubernetes = self.cluster.kubernetes
+        if written or kubernetes.coredns_addr == kubernetes.svc_cidr[_DNS_INDEX]:
+            return written
+        return (kubernetes.coredns_addr,)
+
+    @property
+    def node_ip_subnets(self) -> list[str]:
+        """Networks that the node's address in Kubernetes is taken from."""
+        written = self.settings.kubelet.node_ip_subnets
+        return list(written) or [str(self.cluster.network.node_cidr)]
+
+    @property
+    def kubelet_arguments(self) -> dict[str, str]:
+        """Arguments of the kubelet; those that the user gives win."""
+        needed: dict[str, str] = {}
+        if self.enabled("talos-ccm"):
+            needed = {"rotate-server-certificates": "true"}
+        return needed | self.settings.kubelet.extra_args
+
+
+def document(kind: str, **fields: object) -> Document:
+    """A document that is not the v1alpha1 one."""
+    return {"apiVersion": "v1alpha1", "kind": kind, **fields}
+
 
 def encoded(pair: CertificateAndKey, *, with_key: bool) -> Document:
     """A certificate and, for controllers, its key as the v1alpha1 document holds them."""
@@ -63,6 +121,11 @@ def encoded(pair: CertificateAndKey, *, with_key: bool) -> Document:
 def encoded_key(pem: Secret) -> Secret:
     """A key as the v1alpha1 document holds it."""
     return Secret(_base64(pem.reveal()))
+
+
+def encoded_text(text: str) -> str:
+    """Text as the v1alpha1 document holds certificates."""
+    return _base64(text)
 
 
 def _base64(text: str) -> str:

@@ -3,49 +3,66 @@
 from __future__ import annotations
 
 from stockman.talos.machine.facts import Document, Machine
+from stockman.talos.machine.wires import Face, Wire, bond_options, wires
 
 
 def old_network(machine: Machine) -> Document | None:
     """The `network` section; None from contract 1.13 on, which has none."""
     if machine.styled(1, 13):
         return None
+    kubespan: Document = {}
+    if machine.cluster.talos.kubespan:
+        kubespan = {"kubespan": {"enabled": True}}
     if machine.styled(1, 12):
-        return {}
+        return kubespan
     network = machine.cluster.network
-    return {
+    section: Document = {
         "hostname": machine.node.name,
-        "interfaces": [_addressed(machine), *_unaddressed(machine)],
+        "interfaces": [_interface(wire) for wire in wires(machine)],
         "nameservers": [str(server) for server in network.dns_servers],
         "disableSearchDomain": True,
     }
+    entries = machine.settings.host_entries
+    if entries:
+        section["extraHostEntries"] = [
+            {"ip": address, "aliases": list(names)} for address, names in entries.items()
+        ]
+    return section | kubespan
 
 
-def _addressed(machine: Machine) -> Document:
-    node, network = machine.node, machine.cluster.network
-    link: Document = {"deviceSelector": {"hardwareAddr": node.mac_addr}, "mtu": node.mtu}
-    where: Document = link
-    if network.vlan_tag is not None:
-        where = {"vlanId": network.vlan_tag}
-    if network.addressing == "dhcp":
-        where["dhcp"] = True
-    else:
-        where["dhcp"] = False
-        where["addresses"] = [str(node.address)]
-        where["routes"] = [{"network": "0.0.0.0/0", "gateway": str(network.default_gateway)}]
-    if machine.is_controller:
-        where["vip"] = {"ip": str(machine.cluster.kubernetes.api_addr)}
-    if network.vlan_tag is not None:
-        where["mtu"] = node.mtu
-        link["dhcp"] = False
-        link["vlans"] = [where]
-    return link
+def _interface(wire: Wire) -> Document:
+    interface: Document = {"interface": wire.name}
+    if wire.bond is not None:
+        # The permanent address stays when a card joins a bond; its other address does not.
+        cards = [{"permanentAddr": mac} for mac in wire.macs]
+        interface["bond"] = {
+            "mode": wire.bond.mode,
+            "deviceSelectors": cards,
+            **bond_options(wire.bond),
+        }
+    elif wire.macs:
+        interface = {"deviceSelector": {"hardwareAddr": wire.macs[0]}}
+    interface |= _face(wire.face)
+    if wire.vlans:
+        interface["vlans"] = [{"vlanId": tag} | _face(face) for tag, face in wire.vlans]
+    return interface
 
 
-def _unaddressed(machine: Machine) -> list[Document]:
-    links: list[Document] = []
-    for link in machine.node.links:
-        entry: Document = {"interface": link.name, "dhcp": False}
-        if link.mtu is not None:
-            entry["mtu"] = link.mtu
-        links.append(entry)
-    return links
+def _face(face: Face) -> Document:
+    found: Document = {"dhcp": face.dhcp}
+    if face.mtu is not None:
+        found["mtu"] = face.mtu
+    if face.addresses:
+        found["addresses"] = [str(address) for address in face.addresses]
+    if face.routes:
+        found["routes"] = [
+            {
+                "network": str(route.network),
+                **({"gateway": str(route.gateway)} if route.gateway is not None else {}),
+                **({"metric": route.metric} if route.metric is not None else {}),
+            }
+            for route in face.routes
+        ]
+    if face.vip:
+        found["vip"] = {"ip": face.vip}
+    return found

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from stockman.talos.machine.facts import Document, Machine, encoded, encoded_key
+from stockman.talos.machine.files import file_text
+from stockman.talos.machine.install_disk import install_disk
+from stockman.talos.machine.network_documents import host_dns
+from stockman.talos.machine.nvidia import (
+    RUNTIME,
+    RUNTIME_FILE,
+    is_default_runtime,
+    kernel_modules,
+    sysctls,
+)
 from stockman.talos.machine.old_network import old_network
+from stockman.talos.machine.registries import registry_section
 
 POD_SECURITY: Document = {
     "apiVersion": "pod-security.admission.config.k8s.io/v1alpha1",
@@ -51,11 +62,10 @@ def _machine(machine: Machine) -> Document:
         section["network"] = network
     section["install"] = install(machine)
     if not machine.styled(1, 12):
-        section["registries"] = _registries(machine)
+        section["registries"] = registry_section(machine)
         section["time"] = {"servers": list(machine.cluster.network.ntp_servers)}
     section["features"] = _features(machine)
-    if node.kernel_modules:
-        section["kernel"] = {"modules": [{"name": name} for name in node.kernel_modules]}
+    section |= _kernel(machine)
     labels = {NO_LOAD_BALANCING: ""} if machine.is_controller else {}
     labels |= node.labels
     if labels:
@@ -72,45 +82,54 @@ def api_names(machine: Machine) -> list[str]:
     return [str(machine.cluster.kubernetes.api_addr), *machine.cluster.kubernetes.api_tls_sans]
 
 
+def _kernel(machine: Machine) -> Document:
+    settings = machine.settings
+    modules = [{"name": name} for name in kernel_modules(machine)]
+    found: Document = {
+        "kernel": {"modules": modules} if modules else {},
+        "sysctls": sysctls(machine),
+        "sysfs": dict(settings.sysfs),
+        "udev": {"rules": list(settings.udev_rules)} if settings.udev_rules else {},
+        "env": {} if machine.styled(1, 13) else dict(settings.environment),
+    }
+    if is_default_runtime(machine):
+        file = {"content": RUNTIME, "path": RUNTIME_FILE, "op": "create"}
+        found["files"] = [file]
+    return {name: part for name, part in found.items() if part}
+
+
 def _kubelet(machine: Machine) -> Document:
+    settings = machine.settings.kubelet
     kubelet: Document = {
         "image": f"ghcr.io/siderolabs/kubelet:{machine.kubernetes}",
+        "clusterDNS": [str(server) for server in machine.cluster_dns],
+        "extraArgs": machine.kubelet_arguments,
+        "extraMounts": [
+            {
+                "destination": mount.destination or mount.source,
+                "type": "bind",
+                "source": mount.source,
+                "options": list(mount.options),
+            }
+            for mount in settings.extra_mounts
+        ],
+        "extraConfig": dict(settings.extra_config),
         "defaultRuntimeSeccompProfileEnabled": True,
-        "nodeIP": {"validSubnets": [str(machine.cluster.network.node_cidr)]},
+        "nodeIP": {"validSubnets": machine.node_ip_subnets},
         "disableManifestsDirectory": True,
     }
-    if machine.enabled("talos-ccm"):
-        kubelet["extraArgs"] = {"rotate-server-certificates": "true"}
-    return kubelet
+    return {name: part for name, part in kubelet.items() if part}
 
 
 def install(machine: Machine) -> Document:
-    """Where and what Talos installs."""
-    disk = machine.node.disk
-    section: Document = (
-        {"disk": disk} if disk.startswith("/") else {"diskSelector": {"serial": disk}}
-    )
-    section |= {"image": machine.image.installer, "wipe": False}
+    """Where and what Talos installs.
+
+    Kernel arguments are part of the image: `extraKernelArgs` and `grubUseUKICmdline` exclude each
+    other.
+    """
+    section = install_disk(machine) | {"image": machine.image.installer, "wipe": False}
     if machine.styled(1, 12):
         section["grubUseUKICmdline"] = True
-    return section
-
-
-def _registries(machine: Machine) -> Document:
-    mirrors: Document = {}
-    config: Document = {}
-    for host, mirror in machine.cluster.talos.registries.items():
-        entry: Document = {"endpoints": list(mirror.endpoints)}
-        if mirror.skip_fallback:
-            entry["skipFallback"] = True
-        mirrors[host] = entry
-        if mirror.username is not None and mirror.password is not None:
-            config[host] = {"auth": {"username": mirror.username, "password": mirror.password}}
-    section: Document = {}
-    if mirrors:
-        section["mirrors"] = mirrors
-    if config:
-        section["config"] = config
     return section
 
 
@@ -121,10 +140,11 @@ def _features(machine: Machine) -> Document:
     access = talos_access(machine)
     if access is not None:
         features["kubernetesTalosAPIAccess"] = {"enabled": True, **access}
+    prism = machine.cluster.talos.kube_prism
     return features | {
         "diskQuotaSupport": True,
-        "kubePrism": {"enabled": True, "port": 7445},
-        "hostDNS": {"enabled": True, "forwardKubeDNSToHost": True},
+        "kubePrism": {"enabled": prism.enabled, "port": prism.port},
+        "hostDNS": host_dns(machine),
     }
 
 
@@ -173,25 +193,66 @@ def _cluster(machine: Machine) -> Document:
         "aggregatorCA": encoded(bundle.certs.k8saggregator, with_key=True),
         "serviceAccount": {"key": encoded_key(bundle.certs.k8sserviceaccount)},
         "apiServer": _api_server(machine),
-        "controllerManager": {
-            "image": f"registry.k8s.io/kube-controller-manager:{machine.kubernetes}"
-        },
-        "proxy": {"disabled": True, "image": f"registry.k8s.io/kube-proxy:{machine.kubernetes}"},
-        "scheduler": {"image": f"registry.k8s.io/kube-scheduler:{machine.kubernetes}"},
+        "controllerManager": _program(
+            machine, "kube-controller-manager", kubernetes.extra_args.controller_manager
+        ),
+        "proxy": _proxy(machine),
+        "scheduler": _program(machine, "kube-scheduler", kubernetes.extra_args.scheduler),
         **_shared(machine),
-        "etcd": {
-            "ca": encoded(bundle.certs.etcd, with_key=True),
-            "advertisedSubnets": [str(machine.cluster.network.node_cidr)],
-        },
-        "coreDNS": {"disabled": True},
+        "etcd": etcd(machine),
+        **({} if machine.has_core_dns else {"coreDNS": {"disabled": True}}),
+        **_manifests(machine),
         "allowSchedulingOnControlPlanes": kubernetes.schedule_on_controllers,
     }
+
+
+def _program(machine: Machine, name: str, arguments: dict[str, str]) -> Document:
+    image: Document = {"image": f"registry.k8s.io/{name}:{machine.kubernetes}"}
+    return image | ({"extraArgs": dict(arguments)} if arguments else {})
+
+
+def _proxy(machine: Machine) -> Document:
+    off = {} if machine.has_kube_proxy else {"disabled": True}
+    return {**off, "image": f"registry.k8s.io/kube-proxy:{machine.kubernetes}"}
+
+
+def etcd(machine: Machine) -> Document:
+    """The `etcd` section, which every contract has."""
+    section: Document = {
+        "ca": encoded(machine.bundle.certs.etcd, with_key=True),
+        "advertisedSubnets": [str(machine.cluster.network.node_cidr)],
+    }
+    arguments = machine.cluster.kubernetes.extra_args.etcd
+    return section | ({"extraArgs": dict(arguments)} if arguments else {})
+
+
+def _manifests(machine: Machine) -> Document:
+    found: Document = {
+        "extraManifests": list(machine.cluster.kubernetes.extra_manifests.values()),
+        "inlineManifests": [
+            {"name": name, "contents": contents} for name, contents in inline_manifests(machine)
+        ],
+    }
+    return {name: part for name, part in found.items() if part}
+
+
+def inline_manifests(machine: Machine) -> list[tuple[str, str]]:
+    """Manifests by name, with the texts of their files."""
+    return [
+        (
+            name,
+            manifest.contents
+            if manifest.file is None
+            else file_text(machine, manifest.file, manifest.where("file")),
+        )
+        for name, manifest in machine.cluster.kubernetes.inline_manifests.items()
+    ]
 
 
 def _shared(machine: Machine) -> Document:
     section: Document = {
         "discovery": {
-            "enabled": True,
+            "enabled": machine.cluster.talos.discovery,
             "registries": {"kubernetes": {"disabled": True}, "service": {}},
         }
     }
@@ -201,10 +262,8 @@ def _shared(machine: Machine) -> Document:
 
 
 def _api_server(machine: Machine) -> Document:
-    section: Document = {"image": f"registry.k8s.io/kube-apiserver:{machine.kubernetes}"}
-    arguments = oidc_arguments(machine)
-    if arguments:
-        section["extraArgs"] = arguments
+    arguments = oidc_arguments(machine) | machine.cluster.kubernetes.extra_args.api_server
+    section = _program(machine, "kube-apiserver", arguments)
     section["certSANs"] = api_names(machine)
     if not machine.styled(1, 12):
         section["disablePodSecurityPolicy"] = True
@@ -214,7 +273,7 @@ def _api_server(machine: Machine) -> Document:
     }
 
 
-def oidc_arguments(machine: Machine) -> Document:
+def oidc_arguments(machine: Machine) -> dict[str, str]:
     """Arguments that let the API take logins of an identity provider; none without one."""
     oidc = machine.cluster.kubernetes.oidc
     if oidc is None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
+from stockman.config.source.tree import Mapping, Node, Scalar, Sequence, copied
 from stockman.model.origin import Origin, Position
+from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.talos.patches.decode import Decoder, Path
 from stockman.talos.patches.deletes import Delete, deleted, take_deletes
@@ -47,30 +48,50 @@ class Patch:
     text: str
     first_line: int = 1
     """The line of the file at which the text starts."""
+    first_column: int = 1
+    """The column at which each of its lines starts."""
     place: Position | None = None
     """None: the text stands in the file as it is. Otherwise all of it is said to stand here."""
+    node: Node | None = None
+    """The patch where it was read already, as one document; the text counts for nothing then."""
 
 
 def apply_patches(
-    documents: Iterable[Document], patches: Iterable[Patch], minor: str
+    documents: Iterable[Document],
+    patches: Iterable[Patch],
+    minor: str,
+    problems: Problems | None = None,
 ) -> tuple[Document, ...]:
     """The documents with all patches in them; raises PatchRefused at the first that does not apply.
 
-    What is given is not changed. `minor`: whose rules hold, `1.13`.
+    What is given is not changed. `minor`: whose rules hold, `1.13`. With `problems`, patches that
+    do not apply are told there and left out.
     """
     known = table(minor)
     result = tuple(documents)
+    copied_before: dict[int, Document] = {}
     printed = False
     for patch in patches:
         try:
             steps = _prepared(patch, minor)
             if steps.operations is None:
-                result, printed = _strategic(known, result, steps), True
+                result, printed = _strategic(known, result, steps, copied_before), True
             else:
                 result = _operated(known, result, steps.operations, printed=printed)
         except Misfit as misfit:
-            raise _refusal(misfit, patch) from None
+            refusal = _refusal(misfit, patch)
+            if problems is None:
+                raise refusal from None
+            problems.add(refusal.problem)
     return result
+
+
+def read_patch(patch: Patch) -> tuple[Node, ...]:
+    """The documents of a patch before Talos' types; raises PatchRefused where it is no YAML."""
+    try:
+        return _nodes(patch)
+    except Misfit as misfit:
+        raise _refusal(misfit, patch) from None
 
 
 def load_documents(
@@ -106,11 +127,17 @@ class _Steps:
     operations: tuple[Operation, ...] | None = None
 
 
+def _nodes(patch: Patch) -> tuple[Node, ...]:
+    if patch.node is not None:
+        return (copied(patch.node),)
+    return read_documents(patch.file, patch.text, patch.first_line, patch.first_column)
+
+
 @lru_cache(maxsize=512)
 def _prepared(patch: Patch, minor: str) -> _Steps:
     """Strategic first; a list of operations where that fails, as Talos tries it."""
     known = table(minor)
-    nodes = read_documents(patch.file, patch.text, patch.first_line)
+    nodes = _nodes(patch)
     first = nodes[0] if nodes else None
     if isinstance(first, Sequence):
         return _Steps(operations=_operations(known, first, patch))
@@ -156,11 +183,17 @@ def _in_order(
 
 
 def _strategic(
-    known: Table, documents: tuple[Document, ...], steps: _Steps
+    known: Table,
+    documents: tuple[Document, ...],
+    steps: _Steps,
+    copied_before: dict[int, Document],
 ) -> tuple[Document, ...]:
+    """The documents with one patch; `copied_before`: those that Talos could copy, by identity."""
     result = {document.identity: document for document in documents}
     for document in documents:
-        refuse_times(document)
+        if id(document) not in copied_before:
+            refuse_times(document)
+            copied_before[id(document)] = document
     met = set(result)
     for step in steps.strategic:
         ours = result.get(step.identity) if step.identity in met else None

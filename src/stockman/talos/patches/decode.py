@@ -7,11 +7,13 @@ from datetime import datetime
 
 from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
 from stockman.model.origin import Origin
+from stockman.model.secret import Secret
 from stockman.talos.patches import codecs
 from stockman.talos.patches.problems import Misfit, path_text
 from stockman.talos.patches.resolve import Resolved, as_bool, resolved
 from stockman.talos.patches.sizes import duration_text, nanoseconds
 from stockman.talos.patches.table import NUMBERS, Table, Type
+from stockman.talos.patches.traced import TracedScalar
 from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
 
 Path = tuple[str | int, ...]
@@ -123,17 +125,15 @@ class Decoder:
             raise self._misfit(node, path, "one value is needed here")
         try:
             if type_.name.endswith(".PortRange"):
-                return Leaf(
-                    codecs.ports(_number("uint16", _typed(node)), node.text),
-                    self._origin(node, path),
-                )
-            return Leaf(codecs.printed(type_, node.text), self._origin(node, path))
+                ports = codecs.ports(_number("uint16", _typed(node)), node.text)
+                return Leaf(ports, self._origin(node, path))
+            return self._leaf(codecs.printed(type_, node.text), node, path)
         except ValueError as error:
             raise self._misfit(node, path, str(error)) from None
 
     def _argument(self, node: Node, path: Path) -> Tree:
         if isinstance(node, Scalar):
-            return Leaf(node.text, self._origin(node, path))
+            return self._leaf(node.text, node, path)
         if isinstance(node, Sequence) and all(isinstance(one, Scalar) for one in node.items):
             return self._list(self._table.type("[]string"), node, path)
         raise self._misfit(node, path, "a text or a list of texts is needed here")
@@ -146,7 +146,7 @@ class Decoder:
                 self._origin(node, path),
                 [self._anything(item, (*path, at)) for at, item in enumerate(node.items)],
             )
-        return Leaf(_typed(node), self._origin(node, path))
+        return self._leaf(_typed(node), node, path)
 
     def _scalar(self, type_: Type, node: Node, path: Path) -> Leaf:
         if not isinstance(node, Scalar):
@@ -154,6 +154,12 @@ class Decoder:
         value = self._scalar_of(type_, node)
         if value is None:
             raise self._misfit(node, path, f"{_WANTED.get(type_.kind, 'a whole number')} is needed")
+        return self._leaf(value, node, path)
+
+    def _leaf(self, value: object, node: Scalar, path: Path) -> Leaf:
+        """A value and its origin; what was secret stays so."""
+        if isinstance(node, TracedScalar) and node.secret is not None:
+            value = node.secret if value == node.text else Secret(str(value))
         return Leaf(value, self._origin(node, path))
 
     def _scalar_of(self, type_: Type, node: Scalar) -> object:
@@ -230,6 +236,8 @@ def _with_certificates(branch: Branch, node: Mapping) -> Branch:
         leaf = branch.get(key)
         if not isinstance(leaf, Leaf) or leaf.value == codecs.REDACTED:
             continue
+        if isinstance(leaf.value, Secret):
+            continue
         try:
             branch[key] = Leaf(codecs.from_base64(str(leaf.value)), leaf.origin)
         except ValueError as error:
@@ -247,8 +255,14 @@ def _trim_contents(items: Items) -> None:
     for item in items:
         contents = item.get("contents") if isinstance(item, Branch) else None
         if isinstance(item, Branch) and isinstance(contents, Leaf):
-            text = str(contents.value).lstrip(_BEFORE_CONTENTS)
-            item["contents"] = Leaf(text, contents.origin)
+            item["contents"] = Leaf(_trimmed(contents.value), contents.origin)
+
+
+def _trimmed(value: object) -> object:
+    if isinstance(value, Secret):
+        text = value.reveal().lstrip(_BEFORE_CONTENTS)
+        return value if text == value.reveal() else Secret(text)
+    return str(value).lstrip(_BEFORE_CONTENTS)
 
 
 def unknown_field(key: Scalar, path: Path, type_: Type) -> Misfit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman.model.origin import Origin
+from stockman.model.secret import Secret
 from stockman.talos.patches import codecs
 from stockman.talos.patches.addresses import merged_url, url
 from stockman.talos.patches.problems import Misfit, path_text
@@ -271,6 +272,8 @@ def _own_text(type_: Type, left: Tree | None, right: Tree | None, path: Path) ->
     if short == "InstallDiskSizeMatcher":
         raise _misfit(right.origin, path, "Talos cannot merge two conditions of a size")
     if not isinstance(left, Leaf) or not isinstance(right, Leaf):
+        return right
+    if isinstance(left.value, Secret) or isinstance(right.value, Secret):
         return right
     if short == "Size":
         hidden = "%" in str(right.value) and left.value != "" and "%" not in str(left.value)

@@ -17,9 +17,14 @@ _Mark: TypeAlias = Any
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 
 
-def read_documents(file: str, text: str, first_line: int = 1) -> tuple[Node, ...]:
-    """The documents of a text; one without content is a null. `first_line`: where it starts."""
-    reader = _Reader(file, first_line)
+def read_documents(
+    file: str, text: str, first_line: int = 1, first_column: int = 1
+) -> tuple[Node, ...]:
+    """The documents of a text; one without content is a null.
+
+    `first_line`, `first_column`: where it starts in its file.
+    """
+    reader = _Reader(file, first_line, first_column)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             reader.take(event)
@@ -44,10 +49,11 @@ class _Open:
 
 
 class _Reader:
-    def __init__(self, file: str, first_line: int) -> None:
+    def __init__(self, file: str, first_line: int, first_column: int) -> None:
         self.documents: list[Node] = []
         self._file = file
         self._first = first_line
+        self._column = first_column
         self._open: list[_Open] = []
         self._anchors: dict[str, tuple[Node, int]] = {}
         self._aliased = 0
@@ -84,8 +90,8 @@ class _Reader:
 
     def _at(self, mark: _Mark) -> Position:
         if mark is None:
-            return Position(self._file, self._first, 1)
-        return Position(self._file, mark.line + self._first, mark.column + 1)
+            return Position(self._file, self._first, self._column)
+        return Position(self._file, mark.line + self._first, mark.column + self._column)
 
     def _named(self, anchor: str | None, node: Node, size: int) -> None:
         if anchor is not None:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
 from stockman.model.origin import Origin
+from stockman.model.secret import Secret
 from stockman.talos.patches.resolve import moment_text
 from stockman.talos.patches.tree import Branch, Leaf, Tree
 
@@ -17,11 +18,15 @@ _WRITTEN_OUT = 1e21
 class TracedScalar(Scalar):
     """A value that brings its origin along."""
 
-    __slots__ = ("origin",)
+    __slots__ = ("origin", "secret")
 
-    def __init__(self, text: str, origin: Origin, *, plain: bool) -> None:
+    def __init__(
+        self, text: str, origin: Origin, *, plain: bool, secret: Secret | None = None
+    ) -> None:
         super().__init__(text, origin.at, plain=plain, span=_SPAN)
         self.origin = origin
+        self.secret = secret
+        """The secret that the text is of. None: everybody may see it."""
 
 
 class TracedMapping(Mapping):
@@ -47,6 +52,9 @@ class TracedSequence(Sequence):
 def as_node(tree: Tree) -> Node:
     """A tree as the node that would have been read from its text."""
     if isinstance(tree, Leaf):
+        if isinstance(tree.value, Secret):
+            text = tree.value.reveal()
+            return TracedScalar(text, tree.origin, plain=False, secret=tree.value)
         text, plain = _text(tree.value)
         return TracedScalar(text, tree.origin, plain=plain)
     if isinstance(tree, Branch):

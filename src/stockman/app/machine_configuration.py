@@ -1,0 +1,108 @@
+"""Machine configurations of the nodes, as they would be given to the machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from stockman.app import machine_configuration_problems as trouble
+from stockman.app.bundles import open_bundle
+from stockman.app.keyring import Keyring, find_keyring
+from stockman.app.machine_configuration_patches import PatchFiles
+from stockman.app.machine_files import machine_files
+from stockman.app.secret_reading import revealed
+from stockman.app.secret_resolving import Surroundings, resolve_secrets
+from stockman.app.validation import validate_files
+from stockman.config.resolve import resolve
+from stockman.model.desired import Desired, Node
+from stockman.model.errors import NotFound, Refused
+from stockman.model.problem import Problem, Problems
+from stockman.talos.machine.assembly import Assembled, Assembly
+from stockman.talos.machine.assembly_patches import check_owned
+from stockman.talos.machine.assembly_secrets import Masking, secrets_of
+from stockman.talos.patches.problems import PatchRefused
+from stockman.talos.patches.tree import Branch
+
+
+class Machines:
+    """The machines of a directory, with everything their configurations are made from."""
+
+    def __init__(
+        self,
+        desired: Desired,
+        assembly: Assembly,
+        masking: Masking,
+        problems: Problems,
+        warnings: tuple[Problem, ...],
+    ) -> None:
+        self._desired = desired
+        self._assembly = assembly
+        self._problems = problems
+        """Secrets that are not at hand; only those that a configuration needs matter."""
+        self.masking = masking
+        self.warnings = warnings
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return self._desired.nodes
+
+    @property
+    def minor(self) -> str:
+        """The Talos that reads the configurations, `1.13`."""
+        return self._assembly.minor
+
+    def named(self, name: str) -> Node:
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise NotFound(trouble.no_such(name, [str(node.name) for node in self.nodes]))
+
+    def assembled(self, node: Node) -> Assembled:
+        """The configuration of a node; refuses when a patch does not apply."""
+        return self._assembly.of(node)
+
+    def documents(self, node: Node, *, show_secrets: bool) -> tuple[Branch, ...]:
+        """The documents of a node's configuration as Talos prints them, secrets masked or not."""
+        assembled = self.assembled(node)
+        if not show_secrets:
+            return tuple(self.masking.masked(one) for one in assembled.printed())
+        try:
+            return assembled.revealed()
+        except Refused as refused:
+            raise Refused(self._reason(refused.problem)) from None
+
+    def _reason(self, problem: Problem) -> Problem:
+        """Why a secret is not at hand, where that is known."""
+        reference, _, _ = problem.why.partition(" is a reference")
+        same = (one for one in self._problems if one.what.endswith(f" {reference}"))
+        return next(same, problem)
+
+
+def machines(directory: Path, environment: Mapping[str, str]) -> Machines:
+    """The machines of a directory; refuses mistakes, and a bundle that cannot be opened."""
+    loaded = validate_files(directory).loaded
+    desired = resolve(loaded)
+    if desired.cluster is None:
+        raise NotFound(trouble.no_cluster())
+    keyring = find_keyring(directory, environment)
+    bundle = open_bundle(directory, keyring)
+    around = Surroundings(directory=directory, keyring=keyring, environment=environment)
+    resolved = resolve_secrets(desired, around)
+    problems = Problems()
+    files = PatchFiles(directory, loaded, problems, _opener(keyring))
+    patches = files.patches(desired)
+    check_owned(patches, problems)
+    for problem in problems.errors:
+        raise PatchRefused(problem)
+    texts = machine_files(directory, desired)
+    return Machines(
+        desired,
+        Assembly(resolved.desired, bundle, patches, texts),
+        Masking(secrets_of(resolved.desired, bundle), files.encrypted),
+        resolved.problems,
+        (*keyring.problems, *problems.warnings),
+    )
+
+
+def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes]:
+    return lambda content, name: revealed(content, name, keyring)

@@ -1,0 +1,158 @@
+"""Patches of machine configurations in files: those of the template directories, and referenced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from stockman.app import machine_configuration_problems as trouble
+from stockman.config.load import Loaded
+from stockman.config.source.text import MAX_BYTES, Unreadable, decoded
+from stockman.config.source.tree import Scalar
+from stockman.model.desired import Desired
+from stockman.model.origin import Origin, Position
+from stockman.model.problem import Problems
+from stockman.talos.machine.assembly_patches import PatchSet, Scope, Written, patch_set
+from stockman.talos.patches.apply import Patch
+
+Decrypt = Callable[[bytes, str], bytes]
+"""The plaintext of an encrypted file, by its content and name."""
+
+_CLASSIC = {"global": "all", "controller": "controller", "worker": "worker"}
+_TOML = {"all": "all", "control-plane": "controller", "worker": "worker"}
+_ENDINGS = (".yaml", ".yml")
+_JINJA, _GO = ".j2", ".tpl"
+_PARTIAL = ".partial.yaml.j2"
+_MARKERS = {_JINJA: re.compile(r"#[{%|]"), _GO: re.compile(r"\{\{")}
+_TALHELPER = re.compile(r"\{\{|(?<!\$)\$\{[A-Za-z_]")
+"""What talhelper would fill in: its own templates, and variables of the environment."""
+_ENCRYPTED = re.compile(rb"^sops:", re.MULTILINE)
+
+
+class PatchFiles:
+    """The patch files of one directory; each is read once, and told of once."""
+
+    def __init__(
+        self, directory: Path, loaded: Loaded, problems: Problems, decrypt: Decrypt | None = None
+    ) -> None:
+        self._directory = directory
+        self._loaded = loaded
+        self._problems = problems
+        self._decrypt = decrypt
+        self._talhelper = loaded.estate.talos.patch_order == "talhelper"
+        self._read: dict[str, Patch | None] = {}
+        self.texts: dict[str, str] = {}
+        """Texts by file name, for those who show lines of them; none of encrypted files."""
+        self.encrypted: list[str] = []
+        """Files that are encrypted; without a way to open them they give no patches."""
+
+    def patches(self, desired: Desired) -> PatchSet:
+        """All patches of a cluster: those of the keys, of the directories, and referenced."""
+        written = Written(
+            nodes=self._loaded.kept, referenced=self._referenced, text_place=self._text_place
+        )
+        nodes = {str(node.name) for node in desired.nodes}
+        return patch_set(desired, written, self._in_directories(nodes))
+
+    @property
+    def has_directories(self) -> bool:
+        """Whether there is any patch file in the template directories."""
+        return any(True for _ in self._listed())
+
+    def _listed(self) -> Iterator[tuple[str, str]]:
+        """The directory of patches and the path of every file, sorted; overrides win."""
+        classic = self._loaded.classic
+        root = "templates" if classic else "template"
+        inner = "talos/patches" if classic else "talos"
+        found: dict[str, str] = {}
+        for layer in ("config", "overrides"):
+            base = self._directory / root / layer / inner
+            for path in sorted(base.glob("*/*")) + sorted(base.glob("node/*/*")):
+                relative = path.relative_to(base)
+                if _is_patch(path) and (classic or relative.parts[0] in (*_TOML, "node")):
+                    found[str(relative)] = path.relative_to(self._directory).as_posix()
+        for name, place in sorted(found.items()):
+            yield name.rpartition("/")[0], place
+
+    def _in_directories(self, nodes: Iterable[str]) -> dict[Scope, tuple[Patch, ...]]:
+        known = set(nodes)
+        scopes = _CLASSIC if self._loaded.classic else _TOML
+        found: dict[Scope, tuple[Patch, ...]] = {}
+        for directory, path in self._listed():
+            name = directory.removeprefix("node/")
+            scope = scopes.get(directory, f"node {name}")
+            if scope.startswith("node ") and name not in known:
+                self._problems.add(trouble.no_such_node(path, name, known))
+                continue
+            patch = self._file(path, None, escaped=self._loaded.classic)
+            if patch is not None:
+                found[scope] = (*found.get(scope, ()), patch)
+        return found
+
+    def _referenced(self, name: str, origin: Origin) -> Patch | None:
+        path = (self._directory / name).resolve()
+        root = self._directory.resolve()
+        if Path(name).is_absolute() or not path.is_relative_to(root):
+            self._problems.add(trouble.outside(name, origin))
+            return None
+        return self._file(path.relative_to(root).as_posix(), origin, escaped=self._talhelper)
+
+    def _file(self, name: str, origin: Origin | None, *, escaped: bool) -> Patch | None:
+        if name not in self._read:
+            self._read[name] = self._patch(name, origin, escaped=escaped)
+        return self._read[name]
+
+    def _patch(self, name: str, origin: Origin | None, *, escaped: bool) -> Patch | None:
+        try:
+            with (self._directory / name).open("rb") as file:
+                content = file.read(MAX_BYTES + 1)
+            text = self._plain(name, content)
+        except OSError as error:
+            self._problems.add(trouble.unreadable(name, error, origin))
+            return None
+        except Unreadable as unreadable:
+            self._problems.add(unreadable.problem)
+            return None
+        if text is None:
+            return None
+        marker = _marker(name, text, escaped=escaped)
+        if marker is not None:
+            at = Position(name, text.count("\n", 0, marker) + 1, _column(text, marker))
+            self._problems.add(trouble.template(name, at))
+            return None
+        return Patch(label=name, file=name, text=text.replace("$$", "$") if escaped else text)
+
+    def _plain(self, name: str, content: bytes) -> str | None:
+        """The text of a file. None: it is encrypted, and there is nothing to open it with."""
+        if _ENCRYPTED.search(content) is None:
+            self.texts[name] = decoded(name, content)
+            return self.texts[name]
+        self.encrypted.append(name)
+        return None if self._decrypt is None else decoded(name, self._decrypt(content, name))
+
+    def _text_place(self, scalar: Scalar) -> tuple[int, int] | None:
+        """Where the lines of a text start: only literal blocks of YAML keep theirs."""
+        text = self._loaded.texts.get(scalar.at.file, "")
+        if not self._loaded.classic or text[scalar.span[0] : scalar.span[0] + 1] != "|":
+            return None
+        lines = text.split("\n")[scalar.at.line :]
+        first = next((line for line in lines if line.strip()), "")
+        return scalar.at.line + 1, len(first) - len(first.lstrip(" ")) + 1
+
+
+def _is_patch(path: Path) -> bool:
+    name = path.name.removesuffix(_JINJA).removesuffix(_GO)
+    return name.endswith(_ENDINGS) and not path.name.endswith(_PARTIAL) and path.is_file()
+
+
+def _marker(name: str, text: str, *, escaped: bool) -> int | None:
+    """Where a text has to be filled in first; None: it is complete as it is."""
+    patterns = [pattern for ending, pattern in _MARKERS.items() if ending in name]
+    patterns += [_TALHELPER] if escaped else []
+    found = [match.start() for pattern in patterns if (match := pattern.search(text))]
+    return min(found, default=None)
+
+
+def _column(text: str, index: int) -> int:
+    return index - text.rfind("\n", 0, index)

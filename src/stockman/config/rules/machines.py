@@ -1,0 +1,162 @@
+"""Settings of machines that Talos would refuse, or take without doing what was meant."""
+
+from __future__ import annotations
+
+from stockman.config.rules.context import Context
+from stockman.config.rules.contract import contract_line, lacks
+from stockman.model.settings import KubeletSettings, MachineSettings
+
+PROTECTED = (
+    "apiVersion",
+    "authentication",
+    "authorization",
+    "cgroupRoot",
+    "kind",
+    "kubeletCgroups",
+    "port",
+    "protectKernelDefaults",
+    "resolvConf",
+    "rotateCertificates",
+    "systemCgroups",
+    "staticPodPath",
+    "seccompDefault",
+)
+"""Keys of the kubelet's configuration that Talos keeps to itself."""
+
+OWNED_ARGUMENTS = (
+    "anonymous-auth",
+    "oidc-",
+    "authentication-config",
+    "authorization-config",
+    "authorization-mode",
+    "authorization-webhook-",
+)
+"""Beginnings of kube-apiserver's arguments that contract 1.14 has documents for."""
+
+_MOUNTS_UNTIL = (1, 13)
+_DOCUMENTS_FROM = (1, 14)
+_SHORTEST_WATCHDOG = 10
+_LONGEST_WATCHDOG = 3600
+_SECONDS = {"h": 3600, "m": 60, "s": 1}
+_DNS_INDEX = 10
+
+
+def check(context: Context) -> None:
+    talos = context.estate.talos
+    for settings in (talos, *(node.talos for node in context.estate.nodes)):
+        _check_kubelet(context, settings.kubelet)
+        _check_watchdog(context, settings)
+    _check_arguments(context)
+    _check_manifests(context)
+    _check_dns(context)
+    if talos.kubespan and not talos.discovery:
+        context.problems.error(
+            "kubespan.no-discovery",
+            "KubeSpan has nobody to talk to",
+            why="talos.kubespan is on, and machines find each other through talos.discovery",
+            fix="set `discovery: true`, or `kubespan: false`",
+            at=talos.where("kubespan"),
+        )
+
+
+def _check_kubelet(context: Context, kubelet: KubeletSettings) -> None:
+    for key in kubelet.extra_config:
+        if key in PROTECTED:
+            context.problems.error(
+                "kubelet.protected-key",
+                f"{key} of the kubelet's configuration cannot be set",
+                why="Talos keeps it to itself and refuses the machine configuration",
+                fix=f"remove {key} from `extra_config`",
+                at=kubelet.where("extra_config"),
+            )
+    if kubelet.extra_mounts:
+        at = kubelet.where("extra_mounts")
+        lacks(context, "kubelet.extra_mounts", at, until=_MOUNTS_UNTIL)
+
+
+def _check_watchdog(context: Context, settings: MachineSettings) -> None:
+    watchdog = settings.watchdog
+    if watchdog is None:
+        return
+    if not _SHORTEST_WATCHDOG <= _seconds(watchdog.timeout) <= _LONGEST_WATCHDOG:
+        context.problems.error(
+            "watchdog.timeout",
+            "the watchdog has no time to wait that makes sense",
+            why=f"{watchdog.timeout} is not between 10s and 1h; Talos refuses less",
+            fix="write for example 1m",
+            at=watchdog.where("timeout"),
+        )
+
+
+def _seconds(span: str) -> int:
+    total, number = 0, ""
+    for letter in span:
+        if letter in _SECONDS:
+            total += int(number) * _SECONDS[letter]
+            number = ""
+        else:
+            number += letter
+    return total
+
+
+def _check_arguments(context: Context) -> None:
+    kubernetes = context.estate.kubernetes
+    documents = contract_line(context) >= _DOCUMENTS_FROM
+    for name in kubernetes.extra_args.api_server:
+        twice = kubernetes.oidc is not None and name.startswith("oidc-")
+        if twice or (documents and name.startswith(OWNED_ARGUMENTS)):
+            context.problems.error(
+                "kubernetes.argument",
+                f"the argument {name} of kube-apiserver cannot be given",
+                why="kubernetes.oidc gives it already"
+                if twice
+                else "contract 1.14 has documents for logins and rights, and refuses the argument",
+                fix="use kubernetes.oidc"
+                if name.startswith("oidc-")
+                else "remove it, or patch KubeAuthenticationConfig or KubeAuthorizerConfig",
+                at=kubernetes.extra_args.where("api_server"),
+            )
+
+
+def _check_manifests(context: Context) -> None:
+    for name, manifest in context.estate.kubernetes.inline_manifests.items():
+        if bool(manifest.contents.strip()) == (manifest.file is not None):
+            context.problems.error(
+                "manifest.form",
+                f"the manifest {name} is not given once",
+                why="exactly one of `contents` and `file` holds it",
+                fix="give `contents`, or `file`, not both",
+                at=manifest.where(),
+            )
+
+
+def _check_dns(context: Context) -> None:
+    host_dns = context.estate.talos.host_dns
+    needing = [
+        name for name in ("forward_kube_dns", "resolve_member_names") if getattr(host_dns, name)
+    ]
+    if needing and not host_dns.enabled:
+        context.problems.error(
+            "talos.host-dns",
+            "a DNS server is off that would be asked",
+            why=f"host_dns.enabled is false, host_dns.{needing[0]} is not",
+            fix=f"set `{needing[0]}: false` as well",
+            at=host_dns.where("enabled"),
+        )
+    kubernetes = context.estate.kubernetes
+    coredns = context.estate.components.get("coredns")
+    services = kubernetes.svc_cidr
+    if (
+        coredns is not None
+        and coredns.enabled is False
+        and services.num_addresses > _DNS_INDEX
+        and kubernetes.coredns_addr not in (None, services[_DNS_INDEX])
+    ):
+        context.problems.error(
+            "kubernetes.coredns-address",
+            "the CoreDNS of Talos has another address",
+            why=f"kubernetes.coredns_addr is {kubernetes.coredns_addr}; the component coredns is"
+            f" off, and that of Talos always has {services[_DNS_INDEX]}",
+            fix="remove kubernetes.coredns_addr, or switch the component on",
+            at=kubernetes.where("coredns_addr"),
+        )

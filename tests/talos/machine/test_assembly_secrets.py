@@ -1,0 +1,103 @@
+"""What of a machine configuration is masked."""
+
+from __future__ import annotations
+
+import pytest
+
+from stockman.model.secret import MASK, Secret
+from stockman.talos.machine.assembly import Assembly, configuration_text
+from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.talos.machine.assembly_secrets import Masking, secrets_of
+from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from tests.talos.machine.clusters import TALOS, bundle, desired, node_named
+
+CONFIDENTIAL = """\
+machine:
+  token: canary-token
+  ca: {crt: aGFsbG8=, key: Y2FuYXJ5}
+  registries:
+    config:
+      docker.io: {auth: {username: shown, password: canary-password, auth: canary-auth}}
+  systemDiskEncryption:
+    state: {provider: luks2, keys: [{slot: 0, static: {passphrase: canary-passphrase}}]}
+cluster:
+  secret: canary-secret
+  aescbcEncryptionSecret: canary-aes
+  secretboxEncryptionSecret: canary-box
+  serviceAccount: {key: Y2FuYXJ5}
+  extraManifestHeaders: {Authorization: canary-header}
+---
+apiVersion: v1alpha1
+kind: WireguardConfig
+name: wg0
+privateKey: canary-private
+peers: [{publicKey: shown, presharedKey: canary-shared}]
+---
+apiVersion: v1alpha1
+kind: SideroLinkConfig
+apiUrl: https://127.0.0.1/?jointoken=canary-join
+uniqueToken: canary-unique
+---
+apiVersion: v1alpha1
+kind: HCloudVIPConfig
+name: 127.0.0.1
+link: eth0
+apiToken: canary-api
+"""
+
+
+def masked(text: str, masking: Masking, minor: str = "1.13") -> str:
+    documents = load_documents("config.yaml", text, minor)
+    return configuration_text(masking.masked(one.printed()) for one in documents)
+
+
+def test_fields_that_talos_masks_are_masked() -> None:
+    shown = masked(CONFIDENTIAL, Masking(()))
+
+    assert "canary" not in shown
+    assert "Y2FuYXJ5" not in shown
+    assert shown.count("shown") == 2
+    assert "crt: aGFsbG8=" in shown
+
+
+def test_a_known_secret_is_masked_wherever_it_stands() -> None:
+    text = "machine: {files: [{path: /a, content: 'before grazing-cow after', op: create}]}\n"
+
+    shown = masked(text, Masking([Secret("grazing-cow")]))
+
+    assert f"before {MASK} after" in shown
+
+
+def test_a_short_secret_is_masked_only_where_it_stands_alone() -> None:
+    text = "machine: {sysctls: {a: cow, b: cowboy}}\n"
+
+    shown = masked(text, Masking([Secret("cow")]))
+
+    assert "b: cowboy" in shown
+    assert "a: cow\n" not in shown
+
+
+def test_everything_of_an_encrypted_file_is_masked() -> None:
+    documents = load_documents("config.yaml", "machine: {sysctls: {a: b}}\n", "1.13")
+    secret = Patch(label="s.sops.yaml", file="s.sops.yaml", text="machine: {sysctls: {c: d}}\n")
+    (patched,) = apply_patches(documents, [secret], "1.13")
+
+    shown = configuration_text([Masking((), ["s.sops.yaml"]).masked(patched.printed())])
+
+    assert "a: b" in shown
+    assert "c: '***'" in shown
+
+
+@pytest.mark.parametrize("line", list(TALOS))
+def test_no_part_of_the_bundle_but_certificates_is_shown(line: str) -> None:
+    wanted = desired(line)
+    secrets = [one.reveal() for one in secrets_of(wanted, bundle())]
+    assembled = Assembly(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1"))
+    masking = Masking(secrets_of(wanted, bundle()))
+
+    shown = configuration_text(masking.masked(one) for one in assembled.printed())
+
+    assert [secret for secret in secrets if secret in shown] == []
+    assert "grazing" not in shown
+    assert ("BEGIN CERTIFICATE" if line == "1.14" else "LS0tLS1CRUdJTi") in shown
+    assert "PRIVATE KEY" not in shown
