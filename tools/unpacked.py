@@ -1,4 +1,4 @@
-"""Programs of Debian packages, unpacked into the cache: nothing is installed, no right is needed."""
+"""Programs of Debian packages, unpacked into the cache: nothing is installed for that."""
 
 import os
 from pathlib import Path

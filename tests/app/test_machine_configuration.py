@@ -22,6 +22,7 @@ from tests.talos.machine.clusters import NODES, bundle
 
 HERE = "templates/config/talos/patches"
 FILES = "talos: {extensions: [a/b], patches: {all: ['@./patches/a.yaml']}}\n"
+CANARY = ".".join(("canary", "0123456789abcdef"))
 
 
 def opened(directory: Path, **environment: str) -> Machines:
@@ -278,13 +279,13 @@ def test_documents_that_one_side_lacks_are_told_whole(tmp_path: Path) -> None:
 
 def test_secrets_are_compared_and_not_shown(tmp_path: Path) -> None:
     token = bundle().trustdinfo.token.reveal()
-    text = clear_text(workspace(tmp_path)).replace(token, "canary.0123456789abcdef")
+    text = clear_text(workspace(tmp_path)).replace(token, CANARY)
 
     (masked,) = difference(tmp_path, text).differences
     (clear,) = difference(tmp_path, text, show_secrets=True).differences
 
     assert (masked.path, masked.before, masked.after) == ("machine.token", "***", "***")
-    assert (clear.before, clear.after) == ("canary.0123456789abcdef", token)
+    assert (clear.before, clear.after) == (CANARY, token)
 
 
 def test_masked_files_are_compared_as_far_as_they_go(tmp_path: Path) -> None:

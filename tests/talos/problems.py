@@ -113,8 +113,8 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
             "kubeconfig", Secret(shown("certificate.unreadable")), problems
         )
     ),
-    "machine.file": lambda: without_files(
-        f"{shown('machine.file')}  extensions: [siderolabs/qemu-guest-agent]\n"
+    "talos.file": lambda: without_files(
+        f"{shown('talos.file')}  extensions: [siderolabs/qemu-guest-agent]\n"
     ),
     "schematic.extension": lambda: extension("siderolabs/bird2", "1.11.5"),
     "schematic.unknown-extension": lambda: extension("siderolabs/made-up", "1.12.1"),

@@ -40,7 +40,7 @@ def _text(name: str, content: bytes) -> str:
 
 def _unreadable(name: str, why: str) -> Problem:
     return Problem(
-        code="machine.file",
+        code="talos.file",
         what=f"{name} cannot become part of a machine configuration",
         where=name,
         why=why,

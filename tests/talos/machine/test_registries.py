@@ -72,5 +72,5 @@ def test_a_file_that_is_no_certificate_is_refused(files: dict[str, str], reason:
     with pytest.raises(Refused) as caught:
         documents(wanted, "work-1", files)
 
-    assert caught.value.problem.code == "machine.file"
+    assert caught.value.problem.code == "talos.file"
     assert reason in caught.value.problem.why

@@ -19,6 +19,9 @@ from stockman.talos.bundle import (
 
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
+_TOKEN = ".".join(("standi", "n" * 16))
+"""Has the form of a token, and opens nothing."""
+
 
 def stand_in_bundle() -> SecretsBundle:
     """A bundle of the right form, made in a moment and good for no machine: one authority is all.
@@ -31,11 +34,11 @@ def stand_in_bundle() -> SecretsBundle:
     return SecretsBundle(
         cluster=ClusterIdentity(id=text.reveal(), secret=text),
         secrets=KubernetesSecrets(
-            bootstraptoken=Secret("standi.nstandinstandin0"),
+            bootstraptoken=Secret(_TOKEN),
             secretboxencryptionsecret=text,
             aescbcencryptionsecret=None,
         ),
-        trustdinfo=TrustdInfo(token=Secret("standi.nstandinstandin0")),
+        trustdinfo=TrustdInfo(token=Secret(_TOKEN)),
         certs=Authorities(
             etcd=pair, k8s=pair, k8saggregator=pair, k8sserviceaccount=pair.key, os=pair
         ),

@@ -68,7 +68,7 @@ def certificate(machine: Machine, name: str | None, origin: Origin | None) -> st
 
 def _problem(name: str, origin: Origin | None, why: str, fix: str) -> Problem:
     return Problem(
-        code="machine.file",
+        code="talos.file",
         what=f"{name} cannot become part of a machine configuration",
         where=origin.at if origin is not None else "",
         why=why,
