@@ -134,3 +134,13 @@ def test_options_of_files_need_a_file(project: Path) -> None:
     done = ran("-C", str(project), "config", "migrate", "--to", "1.14", "--write", program=REAL)
 
     assert done.status == 64
+
+
+def test_patches_in_files_of_the_template_directories_are_seen_too(project: Path) -> None:
+    place = project / "templates/config/talos/patches/global"
+    place.mkdir(parents=True)
+    (place / "sysctls.yaml.j2").write_text('machine:\n  sysctls:\n    vm.swappiness: "1"\n')
+
+    done = ran("-C", str(project), "config", "migrate", "--to", "1.14", program=REAL)
+
+    assert "templates/config/talos/patches/global/sysctls.yaml.j2" in done.out

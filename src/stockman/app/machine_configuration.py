@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from stockman.app import machine_configuration_problems as trouble
@@ -17,7 +17,7 @@ from stockman.config.resolve import resolve
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import NotFound, Refused
 from stockman.model.problem import Problem, Problems
-from stockman.talos.machine.assembly import Assembled, Assembly
+from stockman.talos.machine.assembly import Assembled, Assembly, mode_of
 from stockman.talos.machine.assembly_patches import check_owned
 from stockman.talos.machine.assembly_secrets import Masking, secrets_of
 from stockman.talos.patches.problems import PatchRefused
@@ -60,6 +60,13 @@ class Machines:
     def assembled(self, node: Node) -> Assembled:
         """The configuration of a node; refuses when a patch does not apply."""
         return self._assembly.of(node)
+
+    def judged(self, nodes: Iterable[Node]) -> Problems:
+        """What Talos would say about the configurations of these nodes."""
+        found = Problems()
+        for node in nodes:
+            found.extend(self.assembled(node).judged(mode_of(self._desired)))
+        return found
 
     def documents(self, node: Node, *, show_secrets: bool) -> tuple[Branch, ...]:
         """The documents of a node's configuration as Talos prints them, secrets masked or not."""

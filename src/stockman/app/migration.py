@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from stockman.app.machine_configuration_patches import PatchFiles
 from stockman.app.private_files import write_private
 from stockman.app.show import desired
 from stockman.app.workspace import load_directory
-from stockman.config.load import CLUSTER_TOML, FILES
 from stockman.config.source.text import MAX_BYTES, Unreadable, decoded
-from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Mapping, Node, Sequence, untyped
-from stockman.config.source.yaml_reader import read_yaml
+from stockman.config.source.tree import untyped
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused, StockmanError
-from stockman.model.problem import Problem
+from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.ports.entropy import Entropy
 from stockman.talos.go_yaml import dump
@@ -24,7 +22,7 @@ from stockman.talos.migration.edit import Edit
 from stockman.talos.migration.masked import masked, masked_value
 from stockman.talos.migration.migrate import Choices, Migration, migrated
 from stockman.talos.migration.patch_edits import patch_edits
-from stockman.talos.patches.apply import load_documents
+from stockman.talos.patches.apply import Patch, load_documents, read_patch
 from stockman.talos.patches.documents import Document
 from stockman.talos.patches.problems import PatchRefused
 from stockman.talos.patches.reading import read_documents
@@ -112,12 +110,12 @@ def of_directory(directory: Path, target: str) -> Plan:
     steps(source, line)
     found = [_key(wanted, source, line)] if source != line else []
     problems: list[Problem] = []
-    for label, node, for_workers in _patches(directory, wanted):
-        edits = patch_edits(label, (node,), line, for_workers=for_workers)
+    for patch, for_workers in _patches(directory, wanted):
+        edits = patch_edits(patch.label, read_patch(patch), line, for_workers=for_workers)
         problems += edits.warnings
         if edits.edits:
             shown = tuple(_shown(edit) for edit in edits.edits)
-            found.append(Place(label=label, edits=shown, becomes=_safe(edits.text)))
+            found.append(Place(label=patch.label, edits=shown, becomes=_safe(edits.text)))
     return Plan(source=source, target=line, places=tuple(found), problems=tuple(problems))
 
 
@@ -138,40 +136,20 @@ def _key(wanted: Desired, source: str, target: str) -> Place:
     return Place(label="talos.contract", edits=(edit,))
 
 
-def _patches(directory: Path, wanted: Desired) -> Iterator[tuple[str, Node, bool]]:
-    """Every patch of the files: its name, what was read, and whether workers get it."""
-    workers = {node.name for node in wanted.nodes if not node.is_controller}
-    classes = {node.node_class for node in wanted.nodes if not node.is_controller}
-    texts = load_directory(directory).texts
-    for file in FILES:
-        if file not in texts:
-            continue
-        tree = (read_toml if file == CLUSTER_TOML else read_yaml)(file, texts[file])
-        shared = _below(tree, "talos", "patches")
-        for scope in ("all", "controller", "worker"):
-            reaches = bool(workers) and scope != "controller"
-            yield from _items(f"talos.patches.{scope}", _below(shared, scope), reaches)
-        named = _below(tree, "classes")
-        for name in named.entries if isinstance(named, Mapping) else ():
-            of_class = _below(named, name, "talos", "patches")
-            yield from _items(f"classes.{name}.talos.patches", of_class, name in classes)
-        nodes = _below(tree, "nodes")
-        for index, node in enumerate(nodes.items if isinstance(nodes, Sequence) else ()):
-            name_node = _below(node, "name")
-            name = getattr(name_node, "text", "")
-            own = _below(node, "talos", "patches")
-            yield from _items(f"nodes[{index}].talos.patches", own, name in workers)
-
-
-def _items(label: str, node: Node | None, reaches: bool) -> Iterator[tuple[str, Node, bool]]:
-    for index, item in enumerate(node.items if isinstance(node, Sequence) else ()):
-        yield f"{label}[{index}]", item, reaches
-
-
-def _below(node: Node | None, *keys: str) -> Node | None:
-    for key in keys:
-        node = node.get(key) if isinstance(node, Mapping) else None
-    return node
+def _patches(directory: Path, wanted: Desired) -> Iterator[tuple[Patch, bool]]:
+    """Every patch, wherever it stands, and whether workers get it."""
+    loaded = load_directory(directory)
+    problems = Problems()
+    files = PatchFiles(directory, loaded, problems)
+    patches = files.patches(wanted)
+    for problem in problems.errors:
+        raise Refused(problem)
+    workers = [node for node in wanted.nodes if not node.is_controller]
+    if wanted.cluster is None:
+        return
+    reached = {patch: None for node in workers for patch in patches.of(node, wanted.cluster)}
+    for patch in patches.each():
+        yield patch, patch in reached
 
 
 def _shown(edit: Edit) -> ShownEdit:

@@ -71,16 +71,21 @@ def config_machine(  # noqa: PLR0913 - one parameter per option
 
     It is what the machine would be given, in the words of its Talos version. Secrets are masked
     unless --show-secrets is given. With --diff exits with 0 when both mean the same, with 2 when
-    they do not; the file may be what `talosctl get machineconfig -o yaml` prints.
+    they do not; the file may be what `talosctl get machineconfig -o yaml` prints. A configuration
+    that Talos would refuse is not shown: the problems say why, and the exit status is 1.
     """
     from stockman.app.machine_configuration import machines
 
     _check_usage(names, ctx, everyone=everyone, several=target is not None or output is Output.JSON)
     found = machines(options.directory(ctx), os.environ)
     nodes = found.nodes if everyone else [found.named(name) for name in names]
-    if found.warnings:
+    judged = found.judged(nodes)
+    told = (*found.warnings, *judged)
+    if told:
         screen = current()
-        screen.complain(problem_lines(found.warnings, paint=screen.notes_paint))
+        screen.complain(problem_lines(told, paint=screen.notes_paint))
+    if judged.errors:
+        return Exit.FAILED
     if file is not None:
         return _compare(found, nodes[0], file, output, show_secrets=show_secrets)
     if target is not None:

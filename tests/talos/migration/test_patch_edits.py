@@ -84,3 +84,10 @@ def test_documents_of_the_newer_style_are_left_alone() -> None:
 def test_a_patch_that_talos_refuses_is_refused() -> None:
     with pytest.raises(PatchRefused, match=r"patch\.field"):
         edits("machine:\n  sysctl: {}\n")
+
+
+def test_a_list_of_operations_has_to_be_written_anew() -> None:
+    (problem,) = edits("- op: remove\n  path: /machine/sysctls\n", "1.12").warnings
+
+    assert problem.code == "patch.json6902"
+    assert str(problem.where) == "patch.yaml:1:1"

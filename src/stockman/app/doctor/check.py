@@ -38,7 +38,7 @@ class Scene:
     @property
     def files(self) -> tuple[str, ...]:
         """The configuration files that should be here; none where there is no configuration."""
-        present = [name for name in FILES if self.talos.file(self.directory / name)]
+        present = [name for name in FILES if self.machine.file(self.directory / name)]
         if not present:
             return ()
         return (CLUSTER_TOML,) if CLUSTER_TOML in present else (CLUSTER_YAML, NODES_YAML)

@@ -19,7 +19,7 @@ def files(scene: Scene) -> Iterator[Finding]:
             "run `stockman init`, or name the directory with `-C`",
         )
     for name in scene.files:
-        facts = scene.talos.file(scene.directory / name)
+        facts = scene.machine.file(scene.directory / name)
         if facts is None:
             yield fail(name, "it is missing", f"write {name}; `stockman init` makes one")
         elif not facts.is_file:
@@ -52,7 +52,7 @@ def valid(scene: Scene) -> Iterator[Finding]:
 def tracked(scene: Scene) -> Iterator[Finding]:
     """The configuration files are tracked in git."""
     for name in scene.files:
-        if scene.talos.file(scene.directory / name) is None:
+        if scene.machine.file(scene.directory / name) is None:
             continue
         try:
             standing = scene.repo.standing(name)

@@ -34,7 +34,7 @@ _OTHERS = 0o077
 def files(scene: Scene) -> Iterator[Finding]:
     """Files with secrets are for their owner only, and git ignores them."""
     for name in _names(scene):
-        facts = scene.talos.file(scene.directory / name)
+        facts = scene.machine.file(scene.directory / name)
         if facts is None:
             yield from _missing(scene, name)
         elif not facts.is_file:

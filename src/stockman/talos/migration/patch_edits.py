@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.config.source.tree import Mapping, Node, Scalar
+from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
 from stockman.model.origin import Origin
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
@@ -67,6 +67,9 @@ def patch_edits(
         for node in nodes:
             if isinstance(node, Scalar) and node.is_null:
                 continue
+            if isinstance(node, Sequence):
+                _refuse_operations(label, node, target, problems)
+                continue
             left, found = take_deletes(node)
             deletes += found
             if isinstance(left, Mapping):
@@ -83,6 +86,17 @@ def patch_edits(
         edits=tuple(draft.edits),
         warnings=tuple(problems),
         text=_text(list(draft.configuration.values())) if draft.edits else "",
+    )
+
+
+def _refuse_operations(label: str, node: Sequence, target: str, problems: Problems) -> None:
+    problems.error(
+        "patch.json6902",
+        f"{label} is a list of operations",
+        why=f"configurations of contract {target} have several documents, and Talos refuses JSON"
+        " patches on those",
+        fix="write the patch as the part of the configuration that it changes",
+        at=node.at,
     )
 
 
