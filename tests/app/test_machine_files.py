@@ -32,5 +32,5 @@ def test_a_file_that_is_missing_is_left_to_the_machine_that_needs_it(tmp_path: P
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     write(tmp_path, b"\xff\xfe")
 
-    with pytest.raises(Refused, match=r"machine\.file"):
+    with pytest.raises(Refused, match=r"talos\.file"):
         machine_files(tmp_path, everything("1.13"))
