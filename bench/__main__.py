@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import crypto, machine_configs
+from bench import crypto, machine_configs, templates
 from bench.estates import estate
 from bench.measure import least, least_call
 from bench.ratio import Ratio, report
@@ -116,7 +116,7 @@ def main() -> int:
         for name, text in render_preset("fifteen-node").items():
             (directory / name).write_text(text)
         found = [*start_ups(directory), *growth(directory), *beside_cue(directory)]
-    return report([*found, *crypto.ratios(), *machine_configs.ratios()])
+    return report([*found, *crypto.ratios(), *machine_configs.ratios(), *templates.ratios()])
 
 
 if __name__ == "__main__":

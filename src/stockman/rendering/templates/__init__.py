@@ -1,0 +1,1 @@
+"""Users' own Jinja trees: rendered as makejinja renders them, but fenced in and bounded."""

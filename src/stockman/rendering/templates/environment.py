@@ -1,0 +1,357 @@
+"""Jinja as makejinja sets it up for cluster-template, in a sandbox that counts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from functools import update_wrapper
+from types import GeneratorType
+from typing import cast
+
+from jinja2 import (
+    ChainableUndefined,
+    StrictUndefined,
+    Template,
+    Undefined,
+    pass_context,
+    pass_eval_context,
+)
+from jinja2.environment import TemplateModule
+from jinja2.nodes import EvalContext
+from jinja2.runtime import Context, markup_join, str_join
+from jinja2.sandbox import SandboxedEnvironment, SandboxedEscapeFormatter, SandboxedFormatter
+from jinja2.tests import TESTS
+from markupsafe import Markup
+
+from stockman.model.origin import Position
+from stockman.rendering.templates.calls import Calls, Checked, changed_shared
+from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Contract
+from stockman.rendering.templates.growth import FILTERS, before_field, before_operator
+from stockman.rendering.templates.guard import VIEWS, Guard, Reveal
+from stockman.rendering.templates.loader import TreeLoader
+from stockman.rendering.templates.revealed import Withheld, all_revealed, labels_of, revealed
+from stockman.rendering.templates.stopped import Stopped
+from stockman.rendering.templates.tree import Tree
+from stockman.rendering.templates.weave import JOIN, SLICE, TICK, WEIGH
+
+_PASSED = "jinja_pass_arg"
+_PRINTED = (int, float, bytes, date, datetime, time, range, TemplateModule, Undefined, type(None))
+_CONTAINERS = (list, tuple, dict, set, frozenset, *VIEWS)
+_PLAIN = frozenset({str, int, bool, float, type(None)})
+
+_SHALLOW_FILTERS = frozenset(
+    {
+        *("attr", "batch", "count", "d", "default", "first", "items", "last", "length", "list"),
+        *("map", "reject", "rejectattr", "reverse", "select", "selectattr", "slice"),
+    }
+)
+"""Filters that hand on the items of a list as they are, without looking into them."""
+_WALKING_FILTERS = frozenset({"groupby", "join", "max", "min", "sort", "sum", "unique"})
+"""Of the others, those that take what makes its items only when they are asked for."""
+_DEEP_TESTS = frozenset(
+    {
+        *("!=", "<", "<=", "==", ">", ">=", "divisibleby", "eq", "equalto", "ge", "greaterthan"),
+        *("gt", "in", "le", "lessthan", "lower", "lt", "ne", "upper"),
+    }
+)
+"""Tests that look into what they are given."""
+_NOT_THE_SAME_TWICE = "random"
+
+
+class Fenced(SandboxedEnvironment):
+    """Renders one tree; every operation is paid for, and secrets are followed."""
+
+    intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
+
+    def __init__(
+        self,
+        tree: Tree,
+        contract: Contract,
+        guard: Guard,
+        functions: Mapping[str, Callable[..., object]],
+    ) -> None:
+        super().__init__(
+            block_start_string=BLOCK[0],
+            block_end_string=BLOCK[1],
+            variable_start_string=VARIABLE[0],
+            variable_end_string=VARIABLE[1],
+            comment_start_string=COMMENT[0],
+            comment_end_string=COMMENT[1],
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+            undefined=StrictUndefined if contract.strict else ChainableUndefined,
+            finalize=self._printed,
+            loader=TreeLoader(tree, guard),
+            cache_size=0,
+            auto_reload=False,
+        )
+        self.guard = guard
+        self._bounded_range = _range(guard)
+        self.calls = Calls(guard, {**functions, "range": self._bounded_range, "": _lipsum})
+        self.globals["range"] = self._bounded_range
+        self.globals["lipsum"] = _lipsum
+        for name, function in self.filters.items():
+            self.filters[name] = self._filter(name, function)
+        self.tests |= {
+            name: self._test(cast("Callable[..., object]", TESTS[name])) for name in _DEEP_TESTS
+        }
+        self.filters[_NOT_THE_SAME_TWICE] = _random
+        self.filters |= {
+            TICK: self._tick,
+            WEIGH: self._weighed,
+            SLICE: self._sliced,
+            JOIN: self._joined,
+        }
+
+    def add_filter(self, name: str, function: Callable[..., object]) -> None:
+        """Let templates use another filter."""
+        self.filters[name] = self._filter(name, function)
+
+    # --- what templates are woven with --------------------------------------------------------
+
+    @property
+    def _tick(self) -> Callable[[Context, int], bool]:
+        guard = self.guard
+
+        @pass_context
+        def tick(context: Context, steps: int) -> bool:
+            guard.spend(steps)
+            return True
+
+        return tick
+
+    def _weighed(self, value: object) -> object:
+        if type(value) not in _PLAIN or type(value) is str:
+            self.guard.survey(value, set())
+        return value
+
+    def _sliced(self, value: object) -> object:
+        if isinstance(value, str | bytes):
+            self.guard.text(len(value))
+        elif isinstance(value, list | tuple):
+            self.guard.spend(1 + (len(value) >> 3))
+        return value
+
+    @property
+    def _joined(self) -> Callable[[EvalContext, list[object]], str]:
+        @pass_eval_context
+        def joined(eval_context: EvalContext, parts: list[object]) -> str:
+            labels: set[str] = set()
+            self.guard.survey(parts, labels)
+            self.guard.text(sum(len(part) for part in parts if isinstance(part, str)))
+            join = markup_join if eval_context.autoescape else str_join
+            return revealed(join(parts), frozenset(labels))
+
+        return joined
+
+    # --- what Jinja asks for ------------------------------------------------------------------
+
+    def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
+        if self.calls.changes_shared(obj, attr):
+            raise changed_shared(attr)
+        return super().is_safe_attribute(obj, attr, value)
+
+    def unsafe_undefined(self, obj: object, attribute: str) -> Undefined:
+        raise Stopped(
+            code="template.unsafe",
+            what=f"the template must not use {attribute}",
+            why=f"it leads from {type(obj).__name__} to the inside of the program",
+            fix="remove it",
+        )
+
+    def getitem(self, obj: object, argument: object) -> object:
+        if type(argument) is tuple:
+            self.guard.survey(argument, set())
+        return super().getitem(obj, argument)
+
+    def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
+        before_operator(self.guard, operator, left, right)
+        result: object = self.binop_table[operator](left, right)
+        if isinstance(result, str):
+            labels: set[str] = set()
+            self.guard.survey((left, right), labels)
+            return revealed(result, frozenset(labels))
+        return result
+
+    def call(self, context: Context, called: object, /, *given: object, **named: object) -> object:
+        guard = self.guard
+        self.calls.before(called, given, named)
+        labels: set[str] = set()
+        owner = getattr(called, "__self__", None)
+        if isinstance(owner, str | bytes):
+            guard.survey((owner, given, tuple(named.values())), labels)
+        before = guard.depth
+        guard.deeper(getattr(called, "name", None) or "the template")
+        try:
+            paid = (self.calls.paid(one, labels) for one in given)
+            result: object = super().call(context, called, *paid, **named)
+        finally:
+            guard.depth = before
+        if isinstance(result, str):
+            guard.text(len(result))
+        if labels and isinstance(result, bytes):
+            raise Stopped(
+                code="template.unsafe",
+                what="the template must not make bytes of a secret",
+                why="bytes cannot be followed to the file that they end up in",
+                fix="remove the call",
+            )
+        return all_revealed(result, frozenset(labels))
+
+    def wrap_str_format(self, value: object) -> Checked | None:
+        owner = getattr(value, "__self__", None)
+        if super().wrap_str_format(value) is None or not isinstance(owner, str):
+            return None
+        by_map = getattr(value, "__name__", "") == "format_map"
+        formatter = (
+            _EscapeFormatter(self, escape=owner.escape)
+            if isinstance(owner, Markup)
+            else _Formatter(self)
+        )
+
+        def wrapper(*given: object, **named: object) -> str:
+            labels: set[str] = set()
+            self.guard.survey((owner, given, tuple(named.values())), labels)
+            if by_map:
+                (only,) = given
+                fields = only if isinstance(only, Mapping) else {}
+                text = formatter.vformat(owner, (), fields)
+            else:
+                text = formatter.vformat(owner, given, named)
+            self.guard.text(len(text))
+            kind = Markup if isinstance(owner, Markup) else str
+            return revealed(kind(text), frozenset(labels))
+
+        return Checked(wrapper)
+
+    # --- filters, tests, output ---------------------------------------------------------------
+
+    def _filter(self, name: str, function: Callable[..., object]) -> Callable[..., object]:
+        first = 1 if hasattr(function, _PASSED) else 0
+        growth = FILTERS.get(name)
+        deep = name not in _SHALLOW_FILTERS
+        guard = self.guard
+
+        def wrapper(*given: object, **named: object) -> object:
+            subject, *others = given[first:]
+            labels: set[str] = set()
+            if deep:
+                guard.survey((subject, others, tuple(named.values())), labels)
+            elif isinstance(subject, list | tuple | dict | str):
+                guard.spend(1 + (len(subject) >> 2))
+            if isinstance(subject, GeneratorType):
+                if deep and name not in _WALKING_FILTERS:
+                    raise _not_text(subject)
+                subject = list(guard.counted(subject, labels)) if deep else guard.counted(subject)
+            if growth is not None:
+                growth(guard, subject, tuple(others), named)
+            result = self.calls.paid(function(*given[:first], subject, *others, **named))
+            if isinstance(result, str):
+                guard.text(len(result))
+                if deep:
+                    return revealed(result, frozenset(labels))
+            return result
+
+        return update_wrapper(wrapper, function)
+
+    def _test(self, function: Callable[..., object]) -> Callable[..., object]:
+        def wrapper(*given: object) -> object:
+            self.guard.survey(given, set())
+            return function(*given)
+
+        return update_wrapper(wrapper, function)
+
+    def _printed(self, value: object) -> object:
+        guard = self.guard
+        if type(value) is str:
+            guard.spend(1 + (len(value) >> 6))
+            return value
+        if isinstance(value, str):
+            guard.spend(1 + (len(value) >> 6))
+            self._reveal(labels_of(value))
+            return value
+        if isinstance(value, _CONTAINERS):
+            labels: set[str] = set()
+            guard.survey(value, labels)
+            self._reveal(frozenset(labels))
+            return value
+        if isinstance(value, _PRINTED):
+            return value
+        if isinstance(value, Withheld):
+            raise value.stopped()
+        raise _not_text(value)
+
+    def _reveal(self, labels: frozenset[str]) -> None:
+        if labels:
+            at = _place_of_caller()
+            for label in sorted(labels):
+                self.guard.reveals[Reveal(name=label, at=at)] = None
+
+
+class _Formatter(SandboxedFormatter):
+    def __init__(self, environment: Fenced) -> None:
+        super().__init__(environment)
+        self._guard = environment.guard
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        before_field(self._guard, value, format_spec)
+        return str(super().format_field(value, format_spec))
+
+
+class _EscapeFormatter(SandboxedEscapeFormatter):
+    def __init__(self, environment: Fenced, escape: Callable[[object], Markup]) -> None:
+        super().__init__(environment, escape=escape)
+        self._guard = environment.guard
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        before_field(self._guard, value, format_spec)
+        return str(super().format_field(value, format_spec))
+
+
+def _range(guard: Guard) -> Callable[..., range]:
+    def bounded(*given: int) -> range:
+        made = range(*given)
+        try:
+            guard.items(len(made))
+        except OverflowError:
+            guard.items(sys.maxsize)
+        return made
+
+    bounded.__name__ = "range"
+    return bounded
+
+
+def _not_text(value: object) -> Stopped:
+    return Stopped(
+        code="template.not-text",
+        what=f"the template prints a {type(value).__name__}",
+        why="it is no text, and what stands for it would be another on every run",
+        fix="add `| list` or `| join(...)` to a list that a filter made; call a macro with `()`",
+    )
+
+
+def _random(*given: object, **named: object) -> object:
+    raise Stopped(
+        code="template.random",
+        what="the template asks for chance",
+        why="`random` and `lipsum` give another result on every run, and so would every render",
+        fix="choose one item by its number, or write the text",
+    )
+
+
+def _lipsum(*given: object, **named: object) -> object:
+    return _random()
+
+
+def _place_of_caller() -> Position:
+    """The line of the template that is being rendered."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        template = frame.f_globals.get("__jinja_template__")
+        if isinstance(template, Template):
+            line = template.get_corresponding_lineno(frame.f_lineno)
+            return Position(template.filename or template.name or "", line, 1)
+    return Position("", 0, 0)

@@ -1,0 +1,177 @@
+"""The functions and filters that templates of cluster-template call, on files that are given."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+
+from stockman.model.secret import Secret
+from stockman.rendering.templates.contract import SUFFIX, Contract
+from stockman.rendering.templates.revealed import revealed
+from stockman.rendering.templates.stopped import Stopped
+from stockman.rendering.templates.tree import Tree
+
+_PUBLIC = re.compile(r"# public key: (age1\w+)")
+_PRIVATE = re.compile(r"(AGE-SECRET-KEY-(?:PQ-)?1\w+)")
+_TUNNEL = ("AccountTag", "TunnelID", "TunnelSecret")
+KEY_FILES = (
+    "age.key",
+    "cloudflare-tunnel.json",
+    "deploy.key",
+    "flux-webhook-token.txt",
+    "github-deploy.key",
+    "github-push-token.txt",
+)
+"""Files that the functions read where a template names no other."""
+
+
+class Functions:
+    """What templates may call, and the secrets that were given out."""
+
+    def __init__(self, contract: Contract, tree: Tree, key_files: Mapping[str, Secret]) -> None:
+        self._contract = contract
+        self._tree = tree
+        self._key_files = key_files
+        self.given: dict[str, Secret] = {}
+        """Secrets that were asked for, by the call that asked."""
+
+    def by_name(self) -> dict[str, Callable[..., object]]:
+        """The functions of the dialect."""
+        known: dict[str, Callable[..., object]] = {
+            "age_key": self._age_key(),
+            "cloudflare_tunnel_id": self._tunnel_id(),
+            "cloudflare_tunnel_secret": self._tunnel_secret(),
+            "github_deploy_key": self._whole("github_deploy_key", "github-deploy.key"),
+            "github_push_token": self._whole("github_push_token", "github-push-token.txt"),
+            "deploy_key": self._whole("deploy_key", "deploy.key"),
+            "webhook_token": self._whole("webhook_token", "flux-webhook-token.txt"),
+            "talos_patches": self._talos_patches(),
+        }
+        return {name: known[name] for name in self._contract.functions}
+
+    def _reveal(self, name: str, text: str) -> str:
+        self.given[name] = Secret(text)
+        return revealed(text, frozenset({name}))
+
+    def _read(self, file_path: str) -> str:
+        file = self._key_files.get(str(PurePosixPath(file_path)))
+        if file is None:
+            raise _key_file(
+                f"{file_path} is missing",
+                why="a template asks for what is in it",
+                fix="make it with `stockman init`, or put your own at the top of the repository",
+            )
+        text = file.reveal().strip()
+        if not text:
+            raise _key_file(
+                f"{file_path} is empty",
+                why="a template asks for what is in it",
+                fix=f"remove it and make a new one with `stockman init`, or fill {file_path}",
+            )
+        return text
+
+    def _whole(self, name: str, default: str) -> Callable[[str], str]:
+        def whole(file_path: str = default) -> str:
+            return self._reveal(f"{name}()", self._read(file_path))
+
+        return whole
+
+    def _age_key(self) -> Callable[[str, str], str]:
+        def age_key(key_type: str, file_path: str = "age.key") -> str:
+            if key_type not in ("public", "private"):
+                raise ValueError("age_key knows 'public' and 'private'")
+            pattern = _PUBLIC if key_type == "public" else _PRIVATE
+            found = pattern.search(self._read(file_path))
+            if found is None:
+                raise _key_file(
+                    f"{file_path} has no {key_type} key",
+                    why="a line `# public key: age1...` and one `AGE-SECRET-KEY-1...` are needed",
+                    fix=f"use {file_path} as age-keygen or `stockman init` writes it",
+                )
+            if key_type == "public":
+                return found[1]
+            return self._reveal("age_key('private')", found[1])
+
+        return age_key
+
+    def _tunnel(self, file_path: str) -> dict[str, str]:
+        try:
+            tunnel = json.loads(self._read(file_path))
+        except ValueError:
+            tunnel = None
+        if not isinstance(tunnel, dict):
+            raise _key_file(
+                f"{file_path} is no JSON object",
+                why="it is to be the file that cloudflared writes for a tunnel",
+                fix="make it again with `cloudflared tunnel create`",
+            )
+        return tunnel
+
+    def _tunnel_value(self, tunnel: Mapping[str, object], key: str, file_path: str) -> str:
+        value = tunnel.get(key)
+        if not isinstance(value, str) or not value:
+            raise _key_file(
+                f"{file_path} has no {key}",
+                why="it is to be the file that cloudflared writes for a tunnel",
+                fix="make it again with `cloudflared tunnel create`",
+            )
+        return value
+
+    def _tunnel_id(self) -> Callable[[str], str]:
+        def cloudflare_tunnel_id(file_path: str = "cloudflare-tunnel.json") -> str:
+            return self._tunnel_value(self._tunnel(file_path), "TunnelID", file_path)
+
+        return cloudflare_tunnel_id
+
+    def _tunnel_secret(self) -> Callable[[str], str]:
+        def cloudflare_tunnel_secret(file_path: str = "cloudflare-tunnel.json") -> str:
+            tunnel = self._tunnel(file_path)
+            account, name, secret = (self._tunnel_value(tunnel, key, file_path) for key in _TUNNEL)
+            token = json.dumps({"a": account, "t": name, "s": secret}, separators=(",", ":"))
+            self.given["TunnelSecret"] = Secret(secret)
+            text = base64.b64encode(token.encode()).decode()
+            return self._reveal("cloudflare_tunnel_secret()", text)
+
+        return cloudflare_tunnel_secret
+
+    def _talos_patches(self) -> Callable[[str], list[str]]:
+        def talos_patches(value: str) -> list[str]:
+            *_, config = self._tree.inputs
+            below = f"talos/patches/{value}/"
+            found = (
+                file.label
+                for path, file in config.items()
+                if path.startswith(below)
+                and "/" not in path.removeprefix(below)
+                and path.endswith(f".yaml{SUFFIX}")
+            )
+            return sorted(found, key=PurePosixPath)
+
+        return talos_patches
+
+
+def basename(value: str) -> str:
+    """The last part of a path without its last suffix."""
+    return PurePosixPath(value).stem
+
+
+def nthhost(value: str, query: int) -> str | bool:
+    """An address of a network by its number, false where the network has no such address."""
+    try:
+        network = ipaddress.ip_network(value, strict=False)
+        if 0 <= query < network.num_addresses:
+            return str(network[query])
+    except ValueError:
+        pass
+    return False
+
+
+FILTERS: Mapping[str, Callable[..., object]] = {"basename": basename, "nthhost": nthhost}
+
+
+def _key_file(what: str, *, why: str, fix: str) -> Stopped:
+    return Stopped(code="template.key-file", what=what, why=why, fix=fix)

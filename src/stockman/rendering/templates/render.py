@@ -1,0 +1,173 @@
+"""One tree of templates, rendered into memory: every file it gives, and every mistake in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from jinja2 import TemplateError
+
+from stockman.config.uncollected import uncollected
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Limits
+from stockman.rendering.templates.environment import Fenced
+from stockman.rendering.templates.failure import Failures
+from stockman.rendering.templates.functions import FILTERS, Functions
+from stockman.rendering.templates.guard import Guard, Reveal
+from stockman.rendering.templates.names import Names, SecretValue, environment_names
+from stockman.rendering.templates.revealed import Withheld, revealed
+from stockman.rendering.templates.stopped import Stopped
+from stockman.rendering.templates.tree import TemplateFile, Tree
+
+
+@record
+class Rendered:
+    """What one file of the tree gives."""
+
+    path: str
+    """From the top of the repository."""
+    content: bytes | None = field(repr=False)
+    """None: nothing. What else would stand at this path is not written then."""
+    origin: str
+    """The template or file that it was made of."""
+    mode: int
+    """Permissions: those of the template."""
+    reveals: tuple[Reveal, ...] = ()
+    """Secrets in the content, and where the template put them there."""
+
+
+@record
+class Rendering:
+    """What a tree gives."""
+
+    files: Mapping[str, Rendered]
+    """By path, in their order. Only those that could be made."""
+    problems: Problems
+    secrets: Mapping[str, Secret] = field(default_factory=dict)
+    """Every secret that templates could have used, by its name: what to look for in files."""
+
+
+@record
+class Sources:
+    """All that templates see besides each other."""
+
+    names: Names
+    key_files: Mapping[str, Secret]
+    """Contents of the files that functions read, by name."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Variables of the process: `env` in templates."""
+
+
+def render(tree: Tree, sources: Sources, limits: Limits | None = None) -> Rendering:
+    """Everything that a tree gives. A template with a mistake gives nothing but its problem."""
+    with uncollected():
+        return _rendering(tree, sources, limits or Limits())
+
+
+def _rendering(tree: Tree, sources: Sources, limits: Limits) -> Rendering:
+    guard = Guard(limits)
+    functions = Functions(tree.contract, tree, sources.key_files)
+    by_name = functions.by_name()
+    fenced = Fenced(tree, tree.contract, guard, by_name)
+    for name in tree.contract.filters:
+        fenced.add_filter(name, FILTERS[name])
+    variables = environment_names(sources.environment)
+    values = {name: _prepared(value) for name, value in sources.names.values.items()}
+    process = {name: _prepared(value) for name, value in variables.values.items()}
+    fenced.calls.share([values, process])
+    fenced.globals |= {"env": process, **by_name, **values}
+    known = sources.names.secrets | variables.secrets
+    problems = Problems()
+    failures = Failures(tree, fenced.globals, (known, functions.given))
+    files: dict[str, Rendered] = {}
+    for file in tree.rendered():
+        if file.is_template:
+            try:
+                files[file.target] = _rendered(file, fenced)
+            except (*FAILURES, Stopped) as error:
+                problems.add(failures.problem(error, file))
+        else:
+            files[file.target] = Rendered(
+                path=file.target, content=file.content, origin=file.label, mode=file.mode
+            )
+    _check_places(files, problems)
+    return Rendering(
+        files=dict(sorted(files.items())),
+        problems=problems,
+        secrets=known | functions.given,
+    )
+
+
+FAILURES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TemplateError,
+    TypeError,
+    ValueError,
+)
+"""What expressions of a template, and Jinja on reading one, may end with."""
+
+
+def _rendered(file: TemplateFile, fenced: Fenced) -> Rendered:
+    guard = fenced.guard
+    guard.begin()
+    try:
+        text = _text(file, fenced)
+        return Rendered(
+            path=file.target,
+            content=text.encode() if text.strip() else None,
+            origin=file.label,
+            mode=file.mode,
+            reveals=tuple(guard.reveals),
+        )
+    finally:
+        guard.end()
+
+
+def _text(file: TemplateFile, fenced: Fenced) -> str:
+    guard = fenced.guard
+    source = file.source(guard.limits)
+    if not any(start in source for start, _ in (BLOCK, VARIABLE, COMMENT)):
+        return source
+    template = fenced.get_template(file.path)
+    parts: list[str] = []
+    size = 0
+    for part in template.root_render_func(template.new_context()):
+        size += len(part)
+        guard.text(size if size > guard.limits.text else 0)
+        parts.append(part)
+    return "".join(parts)
+
+
+def _prepared(value: object) -> object:
+    """A value as templates get it: secrets as text that is marked."""
+    if isinstance(value, SecretValue):
+        if value.value is None:
+            return Withheld(value.name)
+        return revealed(value.value.reveal(), frozenset({value.name}))
+    if isinstance(value, dict):
+        return {key: _prepared(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_prepared(item) for item in value]
+    return value
+
+
+def _check_places(files: Mapping[str, Rendered], problems: Problems) -> None:
+    for path, file in files.items():
+        parent = path.rpartition("/")[0]
+        while parent:
+            if parent in files and files[parent].content is not None and file.content is not None:
+                problems.error(
+                    "template.path-taken",
+                    f"{parent} is to be a file and a directory",
+                    why=f"{files[parent].origin} gives the file, {file.origin} one below it",
+                    fix="rename one of the two",
+                    at=file.origin,
+                )
+            parent = parent.rpartition("/")[0]
