@@ -18,6 +18,8 @@ import click
 
 from docs._ext import commands, places
 from docs._ext.places import Place
+from stockman.catalog.explained import settings_keys
+from stockman.catalog.registry import components
 from stockman.cli import flags
 from stockman.cli.registry import COMMANDS, PROGRAM
 from stockman.config.keys import all_keys, find_key, flat_keys
@@ -129,4 +131,5 @@ def _flat_words() -> frozenset[str]:
 
 @cache
 def _last_words() -> frozenset[str]:
-    return frozenset(key.name for key in (*flat_keys(), *all_keys()))
+    settings = (key for one in components() for key in settings_keys(one))
+    return frozenset(key.name for key in (*flat_keys(), *all_keys(), *settings))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs._ext import commands, compatibility, exits, keys, presets, problems
+from docs._ext import commands, compatibility, components, exits, keys, presets, problems
 from docs._ext.places import GENERATED
 
-_MAKERS = (commands, keys, problems, exits, presets, compatibility)
+_MAKERS = (commands, keys, problems, components, exits, presets, compatibility)
 
 
 def generated() -> dict[str, str]:

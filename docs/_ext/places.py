@@ -1,4 +1,4 @@
-"""Where the reference pages of commands, keys, problems, presets and exit codes stand."""
+"""Where the reference pages of commands, keys, problems, components and others stand."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def of_key(path: str) -> Place:
 def of_problem(code: str) -> Place:
     """The page of a problem."""
     return Place(f"{GENERATED}/problems/{code}")
+
+
+def of_component(name: str) -> Place:
+    """The page of a component."""
+    return Place(f"{GENERATED}/components/{name}")
 
 
 def of_preset(name: str) -> Place:

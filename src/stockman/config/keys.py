@@ -153,6 +153,11 @@ def fields_of(key: Key, *, recursive: bool = False) -> tuple[Key, ...]:
     return tuple(one for one in all_keys() if one.parent == path)
 
 
+def keys_of(cls: type, path: str) -> tuple[Key, ...]:
+    """The keys of a record class that stands at a path, each followed by what stands in it."""
+    return tuple(_keys_of(cls, f"{path}.", f"[{path}]"))
+
+
 def find_key(name: str) -> Key | None:
     """The key of a path as users and messages write it; None where there is none.
 

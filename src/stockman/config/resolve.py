@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from stockman.config.given import given
 from stockman.config.language.estate import Estate
 from stockman.config.load import Loaded
+from stockman.config.resolve_components import resolved_components
 from stockman.config.resolve_hardware import with_places
 from stockman.config.resolve_node import resolved_nodes
 from stockman.config.rules.addresses import first_address
@@ -26,6 +28,7 @@ from stockman.model.desired import (
     Talos,
 )
 from stockman.model.errors import Refused
+from stockman.model.git_address import git_server
 from stockman.model.guest import Guest
 from stockman.model.origin import Origin, Traced, derived
 from stockman.model.problem import Problem
@@ -45,7 +48,7 @@ def resolve(loaded: Loaded) -> Desired:
         nodes=resolved_nodes(estate),
         proxmox=clusters,
         connect=dict(estate.proxmox.connect) if estate.proxmox is not None else {},
-        components=estate.components,
+        components=resolved_components(estate),
         upgrade=estate.upgrade,
         backup=_backup(estate),
         lock=estate.lock,
@@ -168,14 +171,27 @@ def _gateways(estate: Estate) -> Gateways:
 def _repository(estate: Estate) -> Repository:
     repository = estate.repository
     url = given(repository.url)
+    origins = {**repository.origins, "private": derived("from the form of the address")}
+    if repository.ci is None:
+        origins["ci"] = derived("from the host of the address")
     return Repository(
-        origins={**repository.origins, "private": derived("from the form of the address")},
+        origins=origins,
         url=url,
         branch=repository.branch,
         private=not url.startswith("https://"),
         webhook_provider=repository.webhook_provider,
         known_hosts=repository.known_hosts,
+        ci=repository.ci or _ci(url, repository.webhook_provider),
+        renovate=repository.renovate,
+        tasks=repository.tasks,
     )
+
+
+def _ci(url: str, webhook_provider: str) -> Literal["github", "gitlab", "none"]:
+    server = git_server(url)
+    if server == "github.com":
+        return "github"
+    return "gitlab" if "gitlab" in (*server.split("."), webhook_provider) else "none"
 
 
 def _edge(estate: Estate) -> Edge:

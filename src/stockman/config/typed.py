@@ -46,13 +46,14 @@ def typed(cls: type[T], tree: Mapping, reading: Reading, path: str = "") -> T | 
 class _Key:
     """One field of a record class, ready to be read."""
 
-    __slots__ = ("default", "field", "name", "reader", "required")
+    __slots__ = ("default", "field", "free", "name", "reader", "required")
 
     def __init__(self, field: Field[Any], hint: object) -> None:
         self.field = field
         self.name = field.name.rstrip("_")
         self.required = any(isinstance(one, Required) for one in _markers(hint))
         self.default = field.default is not MISSING or field.default_factory is not MISSING
+        self.free = hint == dict[str, object]
         self.reader = _reader(hint)
 
 
@@ -94,6 +95,8 @@ def _record(cls: type, node: Node, place: Place, reading: Reading) -> object:
             for index, (path, at, via) in enumerate(value.names):
                 name = f"{path or inner.path}[{at}]"
                 origins[f"{key.field.name}[{index}]"] = Origin(value.items[index].at, name, via)
+        elif key.free and isinstance(value, Mapping):
+            origins |= _inside(value, key.field.name, inner)
     for key in keys.values():
         if key.name in known or (key.default and not key.required):
             continue
@@ -103,6 +106,17 @@ def _record(cls: type, node: Node, place: Place, reading: Reading) -> object:
     if lacking:
         raise Unfit
     return cls(origins=origins, **values) if issubclass(cls, Traced) else cls(**values)
+
+
+def _inside(tree: Mapping, name: str, place: Place) -> dict[str, Origin]:
+    """Where the keys of a free-form mapping stand, so that whoever knows their meaning can say."""
+    origins = {}
+    for key, entry in tree.entries.items():
+        inner = _inner(place, key, entry)
+        origins[f"{name}.{key}"] = inner.origin
+        if isinstance(entry.value, Mapping):
+            origins |= _inside(entry.value, f"{name}.{key}", inner)
+    return origins
 
 
 def _inner(place: Place, name: str, entry: Entry) -> Place:

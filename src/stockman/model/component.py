@@ -28,5 +28,9 @@ class Component(Traced):
     """Secret of that token."""
     storage: DatastoreText | None = None
     """Proxmox storage it provisions from. None: it needs none."""
+    settings: dict[str, object] = field(default_factory=dict)
+    """The component's own settings; `stockman explain component NAME` lists them."""
+    secrets: dict[Name, Secret] = field(default_factory=dict)
+    """Confidential settings of the component, by name."""
     values: dict[str, object] = field(default_factory=dict)
     """Chart values that win over stockman's."""

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from json import loads
+from pathlib import Path
 from typing import NamedTuple
 
 from stockman.model.support import Fit, Verdict
 from stockman.model.tables import Facts, content
 from stockman.model.version import Version
 
+CATALOG = Path(__file__).parent.parent / "catalog"
+"""Each component that stockman installs has a folder here, with its facts as data."""
 _PRODUCTS = {"talos": "Talos", "kubernetes": "Kubernetes", "proxmox": "Proxmox VE"}
+
+
+class Artifact(NamedTuple):
+    """A further chart or image that a component consists of."""
+
+    repository: str
+    """Address of the chart's repository, or name of the image."""
+    tag: str
 
 
 class KnownComponent(NamedTuple):
@@ -36,6 +48,16 @@ class KnownComponent(NamedTuple):
     kubernetes_tested: tuple[Version, Version] | None
     """First and last Kubernetes line its authors test with. None: not known."""
     note: str
+    release: str
+    """Name of its release and of its directory in the repository."""
+    when: str
+    """What turns it on without being asked for. Empty: stockman does not install it."""
+    requires: tuple[str, ...]
+    """Components that it cannot do without."""
+    talos_role: str
+    """Role with which it reaches the Talos API from inside of the cluster. Empty: it does not."""
+    further: Mapping[str, Artifact]
+    """What it consists of besides its chart, by name."""
 
     @property
     def version(self) -> Version | None:
@@ -46,8 +68,10 @@ class KnownComponent(NamedTuple):
 
 @cache
 def components() -> tuple[KnownComponent, ...]:
-    """Every component of the table, by name."""
-    return tuple(_component(row) for row in content("components")["rows"])
+    """Every component of the catalog and of the table, by name."""
+    installed = (loads(path.read_bytes()) for path in CATALOG.glob("*/facts.json"))
+    rows = (*installed, *content("components")["rows"])
+    return tuple(sorted(map(_component, rows), key=lambda one: one.name))
 
 
 def component(name: str) -> KnownComponent | None:
@@ -96,4 +120,12 @@ def _component(row: Facts) -> KnownComponent:
         needs={name: Version.parse(text) for name, text in row.get("needs", {}).items()},
         kubernetes_tested=tested and (Version.parse(tested[0]), Version.parse(tested[1])),
         note=row.get("note", ""),
+        release=row.get("release", row["name"]),
+        when=row.get("when", ""),
+        requires=tuple(row.get("requires", ())),
+        talos_role=row.get("talos_role", ""),
+        further={
+            name: Artifact(repository=one["repository"], tag=one["version"])
+            for name, one in row.get("further", {}).items()
+        },
     )

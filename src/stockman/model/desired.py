@@ -98,6 +98,9 @@ class Repository(Traced):
     webhook_provider: str
     known_hosts: str | None
     """None: the host keys that stockman knows."""
+    ci: Literal["github", "gitlab", "none"]
+    renovate: bool
+    tasks: bool
 
 
 @record

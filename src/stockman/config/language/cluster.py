@@ -119,6 +119,14 @@ class RepositorySection(Traced):
     """Who calls when there is a new commit; none: Flux only polls."""
     known_hosts: str | None = None
     """SSH host keys of the Git server. None: those of github.com, gitlab.com, codeberg.org."""
+    ci: Literal["github", "gitlab", "none"] | None = None
+    """Whose CI checks changes of the repository. None: that of its host, where it is one of
+    these."""
+    renovate: bool = True
+    """Whether the configuration of Renovate is rendered."""
+    tasks: bool = False
+    """Whether a Taskfile.yaml (cluster.toml: a justfile) with the usual names of tasks is
+    rendered."""
 
 
 @record

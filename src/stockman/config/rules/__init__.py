@@ -7,6 +7,7 @@ from stockman.config.rules import (
     addresses,
     backups,
     classes,
+    components,
     disks,
     edge,
     firewalls,
@@ -49,6 +50,7 @@ _RULES = (
     backups.check,
     classes.check,
     guests.check,
+    components.check,
 )
 
 

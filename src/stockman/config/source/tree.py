@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from stockman.model.origin import Position
@@ -100,6 +100,25 @@ def untyped(node: Node) -> object:
     if isinstance(node, Sequence):
         return [untyped(item) for item in node.items]
     return _plain_value(node.text) if node.plain else node.text
+
+
+def node_of(value: object, path: str, place: Callable[[str], Position]) -> Node:
+    """The tree of a free-form value; `place` knows where the key at a path was written."""
+    at = place(path)
+    if isinstance(value, dict):
+        entries = {}
+        for key, item in value.items():
+            inner = f"{path}.{key}"
+            entries[key] = Entry(
+                Scalar(key, place(inner), plain=True, span=(0, 0)), node_of(item, inner, place)
+            )
+        return Mapping(at, entries)
+    if isinstance(value, list | tuple):
+        return Sequence(at, [node_of(item, path, place) for item in value])
+    if isinstance(value, str):
+        return Scalar(value, at, plain=False, span=(0, 0))
+    text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return Scalar(text, at, plain=True, span=(0, 0))
 
 
 def _plain_value(text: str) -> object:

@@ -1,0 +1,77 @@
+"""Cilium: the network of pods, load balancing, policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.catalog.app import App, Sheet
+from stockman.catalog.cilium.networks import networks
+from stockman.catalog.cilium.settings import CiliumSettings, check, settings_of
+from stockman.catalog.cilium.values import values
+from stockman.catalog.component import Component
+from stockman.catalog.conditions import available, everywhere
+from stockman.catalog.objects import chart_sheets
+from stockman.catalog.phases import Phase
+from stockman.catalog.readiness import Condition
+from stockman.catalog.routes import INTERNAL, route
+from stockman.catalog.scene import Scene
+from stockman.catalog.trials import job_trial
+from stockman.catalog.troubles import Alert, Trouble
+
+
+def _apps(scene: Scene) -> Iterator[App]:
+    namespace = scene.namespace
+    yield App(name="cilium", namespace=namespace, sheets=chart_sheets(scene, values(scene)))
+    sheets = [Sheet(name="networks.yaml", objects=networks(scene))]
+    if settings_of(scene).hubble_ui:
+        page = route("hubble-ui", f"hubble.{scene.domain}", INTERNAL, ("hubble-ui", 80))
+        sheets.append(Sheet(name="httproute.yaml", objects=(page,)))
+    yield App(name="cilium-config", namespace=namespace, folder="config", sheets=tuple(sheets))
+
+
+COMPONENT = Component(
+    name="cilium",
+    about="The network of pods: routing without kube-proxy, load balancing, policies.",
+    phase=Phase.NETWORK,
+    apps=_apps,
+    settings=CiliumSettings,
+    check=check,
+    ready=(
+        everywhere("cilium", "kube-system"),
+        available("cilium-operator", "kube-system"),
+        Condition(
+            kind="v1 Node",
+            name="",
+            expr="object.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')",
+            says="every node is ready",
+        ),
+    ),
+    trial=job_trial(
+        "a pod reaches the Kubernetes API through its service",
+        "stockman-network-trial",
+        ("/agnhost", "connect", "kubernetes.default.svc:443", "--timeout=10s"),
+    ),
+    alerts=(
+        Alert(
+            name="CiliumUnreachableNodes",
+            expr="max by (pod) (cilium_unreachable_nodes) > 0",
+            holds="10m",
+            severity="critical",
+            summary="Cilium on {{ $labels.pod }} cannot reach some nodes.",
+            metrics=("cilium_unreachable_nodes",),
+        ),
+    ),
+    troubles=(
+        Trouble(
+            shows="nodes stay NotReady with `cni plugin not initialized`, and reboot again",
+            because="Cilium is not installed yet, and Talos waits ten minutes for a network",
+            fix="install what stands in bootstrap/ before the time is over",
+        ),
+        Trouble(
+            shows="pods cannot resolve names while the rest of the network works",
+            because="BPF masquerading bypasses the node's DNS forwarding",
+            fix="leave bpf.hostLegacyRouting on, as stockman sets it",
+        ),
+    ),
+    definitions=("cilium.io",),
+)

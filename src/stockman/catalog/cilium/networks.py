@@ -1,0 +1,96 @@
+"""Addresses that Cilium gives to services, and how others hear of them."""
+
+from __future__ import annotations
+
+from stockman.catalog.app import Object
+from stockman.catalog.cilium.settings import settings_of
+from stockman.catalog.scene import Scene
+from stockman.model.desired import Bgp
+
+_LINUX: Object = {"matchLabels": {"kubernetes.io/os": "linux"}}
+_PEER = "bgp-peer-config-v4"
+_ADVERTISED: Object = {"advertise": "bgp"}
+
+
+def networks(scene: Scene) -> tuple[Object, ...]:
+    """The pool of addresses, and its announcement on layer 2 or by BGP."""
+    bgp = scene.cluster.cilium.bgp
+    return (_pool(scene), *((_announced(scene),) if bgp is None else _bgp(bgp)))
+
+
+def _pool(scene: Scene) -> Object:
+    """The gateways' addresses and what the user gave; never the addresses of nodes."""
+    gateways = scene.cluster.gateways
+    fixed = (gateways.internal, gateways.dns, gateways.external)
+    wanted = (
+        *(str(one) for one in fixed if one is not None),
+        *scene.cluster.cilium.loadbalancer_pool,
+    )
+    blocks = [_block(one) for one in wanted]
+    return _cilium("v2", "CiliumLoadBalancerIPPool", "pool", allowFirstLastIPs="Yes", blocks=blocks)
+
+
+def _block(text: str) -> Object:
+    if "/" in text:
+        return {"cidr": text}
+    start, _, stop = text.partition("-")
+    return {"start": start.strip(), "stop": (stop or start).strip()}
+
+
+def _announced(scene: Scene) -> Object:
+    interfaces = settings_of(scene).l2_interfaces
+    more: Object = {"interfaces": list(interfaces)} if interfaces else {}
+    return _cilium(
+        "v2alpha1",
+        "CiliumL2AnnouncementPolicy",
+        "l2-policy",
+        loadBalancerIPs=True,
+        nodeSelector=_LINUX,
+        **more,
+    )
+
+
+def _bgp(bgp: Bgp) -> tuple[Object, ...]:
+    # Every service is advertised: a label that none has makes a selector that matches all.
+    everything = {"key": "somekey", "operator": "NotIn", "values": ["never-used-value"]}
+    advertisement = _cilium(
+        "v2",
+        "CiliumBGPAdvertisement",
+        "bgp-advertisement-config",
+        advertisements=[
+            {
+                "advertisementType": "Service",
+                "service": {"addresses": ["LoadBalancerIP"]},
+                "selector": {"matchExpressions": [everything]},
+            }
+        ],
+    )
+    advertisement["metadata"] = {"name": "bgp-advertisement-config", "labels": _ADVERTISED}
+    family = {"afi": "ipv4", "safi": "unicast", "advertisements": {"matchLabels": _ADVERTISED}}
+    peer = {
+        "name": f"peer-{bgp.router_asn}-v4",
+        "peerASN": bgp.router_asn,
+        "peerAddress": str(bgp.router_addr),
+        "peerConfigRef": {"name": _PEER},
+    }
+    instance = {"name": f"instance-{bgp.node_asn}", "localASN": bgp.node_asn, "peers": [peer]}
+    return (
+        advertisement,
+        _cilium("v2", "CiliumBGPPeerConfig", _PEER, families=[family]),
+        _cilium(
+            "v2",
+            "CiliumBGPClusterConfig",
+            "bgp-cluster-config",
+            nodeSelector=_LINUX,
+            bgpInstances=[instance],
+        ),
+    )
+
+
+def _cilium(version: str, kind: str, name: str, **spec: object) -> Object:
+    return {
+        "apiVersion": f"cilium.io/{version}",
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": spec,
+    }

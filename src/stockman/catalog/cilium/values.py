@@ -1,0 +1,120 @@
+"""Chart values of Cilium on Talos."""
+
+from __future__ import annotations
+
+from stockman.catalog.app import Object
+from stockman.catalog.cilium.settings import CiliumSettings, settings_of
+from stockman.catalog.scene import Scene
+
+_KUBEPRISM = 7445
+_AGENT = (
+    "CHOWN",
+    "KILL",
+    "NET_ADMIN",
+    "NET_RAW",
+    "IPC_LOCK",
+    "SYS_ADMIN",
+    "SYS_RESOURCE",
+    "PERFMON",
+    "BPF",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "SETGID",
+    "SETUID",
+)
+"""What the agent may do: Talos loads kernel modules itself, so SYS_MODULE is not among it."""
+_CLEANER = ("NET_ADMIN", "SYS_ADMIN", "SYS_RESOURCE")
+
+
+def values(scene: Scene) -> Object:
+    """The values of the chart."""
+    cluster, settings = scene.cluster, settings_of(scene)
+    monitored = scene.on("prometheus-operator-crds")
+    found: Object = {
+        "autoDirectNodeRoutes": True,
+        # Masquerading in BPF skips the node's own DNS forwarding unless routing stays in the host.
+        "bpf": {"masquerade": True, "hostLegacyRouting": True},
+        "cgroup": {"autoMount": {"enabled": False}, "hostRoot": "/sys/fs/cgroup"},
+        "cni": {"exclusive": False},
+        "dashboards": {"enabled": monitored},
+        "endpointRoutes": {"enabled": True},
+        "envoy": {"enabled": False},
+        "gatewayAPI": _gateways(settings),
+        "hubble": _hubble(settings, monitored=monitored),
+        "ipam": {"mode": "kubernetes"},
+        "ipv4NativeRoutingCIDR": str(cluster.kubernetes.pod_cidr),
+        "k8sServiceHost": "127.0.0.1",
+        "k8sServicePort": _KUBEPRISM,
+        "kubeProxyReplacement": True,
+        "kubeProxyReplacementHealthzBindAddr": "0.0.0.0:10256",
+        "l2announcements": {"enabled": cluster.cilium.bgp is None},
+        "l7Proxy": settings.l7_policies,
+        "loadBalancer": {"algorithm": "maglev", "mode": cluster.cilium.loadbalancer_mode},
+        "localRedirectPolicies": {"enabled": True},
+        "operator": {
+            "dashboards": {"enabled": monitored},
+            "prometheus": {"enabled": monitored, "serviceMonitor": {"enabled": monitored}},
+            "replicas": 2 if len(scene.desired.nodes) > 1 else 1,
+            "rollOutPods": True,
+        },
+        "prometheus": {
+            "enabled": monitored,
+            "serviceMonitor": {"enabled": monitored, "trustCRDsExist": monitored},
+        },
+        "rollOutCiliumPods": True,
+        "routingMode": "native",
+        "securityContext": {
+            "capabilities": {"ciliumAgent": list(_AGENT), "cleanCiliumState": list(_CLEANER)}
+        },
+        "socketLB": {"enabled": True},
+    }
+    if cluster.cilium.bgp is not None:
+        found["bgpControlPlane"] = {"enabled": True}
+    if settings.encryption != "none":
+        found["encryption"] = {
+            "enabled": True,
+            "type": settings.encryption,
+            "nodeEncryption": settings.node_encryption,
+        }
+    if settings.mutual_authentication:
+        found["authentication"] = {"enabled": True, "mutual": {"spire": _spire(scene)}}
+    return found
+
+
+def _spire(scene: Scene) -> Object:
+    """SPIRE where its agents may run as they have to, and with a volume where there are volumes."""
+    volumes = any(scene.on(name) for name in ("proxmox-csi", "rook-ceph"))
+    return {
+        "enabled": True,
+        "install": {
+            "enabled": True,
+            # Its agents use the host's network; the namespaces of Talos forbid that elsewhere.
+            "namespace": scene.namespace,
+            "existingNamespace": True,
+            "server": {"dataStorage": {"enabled": volumes}},
+        },
+    }
+
+
+def _gateways(settings: CiliumSettings) -> Object:
+    if not settings.gateway_api:
+        return {"enabled": False}
+    return {"enabled": True, "enableAlpn": True, "enableAppProtocol": True}
+
+
+def _hubble(settings: CiliumSettings, *, monitored: bool) -> Object:
+    if not (settings.hubble or settings.hubble_ui):
+        return {"enabled": False}
+    found: Object = {
+        "enabled": True,
+        "relay": {"enabled": True, "rollOutPods": True},
+        # Made by Helm, certificates would end after a year without an upgrade.
+        "tls": {"auto": {"enabled": True, "method": "cronJob"}},
+        "ui": {"enabled": settings.hubble_ui, "rollOutPods": True},
+    }
+    if monitored:
+        found["metrics"] = {
+            "enabled": ["dns:query", "drop", "tcp", "flow", "port-distribution", "icmp"],
+            "serviceMonitor": {"enabled": True},
+        }
+    return found

@@ -1,0 +1,87 @@
+"""Chart values of the tunnel: a general chart around one container."""
+
+from __future__ import annotations
+
+from stockman.catalog.app import Object
+from stockman.catalog.routes import EXTERNAL
+from stockman.catalog.scene import Scene
+from stockman.config.yaml_writer import dump
+
+SECRET = "cloudflare-tunnel-secret"
+_PROGRAM = "cloudflared"
+_PORT = 8080
+
+
+def values(scene: Scene) -> Object:
+    """The values of the chart."""
+    found: Object = {
+        "controllers": {
+            "cloudflare-tunnel": {
+                "strategy": "RollingUpdate",
+                "annotations": {"reloader.stakater.com/auto": "true"},
+                "containers": {"app": _container(scene)},
+            }
+        },
+        "defaultPodOptions": {
+            "securityContext": {"runAsNonRoot": True, "runAsUser": 65534, "runAsGroup": 65534}
+        },
+        "service": {"app": {"ports": {"http": {"port": _PORT}}}},
+        "configMaps": {"config": {"data": {"config.yaml": _routes(scene)}}},
+        "persistence": {
+            "config-file": {
+                "type": "configMap",
+                "identifier": "config",
+                "globalMounts": [
+                    {"path": "/etc/cloudflared/config.yaml", "subPath": "config.yaml"}
+                ],
+            }
+        },
+    }
+    if scene.on("prometheus-operator-crds"):
+        found["serviceMonitor"] = {"app": {"endpoints": [{"port": "http"}]}}
+    return found
+
+
+def _container(scene: Scene) -> Object:
+    image = scene.known.further[_PROGRAM]
+    probe: Object = {
+        "enabled": True,
+        "custom": True,
+        "spec": {
+            "httpGet": {"path": "/ready", "port": _PORT},
+            "periodSeconds": 10,
+            "timeoutSeconds": 1,
+            "failureThreshold": 3,
+        },
+    }
+    return {
+        "image": {"repository": image.repository, "tag": image.tag},
+        "env": {
+            "NO_AUTOUPDATE": True,
+            "TUNNEL_METRICS": f"0.0.0.0:{_PORT}",
+            "TUNNEL_POST_QUANTUM": True,
+            "TUNNEL_TRANSPORT_PROTOCOL": "quic",
+        },
+        "envFrom": [{"secretRef": {"name": SECRET}}],
+        "args": ["tunnel", "run"],
+        "probes": {"liveness": probe, "readiness": probe},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "resources": {"requests": {"cpu": "10m"}, "limits": {"memory": "256Mi"}},
+    }
+
+
+def _routes(scene: Scene) -> str:
+    gateway = f"https://{EXTERNAL}.{{{{ .Release.Namespace }}}}.svc.cluster.local:443"
+    inside: Object = {
+        "hostname": f"*.{scene.domain}",
+        "originRequest": {
+            "http2Origin": True,
+            "originServerName": f"external.{scene.domain}",
+        },
+        "service": gateway,
+    }
+    return dump({"ingress": [inside, {"service": "http_status:404"}]})

@@ -1,0 +1,79 @@
+"""external-dns: public DNS records follow routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.catalog.app import App, Object
+from stockman.catalog.component import Component
+from stockman.catalog.conditions import available, established
+from stockman.catalog.objects import chart_sheets, secret
+from stockman.catalog.phases import Phase
+from stockman.catalog.routes import EXTERNAL
+from stockman.catalog.scene import Scene
+from stockman.catalog.troubles import Alert, Trouble
+
+_NAME = "cloudflare-dns"
+_SECRET = "cloudflare-dns-secret"
+
+
+def _apps(scene: Scene) -> Iterator[App]:
+    values: Object = {
+        "fullnameOverride": _NAME,
+        "provider": "cloudflare",
+        "env": [
+            {
+                "name": "CF_API_TOKEN",
+                "valueFrom": {"secretKeyRef": {"name": _SECRET, "key": "api-token"}},
+            }
+        ],
+        "extraArgs": [
+            "--cloudflare-dns-records-per-page=1000",
+            "--cloudflare-proxied",
+            "--crd-source-apiversion=externaldns.k8s.io/v1alpha1",
+            "--crd-source-kind=DNSEndpoint",
+            f"--gateway-name={EXTERNAL}",
+        ],
+        "triggerLoopOnEvent": True,
+        "policy": "sync",
+        "sources": ["crd", "gateway-httproute"],
+        "txtPrefix": "k8s.",
+        "txtOwnerId": scene.cluster.name,
+        "domainFilters": [scene.domain],
+        "serviceMonitor": {"enabled": scene.on("prometheus-operator-crds")},
+        "podAnnotations": {"secret.reloader.stakater.com/reload": _SECRET},
+    }
+    token = scene.needed(scene.cluster.edge.dns_token, "dns.token")
+    yield App(
+        name=_NAME,
+        namespace=scene.namespace,
+        sheets=(*chart_sheets(scene, values), secret(_SECRET, {"api-token": token})),
+    )
+
+
+COMPONENT = Component(
+    name="external-dns",
+    about="Public DNS records follow the routes of the external gateway.",
+    phase=Phase.PLATFORM,
+    apps=_apps,
+    ready=(available(_NAME, "network"), established("dnsendpoints.externaldns.k8s.io")),
+    trial=None,
+    alerts=(
+        Alert(
+            name="PublicDnsNotUpdated",
+            expr="time() - external_dns_controller_last_sync_timestamp_seconds > 1800",
+            holds="10m",
+            severity="warning",
+            summary="Public DNS records have not been brought up to date for half an hour.",
+            metrics=("external_dns_controller_last_sync_timestamp_seconds",),
+        ),
+    ),
+    troubles=(
+        Trouble(
+            shows="records of an old cluster stay, and new ones are not made",
+            because="their ownership records name another cluster",
+            fix="delete the TXT records with the prefix `k8s.` of the old cluster",
+        ),
+    ),
+    definitions=("externaldns.k8s.io",),
+)

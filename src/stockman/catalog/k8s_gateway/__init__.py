@@ -1,0 +1,59 @@
+"""k8s-gateway: a DNS server for names of the cluster, for the network at home."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.catalog.app import App, Object
+from stockman.catalog.component import Component
+from stockman.catalog.conditions import available
+from stockman.catalog.objects import chart_sheets
+from stockman.catalog.phases import Phase
+from stockman.catalog.readiness import Condition, Trial
+from stockman.catalog.scene import Scene
+from stockman.catalog.troubles import Trouble
+
+
+def _apps(scene: Scene) -> Iterator[App]:
+    values: Object = {
+        "fullnameOverride": "k8s-gateway",
+        "domain": scene.domain,
+        "ttl": 1,
+        "service": {
+            "type": "LoadBalancer",
+            "port": 53,
+            "annotations": {"lbipam.cilium.io/ips": str(scene.cluster.gateways.dns)},
+            "externalTrafficPolicy": "Cluster",
+        },
+        "watchedResources": ["HTTPRoute", "Service"],
+    }
+    yield App(name="k8s-gateway", namespace=scene.namespace, sheets=chart_sheets(scene, values))
+
+
+COMPONENT = Component(
+    name="k8s-gateway",
+    about="A DNS server for the names of the cluster, to which a home router forwards.",
+    phase=Phase.PLATFORM,
+    apps=_apps,
+    ready=(available("k8s-gateway", "network"),),
+    trial=Trial(
+        says="the DNS server has its address",
+        until=(
+            Condition(
+                kind="v1 Service",
+                name="k8s-gateway",
+                expr="object.status.loadBalancer.ingress.exists(i, i.ip != '')",
+                says="the service has an address of the pool",
+                namespace="network",
+            ),
+        ),
+        seconds=60,
+    ),
+    troubles=(
+        Trouble(
+            shows="names of the cluster do not resolve in the network at home",
+            because="the router does not forward the domain",
+            fix="forward the domain to the address gateways.dns in the router's DNS settings",
+        ),
+    ),
+)

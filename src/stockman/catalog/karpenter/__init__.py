@@ -1,0 +1,144 @@
+"""Karpenter for Proxmox: nodes come when pods wait, and go when they are empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.catalog.access import ProxmoxAccess
+from stockman.catalog.app import App, Object, Sheet
+from stockman.catalog.component import Component
+from stockman.catalog.conditions import available, established, has_condition
+from stockman.catalog.karpenter.machines import machine_secret, machines
+from stockman.catalog.karpenter.settings import KarpenterSettings, check
+from stockman.catalog.monitors import monitored, pod_monitor_sheets
+from stockman.catalog.objects import chart_sheets
+from stockman.catalog.phases import Phase
+from stockman.catalog.proxmox_config import (
+    KEY,
+    SECRETS,
+    config_secret,
+    pending,
+    reloads,
+    secret_name,
+    trust,
+)
+from stockman.catalog.readiness import Trial
+from stockman.catalog.scene import Scene
+from stockman.catalog.troubles import Alert, Trouble
+
+_NAME = "karpenter-provider-proxmox"
+_ACCESS = ProxmoxAccess(
+    user="stockman-karpenter@pve",
+    token="karpenter",
+    role="StockmanKarpenter",
+    privileges=(
+        "Datastore.Allocate",
+        "Datastore.AllocateSpace",
+        "Datastore.AllocateTemplate",
+        "Datastore.Audit",
+        "Mapping.Audit",
+        "Mapping.Use",
+        "Sys.Audit",
+        "Sys.AccessNetwork",
+        "SDN.Audit",
+        "SDN.Use",
+        "VM.Audit",
+        "VM.Allocate",
+        "VM.Clone",
+        "VM.Config.CDROM",
+        "VM.Config.CPU",
+        "VM.Config.Memory",
+        "VM.Config.Disk",
+        "VM.Config.Network",
+        "VM.Config.HWType",
+        "VM.Config.Cloudinit",
+        "VM.Config.Options",
+        "VM.PowerMgmt",
+    ),
+)
+
+
+def _apps(scene: Scene) -> Iterator[App]:
+    values: Object = {
+        "fullnameOverride": _NAME,
+        "existingConfigSecret": secret_name(scene),
+        "existingConfigSecretKey": KEY,
+        "metrics": {"enabled": monitored(scene)},
+        "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
+        "podAnnotations": reloads(scene),
+        **trust(scene),
+    }
+    labels = {"app.kubernetes.io/name": _NAME}
+    namespace, waits = scene.namespace, pending(scene)
+    yield App(
+        name="karpenter",
+        namespace=namespace,
+        sheets=(
+            *chart_sheets(scene, values),
+            *config_secret(scene, _ACCESS, {}),
+            *pod_monitor_sheets(scene, labels),
+        ),
+        pending=waits,
+    )
+    secrets = machine_secret(scene)
+    yield App(
+        name="karpenter-config",
+        namespace=namespace,
+        folder="config",
+        sheets=(Sheet(name="machines.yaml", objects=machines(scene)), *secrets),
+        pending=waits or ("" if secrets else "the secrets bundle of the cluster"),
+    )
+
+
+COMPONENT = Component(
+    name="karpenter",
+    about="Nodes come when pods wait for room, and go when they are empty.",
+    phase=Phase.PLATFORM,
+    apps=_apps,
+    settings=KarpenterSettings,
+    check=check,
+    proxmox=_ACCESS,
+    secrets=SECRETS,
+    ready=(
+        available(_NAME, "kube-system"),
+        established("proxmoxnodeclasses.karpenter.proxmox.sinextra.dev"),
+        established("nodepools.karpenter.sh"),
+    ),
+    trial=Trial(
+        says="the class of nodes is ready to be used",
+        until=(
+            has_condition(
+                "karpenter.proxmox.sinextra.dev/v1alpha1 ProxmoxNodeClass",
+                "default",
+                "its template, image and metadata were found",
+            ),
+            has_condition("karpenter.sh/v1 NodePool", "default", "the pool is ready"),
+        ),
+        seconds=900,
+    ),
+    alerts=(
+        Alert(
+            name="NodePoolNearLimit",
+            expr="max by (nodepool, resource_type) (karpenter_nodepools_usage)"
+            " / max by (nodepool, resource_type) (karpenter_nodepools_limit) > 0.9",
+            holds="30m",
+            severity="warning",
+            summary="Nodes of {{ $labels.nodepool }} use nine tenths of the"
+            " {{ $labels.resource_type }} that they may have.",
+            metrics=("karpenter_nodepools_limit", "karpenter_nodepools_usage"),
+        ),
+    ),
+    troubles=(
+        Trouble(
+            shows="nodes are made and never join",
+            because="the machine configuration in the Secret is older than the cluster's",
+            fix="render again: changing that Secret does not replace nodes by itself",
+        ),
+        Trouble(
+            shows="there are VMs that stand in no file",
+            because="Karpenter made them; they have the tag karpenter",
+            fix="nothing: remove a NodeClaim to remove its VM, never the VM itself",
+        ),
+    ),
+    definitions=("karpenter.proxmox.sinextra.dev", "karpenter.sh"),
+)

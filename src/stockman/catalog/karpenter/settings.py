@@ -1,0 +1,83 @@
+"""Settings of Karpenter: what its nodes are like, and how many there may be."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from stockman.catalog.proxmox_config import check_proxmox
+from stockman.catalog.scene import Scene
+from stockman.model.origin import Traced
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.model.shapes import (
+    QUANTITY,
+    Between,
+    BridgeText,
+    DurationText,
+    NodeNameText,
+    RegionText,
+    Vlan,
+)
+
+Family = Literal["c1", "t1", "s1", "m1", "x1"]
+
+
+@record
+class KarpenterSettings(Traced):
+    """New nodes are workers with the image and configuration of one that is described."""
+
+    like: NodeNameText | None = None
+    """Worker whose image and configuration new nodes get; they take their address from DHCP."""
+    cpu_limit: Annotated[int, Between(1, 10_000)] | None = None
+    """CPUs that all its nodes may have together. Needed: without it a mistake fills the hosts."""
+    memory_limit: Annotated[str, QUANTITY] | None = None
+    """Memory that all its nodes may have together, `128Gi`. Needed."""
+    families: tuple[Family, ...] = ("t1", "s1")
+    """Families of sizes: memory per CPU is 2 (c1), 3 (t1), 4 (s1), 8 (m1) or 16 GiB (x1)."""
+    region: RegionText | None = None
+    """Proxmox cluster. None: the first."""
+    bridge: BridgeText = "vmbr0"  # type: ignore[assignment]  # a literal of the NewType
+    """Bridge of the network card."""
+    vlan: Vlan | None = None
+    """VLAN of the card. None: untagged."""
+    disk_gb: Annotated[int, Between(10, 131_072, "GiB")] = 32
+    """System disk."""
+    idle: DurationText = "5m"
+    """How long a node has to be empty, or hardly used, before it goes."""
+
+
+def settings_of(scene: Scene) -> KarpenterSettings:
+    """The component's settings."""
+    settings = scene.settings
+    return settings if isinstance(settings, KarpenterSettings) else KarpenterSettings()
+
+
+def check(scene: Scene, problems: Problems) -> None:
+    """Refuse nodes without limits, and nodes like one that cannot be copied."""
+    check_proxmox(scene, problems)
+    settings = settings_of(scene)
+    if settings.cpu_limit is None or settings.memory_limit is None:
+        problems.error(
+            "karpenter.limits",
+            "karpenter has no limits",
+            why="without them, one deployment with too many replicas fills every host",
+            fix="set cpu_limit and memory_limit in components.karpenter.settings",
+            at=scene.wish.where("settings") or scene.wish.where("enabled"),
+        )
+    if scene.wish.storage is None:
+        problems.error(
+            "karpenter.storage",
+            "karpenter has no storage",
+            why="images and disks of its nodes have to be somewhere",
+            fix="set components.karpenter.storage",
+            at=scene.wish.where("enabled"),
+        )
+    workers = [node.name for node in scene.desired.nodes if not node.is_controller]
+    if settings.like not in workers:
+        problems.error(
+            "karpenter.like",
+            "karpenter does not know what its nodes are like",
+            why=f"{settings.like} is no worker" if settings.like else "settings.like is not set",
+            fix=f"name a worker, such as {workers[0]}" if workers else "add a worker to the nodes",
+            at=settings.where("like") or scene.wish.where("enabled"),
+        )

@@ -1,0 +1,194 @@
+"""Alerts about the cluster itself; those of components stand with the components."""
+
+from __future__ import annotations
+
+from stockman.catalog.troubles import Alert
+
+CLUSTER_ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="MonitoringAlive",
+        expr="vector(1)",
+        holds="0m",
+        severity="none",
+        summary="Always fires. Whoever stops hearing it knows that the monitoring itself is down.",
+        metrics=(),
+    ),
+    Alert(
+        name="ClusterDown",
+        expr='absent(up{job="apiserver"} == 1)',
+        holds="3m",
+        severity="critical",
+        summary="No API server of the cluster answers.",
+        metrics=("up",),
+    ),
+    Alert(
+        name="ApiServerDown",
+        expr='up{job="apiserver"} == 0',
+        holds="10m",
+        severity="warning",
+        summary="The API server {{ $labels.instance }} does not answer.",
+        metrics=("up",),
+    ),
+    Alert(
+        name="ApiServerErrors",
+        expr='sum(rate(apiserver_request_total{code=~"5.."}[5m]))'
+        " / sum(rate(apiserver_request_total[5m])) > 0.05",
+        holds="10m",
+        severity="critical",
+        summary="More than one of twenty requests to the Kubernetes API ends with a failure of"
+        " the server.",
+        metrics=("apiserver_request_total",),
+    ),
+    Alert(
+        name="ClientCertificateEndsSoon",
+        expr="histogram_quantile(0.01, sum by (le)"
+        " (rate(apiserver_client_certificate_expiration_seconds_bucket[5m]))) < 7 * 24 * 3600"
+        " and sum(rate(apiserver_client_certificate_expiration_seconds_count[5m])) > 0",
+        holds="15m",
+        severity="warning",
+        summary="Somebody uses the Kubernetes API with a certificate that ends within a week.",
+        metrics=(
+            "apiserver_client_certificate_expiration_seconds_bucket",
+            "apiserver_client_certificate_expiration_seconds_count",
+        ),
+    ),
+    Alert(
+        name="NodeNotReady",
+        expr='kube_node_status_condition{condition="Ready",status="true"} == 0',
+        holds="10m",
+        severity="critical",
+        summary="The node {{ $labels.node }} is not ready: its machine, its kubelet or its"
+        " network is down.",
+        metrics=("kube_node_status_condition",),
+    ),
+    Alert(
+        name="NodeUnderPressure",
+        expr="kube_node_status_condition{"
+        'condition=~"MemoryPressure|DiskPressure|PIDPressure",status="true"} == 1',
+        holds="10m",
+        severity="warning",
+        summary="The node {{ $labels.node }} reports {{ $labels.condition }}.",
+        metrics=("kube_node_status_condition",),
+    ),
+    Alert(
+        name="NodeStaysCordoned",
+        expr="kube_node_spec_unschedulable == 1",
+        holds="6h",
+        severity="warning",
+        summary="The node {{ $labels.node }} has taken no new pods for six hours.",
+        metrics=("kube_node_spec_unschedulable",),
+    ),
+    Alert(
+        name="PodsCannotBePlaced",
+        expr='sum(kube_pod_status_phase{phase="Pending"}) by (namespace) > 0',
+        holds="30m",
+        severity="warning",
+        summary="Pods of {{ $labels.namespace }} have waited for half an hour to be started.",
+        metrics=("kube_pod_status_phase",),
+    ),
+    Alert(
+        name="VolumeAlmostFull",
+        expr="kubelet_volume_stats_available_bytes / kubelet_volume_stats_capacity_bytes < 0.05",
+        holds="15m",
+        severity="warning",
+        summary="The volume of {{ $labels.namespace }}/{{ $labels.persistentvolumeclaim }} has"
+        " less than a twentieth left.",
+        metrics=("kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes"),
+    ),
+)
+
+_ETCD = 'job="etcd"'
+ETCD_ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="EtcdNoLeader",
+        expr=f"etcd_server_has_leader{{{_ETCD}}} == 0",
+        holds="1m",
+        severity="critical",
+        summary="The etcd member {{ $labels.instance }} sees no leader.",
+        metrics=("etcd_server_has_leader",),
+    ),
+    Alert(
+        name="EtcdLeaderChanges",
+        expr=f"increase(etcd_server_leader_changes_seen_total{{{_ETCD}}}[1h]) > 4",
+        holds="5m",
+        severity="warning",
+        summary="etcd elected a leader more than four times within an hour.",
+        metrics=("etcd_server_leader_changes_seen_total",),
+    ),
+    Alert(
+        name="EtcdDatabaseLarge",
+        expr=f"etcd_mvcc_db_total_size_in_bytes{{{_ETCD}}}"
+        f" / etcd_server_quota_backend_bytes{{{_ETCD}}} > 0.8",
+        holds="10m",
+        severity="critical",
+        summary="The database of {{ $labels.instance }} is more than four fifths of what etcd"
+        " allows; at the limit the cluster takes no more changes.",
+        metrics=("etcd_mvcc_db_total_size_in_bytes", "etcd_server_quota_backend_bytes"),
+    ),
+    Alert(
+        name="EtcdDiskSlow",
+        expr="histogram_quantile(0.99, sum by (le, instance)"
+        f" (rate(etcd_disk_wal_fsync_duration_seconds_bucket{{{_ETCD}}}[5m]))) > 0.1",
+        holds="15m",
+        severity="warning",
+        summary="The disk of {{ $labels.instance }} takes more than a tenth of a second to"
+        " write; etcd becomes unstable on it.",
+        metrics=("etcd_disk_wal_fsync_duration_seconds_bucket",),
+    ),
+)
+"""Only where etcd can be read."""
+
+
+def quorum_alerts(controllers: int) -> tuple[Alert, ...]:
+    """An alert before the last member that may be lost is lost; none for a single controller."""
+    quorum = controllers // 2 + 1
+    if controllers == quorum:
+        return ()
+    return (
+        Alert(
+            name="EtcdQuorumAtRisk",
+            expr=f"(sum(up{{{_ETCD}}}) or vector(0)) <= {quorum}",
+            holds="5m",
+            severity="critical",
+            summary=f"At most {quorum} of {controllers} etcd members answer: losing one more stops"
+            " the cluster.",
+            metrics=("up",),
+        ),
+    )
+
+
+OUTSIDE_ALERTS: tuple[Alert, ...] = (
+    Alert(
+        name="ClusterUnreachable",
+        expr='probe_success{job="kubernetes-api"} == 0',
+        holds="2m",
+        severity="critical",
+        summary="The Kubernetes API does not answer at {{ $labels.instance }}.",
+        metrics=("probe_success",),
+    ),
+    Alert(
+        name="ClusterNotWatched",
+        expr='absent(probe_success{job="kubernetes-api"})',
+        holds="5m",
+        severity="critical",
+        summary="Nobody asks whether the cluster answers: the blackbox exporter is down.",
+        metrics=("probe_success",),
+    ),
+    Alert(
+        name="ApiCertificateEndsSoon",
+        expr='probe_ssl_earliest_cert_expiry{job="kubernetes-api"} - time() < 14 * 24 * 3600',
+        holds="1h",
+        severity="warning",
+        summary="The certificate of the Kubernetes API ends within two weeks.",
+        metrics=("probe_ssl_earliest_cert_expiry",),
+    ),
+    Alert(
+        name="MachineUnreachable",
+        expr='probe_success{job="talos-api"} == 0',
+        holds="10m",
+        severity="warning",
+        summary="The Talos API of {{ $labels.instance }} does not answer.",
+        metrics=("probe_success",),
+    ),
+)
+"""For a Prometheus outside of the cluster, which is still there when the cluster is not."""

@@ -1,0 +1,100 @@
+"""Files for a Prometheus and a Grafana outside of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.catalog.app import Object, PlainFile
+from stockman.catalog.monitoring.dashboards import dashboards
+from stockman.catalog.monitoring.rules import outside_groups
+from stockman.catalog.monitoring.settings import settings_of
+from stockman.catalog.monitoring.sources import etcd_targets
+from stockman.catalog.scene import Scene
+from stockman.config.yaml_writer import dump
+
+FOLDER = "monitoring"
+_TALOS_API = 50000
+_BLACKBOX = "127.0.0.1:9115"
+_TOKEN = "/etc/prometheus/cluster-token"
+_ABOUT = """\
+# Monitoring from outside
+
+- `rules.yaml`: alert rules; name the file under `rule_files` of Prometheus.
+- `scrape.yaml`: an example of the jobs that the rules expect; copy what fits into
+  `scrape_configs`. It reads the API servers with a token and asks through a blackbox exporter
+  whether the cluster answers at all.
+- `blackbox.yaml`: the modules of that blackbox exporter.
+- `dashboards/`: dashboards for Grafana.
+
+These files are rendered: change the configuration, not them. A Prometheus outside sees what
+happens inside only where it can reach it; figures of components come in through federation or
+remote write from a Prometheus inside.
+"""
+
+
+def outside_files(scene: Scene) -> Iterator[PlainFile]:
+    """Rules, jobs, modules and dashboards, where the setting asks for them."""
+    if not settings_of(scene).outside:
+        return
+    yield PlainFile(path=f"{FOLDER}/README.md", text=_ABOUT)
+    yield _yaml("rules.yaml", {"groups": outside_groups(scene)})
+    yield _yaml("scrape.yaml", {"scrape_configs": _jobs(scene)})
+    yield _yaml("blackbox.yaml", {"modules": _modules()})
+    for name, text in dashboards(scene).items():
+        yield PlainFile(path=f"{FOLDER}/dashboards/{name}.json", text=text)
+
+
+def _yaml(name: str, content: Object) -> PlainFile:
+    return PlainFile(path=f"{FOLDER}/{name}", text=dump(content))
+
+
+def _jobs(scene: Scene) -> list[Object]:
+    api = f"{scene.cluster.kubernetes.api_addr}:6443"
+    machines = [f"{node.address.ip}:{_TALOS_API}" for node in scene.desired.nodes]
+    controllers = [f"{node.address.ip}:6443" for node in scene.desired.nodes if node.is_controller]
+    servers: Object = {
+        "job_name": "apiserver",
+        "scheme": "https",
+        # The authority of the cluster is in every kubeconfig; it can be named here instead.
+        "tls_config": {"insecure_skip_verify": True},
+        "authorization": {"credentials_file": _TOKEN},
+        "static_configs": [{"targets": controllers}],
+    }
+    found = [
+        _probe("kubernetes-api", "kubernetes_api", [f"https://{api}/readyz"]),
+        _probe("talos-api", "tcp_connect", machines),
+        servers,
+    ]
+    if settings_of(scene).control_plane:
+        found.append({"job_name": "etcd", "static_configs": [{"targets": etcd_targets(scene)}]})
+    return found
+
+
+def _probe(name: str, module: str, targets: list[str]) -> Object:
+    """A job that asks the blackbox exporter about targets."""
+    return {
+        "job_name": name,
+        "metrics_path": "/probe",
+        "params": {"module": [module]},
+        "static_configs": [{"targets": targets}],
+        "relabel_configs": [
+            {"source_labels": ["__address__"], "target_label": "__param_target"},
+            {"source_labels": ["__param_target"], "target_label": "instance"},
+            {"target_label": "__address__", "replacement": _BLACKBOX},
+        ],
+    }
+
+
+def _modules() -> Object:
+    return {
+        "kubernetes_api": {
+            "prober": "http",
+            "timeout": "5s",
+            "http": {
+                # Who may not ask is told so: a server that says 401 or 403 is alive.
+                "valid_status_codes": [200, 401, 403],
+                "tls_config": {"insecure_skip_verify": True},
+            },
+        },
+        "tcp_connect": {"prober": "tcp", "timeout": "5s"},
+    }

@@ -1,0 +1,88 @@
+"""Networks as the objects that Multus reads."""
+
+from __future__ import annotations
+
+import json
+
+from stockman.catalog.app import Object
+from stockman.catalog.multus.settings import PodNetwork, settings_of
+from stockman.catalog.readiness import Condition, Trial
+from stockman.catalog.scene import Scene
+from stockman.catalog.trials import TRIAL_IMAGE
+
+_SPECIFICATION = "0.3.1"
+_TRIAL = "stockman-network-card-trial"
+
+
+def attachments(scene: Scene) -> tuple[Object, ...]:
+    """One object for each network."""
+    return tuple(_attachment(network) for network in settings_of(scene).networks)
+
+
+def _attachment(network: PodNetwork) -> Object:
+    plugin: Object = {
+        "cniVersion": _SPECIFICATION,
+        "name": network.name,
+        "type": network.kind,
+        "master": network.link,
+        "mode": "bridge" if network.kind == "macvlan" else "l2",
+        "ipam": _addresses(network),
+    }
+    if network.addresses == "static":
+        plugin["capabilities"] = {"ips": True}
+    if network.mtu is not None:
+        plugin["mtu"] = network.mtu
+    return {
+        "apiVersion": "k8s.cni.cncf.io/v1",
+        "kind": "NetworkAttachmentDefinition",
+        "metadata": {"name": network.name, "namespace": network.namespace},
+        "spec": {"config": json.dumps(plugin, indent=2)},
+    }
+
+
+def _addresses(network: PodNetwork) -> Object:
+    if network.addresses == "none":
+        return {}
+    found: Object = {"type": network.addresses}
+    if network.routes:
+        found["routes"] = [{"dst": str(one), "gw": str(network.gateway)} for one in network.routes]
+    return found
+
+
+def network_trial(scene: Scene) -> Trial | None:
+    """A pod that joins the first network and looks for its card; None without a network."""
+    for network in settings_of(scene).networks:
+        return _trial(network)
+    return None
+
+
+def _trial(network: PodNetwork) -> Trial:
+    pod: Object = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": _TRIAL,
+            "namespace": network.namespace,
+            "annotations": {"k8s.v1.cni.cncf.io/networks": network.name},
+        },
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [
+                {
+                    "name": "look",
+                    "image": TRIAL_IMAGE,
+                    "command": ["cat", "/sys/class/net/net1/address"],
+                }
+            ],
+        },
+    }
+    seen = Condition(
+        kind="v1 Pod",
+        name=_TRIAL,
+        expr="object.status.phase == 'Succeeded'",
+        says="the pod has a second card",
+        namespace=network.namespace,
+    )
+    return Trial(
+        says=f"a pod joins the network {network.name}", objects=(pod,), until=(seen,), seconds=120
+    )

@@ -1,0 +1,54 @@
+"""What of Multus' own manifest is different on Talos."""
+
+from __future__ import annotations
+
+from stockman.catalog.app import Object
+from stockman.config.yaml_writer import dump
+from stockman.model.components import Artifact
+
+_TARGET: Object = {"kind": "DaemonSet", "name": "kube-multus-ds"}
+_INSTALL = ["/usr/src/multus-cni/bin/install_multus", "-d", "/host/opt/cni/bin", "-t", "thick"]
+
+
+def patches(plugins: Artifact) -> tuple[Object, ...]:
+    """Patches of the manifest; `plugins`: the image with the plugins that Talos does not have."""
+    pod = {
+        **_POD,
+        "initContainers": [
+            {"name": "install-multus-binary", "command": _INSTALL},
+            {
+                "name": "install-cni",
+                "image": f"{plugins.repository}:{plugins.tag}",
+                "command": ["/install-cni.sh"],
+                "securityContext": {"privileged": True},
+                "volumeMounts": [_BINARIES],
+            },
+        ],
+    }
+    daemon_set: Object = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "kube-multus-ds", "namespace": "kube-system"},
+        "spec": {"template": {"spec": pod}},
+    }
+    return ({"patch": dump(daemon_set), "target": _TARGET},)
+
+
+_BINARIES: Object = {
+    "name": "cnibin",
+    "mountPath": "/host/opt/cni/bin",
+    "mountPropagation": "Bidirectional",
+}
+_POD: Object = {
+    "containers": [
+        {
+            "name": "kube-multus",
+            "resources": {
+                "requests": {"cpu": "10m", "memory": "64Mi"},
+                "limits": {"cpu": None, "memory": "150Mi"},
+            },
+        }
+    ],
+    "volumes": [{"name": "host-run-netns", "hostPath": {"path": "/var/run/netns/"}}],
+}
+"""Namespaces of pods are below /var on Talos, and the limit of memory is too small upstream."""

@@ -1,0 +1,57 @@
+"""Which nodes have GPUs, as far as the configuration says."""
+
+from __future__ import annotations
+
+import re
+
+from stockman.catalog.scene import Scene
+from stockman.model.desired import Node
+from stockman.model.problem import Problems
+
+_DRIVERS = re.compile(r"siderolabs/(nvidia-open-gpu-kernel-modules|nonfree-kmod-nvidia)-(\w+)")
+_TOOLKIT = re.compile(r"siderolabs/nvidia-container-toolkit-(\w+)")
+
+
+def gpu_nodes(scene: Scene) -> tuple[str, ...]:
+    """Nodes whose image has a driver."""
+    return tuple(node.name for node in scene.desired.nodes if _branches(node)[0])
+
+
+def check(scene: Scene, problems: Problems) -> None:
+    """Report images with half of what a GPU needs, and clusters without any."""
+    for node in scene.desired.nodes:
+        drivers, toolkits = _branches(node)
+        if drivers != toolkits:
+            problems.error(
+                "nvidia.extensions",
+                f"the image of {node.name} has a driver without its toolkit, or the reverse",
+                why=f"driver: {_listed(drivers)}; toolkit: {_listed(toolkits)}; both have to be"
+                " of one branch",
+                fix="give the node both extensions, with the same ending",
+                at=node.schematic.where("extensions"),
+            )
+    named = any(node.schematic.id is not None for node in scene.desired.nodes)
+    if not gpu_nodes(scene) and not named:
+        problems.error(
+            "nvidia.no-driver",
+            "nvidia is on, and no node has a driver",
+            why="drivers are extensions of Talos, and no node's image has one",
+            fix="add siderolabs/nvidia-open-gpu-kernel-modules-production and"
+            " siderolabs/nvidia-container-toolkit-production to the extensions of the nodes",
+            at=scene.wish.where("enabled"),
+        )
+
+
+def _branches(node: Node) -> tuple[set[str], set[str]]:
+    drivers, toolkits = set(), set()
+    for extension in node.schematic.extensions:
+        driver, toolkit = _DRIVERS.fullmatch(extension), _TOOLKIT.fullmatch(extension)
+        if driver is not None:
+            drivers.add(driver[2])
+        if toolkit is not None:
+            toolkits.add(toolkit[1])
+    return drivers, toolkits
+
+
+def _listed(branches: set[str]) -> str:
+    return ", ".join(sorted(branches)) or "none"

@@ -1,0 +1,50 @@
+"""GPUs on Talos before 1.13: the device plugin, and a runtime class that pods name."""
+
+from __future__ import annotations
+
+from stockman.catalog.app import Object, Sheet
+from stockman.catalog.objects import helm_release, helm_repository, merged
+from stockman.catalog.scene import Scene
+
+_NAME = "nvidia-device-plugin"
+_RUNTIME: Object = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": "nvidia"},
+    "handler": "nvidia",
+}
+
+
+def plugin_sheets(scene: Scene, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
+    """The files of the device plugin, for the nodes that have a GPU."""
+    source = scene.known.further[_NAME]
+    values: Object = {"runtimeClassName": "nvidia"}
+    if nodes:
+        values["affinity"] = _only(nodes)
+    chart: Object = {
+        "chart": {
+            "spec": {
+                "chart": _NAME,
+                "version": source.tag,
+                "sourceRef": {"kind": "HelmRepository", "name": _NAME},
+            }
+        }
+    }
+    release = helm_release(_NAME, chart, merged(values, scene.wish.values))
+    return (
+        Sheet(name="helmrelease.yaml", objects=(release,)),
+        Sheet(name="helmrepository.yaml", objects=(helm_repository(_NAME, source.repository),)),
+        Sheet(name="runtimeclass.yaml", objects=(_RUNTIME,)),
+    )
+
+
+def _only(nodes: tuple[str, ...]) -> Object:
+    """In the place of the chart's own rule, which asks for labels that nobody sets here."""
+    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": sorted(nodes)}
+    return {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [here]}]
+            }
+        }
+    }

@@ -1,0 +1,123 @@
+"""Proxmox CSI: volumes of pods are disks of VMs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.catalog.access import ProxmoxAccess
+from stockman.catalog.app import App, Object
+from stockman.catalog.component import Component
+from stockman.catalog.conditions import available, everywhere
+from stockman.catalog.monitors import monitored, pod_monitor_sheets
+from stockman.catalog.objects import chart_sheets
+from stockman.catalog.phases import Phase
+from stockman.catalog.proxmox_config import (
+    KEY,
+    SECRETS,
+    config_secret,
+    pending,
+    reloads,
+    secret_name,
+    trust,
+)
+from stockman.catalog.proxmox_csi.classes import encryption_secret, storage_classes
+from stockman.catalog.proxmox_csi.settings import (
+    PASSPHRASE,
+    ProxmoxCsiSettings,
+    check,
+    settings_of,
+)
+from stockman.catalog.scene import Scene
+from stockman.catalog.troubles import Alert, Trouble
+from stockman.catalog.volume_trial import volume_trial
+
+_ACCESS = ProxmoxAccess(
+    user="stockman-csi@pve",
+    token="csi",
+    role="StockmanCSI",
+    privileges=(
+        "VM.Audit",
+        "VM.Config.Disk",
+        "Datastore.Allocate",
+        "Datastore.AllocateSpace",
+        "Datastore.Audit",
+    ),
+    paths=("/vms", "/storage"),
+)
+_NAME = "proxmox-csi-plugin"
+
+
+def _apps(scene: Scene) -> Iterator[App]:
+    settings = settings_of(scene)
+    values: Object = {
+        "fullnameOverride": _NAME,
+        "existingConfigSecret": secret_name(scene),
+        "existingConfigSecretKey": KEY,
+        "storageClass": storage_classes(scene),
+        "metrics": {"enabled": monitored(scene)},
+        "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
+        "tolerations": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}],
+        "controller": {
+            "podAnnotations": reloads(scene),
+            "snapshotter": {"enabled": settings.snapshots},
+        },
+        **trust(scene),
+    }
+    labels = {"app.kubernetes.io/name": _NAME, "app.kubernetes.io/component": "controller"}
+    yield App(
+        name="proxmox-csi",
+        namespace=scene.namespace,
+        sheets=(
+            *chart_sheets(scene, values),
+            *config_secret(scene, _ACCESS, {}),
+            *encryption_secret(scene),
+            *pod_monitor_sheets(scene, labels),
+        ),
+        pending=pending(scene),
+    )
+
+
+COMPONENT = Component(
+    name="proxmox-csi",
+    about="Volumes of pods are disks that Proxmox VE makes, attaches and grows.",
+    phase=Phase.PLATFORM,
+    apps=_apps,
+    settings=ProxmoxCsiSettings,
+    check=check,
+    proxmox=_ACCESS,
+    ready=(
+        available("proxmox-csi-plugin-controller", "csi-proxmox"),
+        everywhere("proxmox-csi-plugin-node", "csi-proxmox"),
+    ),
+    trial=volume_trial("proxmox"),
+    trial_of=lambda scene: volume_trial(str(storage_classes(scene)[0]["name"])),
+    secrets=SECRETS | {PASSPHRASE: "passphrase of encrypted volumes"},
+    alerts=(
+        Alert(
+            name="ProxmoxVolumesSlow",
+            expr="histogram_quantile(0.9, sum by (le, request)"
+            " (rate(proxmox_api_request_duration_seconds_bucket[15m]))) > 60",
+            holds="15m",
+            severity="warning",
+            summary="Proxmox VE takes more than a minute for {{ $labels.request }}.",
+            metrics=("proxmox_api_request_duration_seconds_bucket",),
+        ),
+    ),
+    troubles=(
+        Trouble(
+            shows="a claim stays Pending with `no topology key found`",
+            because="nodes have no region or zone",
+            fix="turn proxmox-ccm on, and wait until nodes are labelled",
+        ),
+        Trouble(
+            shows="a pod does not start on another host",
+            because="a volume on local storage stays on the host where it was made",
+            fix="use shared storage, or move the volume with `pvecsictl migrate`",
+        ),
+        Trouble(
+            shows="the new token is not used after it was changed",
+            because="the pods read their config file at start, and reloader is off",
+            fix="turn reloader on, or restart the deployment of the component",
+        ),
+    ),
+)

@@ -1,0 +1,66 @@
+"""Manifests that a project keeps in its own repository: fetched by Flux at a tag, then patched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from stockman.catalog.app import Object, Sheet
+from stockman.model.record import record
+
+
+@record
+class Remote:
+    """A directory of another repository, at a tag."""
+
+    name: str
+    url: str
+    tag: str
+    path: str
+    """Directory that is applied."""
+    only: str
+    """The part of the repository that is fetched."""
+    patches: tuple[Object, ...] = ()
+    images: Mapping[str, str] = field(default_factory=dict)
+    """Tags of images, in the place of those that the manifests name."""
+    prune: bool = True
+    """Whether objects go when the component goes."""
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """The source, and what of it is applied."""
+        return (
+            Sheet(name="gitrepository.yaml", objects=(self._source(),)),
+            Sheet(name="manifests.yaml", objects=(self._applied(),)),
+        )
+
+    def _source(self) -> Object:
+        return {
+            "apiVersion": "source.toolkit.fluxcd.io/v1",
+            "kind": "GitRepository",
+            "metadata": {"name": self.name},
+            "spec": {
+                "interval": "1h",
+                "ignore": f"/*\n!/{self.only}\n",
+                "ref": {"tag": self.tag},
+                "url": self.url,
+            },
+        }
+
+    def _applied(self) -> Object:
+        spec: Object = {
+            "interval": "1h",
+            "path": f"./{self.path}",
+            "prune": self.prune,
+            "sourceRef": {"kind": "GitRepository", "name": self.name},
+            "wait": True,
+        }
+        if self.images:
+            spec["images"] = [{"name": name, "newTag": tag} for name, tag in self.images.items()]
+        if self.patches:
+            spec["patches"] = list(self.patches)
+        return {
+            "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
+            "kind": "Kustomization",
+            "metadata": {"name": f"{self.name}-manifests"},
+            "spec": spec,
+        }

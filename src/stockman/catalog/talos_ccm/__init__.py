@@ -1,0 +1,96 @@
+"""Talos cloud controller manager: approves certificates of kubelets, and labels nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.catalog.access import TalosAccess
+from stockman.catalog.app import App, Object
+from stockman.catalog.component import Component
+from stockman.catalog.conditions import everywhere
+from stockman.catalog.monitors import pod_monitor_sheets
+from stockman.catalog.objects import chart_sheets
+from stockman.catalog.phases import Phase
+from stockman.catalog.readiness import Condition, Trial
+from stockman.catalog.scene import Scene
+from stockman.catalog.talos_ccm.settings import TalosCcmSettings, check, settings_of
+from stockman.catalog.troubles import Alert, Trouble
+
+_SERVICE_ACCOUNT = "talos-cloud-controller-manager"
+
+
+def _apps(scene: Scene) -> Iterator[App]:
+    controllers = ["node-csr-approval"]
+    if not scene.on("proxmox-ccm"):
+        controllers = ["cloud-node", *controllers]
+    values: Object = {
+        "fullnameOverride": _SERVICE_ACCOUNT,
+        "enabledControllers": controllers,
+        # It has to run before there is a network of pods.
+        "daemonSet": {"enabled": True},
+    }
+    transformations = settings_of(scene).transformations
+    if transformations:
+        values["transformations"] = list(transformations)
+    labels = {"app.kubernetes.io/name": _SERVICE_ACCOUNT}
+    yield App(
+        name="talos-ccm",
+        namespace=scene.namespace,
+        sheets=(
+            *chart_sheets(scene, values),
+            *pod_monitor_sheets(scene, labels, https=True),
+        ),
+    )
+
+
+COMPONENT = Component(
+    name="talos-ccm",
+    about="Approves the certificates of kubelets, and labels nodes from their metadata.",
+    phase=Phase.CLOUD,
+    apps=_apps,
+    settings=TalosCcmSettings,
+    check=check,
+    talos=TalosAccess(role="os:reader", secret=f"{_SERVICE_ACCOUNT}-talos-secrets"),
+    ready=(everywhere(_SERVICE_ACCOUNT, "kube-system"),),
+    trial=Trial(
+        says="kubelets have certificates of the cluster, and nodes have their labels",
+        until=(
+            Condition(
+                kind="certificates.k8s.io/v1 CertificateSigningRequest",
+                name="",
+                expr="object.spec.signerName != 'kubernetes.io/kubelet-serving'"
+                " || (has(object.status.conditions) && object.status.conditions.exists(c,"
+                " c.type == 'Approved'))",
+                says="no kubelet waits for its certificate",
+            ),
+            Condition(
+                kind="v1 Node",
+                name="",
+                expr="has(object.spec.providerID) && object.spec.providerID != ''",
+                says="every node has a provider id",
+            ),
+        ),
+    ),
+    alerts=(
+        Alert(
+            name="TalosCcmApiErrors",
+            expr="sum(rate(talosccm_api_request_errors_total[10m])) > 0.1",
+            holds="15m",
+            severity="warning",
+            summary="The Talos cloud controller manager fails to read from Talos.",
+            metrics=("talosccm_api_request_errors_total",),
+        ),
+    ),
+    troubles=(
+        Trouble(
+            shows="its pod waits for the Secret `talos-cloud-controller-manager-talos-secrets`",
+            because="the machine configuration of the controllers does not allow its role",
+            fix="apply the machine configuration: stockman puts os:reader there",
+        ),
+        Trouble(
+            shows="nodes have no region, zone or instance type",
+            because="the machine's meta-data does not name them, and no transformation does",
+            fix="let stockman write the meta-data (platform nocloud), or add transformations",
+        ),
+    ),
+)

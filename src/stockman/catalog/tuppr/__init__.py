@@ -1,0 +1,102 @@
+"""tuppr: upgrades of Talos and Kubernetes from inside of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman.catalog.access import TalosAccess
+from stockman.catalog.app import App, Object, Sheet
+from stockman.catalog.component import Component
+from stockman.catalog.conditions import available, established
+from stockman.catalog.objects import chart_sheets
+from stockman.catalog.phases import Phase
+from stockman.catalog.readiness import Condition, Trial
+from stockman.catalog.scene import Scene
+from stockman.catalog.troubles import Alert, Trouble
+from stockman.catalog.tuppr.settings import TupprSettings, check
+from stockman.catalog.tuppr.upgrades import upgrades
+
+
+def _apps(scene: Scene) -> Iterator[App]:
+    monitored = scene.on("prometheus-operator-crds")
+    values: Object = {
+        "monitoring": {
+            "serviceMonitor": {"enabled": monitored},
+            "prometheusRule": {"enabled": monitored},
+        }
+    }
+    namespace = scene.namespace
+    yield App(name="tuppr", namespace=namespace, sheets=chart_sheets(scene, values))
+    yield App(
+        name="tuppr-config",
+        namespace=namespace,
+        folder="config",
+        sheets=(Sheet(name="upgrades.yaml", objects=upgrades(scene)),),
+    )
+
+
+COMPONENT = Component(
+    name="tuppr",
+    about="Upgrades Talos and Kubernetes from inside, when the repository names a new version.",
+    phase=Phase.PLATFORM,
+    apps=_apps,
+    settings=TupprSettings,
+    check=check,
+    talos=TalosAccess(role="os:admin", secret="tuppr-talosconfig"),
+    ready=(
+        available("tuppr", "system-upgrade"),
+        established("talosupgrades.tuppr.home-operations.com"),
+        established("kubernetesupgrades.tuppr.home-operations.com"),
+    ),
+    trial=Trial(
+        says="Talos gave it its access, and no upgrade failed",
+        until=(
+            Condition(
+                kind="talos.dev/v1alpha1 ServiceAccount",
+                name="tuppr-talosconfig",
+                expr="!has(object.status) || !has(object.status.failureReason)"
+                " || object.status.failureReason == ''",
+                says="its access to the Talos API was given",
+                namespace="system-upgrade",
+            ),
+            Condition(
+                kind="tuppr.home-operations.com/v1alpha1 TalosUpgrade",
+                name="",
+                expr="object.status.phase != 'Failed'",
+                says="no upgrade failed",
+            ),
+        ),
+        seconds=120,
+    ),
+    alerts=(
+        Alert(
+            name="UpgradeFailed",
+            expr='max by (name) (tuppr_talos_upgrade_phase{phase="Failed"}) == 1',
+            holds="1m",
+            severity="critical",
+            summary="The Talos upgrade {{ $labels.name }} failed and waits for somebody.",
+            metrics=("tuppr_talos_upgrade_phase",),
+        ),
+        Alert(
+            name="KubernetesUpgradeFailed",
+            expr='max by (name) (tuppr_kubernetes_upgrade_phase{phase="Failed"}) == 1',
+            holds="1m",
+            severity="critical",
+            summary="The Kubernetes upgrade {{ $labels.name }} failed and waits for somebody.",
+            metrics=("tuppr_kubernetes_upgrade_phase",),
+        ),
+    ),
+    troubles=(
+        Trouble(
+            shows="an upgrade stays Failed after its cause is gone",
+            because="a failed upgrade is final until its object changes",
+            fix="change the annotation tuppr.home-operations.com/reset of the object",
+        ),
+        Trouble(
+            shows="the install image of nodes is not the one of their machine configuration",
+            because="tuppr writes the image that it installed into the machine configuration",
+            fix="nothing: the field belongs to tuppr while it is on",
+        ),
+    ),
+    definitions=("tuppr.home-operations.com",),
+)

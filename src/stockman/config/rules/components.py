@@ -1,0 +1,109 @@
+"""Components: names that exist, versions that are known, and nothing on without what it needs."""
+
+from __future__ import annotations
+
+from stockman.config.nearest import nearest
+from stockman.config.resolve_components import resolved_components
+from stockman.config.rules.context import Context
+from stockman.model.component import Component
+from stockman.model.components import KnownComponent
+from stockman.model.components import component as named
+from stockman.model.components import components as known_components
+from stockman.model.origin import Origin
+
+REPLACED = ("cilium", "coredns")
+"""Components that may be off although others need them: names are then served by Talos' own
+CoreDNS, and the network of pods is one that the user installs."""
+
+
+def check(context: Context) -> None:
+    known = {one.name: one for one in known_components()}
+    for name, component in context.estate.components.items():
+        if name not in known:
+            _unknown(context, name, component, known)
+        elif not known[name].when:
+            _not_installed(context, name, component)
+        else:
+            _check_version(context, component, known[name])
+    _check_needs(context, known)
+
+
+def _unknown(
+    context: Context, name: str, component: Component, known: dict[str, KnownComponent]
+) -> None:
+    of_chart = named(name)
+    installed = [one.name for one in known.values() if one.when]
+    meant = of_chart.name if of_chart is not None else nearest(name, installed)
+    context.problems.error(
+        "component.unknown",
+        f"there is no component {name}",
+        why="no component of the catalog has that name",
+        fix=f"write {meant}" if meant else "`stockman explain component` lists all of them",
+        at=component.where(),
+    )
+
+
+def _not_installed(context: Context, name: str, component: Component) -> None:
+    if not component.enabled:
+        return
+    context.problems.warn(
+        "component.not-installed",
+        f"{name} is on, and stockman does not install it",
+        why="stockman knows its versions only; it is no component of the catalog",
+        fix="install it yourself, with files of your own in the repository",
+        at=component.where("enabled"),
+    )
+
+
+def _check_version(context: Context, component: Component, known: KnownComponent) -> None:
+    wanted, tested = component.version, known.version
+    if wanted is None or tested is None or wanted == tested:
+        return
+    age = "newer" if wanted > tested else "older"
+    context.problems.warn(
+        "component.version",
+        f"{known.name} {wanted} is {age} than the release that stockman knows",
+        why=f"what stockman renders for it was checked with {tested}",
+        fix="remove version, or read the release notes between the two",
+        at=component.where("version"),
+    )
+
+
+def _check_needs(context: Context, known: dict[str, KnownComponent]) -> None:
+    found = resolved_components(context.estate)
+    for name, component in found.items():
+        if not component.enabled or name not in known:
+            continue
+        for need in known[name].requires:
+            other = found.get(need)
+            place = _place(component, other)
+            # Where neither was written, rules about the keys that call for them say it better.
+            if need in REPLACED or place is None or (other is not None and other.enabled):
+                continue
+            context.problems.error(
+                "component.requires",
+                f"{name} needs {need}, which is off",
+                why=_reason(name, component, need, other),
+                fix=f"set components.{need}.enabled to true, or components.{name}.enabled to false",
+                at=place,
+            )
+
+
+def _reason(name: str, component: Component, need: str, other: Component | None) -> str:
+    return f"{name} is on: {_via(component)}; {need} is off: {_via(other)}"
+
+
+def _via(component: Component | None) -> str:
+    origin = component.origins.get("enabled") if component is not None else None
+    if origin is None:
+        return "nobody asked for it"
+    return origin.via if origin.is_derived else "as written"
+
+
+def _place(component: Component, other: Component | None) -> Origin | None:
+    """Where one of the two was written; what follows from other keys stands nowhere."""
+    for one in (other, component):
+        origin = one.origins.get("enabled") if one is not None else None
+        if origin is not None and not origin.is_derived:
+            return origin
+    return None

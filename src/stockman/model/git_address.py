@@ -1,0 +1,12 @@
+"""Addresses of Git repositories."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+
+def git_server(url: str) -> str:
+    """The host of an address, also of the short form `git@host:owner/name`."""
+    if "://" in url:
+        return urlsplit(url).hostname or ""
+    return url.partition("@")[2].partition(":")[0]

@@ -1,0 +1,60 @@
+"""Configurations with components on, and what rendering needs besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import yaml
+
+from stockman.catalog.objects import merged
+from stockman.catalog.scene import Materials, Tunnel
+from stockman.config.load import load
+from stockman.config.presets import Dialect, render_preset
+from stockman.config.resolve import resolve
+from stockman.config.rules import check
+from stockman.config.yaml_writer import dump
+from stockman.model.desired import Desired
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret
+from stockman.rendering.repository import Rendered, rendered_repository
+from stockman.rendering.talos_part import settled
+
+MATERIALS = Materials(
+    age_recipient="age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+    age_identity=Secret("an identity"),
+    deploy_key=Secret("a deploy key"),
+    webhook_token=Secret("a webhook token"),
+    tunnel=Tunnel(id="a-tunnel", token=Secret("a tunnel token")),
+)
+
+
+def wanted(more: Mapping[str, object] | None = None, preset: str = "three-node") -> Desired:
+    """A preset with further keys of cluster.yaml."""
+    texts = render_preset(preset)
+    if more:
+        given = yaml.safe_load(texts["cluster.yaml"])
+        texts = {**texts, "cluster.yaml": dump(merged(given, more))}
+    loaded = load({name: text.encode() for name, text in texts.items()})
+    check(loaded)
+    assert not loaded.problems.errors, [str(problem) for problem in loaded.problems.errors]
+    return settled(resolve(loaded))
+
+
+def rendered(
+    more: Mapping[str, object] | None = None,
+    *,
+    preset: str = "three-node",
+    dialect: Dialect = "classic",
+) -> Rendered:
+    """What a preset with further keys renders; fails on any error."""
+    problems = Problems()
+    found = rendered_repository(wanted(more, preset), MATERIALS, dialect, problems)
+    assert not problems.errors, [str(problem) for problem in problems.errors]
+    return found
+
+
+def complaints(more: Mapping[str, object]) -> list[str]:
+    """The codes of what components say about a preset with further keys."""
+    problems = Problems()
+    rendered_repository(wanted(more), MATERIALS, "classic", problems)
+    return [problem.code for problem in problems]

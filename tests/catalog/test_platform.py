@@ -1,0 +1,241 @@
+"""What single components render, where a mistake would show only in a cluster."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from stockman.catalog.proxmox_config import secret_name
+from stockman.catalog.selection import selected
+from stockman.model.problem import Problems
+from stockman.rendering.repository import Rendered
+from tests.catalog.estates import MATERIALS, complaints, rendered, wanted
+from tests.catalog.everything import EVERYTHING
+from tests.catalog.looking import named, objects, text, values
+
+
+@pytest.fixture(scope="module")
+def everything() -> Rendered:
+    return rendered(EVERYTHING, preset="fifteen-node")
+
+
+def test_no_release_holds_anything_confidential(everything: Rendered) -> None:
+    for release in objects(everything, "HelmRelease"):
+        content = json.dumps(release)
+        assert "token_secret" not in content
+        assert "file:" not in content
+
+
+def test_releases_have_the_names_that_their_conditions_look_for(everything: Rendered) -> None:
+    for release, name in {
+        "talos-ccm": "talos-cloud-controller-manager",
+        "proxmox-ccm": "proxmox-cloud-controller-manager",
+        "proxmox-csi": "proxmox-csi-plugin",
+        "karpenter": "karpenter-provider-proxmox",
+        "cloudflare-dns": "cloudflare-dns",
+    }.items():
+        assert values(everything, release)["fullnameOverride"] == name
+
+
+def test_cgroups_are_left_to_talos_under_the_key_that_the_chart_reads() -> None:
+    given = values(rendered(), "cilium")
+
+    assert given["cgroup"] == {"autoMount": {"enabled": False}, "hostRoot": "/sys/fs/cgroup"}
+    assert "SYS_MODULE" not in given["securityContext"]["capabilities"]["ciliumAgent"]
+
+
+def test_spire_runs_where_its_agents_may_use_the_network_of_the_host(everything: Rendered) -> None:
+    spire = values(everything, "cilium")["authentication"]["mutual"]["spire"]
+
+    assert spire["install"]["namespace"] == "kube-system"
+    assert spire["install"]["existingNamespace"] is True
+    assert spire["install"]["server"] == {"dataStorage": {"enabled": True}}
+
+
+def test_nothing_is_encrypted_or_announced_twice_by_default() -> None:
+    given = values(rendered(), "cilium")
+
+    assert "encryption" not in given
+    assert "authentication" not in given
+    assert given["l2announcements"] == {"enabled": True}
+    assert "bgpControlPlane" not in given
+
+
+def test_the_chart_of_envoy_brings_no_definitions_of_another_channel(everything: Rendered) -> None:
+    assert values(everything, "envoy-gateway")["crds"] == {"enabled": False}
+    own = named(everything, "Kustomization", "envoy-gateway-manifests")["spec"]
+    assert own["path"].endswith("/crds/generated")
+    assert own["prune"] is False
+    standard = named(everything, "Kustomization", "gateway-api-manifests")["spec"]
+    assert standard["path"] == "./config/crd/standard"
+
+
+def test_talos_backup_gets_the_variables_that_it_reads(everything: Rendered) -> None:
+    given = {one["name"]: one["value"] for one in values(everything, "talos-backup")["env"]}
+
+    assert sorted(given) == [
+        "AGE_X25519_PUBLIC_KEY",
+        "AWS_REGION",
+        "BUCKET",
+        "CLUSTER_NAME",
+        "CUSTOM_S3_ENDPOINT",
+        "S3_PREFIX",
+        "USE_PATH_STYLE",
+    ]
+    assert given["USE_PATH_STYLE"] == "false"
+
+
+def test_keys_of_the_bucket_have_another_name_than_what_talos_makes(everything: Rendered) -> None:
+    assert values(everything, "talos-backup")["envSecretName"] == "talos-backup-bucket"
+    assert not [one for one in objects(everything, "Secret") if "talos-backup-secrets" in str(one)]
+
+
+def test_backups_are_not_made_where_others_may_ask_for_roles(everything: Rendered) -> None:
+    home = named(everything, "Namespace", "talos-backup")
+
+    assert home["metadata"]["name"] not in ("kube-system", "system-upgrade")
+
+
+def test_tuppr_upgrades_one_controller_at_a_time_and_never_by_force(everything: Rendered) -> None:
+    plans = {one["metadata"]["name"]: one["spec"] for one in objects(everything, "TalosUpgrade")}
+
+    assert plans["controllers"]["parallelism"] == 1
+    assert all("force" not in plan["policy"] for plan in plans.values())
+    assert all(plan["talos"]["version"].startswith("v") for plan in plans.values())
+    (kubernetes,) = objects(everything, "KubernetesUpgrade")
+    assert kubernetes["spec"]["kubernetes"]["version"].startswith("v")
+
+
+def test_upgrades_are_apart_from_the_release_that_brings_their_kinds(everything: Rendered) -> None:
+    flux = {one["metadata"]["name"]: one["spec"] for one in objects(everything, "Kustomization")}
+
+    assert {"name": "tuppr", "namespace": "system-upgrade"} in flux["tuppr-config"]["dependsOn"]
+    assert flux["tuppr"]["wait"] is True
+
+
+def test_without_tuppr_there_are_no_upgrades_in_the_repository() -> None:
+    assert objects(rendered(), "TalosUpgrade") == []
+
+
+def test_karpenter_has_limits_and_the_group_of_its_own_classes(everything: Rendered) -> None:
+    pool = named(everything, "NodePool", "default")["spec"]
+
+    assert pool["limits"] == {"cpu": 32, "memory": "128Gi"}
+    assert pool["template"]["spec"]["nodeClassRef"]["group"] == "karpenter.proxmox.sinextra.dev"
+    node_class = named(everything, "ProxmoxNodeClass", "default")["spec"]
+    assert not {"cores", "memoryMB", "storage"} & set(node_class)
+
+
+def test_meta_data_of_new_nodes_is_filled_in_with_the_machine_itself() -> None:
+    from stockman.catalog.karpenter.machines import _META_DATA
+
+    content = yaml.safe_load(_META_DATA)
+
+    assert content["provider-id"] == "{{ .ProviderID }}"
+    assert ".Metadata" not in _META_DATA
+
+
+def test_rook_installs_the_operator_of_the_drivers_and_the_drivers(everything: Rendered) -> None:
+    assert values(everything, "rook-ceph")["csi"] == {"installCsiOperator": True}
+    drivers = values(everything, "ceph-csi-drivers")["drivers"]
+    provisioners = {one["provisioner"] for one in objects(everything, "StorageClass")}
+    assert {one["name"] for one in drivers.values() if one["enabled"]} == provisioners
+
+
+def test_keys_of_ceph_have_the_names_and_the_type_that_rook_expects(everything: Rendered) -> None:
+    login = named(everything, "Secret", "rook-csi-rbd-node")
+    monitors = named(everything, "Secret", "rook-ceph-mon")
+
+    assert sorted(login["stringData"]) == ["userID", "userKey"]
+    assert {login["type"], monitors["type"]} == {"kubernetes.io/rook"}
+    endpoints = named(everything, "ConfigMap", "rook-ceph-mon-endpoints")["data"]
+    assert sorted(endpoints) == ["data", "mapping", "maxMonId"]
+
+
+def test_every_step_of_a_ceph_volume_finds_its_key(everything: Rendered) -> None:
+    parameters = named(everything, "StorageClass", "ceph-rbd")["parameters"]
+
+    for step in ("provisioner", "controller-expand", "controller-publish", "node-stage"):
+        name = parameters[f"csi.storage.k8s.io/{step}-secret-name"]
+        assert named(everything, "Secret", name)
+
+
+def test_multus_runs_the_image_of_its_release(everything: Rendered) -> None:
+    spec = named(everything, "Kustomization", "multus-manifests")["spec"]
+
+    assert spec["images"] == [
+        {"name": "ghcr.io/k8snetworkplumbingwg/multus-cni", "newTag": "v4.3.0-thick"}
+    ]
+    pod = yaml.safe_load(spec["patches"][0]["patch"])["spec"]["template"]["spec"]
+    assert pod["volumes"] == [{"name": "host-run-netns", "hostPath": {"path": "/var/run/netns/"}}]
+    assert pod["containers"][0]["name"] == "kube-multus"
+    names = [one["name"] for one in pod["initContainers"]]
+    assert names == ["install-multus-binary", "install-cni"]
+
+
+def test_networks_of_pods_stay_in_the_namespaces_that_they_name(everything: Rendered) -> None:
+    flux = named(everything, "Kustomization", "multus-config")["spec"]
+    network = named(everything, "NetworkAttachmentDefinition", "iot")
+
+    assert "targetNamespace" not in flux
+    assert network["metadata"]["namespace"] == "default"
+    plugin = json.loads(network["spec"]["config"])
+    assert plugin["ipam"] == {"type": "static"}
+    assert plugin["capabilities"] == {"ips": True}
+
+
+def test_volumes_can_be_kept_to_some_hosts() -> None:
+    wish = {
+        "enabled": True,
+        "settings": {"classes": [{"name": "a", "storage": "zfs", "zones": ["neo"]}]},
+    }
+    components = {"proxmox-ccm": {"enabled": True}, "proxmox-csi": wish}
+
+    (only,) = values(rendered({"components": components}), "proxmox-csi")["storageClass"]
+
+    (term,) = only["allowedTopologies"]
+    assert term["matchLabelExpressions"] == [
+        {"key": "topology.kubernetes.io/zone", "values": ["neo"]}
+    ]
+
+
+def test_the_own_authority_outlives_the_browsers_that_trust_it() -> None:
+    own = named(rendered(), "Certificate", "internal-ca")["spec"]
+
+    assert own["duration"] == "87600h"
+    assert own["privateKey"]["rotationPolicy"] == "Never"
+
+
+def test_the_trial_of_volumes_uses_a_class_that_there_is() -> None:
+    estate = wanted(EVERYTHING, "fifteen-node")
+    assert estate.cluster is not None
+    for one in selected(estate, estate.cluster, MATERIALS, "classic", Problems()):
+        if one.component.name == "proxmox-csi":
+            trial = one.component.trial_in(one.scene)
+            assert trial is not None
+            assert "'storageClassName': 'proxmox'" in str(trial.objects)
+            assert secret_name(one.scene) == "proxmox-csi-config"
+
+
+def test_conditions_follow_a_component_into_another_namespace() -> None:
+    estate = wanted({"components": {"echo": {"namespace": "lab"}}})
+    assert estate.cluster is not None
+    for one in selected(estate, estate.cluster, MATERIALS, "classic", Problems()):
+        if one.component.name == "echo":
+            assert [each.namespace for each in one.component.conditions(one.scene)] == ["lab"]
+
+
+@pytest.mark.parametrize(
+    ("compression", "codes"), [("zstd", ["backup.uncompressed"]), ("none", [])]
+)
+def test_compression_that_nobody_does_is_told(compression: str, codes: list[str]) -> None:
+    backup = dict(EVERYTHING["backup"]) | {"compression": compression}  # type: ignore[call-overload]
+
+    assert complaints({"backup": backup}) == codes
+
+
+def test_extra_files_of_monitoring_are_there_when_asked_for(everything: Rendered) -> None:
+    assert "ClusterUnreachable" in text(everything, "monitoring/rules.yaml")
+    assert not [one.path for one in rendered().tree if one.path.startswith("monitoring/")]
