@@ -269,6 +269,7 @@ PROGRAMS: tuple[Program, ...] = (
     _check("check-go-proxmox", "go_proxmox.go", "github.com/luthermonson/go-proxmox", "0.8.0"),
     # On request only.
     _go("helm", _module("helm.sh/helm/v3", "v3.22.0"), "./cmd/helm", core=False),
+    _go("helmfile", _module("github.com/helmfile/helmfile", "v1.1.7"), core=False),
     _go("rclone", _module("github.com/rclone/rclone", "v1.75.1"), core=False),
     _go(
         "karpenter-provider-proxmox",

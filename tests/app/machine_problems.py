@@ -25,7 +25,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         f"{_DIRECTORY}/work-01/disk.yaml", "work-01", ["cp-1", "work-1"]
     ),
     "patch.template": lambda: trouble.template(
-        f"{_DIRECTORY}/global/time.yaml.j2", Position(f"{_DIRECTORY}/global/time.yaml.j2", 3, 15)
+        f"{_DIRECTORY}/global/time.yaml", Position(f"{_DIRECTORY}/global/time.yaml", 3, 15)
     ),
     "patch.two-forms": lambda: refused("1.14", "machine:\n  kubelet:\n    extraArgs: {a: b}\n"),
 }

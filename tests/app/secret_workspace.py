@@ -5,8 +5,8 @@ from pathlib import Path
 
 from stockman.app.keyring import Keyring, KeySource
 from stockman.app.secret_store import SecretStore
-from stockman.app.sops_config import sops_config_text
 from stockman.crypto.age.identities import Identity
+from stockman.rendering.sops_rules import sops_config_text
 from tests.app.start_doors import StandingClock
 from tests.crypto.generated import Dice
 from tests.crypto.keys_at_hand import OWNER

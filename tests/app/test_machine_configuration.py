@@ -149,8 +149,6 @@ def test_the_dollar_of_talhelper_is_one_dollar(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "place"),
     [
-        ("a.yaml.j2", "machine:\n  sysctls: {a: '#{ b }#'}\n", "2:17"),
-        ("a.yaml.j2", "#% if x %#\nmachine: {}\n#% endif %#\n", "1:1"),
         ("a.yaml", "machine:\n  sysctls: {a: '${HOME}'}\n", "2:17"),
         ("a.yaml", "machine:\n  sysctls: {a: '{{ .Hostname }}'}\n", "2:17"),
     ],
@@ -162,6 +160,21 @@ def test_a_template_is_refused_at_what_has_to_be_filled_in(
 
     assert problem.code == "patch.template"
     assert str(problem.where) == f"{HERE}/global/{name}:{place}"
+
+
+def test_templates_of_makejinja_are_filled_in(tmp_path: Path) -> None:
+    text = "#% if cluster_name %#\nmachine:\n  sysctls: {a: '#{ cluster_name }#'}\n#% endif %#\n"
+
+    workspace(tmp_path, files={f"{HERE}/global/a.yaml.j2": text})
+
+    assert sysctls(tmp_path)["a"][1] == f"{HERE}/global/a.yaml.j2:1:1"
+
+
+def test_a_template_that_breaks_is_told(tmp_path: Path) -> None:
+    problem = refusal(workspace(tmp_path, files={f"{HERE}/global/a.yaml.j2": "#{ 1 / 0 }#\n"}))
+
+    assert problem.code.startswith("template.")
+    assert str(problem.where).startswith(f"{HERE}/global/a.yaml.j2:1:")
 
 
 def test_what_stockman_decides_is_refused_in_files_too(tmp_path: Path) -> None:

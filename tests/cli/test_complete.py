@@ -7,9 +7,9 @@ from stockman.cli.complete import (
     Completer,
     complete_codes,
     complete_keys,
-    complete_keys_and_codes,
     complete_nodes,
     complete_presets,
+    complete_what_explain_takes,
     values_of,
 )
 from stockman.cli.group import Program
@@ -23,7 +23,7 @@ def values(completer: Completer, incomplete: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "completer",
-    [complete_nodes, complete_presets, complete_keys, complete_codes, complete_keys_and_codes],
+    [complete_nodes, complete_presets, complete_keys, complete_codes, complete_what_explain_takes],
 )
 def test_only_values_that_begin_as_typed_are_offered(completer: Completer) -> None:
     assert values(completer, "no value begins like this") == []
@@ -44,3 +44,14 @@ def test_values_come_from_the_function_named() -> None:
 )
 def test_a_source_that_is_missing_or_broken_offers_nothing(source: str) -> None:
     assert values(values_of(source), "") == []
+
+
+def test_components_are_offered_after_the_word_component() -> None:
+    context = click.Context(Program(COMMANDS))
+    argument = click.Argument(["names"], nargs=-1)
+    assert "component" in values(complete_what_explain_takes, "comp")
+
+    context.params["names"] = ("component",)
+    offered = complete_what_explain_takes(context, argument, "proxmox-c")
+
+    assert [item.value for item in offered] == ["proxmox-ccm", "proxmox-csi"]

@@ -58,3 +58,33 @@ def test_an_unknown_name_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> N
     assert printed.out == ""
     assert "error[explain.unknown]" in printed.err
     assert "`stockman explain nodes.vm.nics`" in printed.err
+
+
+def test_a_component_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "component", "proxmox-ccm"]) == 0
+
+    shown = capsys.readouterr().out
+    assert shown.startswith("COMPONENT:  proxmox-ccm\n")
+    assert "role StockmanCCM on /: VM.Audit Sys.Audit" in " ".join(shown.split())
+    assert "\nREADY WHEN:\n" in shown
+
+
+def test_components_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "component"]) == 0
+
+    assert "\nproxmox-csi\n" in capsys.readouterr().out
+
+
+def test_programs_get_a_component_in_an_envelope(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "component", "talos-backup", "-o", "json"]) == 0
+
+    document = json.loads(capsys.readouterr().out)
+    assert document["kind"] == "Component"
+    assert document["data"]["talos_role"] == "os:etcd:backup"
+
+
+@pytest.mark.parametrize(
+    "words", [("component", "celium"), ("component", "echo", "cilium"), ("nodes", "classes")]
+)
+def test_what_cannot_be_explained_is_wrong_usage(words: tuple[str, ...]) -> None:
+    assert run(["explain", *words]) == 64

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.sops_config import sops_config_text
+from stockman.rendering.sops_rules import sops_config_text
 from tests.app.secret_workspace import PLAIN, SECRET, WHOLE, contents, store_in
 from tests.app.test_secret_resolving import CLUSTER, NODES
 from tests.cli.inside import ran_inside

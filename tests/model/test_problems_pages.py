@@ -27,8 +27,12 @@ from tests.adapters.fake_registry import Answer, FakeRegistry
 from tests.app import leak_problems, secret_troubles
 from tests.app.machine_problems import MADE_BY_CALL as ASSEMBLIES
 from tests.app.private_problems import MADE_BY_CALL as PRIVATE
+from tests.catalog import problems as catalog_problems
 from tests.crypto import problems as crypto_problems
 from tests.docs.pages import PROBLEMS, blocks, prose
+from tests.rendering import problems as rendering_problems
+from tests.rendering.faults import MADE_BY_CALL as RENDERING
+from tests.rendering.templates import problems as template_problems
 from tests.talos import problems as talos_problems
 from tests.talos.migration.problems import MADE_BY_CALL as MIGRATIONS
 from tests.talos.nocloud.problems import MADE_BY_CALL as NOCLOUD
@@ -74,6 +78,10 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **talos_problems.MADE_BY_CALL,
     **leak_problems.MADE_BY_CALL,
     **secret_troubles.MADE_BY_CALL,
+    **catalog_problems.MADE_BY_CALL,
+    **rendering_problems.MADE_BY_CALL,
+    **RENDERING,
+    **template_problems.MADE_BY_CALL,
     **PATCHES,
     **ASSEMBLIES,
     **MACHINES,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.sops_config import sops_config_text
 from stockman.crypto.age.identities import Identity
+from stockman.rendering.sops_rules import sops_config_text
 from tests.cli.inside import ran_inside
 from tests.cli.running import Ran
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM

@@ -49,6 +49,13 @@ def problem_codes() -> tuple[str, ...]:
     return codes()
 
 
+def catalog_names() -> tuple[str, ...]:
+    """Components that stockman installs."""
+    from stockman.model.components import components
+
+    return tuple(component.name for component in components() if component.when)
+
+
 def component_names() -> tuple[str, ...]:
     """Components that the tables know."""
     from stockman.model.components import components

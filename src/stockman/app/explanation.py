@@ -1,6 +1,8 @@
-"""What `explain` answers: a key of the files, or a problem by its code."""
+"""What `explain` answers: a key of the files, a problem by its code, or a component."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from stockman.config.explain import Explanation, explanation
 from stockman.config.keys import Key, all_keys, find_key, flat_keys, keys_by_path
@@ -10,6 +12,11 @@ from stockman.model import problems
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 from stockman.model.record import record
+
+if TYPE_CHECKING:
+    from stockman.catalog.explained import ComponentPage
+
+_SHORTEST_SETTING = len(("components", "NAME", "settings", "KEY"))
 
 
 @record
@@ -31,6 +38,9 @@ class TopLevel:
 
 def explain(name: str, *, recursive: bool = False) -> Explanation | Page:
     """What a key, in either dialect's spelling, or a problem code means."""
+    setting = _setting(name)
+    if setting is not None:
+        return setting
     key = find_key(name)
     if key is not None:
         return explanation(key, recursive=recursive)
@@ -48,6 +58,40 @@ def top_level() -> tuple[TopLevel, ...]:
         TopLevel(file=CLUSTER_YAML, keys=(*flat_keys(), *of_cluster)),
         TopLevel(file=NODES_YAML, keys=tuple(key for key in sections if key.file == NODES_YAML)),
     )
+
+
+def explain_component(name: str) -> ComponentPage:
+    """All that the catalog knows of a component."""
+    from stockman.app.components import entry
+    from stockman.catalog.explained import component_page
+
+    found = entry(name)
+    return component_page(found.component, found.known)
+
+
+def component_pages() -> tuple[ComponentPage, ...]:
+    """Every component of the catalog."""
+    from stockman.catalog.registry import names
+
+    return tuple(explain_component(name) for name in names())
+
+
+def _setting(name: str) -> Explanation | None:
+    """A setting of a component, whose class only the catalog knows."""
+    parts = name.split(".")
+    if len(parts) < _SHORTEST_SETTING or parts[0] != "components" or parts[2] != "settings":
+        return None
+    from stockman.catalog.explained import settings_keys
+    from stockman.catalog.registry import component, names
+
+    if parts[1] not in names():
+        return None
+    keys = settings_keys(component(parts[1]))
+    for key in keys:
+        if key.path == name:
+            inside = tuple(one for one in keys if one.path.startswith(f"{name}."))
+            return Explanation(key=key, recursive=False, fields=inside)
+    return None
 
 
 def problem_codes() -> tuple[str, ...]:

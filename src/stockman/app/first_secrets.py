@@ -16,13 +16,13 @@ from stockman.app.secret_lock import LOCK, read_lock
 from stockman.app.secret_names import SOPS_CONFIG
 from stockman.app.secret_problems import bundle_elsewhere
 from stockman.app.secret_store import SecretStore
-from stockman.app.sops_config import sops_config_text
 from stockman.config.language.estate import Estate
 from stockman.config.load import load
 from stockman.config.presets import Dialect
 from stockman.crypto.age.identities import Identity, parse_identities
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problems
+from stockman.rendering.sops_rules import sops_config_text
 from stockman.talos.bundle import bundle_text
 
 State = Literal["written", "kept", "refused"]

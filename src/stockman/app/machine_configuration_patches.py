@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stockman.app import machine_configuration_problems as trouble
 from stockman.config.load import Loaded
+from stockman.config.resolve import resolve
 from stockman.config.source.text import MAX_BYTES, Unreadable, decoded
 from stockman.config.source.tree import Scalar
 from stockman.model.desired import Desired
@@ -15,6 +17,9 @@ from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.talos.machine.assembly_patches import PatchSet, Scope, Written, patch_set
 from stockman.talos.patches.apply import Patch
+
+if TYPE_CHECKING:
+    from stockman.rendering.templates.render import Rendering
 
 Decrypt = Callable[[bytes, str], bytes]
 """The plaintext of an encrypted file, by its content and name."""
@@ -42,6 +47,7 @@ class PatchFiles:
         self._decrypt = decrypt
         self._talhelper = loaded.estate.talos.patch_order == "talhelper"
         self._read: dict[str, Patch | None] = {}
+        self._rendering: Rendering | None = None
         self.texts: dict[str, str] = {}
         """Texts by file name, for those who show lines of them; none of encrypted files."""
         self.encrypted: list[str] = []
@@ -116,12 +122,40 @@ class PatchFiles:
             return None
         if text is None:
             return None
-        marker = _marker(name, text, escaped=escaped)
+        place = None
+        if name.endswith(_JINJA) and _MARKERS[_JINJA].search(text):
+            filled = self._filled_in(name)
+            if filled is None:
+                return None
+            # Lines of what was filled in are not those of the template.
+            text, place = filled, Position(name, 1, 1)
+        marker = _marker(name.removesuffix(_JINJA), text, escaped=escaped)
         if marker is not None:
             at = Position(name, text.count("\n", 0, marker) + 1, _column(text, marker))
             self._problems.add(trouble.template(name, at))
             return None
-        return Patch(label=name, file=name, text=text.replace("$$", "$") if escaped else text)
+        text = text.replace("$$", "$") if escaped else text
+        return Patch(label=name, file=name, text=text, place=place)
+
+    def _filled_in(self, name: str) -> str | None:
+        """A template of makejinja with everything filled in. None: it gives nothing."""
+        from stockman.rendering.templates.contract import CLASSIC, TOML, Limits
+        from stockman.rendering.templates.names import names_of
+        from stockman.rendering.templates.render import Sources, render
+        from stockman.rendering.templates.tree import read_tree
+
+        if self._rendering is None:
+            contract = CLASSIC if self._loaded.classic else TOML
+            tree = read_tree(self._directory, contract, self._problems, Limits())
+            names = names_of(self._loaded, resolve(self._loaded))
+            self._rendering = render(tree, Sources(names=names, key_files={}))
+        for problem in self._rendering.problems:
+            if str(problem.where).partition(":")[0] == name:
+                self._problems.add(problem)
+        for file in self._rendering.files.values():
+            if file.origin == name and file.content is not None:
+                return file.content.decode(errors="replace")
+        return None
 
     def _plain(self, name: str, content: bytes) -> str | None:
         """The text of a file. None: it is encrypted, and there is nothing to open it with."""

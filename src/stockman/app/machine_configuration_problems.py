@@ -58,7 +58,7 @@ def template(name: str, at: Position) -> Problem:
         code="patch.template",
         what=f"the patch {name} is a template",
         where=at,
-        why="here something has to be filled in, and templates of patches are not filled in yet",
+        why="here talhelper or topf would fill something in, and stockman does not",
         fix="write the value itself, or move the patch to `talos.patches`, which stays as it is",
     )
 

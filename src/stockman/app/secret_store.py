@@ -19,7 +19,7 @@ from stockman.app.secret_names import secret_names
 from stockman.app.secret_reading import is_encrypted, located, read_secret_file, revealed, unlocked
 from stockman.app.secret_rules import Rules, find_rules
 from stockman.crypto.age.identities import Identity
-from stockman.crypto.seal import Seal, on_disk_only, sealed
+from stockman.crypto.seal import Seal, is_on_disk, on_disk_only, says, sealed
 from stockman.crypto.sops.adding import with_entry, with_value_at
 from stockman.crypto.sops.files import Recipe, decrypt, encrypt, rekey, rotate
 from stockman.crypto.sops.lookup import NewValue
@@ -84,6 +84,34 @@ class SecretStore:
     def plaintext(self, name: str) -> bytes:
         """What a file says."""
         return revealed(self.content(name), name, self.keyring)
+
+    def encrypted(self, name: str, plain: bytes, old: bytes | None) -> bytes:
+        """What a file with this content has to be on disk; nothing is written.
+
+        Where the lock file says that the bytes on disk hold this content already, they are not
+        even opened.
+        """
+        if old is None or not is_encrypted(old, name):
+            return encrypt(plain, name, self.recipe(name), self._fresh())
+        seal = self.lock.seals.get(name)
+        same = seal is not None and is_on_disk(seal, old)
+        if same and seal is not None and says(seal, name, plain, self.keyring.identities):
+            return old
+        return reencrypt(old, plain, name, self._identities(old, name), self._fresh())
+
+    def record(self, contents: Mapping[str, tuple[bytes, bytes]]) -> None:
+        """Seal files that were written by others: bytes on disk and plaintext, by name."""
+        lock = after = read_lock(self.directory)
+        for name, (content, plain) in contents.items():
+            seal = lock.seals.get(name)
+            if seal is None or not is_on_disk(seal, content):
+                after = after.with_seal(name, self.seal(name, content, plain))
+        self._write_lock(lock, after)
+
+    @property
+    def lock(self) -> SecretLock:
+        """The lock file as it is on disk."""
+        return read_lock(self.directory)
 
     def create(self, name: str, plain: bytes) -> None:
         """Make a file by the rule for it; refuses where something stands there already."""

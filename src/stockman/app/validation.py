@@ -51,11 +51,24 @@ def validate_files(directory: Path) -> Validation:
     """Check the files of a directory: form, rules between keys, and secrets in the clear."""
     loaded = load_directory(directory)
     check(loaded)
+    _check_settings(loaded)
     for origin in loaded.literals:
         loaded.problems.add(_exposed(directory, origin))
     for origin in loaded.opaque:
         loaded.problems.add(_encrypted(origin))
     return Validation(problems=loaded.problems, loaded=loaded)
+
+
+def _check_settings(loaded: Loaded) -> None:
+    """Settings of components: only the catalog knows what they may hold."""
+    written = {name: one for name, one in loaded.estate.components.items() if one.settings}
+    if not written:
+        return
+    from stockman.catalog.registry import component, names
+    from stockman.catalog.selection import read_settings
+
+    for name in written.keys() & set(names()):
+        read_settings(component(name), written[name], loaded.problems)
 
 
 def _exposed(directory: Path, origin: Origin) -> Problem:

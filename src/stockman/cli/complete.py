@@ -32,13 +32,19 @@ complete_secret_files = values_in_directory(f"{_SOURCE}:secret_file_names")
 complete_presets = values_of(f"{_SOURCE}:preset_names")
 complete_keys = values_of(f"{_SOURCE}:key_names")
 complete_codes = values_of(f"{_SOURCE}:problem_codes")
+complete_components = values_of(f"{_SOURCE}:catalog_names")
 
 
-def complete_keys_and_codes(
+def complete_what_explain_takes(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Completes with configuration keys and problem codes, as `explain` takes both."""
-    return complete_keys(ctx, param, incomplete) + complete_codes(ctx, param, incomplete)
+    """Completes with keys, problem codes, and components after the word component."""
+    given = ctx.params.get(param.name or "") or ()
+    if tuple(given)[:1] == ("component",):
+        return complete_components(ctx, param, incomplete)
+    word = [CompletionItem("component")] if "component".startswith(incomplete) else []
+    keys = complete_keys(ctx, param, incomplete)
+    return [*word, *keys, *complete_codes(ctx, param, incomplete)]
 
 
 def _offered(function: str, incomplete: str, *arguments: object) -> list[CompletionItem[str]]:

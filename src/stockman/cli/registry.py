@@ -45,6 +45,16 @@ COMMANDS: Registry = {
         "Check the configuration and show all mistakes at once.",
         LOOK,
     ),
+    "render": Entry(
+        "stockman.cli.render:render",
+        "Write the repository that the configuration asks for.",
+        START,
+    ),
+    "graph": Entry(
+        "stockman.cli.graph:graph",
+        "Show the components that are on: phases, versions, and what waits for what.",
+        LOOK,
+    ),
     "config": Entry(
         "stockman.cli.config:config",
         "Show the configuration in full, or compare two.",
@@ -162,7 +172,7 @@ COMMANDS: Registry = {
     ),
     "explain": Entry(
         "stockman.cli.explain:explain",
-        "Explain a key of the files, or a problem by its code.",
+        "Explain a key of the files, a problem by its code, or a component.",
         UNDERSTAND,
     ),
     "schema": Entry(

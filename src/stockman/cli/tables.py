@@ -67,7 +67,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 def _cell(value: str | Cell) -> Cell:
     cell = value if isinstance(value, Cell) else Cell(value)
-    return cell._replace(text=visible(cell.text))
+    return cell._replace(text=visible(cell.text).rstrip(" "))
 
 
 def _natural(rows: Iterable[Sequence[Cell]], count: int) -> list[int]:

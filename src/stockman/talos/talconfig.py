@@ -128,6 +128,11 @@ class _Files:
         return f"@./{known}"
 
 
+def _patch_file(files: _Files, patch: Patch) -> str:
+    stem, text = _slug(patch.label), escaped_text(patch.text)
+    return files.sealed(stem, Secret(text)) if ".sops." in patch.file else files.named(stem, text)
+
+
 class _Writer:
     """Writes one node."""
 
@@ -194,7 +199,7 @@ class _Writer:
         documents = [one for one in self._others if one.get("kind") not in _NATIVE_DOCUMENTS]
         if documents:
             found += self._own(documents, f"stockman-{node.name}")
-        found += [files.named(_slug(one.label), escaped_text(one.text)) for one in patches]
+        found += [_patch_file(files, one) for one in patches]
         return found
 
     def _own(self, documents: Sequence[Document], stem: str) -> Iterator[str]:

@@ -146,6 +146,23 @@ def test_talos_access_is_for_controllers_alone(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
+def test_talos_access_is_for_what_is_on_and_where_it_is(line: str) -> None:
+    wanted = desired(
+        line,
+        "components:\n"
+        "  talos-backup: {enabled: true, namespace: vault}\n"
+        "  talos-ccm: {enabled: true}\n",
+    )
+
+    found = documents(wanted, "cp-1")
+    place = ("v1alpha1", "machine", "features", "kubernetesTalosAPIAccess")
+    access = found["KubeTalosAPIAccessConfig"] if line == "1.14" else section(found, *place)
+
+    assert access["allowedRoles"] == ["os:etcd:backup", "os:reader"]
+    assert access["allowedKubernetesNamespaces"] == ["kube-system", "vault"]
+
+
+@pytest.mark.parametrize("line", LINES)
 def test_without_workers_controllers_take_work(line: str) -> None:
     alone = desired(line, nodes=NODES.split("  - name: work-1")[0])
 

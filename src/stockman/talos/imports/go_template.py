@@ -285,6 +285,9 @@ def _printed(value: Data) -> str:
         return str(value)
     if isinstance(value, list | tuple):
         return f"[{' '.join(_printed(item) for item in value)}]"
+    if isinstance(value, dict):
+        pairs = sorted((str(key), _printed(item)) for key, item in value.items())
+        return f"map[{' '.join(f'{key}:{item}' for key, item in pairs)}]"
     raise TypeError(f"{type(value).__name__} has no text")
 
 

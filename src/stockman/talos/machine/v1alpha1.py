@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stockman.model.components import components
 from stockman.talos.machine.facts import Document, Machine, encoded, encoded_key
 from stockman.talos.machine.files import file_text
 from stockman.talos.machine.install_disk import install_disk
@@ -148,22 +149,17 @@ def _features(machine: Machine) -> Document:
     }
 
 
-_ACCESS = {
-    "tuppr": ("os:admin", "system-upgrade"),
-    "talos-ccm": ("os:reader", "kube-system"),
-    "talos-backup": ("os:etcd:backup", "talos-backup"),
-}
-"""Role and namespace that components need to reach the Talos API from inside."""
-
-
 def talos_access(machine: Machine) -> Document | None:
     """Who may reach the Talos API from inside of Kubernetes; controllers alone can allow it."""
-    wanted = [_ACCESS[name] for name in _ACCESS if machine.enabled(name)]
+    wanted = [one for one in components() if one.talos_role and machine.enabled(one.name)]
     if not wanted or not machine.is_controller:
         return None
+    given = machine.desired.components
     return {
-        "allowedRoles": sorted({role for role, _ in wanted}),
-        "allowedKubernetesNamespaces": sorted({namespace for _, namespace in wanted}),
+        "allowedRoles": sorted({one.talos_role for one in wanted}),
+        "allowedKubernetesNamespaces": sorted(
+            {given[one.name].namespace or one.namespace for one in wanted}
+        ),
     }
 
 

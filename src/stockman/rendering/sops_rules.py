@@ -1,9 +1,14 @@
-"""The `.sops.yaml` of a new directory."""
+"""`.sops.yaml`: which files are encrypted, for whom, and what of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from stockman.config.presets import Dialect
 from stockman.config.secret_keys import secret_key_regex
+from stockman.rendering.tree import REPOSITORY, RenderedFile
+
+SOPS_CONFIG = ".sops.yaml"
 
 _HEAD = """\
 # Which files are encrypted, for whom, and what of them. The first rule whose path_regex matches
@@ -34,6 +39,16 @@ stores:
 
 
 def sops_config_text(dialect: Dialect, recipient: str) -> str:
-    """Rules for one recipient. cluster.toml has none: SOPS knows no TOML."""
+    """Rules for one recipient, or for several with commas between them.
+
+    cluster.toml has none: SOPS knows no TOML.
+    """
     partly = _PARTLY.format(regex=secret_key_regex(), recipient=recipient)
     return _HEAD + (partly if dialect == "classic" else "") + _REST.format(recipient=recipient)
+
+
+def sops_rules_file(dialect: Dialect, recipient: str) -> Iterator[RenderedFile]:
+    """The file of rules; none while nobody is known for whom to encrypt."""
+    if recipient:
+        text = sops_config_text(dialect, recipient)
+        yield RenderedFile(path=SOPS_CONFIG, owner=REPOSITORY, text=text)

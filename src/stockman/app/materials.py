@@ -1,0 +1,136 @@
+"""What rendering needs besides the configuration: keys and tokens next to it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from stockman.app.keyring import AGE_KEY, Keyring
+from stockman.app.secret_files import NAMES
+from stockman.app.secret_rules import find_rules
+from stockman.catalog.scene import Materials, Tunnel
+from stockman.config.presets import Dialect
+from stockman.crypto.age.identities import Identity
+from stockman.model.desired import Desired
+from stockman.model.errors import Rejected, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+TUNNEL = "cloudflare-tunnel.json"
+_LONGEST = 1 << 20
+
+
+UNKNOWN = "stockman-unknown"
+"""Stands for what git-ignored files would say, where they cannot be expected to be."""
+
+
+@record
+class Place:
+    """Where materials are looked for."""
+
+    directory: Path
+    dialect: Dialect
+    keyring: Keyring
+    environment: Mapping[str, str]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether keys are at hand: where they are not, neither are other files beside them."""
+        return bool(self.keyring.identities)
+
+
+def read_materials(place: Place, desired: Desired) -> Materials:
+    """The files of a workspace that git does not hold, as far as they are there.
+
+    Without any identity, as in CI, something stands for those that are missing.
+    """
+    names, directory = NAMES[place.dialect], place.directory
+    identity = _identity(place.keyring)
+    absent = None if place.is_complete else Secret(UNKNOWN)
+    tunnel = _tunnel(directory)
+    if tunnel is None and absent is not None:
+        tunnel = Tunnel(id=UNKNOWN, token=absent)
+    return Materials(
+        age_recipient=_recipients(place) or (identity.recipient if identity is not None else ""),
+        age_identity=identity.text if identity is not None else Secret(UNKNOWN),
+        deploy_key=_text(directory / names.deploy_key) or absent,
+        webhook_token=_text(directory / names.token) or absent,
+        tunnel=tunnel,
+        proxmox_authorities=_authorities(directory, desired),
+    )
+
+
+def _recipients(place: Place) -> str:
+    """For whom files are encrypted so far: people add others to those that `init` wrote."""
+    try:
+        rule = find_rules(place.directory, place.environment).rule_for("talos/any.sops.yaml")
+    except StockmanError:
+        return ""
+    return ",".join(rule.recipe.recipients)
+
+
+def _authorities(directory: Path, desired: Desired) -> dict[str, str]:
+    found = {}
+    for cluster in desired.proxmox:
+        name = cluster.tls.ca_file
+        text = _text(directory / name) if name is not None else None
+        if text is not None:
+            found[str(cluster.region)] = text.reveal()
+    return found
+
+
+def _identity(keyring: Keyring) -> Identity | None:
+    """The identity that the cluster gets: that of `age.key`, otherwise the first at hand."""
+    own = [source for source in keyring.sources if source.name == AGE_KEY]
+    for source in (*own, *keyring.sources):
+        for identity in source.identities:
+            return identity
+    return None
+
+
+def _text(path: Path) -> Secret | None:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LONGEST).decode().strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Rejected(_unusable(path.name, _reason(error))) from None
+    if not text:
+        raise Rejected(_unusable(path.name, "it is empty"))
+    return Secret(f"{text}\n" if "\n" in text else text)
+
+
+def _tunnel(directory: Path) -> Tunnel | None:
+    text = _text(directory / TUNNEL)
+    if text is None:
+        return None
+    try:
+        content = json.loads(text.reveal())
+        parts = {key: content[name] for key, name in _TUNNEL_KEYS.items()}
+    except (ValueError, KeyError, TypeError):
+        raise Rejected(
+            _unusable(TUNNEL, f"it is not a JSON file with {', '.join(_TUNNEL_KEYS.values())}")
+        ) from None
+    token = base64.b64encode(json.dumps(parts, separators=(",", ":")).encode())
+    return Tunnel(id=str(parts["t"]), token=Secret(token.decode()))
+
+
+_TUNNEL_KEYS = {"a": "AccountTag", "t": "TunnelID", "s": "TunnelSecret"}
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or "it is no text"
+
+
+def _unusable(name: str, why: str) -> Problem:
+    return Problem(
+        code="render.material",
+        what=f"{name} cannot be used",
+        where=name,
+        why=why,
+        fix=f"put the right content into {name}, or remove it",
+    )

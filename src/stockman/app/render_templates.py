@@ -1,0 +1,101 @@
+"""Users' own templates: what they give takes the place of what the catalog renders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from stockman.app.secret_files import NAMES
+from stockman.config.load import Loaded
+from stockman.config.presets import Dialect
+from stockman.model.desired import Desired
+from stockman.model.problem import Problems
+from stockman.model.record import is_record, record
+from stockman.model.secret import Secret
+from stockman.rendering.tree import FileTree, RenderedFile
+
+OWNER = "templates"
+"""Owner of files that a user's own templates give."""
+_ROOTS: dict[Dialect, str] = {"classic": "templates", "toml": "template"}
+_TUNNEL = "cloudflare-tunnel.json"
+_LONGEST = 1 << 20
+
+
+@record
+class Sources:
+    """What templates see: the files as written, what they mean, and secrets that are known."""
+
+    directory: Path
+    dialect: Dialect
+    loaded: Loaded
+    desired: Desired
+    resolved: Mapping[Secret, Secret]
+    environment: Mapping[str, str]
+
+
+def overlay(tree: FileTree, sources: Sources, problems: Problems) -> None:
+    """Render the user's templates over a tree; an empty result takes the file away."""
+    root = sources.directory / _ROOTS[sources.dialect]
+    if not any((root / part).is_dir() for part in ("config", "overrides")):
+        return
+    from stockman.rendering.templates.contract import CLASSIC, TOML, Limits
+    from stockman.rendering.templates.names import names_of
+    from stockman.rendering.templates.render import Sources as Names
+    from stockman.rendering.templates.render import render
+    from stockman.rendering.templates.secrecy import exposed
+    from stockman.rendering.templates.tree import read_tree
+
+    contract = CLASSIC if sources.dialect == "classic" else TOML
+    templates = read_tree(sources.directory, contract, problems, Limits())
+    if problems.errors:
+        return
+    rendering = render(
+        templates,
+        Names(
+            names=names_of(sources.loaded, sources.desired, sources.resolved),
+            key_files=_key_files(sources),
+            environment=sources.environment,
+        ),
+    )
+    problems.extend(rendering.problems)
+    problems.extend(exposed(rendering))
+    for path, file in rendering.files.items():
+        if file.content is None:
+            tree.removed(path)
+        elif ".sops." in path:
+            text: str | Secret = Secret(file.content.decode(errors="surrogateescape"))
+            tree.replaced(RenderedFile(path=path, owner=OWNER, text=text))
+        else:
+            text = file.content.decode(errors="surrogateescape")
+            tree.replaced(RenderedFile(path=path, owner=OWNER, text=text))
+
+
+def pairs(references: object, secrets: object) -> dict[Secret, Secret]:
+    """What each reference stands for: the same records, walked side by side."""
+    if isinstance(references, Secret) and isinstance(secrets, Secret):
+        return {references: secrets}
+    found: dict[Secret, Secret] = {}
+    if isinstance(references, dict) and isinstance(secrets, dict):
+        for key, one in references.items():
+            found |= pairs(one, secrets.get(key))
+    elif isinstance(references, tuple | list) and isinstance(secrets, tuple | list):
+        for one, other in zip(references, secrets, strict=False):
+            found |= pairs(one, other)
+    elif is_record(references):
+        for field in fields(references):
+            other = getattr(secrets, field.name, None)
+            found |= pairs(getattr(references, field.name), other)
+    return found
+
+
+def _key_files(sources: Sources) -> dict[str, Secret]:
+    names = NAMES[sources.dialect]
+    found = {}
+    for name in (names.age_key, names.deploy_key, names.token, _TUNNEL):
+        try:
+            with (sources.directory / name).open("rb") as file:
+                found[name] = Secret(file.read(_LONGEST).decode(errors="replace"))
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,167 @@
+"""`stockman render`: the repository that the configuration asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from stockman.cli import options
+from stockman.cli.command import command
+from stockman.cli.exit import Exit
+from stockman.cli.output import Output, show
+from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.screen import Screen, current
+
+if TYPE_CHECKING:
+    from stockman.app.rendering import Rendering
+    from stockman.rendering.ownership import Action
+
+_SIGNS = {
+    "create": ("+", "good"),
+    "update": ("~", "warning"),
+    "remove": ("-", "error"),
+    "edited": ("!", "error"),
+    "foreign": ("!", "error"),
+    "stale": ("?", "warning"),
+    "accept": ("=", "faint"),
+}
+_DECISIONS = {
+    "edited": "changed by hand, kept: --overwrite or --accept decides",
+    "foreign": "in the way and not ours, kept: --overwrite decides",
+    "stale": "no longer rendered, kept: --prune removes it",
+    "accept": "accepted as it is",
+}
+
+
+@command(
+    examples={
+        "stockman render": "write what the configuration asks for",
+        "stockman render --check": "exit with 2 when something would change",
+        "stockman render --diff": "show what would change, secrets masked",
+        "stockman render --prune": "also remove files that are no longer rendered",
+        "stockman render --tree": "show the files and the component each belongs to",
+    }
+)
+@click.option("--check", is_flag=True, help="Change nothing; exit with 2 when something would.")
+@click.option("--diff", is_flag=True, help="Change nothing; show what would change.")
+@click.option("--tree", is_flag=True, help="Change nothing; list the files with their components.")
+@click.option("--prune", is_flag=True, help="Remove files that are no longer rendered.")
+@click.option(
+    "--overwrite",
+    multiple=True,
+    metavar="PATH",
+    help="Replace this file although it was changed by hand; may be given again.",
+)
+@click.option(
+    "--accept",
+    multiple=True,
+    metavar="PATH",
+    help="Keep this file as it was changed by hand; may be given again.",
+)
+@options.output_or_name
+@click.pass_context
+def render(  # noqa: PLR0913 - one parameter per option
+    ctx: click.Context,
+    check: bool,
+    diff: bool,
+    tree: bool,
+    prune: bool,
+    overwrite: tuple[str, ...],
+    accept: tuple[str, ...],
+    output: Output,
+) -> int:
+    """Write the repository that the configuration asks for.
+
+    Everything is built and checked in memory first. Files that stockman did not render are never
+    touched; files of its own that were changed by hand are kept and named until you decide, and
+    files that are no longer rendered go only with --prune. Unchanged secrets keep their bytes.
+    Without an age identity, secret files are not made, and only bytes of existing ones are
+    compared; the output says so. Exits with 2 when --check or --diff find changes, with 4 when
+    files wait for your decision.
+    """
+    import os
+
+    from stockman.adapters.system import SystemClock, SystemEntropy
+    from stockman.app.rendering import Doors, rendering, write
+    from stockman.rendering.ownership import Wishes
+
+    directory = options.directory(ctx)
+    doors = Doors(environment=os.environ, clock=SystemClock(), entropy=SystemEntropy())
+    wishes = Wishes(overwrite=frozenset(overwrite), accept=frozenset(accept), prune=prune)
+    found = rendering(directory, wishes, doors)
+    screen = current()
+    if found.problems:
+        lines = problem_lines(found.problems, paint=screen.notes_paint, width=screen.notes_width)
+        screen.complain(lines)
+    if found.problems.errors:
+        return Exit.FAILED
+    dry = check or diff or tree
+    if not dry:
+        write(directory, found, doors)
+    show(
+        _data(found),
+        kind="Rendering",
+        output=output,
+        human=lambda _, shown: _lines(found, shown, diff=diff, tree=tree),
+        names=lambda _: (one.path for one in found.changes),
+    )
+    _tell(found, dry=dry)
+    if dry:
+        return Exit.CHANGES if found.changes or found.undecided else Exit.DONE
+    return Exit.PARTLY if found.undecided else Exit.DONE
+
+
+def _data(found: Rendering) -> object:
+    return {
+        "files": [
+            {"path": one.path, "action": one.act.value, "component": one.component}
+            for one in found.actions
+        ],
+        "uncompared": list(found.uncompared),
+        "unjudged": dict(found.unjudged),
+        "problems": [problem_data(problem) for problem in found.problems],
+    }
+
+
+def _lines(found: Rendering, screen: Screen, *, diff: bool, tree: bool) -> Iterator[str]:
+    if tree:
+        for one in found.actions:
+            if one.after is not None:
+                yield f"{one.path}  {screen.paint(one.component, 'faint')}"
+        return
+    for one in found.actions:
+        if one.act.value not in _SIGNS:
+            continue
+        sign, style = _SIGNS[one.act.value]
+        decision = _DECISIONS.get(one.act.value, "")
+        note = f"  {screen.paint(decision, 'faint')}" if decision else ""
+        yield f"{screen.paint(sign, style)} {one.path}{note}"
+        if diff:
+            yield from _difference(one, screen)
+
+
+def _difference(one: Action, screen: Screen) -> Iterator[str]:
+    from stockman.rendering.differences import difference
+
+    styles = {"+": "good", "-": "error", "@": "faint"}
+    for line in difference(one):
+        yield f"    {screen.paint(line, styles.get(line[:1], ''))}"
+
+
+def _tell(found: Rendering, *, dry: bool) -> None:
+    screen = current()
+    if found.uncompared:
+        count = len(found.uncompared)
+        screen.note(
+            f"no age identity is at hand: of {count} secret file{'' if count == 1 else 's'}"
+            " only the bytes were compared"
+        )
+    if found.unjudged:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(found.unjudged.items()))
+        screen.note(f"no table describes these kinds, so they were not checked: {kinds}")
+    rendered = sum(one.after is not None for one in found.actions)
+    changed = len(found.changes)
+    verb = "would change" if dry else "changed"
+    screen.note(f"{rendered} files, {changed} {verb}, {len(found.undecided)} wait for a decision")

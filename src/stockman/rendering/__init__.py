@@ -1,0 +1,1 @@
+"""From what should be to the files of a repository; pure."""

@@ -1,0 +1,112 @@
+"""Charts of the apps of a repository, as programs other than Flux install them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from stockman.catalog.app import Object
+from stockman.catalog.phases import Phase
+from stockman.catalog.selection import Selected
+from stockman.model.record import record
+from stockman.rendering.arrangement import Placed
+
+_FOLDER = "app"
+"""Directory in which programs look for the values of a release."""
+
+
+@record
+class Chart:
+    """A chart, and the release that it is installed as."""
+
+    component: str
+    release: str
+    """Also the directory below the namespace's that holds its values."""
+    namespace: str
+    source: str
+    """Where it comes from: `oci://...` with its name, or the address of a repository."""
+    name: str
+    """Its name in a repository; empty for OCI, whose address holds it."""
+    version: str
+    folder: str
+    """Directory below the component's own."""
+
+    @property
+    def is_main(self) -> bool:
+        """Whether its values stand where programs look for them."""
+        return self.folder == _FOLDER
+
+    @property
+    def is_oci(self) -> bool:
+        return self.source.startswith("oci://")
+
+
+def installed_before_flux(
+    selection: Iterable[Selected], apps: Iterable[Placed]
+) -> tuple[Chart, ...]:
+    """The releases without which the cluster cannot follow its repository, in their order.
+
+    An app that still waits for something is left to Flux, which has it suspended.
+    """
+    ready = (placed for placed in apps if not placed.app.pending)
+    known = {chart.component: chart for chart in charts(ready) if chart.is_main}
+    first = [one for one in selection if one.component.phase.before_flux]
+    first = [one for one in first if one.component.phase is not Phase.DEFINITIONS]
+    return tuple(known[name] for name in _ordered(first) if name in known)
+
+
+def bringing_definitions(
+    selection: Iterable[Selected], apps: Iterable[Placed]
+) -> tuple[Chart, ...]:
+    """The releases that bring kinds and come later than objects of these kinds may."""
+    placed = tuple(apps)
+    chosen = tuple(selection)
+    early = {chart.component for chart in installed_before_flux(chosen, placed)}
+    bringing = {one.component.name for one in chosen if one.component.definitions} - early
+    return tuple(chart for chart in charts(placed) if chart.is_main and chart.component in bringing)
+
+
+def charts(apps: Iterable[Placed]) -> Iterator[Chart]:
+    """Every chart that is installed as a release of its own."""
+    for placed in apps:
+        objects = {
+            str(one.get("kind")): one for sheet in placed.app.sheets for one in sheet.objects
+        }
+        release = objects.get("HelmRelease")
+        if release is not None:
+            yield _chart(placed, release, objects)
+
+
+def _chart(placed: Placed, release: Object, objects: Mapping[str, Object]) -> Chart:
+    if "OCIRepository" in objects:
+        spec = _part(objects["OCIRepository"], "spec")
+        source, name, version = str(spec["url"]), "", str(_part(spec, "ref")["tag"])
+    else:
+        wanted = _part(_part(_part(release, "spec"), "chart"), "spec")
+        source = str(_part(objects["HelmRepository"], "spec")["url"])
+        name, version = str(wanted["chart"]), str(wanted["version"])
+    return Chart(
+        component=placed.owner,
+        release=placed.folder,
+        namespace=placed.app.namespace,
+        source=source,
+        name=name,
+        version=version,
+        folder=placed.app.folder,
+    )
+
+
+def _ordered(selection: Iterable[Selected]) -> Iterator[str]:
+    """Names by phase; within a phase what others need comes before them."""
+    left = sorted(selection, key=lambda one: (one.component.phase.rank, one.component.name))
+    while left:
+        waiting = {one.component.name for one in left}
+        free = next(one for one in left if not waiting & set(one.scene.known.requires))
+        yield free.component.name
+        left.remove(free)
+
+
+def _part(mapping: Object, key: str) -> Object:
+    found = mapping[key]
+    if not isinstance(found, dict):
+        raise TypeError(f"{key} is a mapping")
+    return found

@@ -1,0 +1,1 @@
+"""Checks of rendered files that need no other program."""

@@ -1,0 +1,162 @@
+"""Whether a value has a shape: the fields, types and bounds that a table of a kind names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from stockman.rendering.checks.kinds import Kind
+
+SUBSTITUTED = "${"
+"""A text with this in it is still to be filled in by Flux, and may become anything."""
+_LEAVES: Mapping[str, tuple[type, ...]] = {
+    "text": (str,),
+    "whole": (int,),
+    "number": (int, float),
+    "yes-no": (bool,),
+    "whole-or-text": (int, float, str),
+    "mapping": (dict,),
+    "any": (object,),
+}
+_WORDS = {
+    "text": "a text",
+    "whole": "a whole number",
+    "number": "a number",
+    "yes-no": "true or false",
+    "whole-or-text": "a number or a text",
+    "mapping": "a mapping",
+}
+Reference = str | int
+
+
+class Fault(NamedTuple):
+    """What is wrong with an object, and where in it."""
+
+    place: str
+    why: str
+    """Names what is allowed, never the value: it may be a secret."""
+
+
+def faults(value: object, kind: Kind) -> Iterator[Fault]:
+    """Everything in an object that its kind does not know or allow."""
+    yield from _faults(value, kind.root, kind, "")
+
+
+def _faults(value: object, reference: Reference, kind: Kind, place: str) -> Iterator[Fault]:
+    if isinstance(reference, str):
+        yield from _leaf(value, reference, place)
+        return
+    shape = kind.shapes[reference]
+    if value is None and shape.get("null"):
+        return
+    if "fields" in shape:
+        yield from _mapping(value, shape, kind, place)
+    elif "items" in shape:
+        yield from _list(value, shape, kind, place)
+    elif "each" in shape:
+        yield from _each(value, shape["each"], kind, place)
+    else:
+        found = tuple(_leaf(value, shape["is"], place))
+        yield from found
+        if not found:
+            yield from _bounds(value, shape, place)
+
+
+def _leaf(value: object, name: str, place: str) -> Iterator[Fault]:
+    if name == "any" or _is(value, name):
+        return
+    if name != "mapping" and isinstance(value, str) and SUBSTITUTED in value:
+        return
+    yield Fault(place, f"it is {_named(value)}, not {_WORDS[name]}")
+
+
+def _is(value: object, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "yes-no"
+    return isinstance(value, _LEAVES[name])
+
+
+def _mapping(value: object, shape: dict[str, Any], kind: Kind, place: str) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        yield Fault(place, f"it is {_named(value)}, not a mapping")
+        return
+    fields = shape["fields"]
+    for name, item in value.items():
+        reference = fields.get(name)
+        if reference is not None:
+            yield from _faults(item, reference, kind, f"{place}.{name}")
+        elif not shape.get("open"):
+            yield Fault(f"{place}.{name}", "there is no such field")
+    for name in shape.get("needs", ()):
+        if name not in value:
+            yield Fault(f"{place}.{name}", "the field is missing")
+
+
+def _list(value: object, shape: dict[str, Any], kind: Kind, place: str) -> Iterator[Fault]:
+    if not isinstance(value, list):
+        yield Fault(place, f"it is {_named(value)}, not a list")
+        return
+    for index, item in enumerate(value):
+        yield from _faults(item, shape["items"], kind, f"{place}[{index}]")
+    if len(value) < shape.get("fewest", 0):
+        yield Fault(place, f"it has {len(value)} entries, and needs {shape['fewest']}")
+    if len(value) > shape.get("many", len(value)):
+        yield Fault(place, f"it has {len(value)} entries, and may have {shape['many']}")
+
+
+def _each(value: object, reference: Reference, kind: Kind, place: str) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        yield Fault(place, f"it is {_named(value)}, not a mapping")
+        return
+    for name, item in value.items():
+        yield from _faults(item, reference, kind, f"{place}.{name}")
+
+
+def _bounds(value: object, shape: dict[str, Any], place: str) -> Iterator[Fault]:
+    if isinstance(value, str):
+        if SUBSTITUTED not in value:
+            yield from _text(value, shape, place)
+        return
+    if "values" in shape and value not in shape["values"]:
+        yield Fault(place, f"it has to be one of {_listed(shape['values'])}")
+    if isinstance(value, int | float):
+        if value < shape.get("least", value):
+            yield Fault(place, f"it has to be at least {shape['least']}")
+        if value > shape.get("most", value):
+            yield Fault(place, f"it may be at most {shape['most']}")
+
+
+def _text(value: str, shape: dict[str, Any], place: str) -> Iterator[Fault]:
+    if "values" in shape and value not in shape["values"]:
+        yield Fault(place, f"it has to be one of {_listed(shape['values'])}")
+    if "pattern" in shape and not _pattern(shape["pattern"]).search(value):
+        yield Fault(place, f"it does not match {shape['pattern']}")
+    if len(value) < shape.get("shortest", 0):
+        yield Fault(place, f"it has {len(value)} characters, and needs {shape['shortest']}")
+    if len(value) > shape.get("longest", len(value)):
+        yield Fault(place, f"it has {len(value)} characters, and may have {shape['longest']}")
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
+
+
+def _listed(values: list[object]) -> str:
+    return ", ".join('""' if one == "" else str(one) for one in values)
+
+
+def _named(value: object) -> str:
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, str):
+        return "a text"
+    return "a number" if isinstance(value, int | float) else "a date"

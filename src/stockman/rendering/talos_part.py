@@ -1,0 +1,150 @@
+"""`talos/`: the machines, for people who use talhelper or topf beside stockman."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TypeVar
+
+from stockman.config.noted import Noted
+from stockman.config.presets import Dialect
+from stockman.config.yaml_writer import document
+from stockman.crypto.certificates import CertificateAndKey
+from stockman.model.desired import Cluster, Desired, Talos
+from stockman.model.names import NodeName
+from stockman.model.origin import Origin
+from stockman.model.problem import Problems
+from stockman.model.record import is_record
+from stockman.model.secret import Secret, SecretForm
+from stockman.rendering.topf import topf_files
+from stockman.rendering.tree import REPOSITORY, RenderedFile
+from stockman.talos.bundle import (
+    Authorities,
+    ClusterIdentity,
+    KubernetesSecrets,
+    SecretsBundle,
+    TrustdInfo,
+)
+from stockman.talos.patches.apply import Patch
+from stockman.talos.talconfig import FIRST_UNKNOWN, talconfig
+
+Patches = Mapping[NodeName, Sequence[Patch]]
+"""Patches of each node by its name, in the order in which they apply."""
+
+DIRECTORY = "talos"
+MARKERS = {
+    "talosVersion": "renovate: datasource=github-releases depName=siderolabs/talos",
+    "kubernetesVersion": "renovate: datasource=docker depName=ghcr.io/siderolabs/kubelet",
+}
+"""Comments by which Renovate knows the versions in the line below."""
+
+_T = TypeVar("_T")
+_NOTHING = CertificateAndKey(crt="", key=Secret(""))
+
+
+def talos_files(
+    desired: Desired, dialect: Dialect, patches: Patches, problems: Problems
+) -> Iterator[RenderedFile]:
+    """The files of the tool that a dialect's users know; the secrets bundle is not among them.
+
+    Nothing of the bundle gets into them, so they are the same whether it can be opened or not.
+    """
+    cluster = desired.cluster
+    if cluster is None or not _describable(cluster, dialect, problems):
+        return
+    known = settled(desired)
+    if dialect == "classic":
+        files = _talhelper(known, cluster, patches)
+    else:
+        files = topf_files(known, stand_in_bundle(), patches, MARKERS, problems)
+    for name, text in files:
+        yield RenderedFile(path=f"{DIRECTORY}/{name}", owner=REPOSITORY, text=text)
+
+
+def stand_in_bundle() -> SecretsBundle:
+    """A bundle of empty secrets, for what is made of a bundle and then goes without it."""
+    empty = Secret("")
+    return SecretsBundle(
+        cluster=ClusterIdentity(id="", secret=empty),
+        secrets=KubernetesSecrets(
+            bootstraptoken=empty, secretboxencryptionsecret=empty, aescbcencryptionsecret=None
+        ),
+        trustdinfo=TrustdInfo(token=empty),
+        certs=Authorities(
+            etcd=_NOTHING,
+            k8s=_NOTHING,
+            k8saggregator=_NOTHING,
+            k8sserviceaccount=empty,
+            os=_NOTHING,
+        ),
+    )
+
+
+def _talhelper(
+    desired: Desired, cluster: Cluster, patches: Patches
+) -> Iterator[tuple[str, str | Secret]]:
+    made = talconfig(desired, stand_in_bundle(), patches)
+    versions = {
+        "talosVersion": cluster.talos.version.tagged,
+        "kubernetesVersion": cluster.kubernetes.version.tagged,
+    }
+    text = made.text
+    named: dict[str, object] = {}
+    for key, version in versions.items():
+        line = re.compile(rf"^{key}: {re.escape(version)}$", re.MULTILINE)
+        text, found = line.subn(f"{key}: ${{{key}}}", text)
+        if found:
+            named[key] = Noted(value=version, above=(MARKERS[key],))
+    yield "talconfig.yaml", text
+    if named:
+        yield "talenv.yaml", document(named)
+    yield from made.patches.items()
+    yield from made.secret_patches.items()
+
+
+def _describable(cluster: Cluster, dialect: Dialect, problems: Problems) -> bool:
+    """Whether the tool can make machines of this style; a warning says why not."""
+    tool = "talhelper" if dialect == "classic" else "topf"
+    contract, version = cluster.talos.contract, cluster.talos.version
+    if contract.line >= FIRST_UNKNOWN:
+        why = f"{tool} does not know the documents of Talos {contract.minor_text} yet"
+    elif dialect == "toml" and version.line != contract.line:
+        why = (
+            f"topf takes the style from the version, {version.minor_text}, and the machines are of"
+            f" contract {contract.minor_text}"
+        )
+    else:
+        return True
+    problems.warn(
+        "render.talos-contract",
+        f"the files of {tool} are not rendered",
+        why=why,
+        fix=f"use stockman for these machines; it does not need {tool}",
+        at=_written(cluster.talos, "contract") or _written(cluster.talos, "version"),
+    )
+    return False
+
+
+def _written(talos: Talos, key: str) -> Origin | None:
+    """Where a key stands; None: it stands nowhere."""
+    origin = talos.origins.get(key)
+    return origin if origin is not None and origin.at.file else None
+
+
+def settled(value: _T) -> _T:
+    """The same with empty secrets in place of references that nothing could resolve.
+
+    They end up in encrypted files, which are not made while secrets cannot be resolved.
+    """
+    if isinstance(value, Secret):
+        return value if value.form is SecretForm.LITERAL else Secret("")  # type: ignore[return-value]
+    if isinstance(value, dict):
+        return {key: settled(item) for key, item in value.items()}  # type: ignore[return-value]
+    if isinstance(value, tuple) and type(value) is tuple:
+        return tuple(settled(item) for item in value)  # type: ignore[return-value]
+    if not is_record(value):
+        return value
+    held = {one.name: getattr(value, one.name) for one in fields(value)}
+    changed = {name: new for name, old in held.items() if (new := settled(old)) != old}
+    return replace(value, **changed) if changed else value  # type: ignore[return-value]

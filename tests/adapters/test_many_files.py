@@ -1,0 +1,74 @@
+"""Many files at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.many_files import OutOfTree, read_files, write_files
+
+
+def test_files_are_written_with_their_directories(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a/b/c.txt": b"text", "d.txt": b""}, (), "tag")
+    assert read_files(tmp_path, ["a/b/c.txt", "d.txt", "missing"]) == {
+        "a/b/c.txt": b"text",
+        "d.txt": b"",
+    }
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["c.txt", "d.txt"]
+
+
+def test_a_replaced_file_keeps_its_rights(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    path.write_text("old")
+    path.chmod(0o755)
+    write_files(tmp_path, {"run": b"new"}, (), "tag")
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o755
+
+
+def test_nothing_changes_where_one_file_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "first.txt").write_text("old")
+    (tmp_path / "blocked").write_text("a file, not a directory")
+    with pytest.raises(FileExistsError):
+        write_files(tmp_path, {"first.txt": b"new", "new/x": b"", "blocked/x": b""}, (), "tag")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["blocked", "first.txt"]
+    assert (tmp_path / "first.txt").read_text() == "old"
+
+
+def test_removed_files_take_empty_directories_along(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a/b/c": b"", "a/d": b""}, (), "tag")
+    write_files(tmp_path, {}, ["a/b/c", "gone"], "tag")
+    assert [path.name for path in tmp_path.rglob("*")] == ["a", "d"]
+
+
+@pytest.mark.parametrize("path", ["../out", "/out", "a/../../out"])
+def test_paths_that_leave_the_directory_are_refused(tmp_path: Path, path: str) -> None:
+    with pytest.raises(OutOfTree):
+        write_files(tmp_path / "root", {path: b""}, (), "tag")
+
+
+def test_links_are_refused_inside_and_out(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (root / "link").symlink_to(tmp_path / "elsewhere")
+    for work in (
+        lambda: write_files(root, {"link/x": b""}, (), "tag"),
+        lambda: read_files(root, ["link/x"]),
+        lambda: write_files(root, {"link": b""}, (), "tag"),
+        lambda: write_files(root, {}, ["link/x"], "tag"),
+    ):
+        with pytest.raises(OutOfTree) as caught:
+            work()
+        assert "link" in caught.value.why
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_directory_in_the_place_of_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OutOfTree):
+        read_files(tmp_path, ["a"])
+    (tmp_path / "b").write_text("")
+    with pytest.raises(OutOfTree):
+        read_files(tmp_path, ["b/c"])

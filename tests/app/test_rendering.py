@@ -1,0 +1,225 @@
+"""Rendering a directory: what is written, what is left alone, and what an interruption leaves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.system import SystemClock, SystemEntropy
+from stockman.app.rendering import NEXT_LOCK, Doors, Rendering, rendering, write
+from stockman.model.errors import StockmanError
+from stockman.rendering import lock_file
+from stockman.rendering.ownership import Act, Wishes
+from tests.cli.running import REAL, ran
+
+HELM = "kubernetes/apps/default/echo/app/helmrelease.yaml"
+SECRET = "kubernetes/apps/flux-system/flux-instance/app/secret.sops.yaml"
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory as `init` leaves it."""
+    place = tmp_path_factory.mktemp("started")
+    assert ran("init", str(place), "--preset", "three-node", program=REAL).status == 0
+    return place
+
+
+@pytest.fixture
+def place(started: Path, tmp_path: Path) -> Path:
+    shutil.copytree(started, tmp_path / "place")
+    return tmp_path / "place"
+
+
+@pytest.fixture
+def doors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Doors:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    environment = {name: text for name, text in os.environ.items() if "SOPS" not in name}
+    return Doors(environment=environment, clock=SystemClock(), entropy=SystemEntropy())
+
+
+def done(place: Path, doors: Doors, **wishes: object) -> Rendering:
+    found = rendering(place, Wishes(**wishes), doors)  # type: ignore[arg-type]  # fields of Wishes
+    assert not found.problems.errors
+    write(place, found, doors)
+    return found
+
+
+def files(place: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(place)): path.read_bytes()
+        for path in place.rglob("*")
+        if path.is_file()
+    }
+
+
+def acts(found: Rendering, *but: Act) -> dict[str, Act]:
+    return {one.path: one.act for one in found.actions if one.act not in (Act.KEEP, *but)}
+
+
+def test_a_second_render_changes_no_byte(place: Path, doors: Doors) -> None:
+    done(place, doors)
+    before = files(place)
+
+    again = done(place, doors)
+
+    assert acts(again) == {}
+    assert files(place) == before
+
+
+def test_without_an_identity_bytes_are_compared_and_that_is_said(place: Path, doors: Doors) -> None:
+    done(place, doors)
+    (place / "age.key").unlink()
+    (place / "github-push-token.txt").unlink()
+
+    found = rendering(place, Wishes(), doors)
+
+    assert acts(found) == {}
+    assert SECRET in found.uncompared
+
+
+def test_a_changed_secret_changes_its_file_alone(place: Path, doors: Doors) -> None:
+    done(place, doors)
+    (place / "github-push-token.txt").write_text("another token\n")
+
+    assert acts(done(place, doors)) == {SECRET: Act.UPDATE}
+
+
+def test_what_was_changed_by_hand_is_kept_until_somebody_decides(place: Path, doors: Doors) -> None:
+    done(place, doors)
+    (place / HELM).write_text("mine\n")
+
+    assert acts(done(place, doors)) == {HELM: Act.EDITED}
+    assert (place / HELM).read_text() == "mine\n"
+    assert acts(done(place, doors, accept=frozenset({HELM}))) == {HELM: Act.ACCEPT}
+    assert acts(done(place, doors)) == {HELM: Act.ACCEPTED}
+    assert acts(done(place, doors, overwrite=frozenset({HELM}))) == {HELM: Act.UPDATE}
+    assert (place / HELM).read_text() != "mine\n"
+
+
+def test_files_of_the_user_are_never_touched(place: Path, doors: Doors) -> None:
+    mine = place / "kubernetes/apps/default/mine/ks.yaml"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine\n")
+
+    done(place, doors, prune=True)
+
+    assert mine.read_text() == "mine\n"
+
+
+def test_a_component_turned_off_and_on_again_gives_the_same_bytes(
+    place: Path, doors: Doors
+) -> None:
+    done(place, doors)
+    before = files(place)
+    text = (place / "cluster.yaml").read_text()
+    (place / "cluster.yaml").write_text(f"{text}components: {{echo: {{enabled: false}}}}\n")
+
+    assert HELM in acts(done(place, doors))
+    assert (place / HELM).exists()
+    done(place, doors, prune=True)
+    assert not (place / HELM).exists()
+    (place / "cluster.yaml").write_text(text)
+    done(place, doors)
+
+    assert files(place) == before
+
+
+def test_an_interrupted_run_is_finished_by_the_next(place: Path, doors: Doors) -> None:
+    done(place, doors)
+    (place / "github-push-token.txt").write_text("another token\n")
+    text = (place / "cluster.yaml").read_text()
+    (place / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
+    found = rendering(place, Wishes(), doors)
+    changed = [one for one in found.actions if one.act is Act.UPDATE]
+    assert len(changed) > 1
+    lock = (place / lock_file.PATH).read_bytes()
+    write(place, found, doors)
+    # As if it had ended after the first file: the rest is as it was, and the list of before counts.
+    (place / NEXT_LOCK).write_bytes((place / lock_file.PATH).read_bytes())
+    (place / lock_file.PATH).write_bytes(lock)
+    for one in changed[1:]:
+        (place / one.path).write_bytes(one.before or b"")
+
+    again = done(place, doors)
+
+    assert {one.path for one in again.changes} == {one.path for one in changed[1:]}
+    assert again.undecided == ()
+    assert not (place / NEXT_LOCK).exists()
+
+
+def test_a_template_of_the_user_wins_and_an_empty_one_removes(place: Path, doors: Doors) -> None:
+    own = place / "templates/config/kubernetes/apps/default/echo"
+    (own / "app").mkdir(parents=True)
+    (own / "app/helmrelease.yaml.j2").write_text("cluster: #{ cluster_name }#\n")
+    (own / "app/ocirepository.yaml.j2").write_text("#% if false %#\nx: 1\n#% endif %#\n")
+    (own / "app/kustomization.yaml.j2").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n"
+    )
+
+    done(place, doors)
+
+    assert (place / HELM).read_text() == "cluster: k8s\n"
+    assert not (place / "kubernetes/apps/default/echo/app/ocirepository.yaml").exists()
+
+
+def test_a_template_that_breaks_changes_nothing(place: Path, doors: Doors) -> None:
+    own = place / "templates/config/notes.txt.j2"
+    own.parent.mkdir(parents=True)
+    own.write_text("#{ 1 / 0 }#\n")
+    before = files(place)
+
+    found = rendering(place, Wishes(), doors)
+
+    assert [problem.where for problem in found.problems.errors]
+    assert files(place) == before
+
+
+def test_a_list_of_apps_of_the_user_gets_our_entries(place: Path, doors: Doors) -> None:
+    own = place / "kubernetes/apps/kustomization.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("# mine\nresources:\n  - ./media\n")
+
+    done(place, doors)
+    done(place, doors)
+
+    text = own.read_text()
+    assert text.startswith("# mine\nresources:\n  - ./media\n")
+    assert "  - ./network\n" in text
+    assert "kustomization.yaml" not in [
+        path
+        for path in lock_file.read_lock((place / lock_file.PATH).read_text())
+        if path == "kubernetes/apps/kustomization.yaml"
+    ]
+
+
+def test_nothing_is_rendered_without_the_secrets_bundle(place: Path, doors: Doors) -> None:
+    shutil.rmtree(place / "talos")
+
+    with pytest.raises(StockmanError) as caught:
+        rendering(place, Wishes(), doors)
+
+    assert caught.value.problem.code == "bundle.absent"
+
+
+def test_a_link_out_of_the_tree_is_refused(place: Path, doors: Doors, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (place / "kubernetes").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(StockmanError) as caught:
+        rendering(place, Wishes(), doors)
+
+    assert caught.value.problem.code == "render.out-of-tree"
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_no_secret_stands_in_a_plain_file(place: Path, doors: Doors) -> None:
+    canary = "canary-5b1d8c77"
+    (place / "github-push-token.txt").write_text(canary)
+    done(place, doors)
+
+    held = [name for name, content in files(place).items() if canary.encode() in content]
+
+    assert held == ["github-push-token.txt"]

@@ -1,0 +1,125 @@
+"""A real kube-apiserver on a real etcd, on loopback alone, for one session of tests."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
+
+from stockman.adapters.system import SystemClock
+from tools.pytest_plugin import RealTool
+
+CLOCK = SystemClock()
+LONGEST_START = timedelta(minutes=1)
+TOKEN = "the-token-of-a-test"
+
+
+class ApiServer:
+    """The server, and kubectl as its administrator."""
+
+    def __init__(self, kubectl: Path, config: Path) -> None:
+        self._kubectl = kubectl
+        self._config = config
+
+    def ask(self, *command: str | Path, text: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self._kubectl, "--kubeconfig", self._config, *command],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+
+    def told(self, path: str) -> str:
+        """What the server answers to a path."""
+        answer = self.ask("get", "--raw", path)
+        assert answer.returncode == 0, answer.stderr
+        return answer.stdout
+
+
+@contextmanager
+def api_server(place: Path, real_tool: RealTool) -> Iterator[ApiServer]:
+    """The server while it runs; its data stays in the directory."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (place / "sa.key").write_bytes(text)
+    (place / "tokens.csv").write_text(f'{TOKEN},admin,admin,"system:masters"\n')
+    etcd, peers, port = _free_port(), _free_port(), _free_port()
+    config = place / "kubeconfig"
+    config.write_text(_kubeconfig(port))
+    with ExitStack() as stack:
+        stack.enter_context(
+            _running(
+                place / "etcd.log",
+                *(real_tool("etcd"), "--data-dir", place / "etcd", "--unsafe-no-fsync"),
+                *("--listen-client-urls", f"http://127.0.0.1:{etcd}"),
+                *("--advertise-client-urls", f"http://127.0.0.1:{etcd}"),
+                *("--listen-peer-urls", f"http://127.0.0.1:{peers}"),
+            )
+        )
+        stack.enter_context(
+            _running(
+                place / "apiserver.log",
+                real_tool("kube-apiserver"),
+                f"--etcd-servers=http://127.0.0.1:{etcd}",
+                "--bind-address=127.0.0.1",
+                "--advertise-address=127.0.0.1",
+                f"--secure-port={port}",
+                f"--cert-dir={place / 'certificates'}",
+                f"--token-auth-file={place / 'tokens.csv'}",
+                f"--service-account-key-file={place / 'sa.key'}",
+                f"--service-account-signing-key-file={place / 'sa.key'}",
+                "--service-account-issuer=https://127.0.0.1",
+                "--authorization-mode=RBAC",
+                "--service-cluster-ip-range=10.43.0.0/16",
+                "--disable-admission-plugins=ServiceAccount",
+            )
+        )
+        found = ApiServer(real_tool("kubectl"), config)
+        end = CLOCK.now() + LONGEST_START
+        while found.ask("get", "--raw", "/readyz").stdout != "ok":
+            assert CLOCK.now() < end, (place / "apiserver.log").read_text()[-2000:]
+        yield found
+
+
+@contextmanager
+def _running(log: Path, *command: str | Path) -> Iterator[None]:
+    with log.open("w") as output_file:
+        process = subprocess.Popen(command, stdout=output_file, stderr=subprocess.STDOUT)
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _kubeconfig(port: int) -> str:
+    server = {"server": f"https://127.0.0.1:{port}", "insecure-skip-tls-verify": True}
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "one", "cluster": server}],
+            "users": [{"name": "one", "user": {"token": TOKEN}}],
+            "contexts": [{"name": "one", "context": {"cluster": "one", "user": "one"}}],
+            "current-context": "one",
+        }
+    )

@@ -1,0 +1,85 @@
+"""The clusters whose repositories are judged: presets, how much is on, and both layouts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+from stockman.catalog.objects import merged
+from stockman.config.presets import Dialect
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret
+from stockman.rendering.repository import Rendered, rendered_repository
+from tests.catalog.estates import MATERIALS, wanted
+from tests.catalog.everything import EVERYTHING
+
+PRESETS = ("single", "three-node", "fifteen-node")
+BREADTHS = ("minimal", "default", "everything", "routed")
+DIALECTS: tuple[Dialect, ...] = ("classic", "toml")
+
+MINIMAL: dict[str, Any] = {
+    "components": {
+        name: {"enabled": False} for name in ("echo", "metrics-server", "reloader", "spegel")
+    }
+}
+ROUTED: dict[str, Any] = {"cilium_bgp_router_asn": 64513, "cilium_bgp_node_asn": 64514}
+GATEWAYS = {
+    "single": "192.168.20.22",
+    "three-node": "10.0.3.22",
+    "fifteen-node": "10.20.66.52",
+}
+"""An address of each preset's network that is still free."""
+ROUTERS = {"single": "192.168.20.1", "three-node": "10.0.3.1", "fifteen-node": "10.20.66.1"}
+NEED_WORKERS = ("karpenter", "multus", "nvidia")
+"""Components of which only the largest preset has the machines."""
+
+
+class Estate(NamedTuple):
+    """One cluster."""
+
+    preset: str
+    breadth: str
+    dialect: Dialect
+
+    def __str__(self) -> str:
+        return "-".join(self)
+
+
+ESTATES = tuple(Estate(*one) for one in product(PRESETS, BREADTHS, DIALECTS))
+SOME = (
+    Estate("single", "minimal", "classic"),
+    Estate("three-node", "default", "toml"),
+    Estate("single", "routed", "classic"),
+    Estate("fifteen-node", "everything", "classic"),
+    Estate("fifteen-node", "everything", "toml"),
+)
+"""Each preset and each breadth once, and everything in both layouts."""
+
+
+def keys_of(estate: Estate) -> dict[str, object]:
+    """Further keys of cluster.yaml."""
+    if estate.breadth == "minimal":
+        return MINIMAL
+    if estate.breadth == "routed":
+        return {**ROUTED, "cilium_bgp_router_addr": ROUTERS[estate.preset]}
+    if estate.breadth == "default":
+        return {}
+    more = merged(EVERYTHING, {"cloudflare_gateway_addr": GATEWAYS[estate.preset]})
+    if estate.preset != "fifteen-node":
+        parts: Any = more["components"]
+        more["components"] = {name: one for name, one in parts.items() if name not in NEED_WORKERS}
+    return more
+
+
+@cache
+def repository(estate: Estate) -> Rendered:
+    """The repository of a cluster, all materials at hand; fails on any error."""
+    problems = Problems()
+    machines = {"k8s-work-1": Secret("version: v1alpha1\n")}
+    materials = replace(MATERIALS, machine_templates=machines)
+    desired = wanted(keys_of(estate), estate.preset)
+    found = rendered_repository(desired, materials, estate.dialect, problems)
+    assert not problems.errors, [str(problem) for problem in problems.errors]
+    return found

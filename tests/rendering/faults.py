@@ -1,0 +1,99 @@
+"""Problems of rendering itself, made by broken input. What their pages are compared with."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from stockman.adapters.many_files import OutOfTree, read_files
+from stockman.app import rendering
+from stockman.app.keyring import Keyring
+from stockman.app.materials import TUNNEL, Place, read_materials
+from stockman.catalog.app import App, Object, Sheet
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem, Problems
+from stockman.model.secret import Secret
+from stockman.rendering import arrangement
+from stockman.rendering.lock_file import read_lock
+from stockman.rendering.repository import rendered_repository
+from stockman.rendering.sheets import rendered_sheet
+from stockman.rendering.tree import FileTree, RenderedFile
+from tests.catalog.estates import MATERIALS, wanted
+
+_PATH = "kubernetes/apps/default/echo"
+
+
+def refused(work: Callable[[], object]) -> Problem:
+    with pytest.raises(StockmanError) as caught:
+        work()
+    return caught.value.problem
+
+
+def _collision() -> object:
+    return FileTree(
+        RenderedFile(path=f"{_PATH}/ks.yaml", owner=owner, text="")
+        for owner in ("echo", "reloader")
+    )
+
+
+def _leak() -> object:
+    release: Object = {"kind": "HelmRelease", "spec": {"values": {"token": Secret("canary")}}}
+    sheet = Sheet(name="helmrelease.yaml", objects=(release,))
+    return rendered_sheet(f"{_PATH}/app/helmrelease.yaml", "echo", sheet)
+
+
+def _out_of_tree() -> Problem:
+    with TemporaryDirectory() as place:
+        root = Path(place, "root")
+        root.mkdir()
+        (root / "kubernetes").symlink_to(place)
+        with pytest.raises(OutOfTree) as caught:
+            read_files(root, ["kubernetes/flux/cluster/ks.yaml"])
+    return rendering.out_of_tree(caught.value)
+
+
+def _material() -> object:
+    with TemporaryDirectory() as place:
+        Path(place, TUNNEL).write_text('{"AccountTag": "a"')
+        where = Place(directory=Path(place), dialect="classic", keyring=Keyring(), environment={})
+        return read_materials(where, wanted())
+
+
+def _no_cluster() -> object:
+    return rendered_repository(replace(wanted(), cluster=None), MATERIALS, "classic", Problems())
+
+
+def _circle() -> None:
+    a, b = (App(name=name, namespace="default", sheets=()) for name in ("a", "b"))
+    arrangement.refuse_circles({"a": (b,), "b": (a,)})
+
+
+def _dangling() -> object:
+    app = App(name="envoy-gateway-config", namespace="network", sheets=())
+    return arrangement.named(app, "cert-manager-config", {})
+
+
+def _name() -> object:
+    app = App(name="echo", namespace="default", sheets=())
+    return arrangement.by_name({"echo": (app,), "meadow": (app,)})
+
+
+MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "render.circle": lambda: refused(_circle),
+    "render.collision": lambda: refused(_collision),
+    "render.dangling": lambda: refused(_dangling),
+    "render.leak": lambda: refused(_leak),
+    "render.lock": lambda: refused(lambda: read_lock("<<<<<<< ours\n")),
+    "render.material": lambda: refused(_material),
+    "render.name": lambda: refused(_name),
+    "render.no-cluster": lambda: refused(_no_cluster),
+    "render.out-of-tree": _out_of_tree,
+    "render.unwritable": lambda: rendering.unwritable(
+        OSError(errno.ENOSPC, "No space left on device", "kubernetes")
+    ),
+}

@@ -1,0 +1,105 @@
+"""helmfile's files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from stockman.config.presets import Dialect
+from stockman.rendering.bootstrap_charts import charts, installed_before_flux
+from tests.catalog.estates import rendered
+from tests.catalog.everything import EVERYTHING
+from tests.rendering.shapes import drawn, shaped, texts
+
+FOLDERS: dict[Dialect, tuple[str, str]] = {
+    "classic": ("bootstrap/helmfile.d/00-crds.yaml", "bootstrap/helmfile.d/01-apps.yaml"),
+    "toml": ("bootstrap/helmfile/crds.yaml", "bootstrap/helmfile/apps.yaml"),
+}
+
+
+def releases(path: str, files: dict[str, str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = yaml.safe_load(files[path])["releases"]
+    return found
+
+
+@pytest.mark.parametrize("dialect", ["classic", "toml"])
+def test_what_comes_before_flux_comes_in_its_order(dialect: Dialect) -> None:
+    found = releases(FOLDERS[dialect][1], texts(drawn(shaped(), dialect)))
+
+    assert [one["name"] for one in found] == [
+        "cilium",
+        "coredns",
+        "spegel",
+        "cert-manager",
+        "flux-operator",
+        "flux-instance",
+    ]
+    named = [f"{one['namespace']}/{one['name']}" for one in found]
+    assert [one.get("needs", []) for one in found] == [[], *([name] for name in named[:-1])]
+
+
+def test_a_single_node_shares_no_images() -> None:
+    found = releases(FOLDERS["classic"][1], texts(rendered(preset="single")))
+    assert "spegel" not in [one["name"] for one in found]
+
+
+def test_what_gives_nodes_their_identity_comes_before_names_resolve() -> None:
+    found = rendered(EVERYTHING, preset="fifteen-node")
+    names = [chart.release for chart in installed_before_flux(found.selection, found.apps)]
+    assert names[:4] == ["cilium", "proxmox-ccm", "talos-ccm", "coredns"]
+
+
+@pytest.mark.parametrize("dialect", ["classic", "toml"])
+def test_every_release_has_its_values_in_the_repository(dialect: Dialect) -> None:
+    files = texts(rendered(EVERYTHING, preset="fifteen-node", dialect=dialect))
+    for path in FOLDERS[dialect]:
+        for one in releases(path, files):
+            base = f"kubernetes/apps/{one['namespace']}/{one['name']}/app"
+            assert f"{base}/helmrelease.yaml" in files
+            if "inherit" in one:
+                assert f"{base}/ocirepository.yaml" in files
+
+
+def test_values_of_what_comes_before_flux_need_no_substitution() -> None:
+    files = texts(rendered(EVERYTHING, preset="fifteen-node"))
+    for one in releases(FOLDERS["classic"][1], files):
+        path = f"kubernetes/apps/{one['namespace']}/{one['name']}/app/helmrelease.yaml"
+        assert "${" not in files[path]
+
+
+def test_classic_releases_name_chart_and_version_of_the_sources() -> None:
+    found = rendered(EVERYTHING, preset="fifteen-node")
+    files = texts(found)
+    known = {
+        (chart.namespace, chart.release): chart for chart in charts(found.apps) if chart.is_main
+    }
+    for path in FOLDERS["classic"]:
+        for one in releases(path, files):
+            chart = known[one["namespace"], one["name"]]
+            named = chart.source if chart.is_oci else f"{chart.release}/{chart.name}"
+            assert (one["chart"], one["version"]) == (named, chart.version)
+
+
+def test_charts_of_plain_repositories_bring_their_repository() -> None:
+    files = texts(rendered(EVERYTHING, preset="fifteen-node"))
+    content = yaml.safe_load(files[FOLDERS["classic"][0]])
+    assert content["repositories"] == [
+        {"name": "rook-ceph", "url": "https://charts.rook.io/release"}
+    ]
+
+
+def test_kinds_come_from_charts_that_come_later() -> None:
+    files = texts(drawn(shaped()))
+    names = [one["name"] for one in releases(FOLDERS["classic"][0], files)]
+    assert sorted(names) == ["cloudflare-dns", "envoy-gateway"]
+
+
+def test_an_app_that_waits_for_its_token_is_left_to_flux() -> None:
+    found = rendered({"components": {"proxmox-ccm": {"enabled": True}}}, preset="fifteen-node")
+    pending = [placed.owner for placed in found.apps if placed.app.pending]
+    names = [chart.component for chart in installed_before_flux(found.selection, found.apps)]
+
+    assert "proxmox-ccm" in pending
+    assert "proxmox-ccm" not in names
