@@ -11,7 +11,7 @@ from stockman.app.keyring import find_keyring
 from stockman.app.secret_lock import LOCK, read_lock
 from stockman.app.secret_rules import find_rules
 from stockman.config.presets import Dialect
-from stockman.config.secret_keys import secret_key_names, secret_key_regex
+from stockman.config.secret_keys import SECRET_KEYS, secret_key_regex
 from tests.app.start_doors import CountingDice, doors, one_bundle
 from tests.crypto.keys_at_hand import OTHER, OWNER
 
@@ -69,7 +69,7 @@ def test_the_rules_encrypt_each_file_as_upstream_does(
 def test_the_rule_for_the_configuration_matches_secret_keys_and_no_others() -> None:
     from stockman.config.keys import keys_by_path
 
-    named = set(secret_key_names())
+    named = set(SECRET_KEYS)
 
     assert "cloudflare_token" in named
     wrong = [

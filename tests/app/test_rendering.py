@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -223,3 +225,36 @@ def test_no_secret_stands_in_a_plain_file(place: Path, doors: Doors) -> None:
     held = [name for name, content in files(place).items() if canary.encode() in content]
 
     assert held == ["github-push-token.txt"]
+
+
+def test_bytes_depend_on_nothing_but_the_files(started: Path, tmp_path: Path) -> None:
+    made = []
+    for number, more in enumerate(
+        (
+            {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
+            {"PYTHONHASHSEED": "77", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"},
+        )
+    ):
+        place = tmp_path / str(number)
+        shutil.copytree(started, place)
+        done = subprocess.run(
+            [sys.executable, "-m", "stockman", "-C", place, "render", "-q"],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(tmp_path),
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                **more,
+            },
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        made.append(
+            {
+                name: content
+                for name, content in files(place).items()
+                if ".sops." not in name and not name.startswith(".stockman/")
+            }
+        )
+
+    assert made[0] == made[1]

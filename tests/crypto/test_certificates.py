@@ -7,8 +7,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID as Usage
 
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.crypto.certificates import (
-    CertificateAndKey,
     Leaf,
     Period,
     Purpose,

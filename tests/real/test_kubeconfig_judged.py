@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.crypto.certificates import CertificateAndKey, Leaf, Period, Purpose, issued
+from stockman.crypto.certificate_pair import CertificateAndKey
+from stockman.crypto.certificates import Leaf, Period, Purpose, issued
 from stockman.model.secret import Secret
 from stockman.talos.kubeconfig import kubeconfig
 from tests.real.talos_pki import CLOCK, ENTROPY, bundle, issuer

@@ -7,7 +7,8 @@ from functools import cache
 from hashlib import sha256
 from itertools import count
 
-from stockman.crypto.certificates import CertificateAndKey, Period, RandomBytes, new_authority
+from stockman.crypto.certificate_pair import CertificateAndKey
+from stockman.crypto.certificates import Period, RandomBytes, new_authority
 from stockman.crypto.private_keys import Algorithm, key_pem, new_key
 from stockman.model.secret import Secret
 from stockman.talos.bundle import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stockman.app.keyring import Keyring
 from stockman.app.secret_names import dialect_of
@@ -11,8 +12,9 @@ from stockman.config.presets import Dialect
 from stockman.model.errors import NotFound, Refused
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
-from stockman.talos.bundle import SecretsBundle
-from stockman.talos.bundle_reader import read_bundle
+
+if TYPE_CHECKING:
+    from stockman.talos.bundle import SecretsBundle
 
 _PATHS: dict[Dialect, str] = {
     "classic": "talos/talsecret.sops.yaml",
@@ -42,6 +44,13 @@ def open_bundle(directory: Path, keyring: Keyring) -> SecretsBundle:
     return check_bundle(name, revealed(content, name, keyring))
 
 
+def require_bundle(directory: Path) -> None:
+    """Refuse a directory without a bundle; what is in it is not looked at."""
+    name = bundle_path(dialect_of(directory))
+    if not (directory / name).is_file():
+        raise NotFound(_missing(name))
+
+
 def is_bundle_name(name: str) -> bool:
     """Whether a file is the bundle of either dialect."""
     return name in _PATHS.values()
@@ -49,6 +58,8 @@ def is_bundle_name(name: str) -> bool:
 
 def check_bundle(name: str, plain: bytes) -> SecretsBundle:
     """The bundle that a plaintext holds; refuses one that is incomplete."""
+    from stockman.talos.bundle_reader import read_bundle
+
     problems = Problems()
     bundle = read_bundle(name, Secret(plain.decode("utf-8", "replace")), problems)
     for problem in problems.errors:

@@ -35,6 +35,8 @@ def check_leaks(tree: FileTree, desired: Desired, materials: Materials) -> None:
 def _secrets(value: object, name: str) -> Iterator[tuple[str, Secret]]:
     if isinstance(value, Secret):
         yield name, value
+    elif isinstance(value, str | int | None):
+        return
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _secrets(item, f"{name}.{key}".lstrip("."))
@@ -43,7 +45,8 @@ def _secrets(value: object, name: str) -> Iterator[tuple[str, Secret]]:
             yield from _secrets(item, f"{name}[{index}]")
     elif is_record(value):
         for field in fields(value):
-            yield from _secrets(getattr(value, field.name), f"{name}.{field.name}".lstrip("."))
+            if field.name != "origins":
+                yield from _secrets(getattr(value, field.name), f"{name}.{field.name}".lstrip("."))
 
 
 def _leak(path: str, owner: str, name: str) -> Problem:

@@ -30,7 +30,8 @@ class Sources:
     dialect: Dialect
     loaded: Loaded
     desired: Desired
-    resolved: Mapping[Secret, Secret]
+    known: Desired
+    """The same as `desired`, with every secret that could be resolved."""
     environment: Mapping[str, str]
 
 
@@ -53,7 +54,7 @@ def overlay(tree: FileTree, sources: Sources, problems: Problems) -> None:
     rendering = render(
         templates,
         Names(
-            names=names_of(sources.loaded, sources.desired, sources.resolved),
+            names=names_of(sources.loaded, sources.desired, pairs(sources.desired, sources.known)),
             key_files=_key_files(sources),
             environment=sources.environment,
         ),
@@ -76,6 +77,8 @@ def pairs(references: object, secrets: object) -> dict[Secret, Secret]:
     if isinstance(references, Secret) and isinstance(secrets, Secret):
         return {references: secrets}
     found: dict[Secret, Secret] = {}
+    if isinstance(references, str | int | None):
+        return found
     if isinstance(references, dict) and isinstance(secrets, dict):
         for key, one in references.items():
             found |= pairs(one, secrets.get(key))
@@ -84,6 +87,8 @@ def pairs(references: object, secrets: object) -> dict[Secret, Secret]:
             found |= pairs(one, other)
     elif is_record(references):
         for field in fields(references):
+            if field.name == "origins":
+                continue
             other = getattr(secrets, field.name, None)
             found |= pairs(getattr(references, field.name), other)
     return found

@@ -8,13 +8,12 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from stockman.adapters.many_files import OutOfTree, read_files, write_files
-from stockman.app.bundles import open_bundle
+from stockman.app.bundles import require_bundle
 from stockman.app.keyring import Keyring, find_keyring
-from stockman.app.machine_configuration_patches import PatchFiles
 from stockman.app.materials import UNKNOWN, Place, read_materials
 from stockman.app.render_leaks import check_leaks
 from stockman.app.render_secrets import Sealed, sealed_files
-from stockman.app.render_templates import Sources, overlay, pairs
+from stockman.app.render_templates import Sources, overlay
 from stockman.app.secret_reading import revealed
 from stockman.app.secret_resolving import Resolved, Surroundings, resolve_secrets
 from stockman.app.secret_store import SecretStore
@@ -24,6 +23,7 @@ from stockman.config.load import Loaded
 from stockman.config.presets import Dialect
 from stockman.config.resolve import resolve
 from stockman.config.source.tree import untyped
+from stockman.config.uncollected import uncollected
 from stockman.model.desired import Desired
 from stockman.model.errors import Conflict, Refused, StockmanError
 from stockman.model.names import NodeName
@@ -47,7 +47,6 @@ from stockman.rendering.ownership import (
 from stockman.rendering.repository import Rendered, rendered_repository
 from stockman.rendering.talos_part import settled
 from stockman.rendering.tree import FileTree, RenderedFile
-from stockman.talos.go_yaml import dump
 from stockman.talos.patches.apply import Patch
 
 OWN_LIST = "your list of apps"
@@ -90,6 +89,11 @@ class Rendering:
 
 def rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
     """What rendering would do; nothing is changed."""
+    with uncollected():
+        return _rendering(directory, wishes, doors)
+
+
+def _rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
     loaded = validate_files(directory).loaded
     desired = resolve(loaded)
     keyring = find_keyring(directory, doors.environment)
@@ -99,10 +103,13 @@ def rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
     place = Place(
         directory=directory, dialect=dialect, keyring=keyring, environment=doors.environment
     )
-    if desired.cluster is not None and place.is_complete:
-        open_bundle(directory, keyring)
+    if desired.cluster is not None:
+        require_bundle(directory)
     problems = Problems()
     materials = read_materials(place, desired)
+    if place.is_complete:
+        templates = _machine_templates(directory, desired, doors)
+        materials = replace(materials, machine_templates=templates)
     patches = _patches(directory, loaded, desired, keyring, problems)
     if not place.is_complete:
         resolved = replace(resolved, desired=settled(resolved.desired))
@@ -113,7 +120,7 @@ def rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
             dialect=dialect,
             loaded=loaded,
             desired=desired,
-            resolved=pairs(desired, resolved.desired),
+            known=resolved.desired,
             environment=doors.environment,
         )
         overlay(rendered.tree, sources, problems)
@@ -150,6 +157,21 @@ def _own_texts(directory: Path, tree: FileTree) -> dict[str, str]:
     return found
 
 
+def _machine_templates(directory: Path, desired: Desired, doors: Doors) -> dict[str, Secret]:
+    """Configurations for machines that a component makes by itself, by the worker they are like."""
+    karpenter = desired.components.get("karpenter")
+    like = karpenter.settings.get("like") if karpenter is not None and karpenter.enabled else None
+    names = [str(node.name) for node in desired.nodes if not node.is_controller]
+    if like not in names:
+        return {}
+    from stockman.app.machine_configuration import machines
+    from stockman.talos.machine.fleeting import fleeting_configuration
+
+    found = machines(directory, doors.environment)
+    name = str(like)
+    return {name: fleeting_configuration(found.documents(found.named(name), show_secrets=True))}
+
+
 def _rendered(
     resolved: Resolved,
     materials: Materials,
@@ -169,14 +191,22 @@ def _patches(
     directory: Path, loaded: Loaded, desired: Desired, keyring: Keyring, problems: Problems
 ) -> dict[NodeName, tuple[Patch, ...]]:
     """Every node's patches as text, in the order in which they apply."""
-    if desired.cluster is None:
+    if desired.cluster is None or not _has_patches(directory, loaded):
         return {}
+    from stockman.app.machine_configuration_patches import PatchFiles
+
     files = PatchFiles(directory, loaded, problems, _opener(keyring))
     found = files.patches(desired)
     return {
         node.name: tuple(_as_text(one) for one in found.of(node, desired.cluster))
         for node in desired.nodes
     }
+
+
+def _has_patches(directory: Path, loaded: Loaded) -> bool:
+    roots = ("templates", "template")
+    places = [f"{root}/{layer}/talos" for root in roots for layer in ("config", "overrides")]
+    return bool(loaded.kept) or any((directory / one).is_dir() for one in places)
 
 
 def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes] | None:
@@ -189,6 +219,8 @@ def _as_text(patch: Patch) -> Patch:
     """A patch as tools of others take it."""
     if patch.node is None:
         return patch
+    from stockman.talos.go_yaml import dump
+
     content = untyped(patch.node)
     text = dump(content) if isinstance(content, dict) else json.dumps(content)
     return replace(patch, text=text, node=None)

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
-from stockman.config.keys import keys_by_path
+SECRET_KEYS = (
+    "access_key",
+    "backup_s3_access_key",
+    "backup_s3_secret_key",
+    "client_key",
+    "cloudflare_token",
+    "key",
+    "password",
+    "proxmox_ccm_token_secret",
+    "proxmox_token_secret",
+    "secret_key",
+    "secrets",
+    "token",
+    "token_secret",
+)
+"""The last word of every key that holds a secret: SOPS knows words, not paths.
+
+Written out, because to read them off the language takes longer than to render a repository.
+"""
 
 
-def secret_key_names() -> tuple[str, ...]:
-    """The last word of every key that holds a secret, sorted: SOPS knows words, not paths."""
+def secret_keys_of_the_language() -> tuple[str, ...]:
+    """The same as the language says it."""
+    from stockman.config.keys import keys_by_path
+
     return tuple(sorted({key.name for key in keys_by_path().values() if key.secret}))
 
 
 def secret_key_regex() -> str:
     """An `encrypted_regex` that encrypts exactly the secrets of the configuration."""
-    return f"^({'|'.join(secret_key_names())})$"
+    return f"^({'|'.join(SECRET_KEYS)})$"

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.crypto.pem import NotPem, first_block
 from stockman.crypto.private_keys import (
     Algorithm,
@@ -62,14 +63,6 @@ class Purpose(Enum):
 
     CLIENT = ExtendedKeyUsageOID.CLIENT_AUTH
     SERVER = ExtendedKeyUsageOID.SERVER_AUTH
-
-
-@record
-class CertificateAndKey:
-    """A certificate together with its private key, both as PEM text."""
-
-    crt: str
-    key: Secret
 
 
 @record

@@ -10,7 +10,7 @@ from typing import TypeVar
 from stockman.config.noted import Noted
 from stockman.config.presets import Dialect
 from stockman.config.yaml_writer import document
-from stockman.crypto.certificates import CertificateAndKey
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.model.desired import Cluster, Desired, Talos
 from stockman.model.names import NodeName
 from stockman.model.origin import Origin

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import base64
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
-from stockman.crypto.certificates import CertificateAndKey, Period, RandomBytes, new_authority
-from stockman.crypto.private_keys import Algorithm, key_pem, new_key
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.go_yaml import dump
+
+if TYPE_CHECKING:
+    from stockman.crypto.certificates import RandomBytes
 
 AUTHORITY_LIFETIME = timedelta(hours=87_600)
 """How long the authorities of a cluster hold: ten years of 365 days."""
@@ -77,6 +79,9 @@ class SecretsBundle:
 
 def new_bundle(contract: Version, now: datetime, random_bytes: RandomBytes) -> SecretsBundle:
     """A bundle for a cluster that does not exist yet. Takes a second: it makes an RSA key."""
+    from stockman.crypto.certificates import Period, new_authority
+    from stockman.crypto.private_keys import Algorithm, key_pem, new_key
+
     period = Period.lasting(now, AUTHORITY_LIFETIME)
 
     def authority(organization: str, algorithm: Algorithm) -> CertificateAndKey:
@@ -111,6 +116,8 @@ def bundle_text(bundle: SecretsBundle) -> Secret:
         if value is not None:
             secrets[name] = value.reveal()
     certs = bundle.certs
+    from stockman.talos.go_yaml import dump
+
     text = dump(
         {
             "cluster": {"id": bundle.cluster.id, "secret": bundle.cluster.secret.reveal()},

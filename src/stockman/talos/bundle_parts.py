@@ -11,7 +11,8 @@ import re
 from typing import NamedTuple
 
 from stockman.config.source.tree import Scalar
-from stockman.crypto.certificates import CertificateAndKey, belongs, facts
+from stockman.crypto.certificate_pair import CertificateAndKey
+from stockman.crypto.certificates import belongs, facts
 from stockman.crypto.pem import NotPem
 from stockman.crypto.private_keys import read_key
 from stockman.model.origin import Position

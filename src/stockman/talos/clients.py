@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from stockman.crypto.certificates import (
-    CertificateAndKey,
-    Leaf,
-    Period,
-    Purpose,
-    RandomBytes,
-    issued,
-)
+from stockman.crypto.certificate_pair import CertificateAndKey
+from stockman.crypto.certificates import Leaf, Period, Purpose, RandomBytes, issued
 from stockman.model.record import record
 from stockman.model.version import Version
 from stockman.talos.bundle import SecretsBundle

@@ -8,7 +8,7 @@ from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import Sequence
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.yaml_writer import dump
-from stockman.crypto.certificates import CertificateAndKey
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.talos.documents import at, text_at

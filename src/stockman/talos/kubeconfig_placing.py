@@ -14,7 +14,7 @@ from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import untyped
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.yaml_writer import dump
-from stockman.crypto.certificates import CertificateAndKey
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
 from stockman.model.record import record

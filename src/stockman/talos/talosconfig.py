@@ -10,7 +10,7 @@ from typing import NamedTuple
 from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.crypto.certificates import CertificateAndKey
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from stockman.crypto.certificates import CertificateAndKey, facts
+from stockman.crypto.certificate_pair import CertificateAndKey
+from stockman.crypto.certificates import facts
 from stockman.crypto.pem import NotPem
 from stockman.model.record import record
 from stockman.talos.talosconfig import Context, Talosconfig, client_context, merged, with_context

@@ -9,7 +9,7 @@ from stockman.config.resolve import resolve
 from stockman.config.rules import check
 from stockman.config.source.tree import untyped
 from stockman.config.yaml_writer import dump
-from stockman.crypto.certificates import CertificateAndKey
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import StockmanError
 from stockman.model.origin import Position

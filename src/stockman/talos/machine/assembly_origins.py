@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Mapping
 
-from stockman.crypto.certificates import CertificateAndKey
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.model.desired import Desired, Node
 from stockman.model.origin import Origin, Position, Traced
 from stockman.model.secret import Secret

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address
 from types import MappingProxyType
 from typing import NamedTuple
 
-from stockman.crypto.certificates import CertificateAndKey
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.secret import Secret
 from stockman.model.settings import MachineSettings

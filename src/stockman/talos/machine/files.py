@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.crypto.certificates import read_certificate
 from stockman.crypto.pem import NotPem
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused
@@ -56,6 +55,8 @@ def certificate(machine: Machine, name: str | None, origin: Origin | None) -> st
     """The certificates of a file, as PEM. Empty: no file is named."""
     if name is None:
         return ""
+    from stockman.crypto.certificates import read_certificate
+
     text = file_text(machine, name, origin)
     try:
         read_certificate(text)

@@ -1,0 +1,131 @@
+"""A whole repository rendered by stockman, against makejinja on a tree of as many files.
+
+    python -m bench.rendering
+
+Prints the ratios with their limits; exits with 1 when one is over. CPU time of whole programs:
+the first render of a fresh directory, the second one, and 50 clusters in one process.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from itertools import cycle, islice
+from pathlib import Path
+from time import process_time
+
+from bench.measure import cpu_seconds
+from bench.ratio import Ratio, report
+
+ROUNDS = 5
+CLUSTERS = 50
+LIMIT = 0.5
+GROWTH_LIMIT = 1.3
+"""Work of many clusters against as many times one: linear, and a little for noise."""
+
+
+def ratios() -> list[Ratio]:
+    """Everything that is measured here."""
+    with tempfile.TemporaryDirectory() as made:
+        top = Path(made)
+        fresh = _started(top / "fresh")
+        count = _files(fresh, top / "counted")
+        tree = _templates(top / "templates", count)
+        first, second = _stockman(fresh, top)
+        other = min(_cpu(_makejinja(tree, top / f"out-{one}")) for one in range(ROUNDS))
+    name = f"{count} files"
+    return [
+        Ratio(f"first render / makejinja on {name}", first / other, LIMIT, _detail(first, other)),
+        Ratio(
+            f"second render / makejinja on {name}", second / other, LIMIT, _detail(second, other)
+        ),
+        _growth(),
+    ]
+
+
+def _started(place: Path) -> Path:
+    _cpu([sys.executable, "-m", "stockman", "init", str(place), "--preset", "fifteen-node", "-q"])
+    return place
+
+
+def _files(fresh: Path, place: Path) -> int:
+    shutil.copytree(fresh, place)
+    before = sum(path.is_file() for path in place.rglob("*"))
+    _cpu(_render(place))
+    return sum(path.is_file() for path in place.rglob("*")) - before
+
+
+def _stockman(fresh: Path, top: Path) -> tuple[float, float]:
+    """The least of several first and several second renders."""
+    first, second = [], []
+    for number in range(ROUNDS):
+        place = top / f"render-{number}"
+        shutil.copytree(fresh, place)
+        first.append(_cpu(_render(place)))
+        second.append(_cpu(_render(place)))
+    return min(first), min(second)
+
+
+def _render(place: Path) -> list[str]:
+    return [sys.executable, "-m", "stockman", "-C", str(place), "render", "-q"]
+
+
+def _templates(place: Path, count: int) -> Path:
+    """A directory of makejinja whose tree has so many templates, all of the tests' own."""
+    from tests.rendering.templates.trees import workspace
+
+    top = workspace(place, "classic")
+    root = top / "templates/config"
+    known = sorted(path for path in root.rglob("*.j2") if ".partial." not in path.name)
+    for number, path in enumerate(islice(cycle(known), max(count - len(known), 0))):
+        copy = path.with_name(f"copy-{number}-{path.name}")
+        copy.write_bytes(path.read_bytes())
+    return top
+
+
+def _makejinja(tree: Path, place: Path) -> list[str]:
+    shutil.copytree(tree, place)
+    inside = f"cd {shlex.quote(str(place))} && exec {shlex.quote(sys.executable)} -m makejinja"
+    return ["sh", "-c", inside]
+
+
+def _growth() -> Ratio:
+    """Many clusters in one process against as many times one of them."""
+    from tests.catalog.estates import rendered
+
+    rendered(preset="fifteen-node")
+    one = min(_spent(1) for _ in range(ROUNDS))
+    many = _spent(CLUSTERS)
+    detail = f"{many * 1000:.0f} ms / {CLUSTERS} x {one * 1000:.0f} ms"
+    return Ratio(
+        f"{CLUSTERS} clusters / as many times one", many / (CLUSTERS * one), GROWTH_LIMIT, detail
+    )
+
+
+def _spent(count: int) -> float:
+    from tests.catalog.estates import rendered
+
+    begin = process_time()
+    for _ in range(count):
+        rendered(preset="fifteen-node")
+    return process_time() - begin
+
+
+def _cpu(command: list[str]) -> float:
+    environment = {
+        "LANG": "C.UTF-8",
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    return cpu_seconds(command, environment)
+
+
+def _detail(ours: float, theirs: float) -> str:
+    return f"{ours * 1000:.0f} ms / {theirs * 1000:.0f} ms"
+
+
+if __name__ == "__main__":
+    sys.exit(report(ratios()))

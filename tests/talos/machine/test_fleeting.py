@@ -1,0 +1,42 @@
+"""Machines that come and go."""
+
+from __future__ import annotations
+
+import pytest
+
+from stockman.talos.machine.assembly import Assembly
+from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.talos.machine.fleeting import fleeting_configuration
+from stockman.talos.patches.apply import load_documents
+from stockman.talos.validation.report import Mode
+from stockman.talos.validation.validate import validate
+from tests.talos.machine.clusters import TALOS, bundle, desired
+
+
+def configuration(line: str) -> str:
+    wanted = desired(line)
+    worker = next(node for node in wanted.nodes if not node.is_controller)
+    assembled = Assembly(wanted, bundle(), PatchSet()).of(worker)
+    return fleeting_configuration(assembled.revealed()).reveal()
+
+
+@pytest.mark.parametrize("line", TALOS)
+def test_talos_takes_the_configuration(line: str) -> None:
+    documents = load_documents("user-data", configuration(line), line)
+
+    assert not validate(documents, line, Mode.CLOUD, strict=True).errors
+
+
+@pytest.mark.parametrize("line", TALOS)
+def test_nothing_of_the_worker_itself_is_left(line: str) -> None:
+    text = configuration(line)
+    worker = next(node for node in desired(line).nodes if not node.is_controller)
+
+    assert str(worker.name) not in text
+    assert str(worker.mac_addr) not in text
+    assert str(worker.address.ip) not in text
+
+
+@pytest.mark.parametrize("line", TALOS)
+def test_pods_stay_away_until_the_machine_is_known(line: str) -> None:
+    assert "key: karpenter.sh/unregistered" in configuration(line)
