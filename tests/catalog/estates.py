@@ -37,7 +37,7 @@ def wanted(more: Mapping[str, object] | None = None, preset: str = "three-node")
     loaded = load({name: text.encode() for name, text in texts.items()})
     check(loaded)
     assert not loaded.problems.errors, [str(problem) for problem in loaded.problems.errors]
-    return settled(resolve(loaded))
+    return settled(resolve(loaded), Secret("a resolved secret"))
 
 
 def rendered(

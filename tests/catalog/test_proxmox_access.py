@@ -75,7 +75,7 @@ def test_each_proxmox_cluster_has_a_token_of_its_own() -> None:
     clusters = config(rendering(estate))["clusters"]
 
     assert [(one["region"], one["token_secret"]) for one in clusters] == [
-        (str(estate.proxmox[0].region), ""),
+        (str(estate.proxmox[0].region), "a resolved secret"),
         ("second", "another"),
     ]
 

@@ -40,7 +40,8 @@ MARKERS = {
 """Comments by which Renovate knows the versions in the line below."""
 
 _T = TypeVar("_T")
-_NOTHING = CertificateAndKey(crt="", key=Secret(""))
+_EMPTY = Secret("")
+_NOTHING = CertificateAndKey(crt="", key=_EMPTY)
 
 
 def talos_files(
@@ -132,19 +133,19 @@ def _written(talos: Talos, key: str) -> Origin | None:
     return origin if origin is not None and origin.at.file else None
 
 
-def settled(value: _T) -> _T:
+def settled(value: _T, instead: Secret = _EMPTY) -> _T:
     """The same with empty secrets in place of references that nothing could resolve.
 
     They end up in encrypted files, which are not made while secrets cannot be resolved.
     """
     if isinstance(value, Secret):
-        return value if value.form is SecretForm.LITERAL else Secret("")  # type: ignore[return-value]
+        return value if value.form is SecretForm.LITERAL else instead  # type: ignore[return-value]
     if isinstance(value, dict):
-        return {key: settled(item) for key, item in value.items()}  # type: ignore[return-value]
+        return {key: settled(item, instead) for key, item in value.items()}  # type: ignore[return-value]
     if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(settled(item) for item in value)  # type: ignore[return-value]
+        return tuple(settled(item, instead) for item in value)  # type: ignore[return-value]
     if not is_record(value):
         return value
     held = {one.name: getattr(value, one.name) for one in fields(value)}
-    changed = {name: new for name, old in held.items() if (new := settled(old)) != old}
+    changed = {name: new for name, old in held.items() if (new := settled(old, instead)) != old}
     return replace(value, **changed) if changed else value  # type: ignore[return-value]
