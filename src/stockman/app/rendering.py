@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stockman.adapters.many_files import OutOfTree, read_files, write_files
 from stockman.app.bundles import require_bundle
@@ -47,7 +48,9 @@ from stockman.rendering.ownership import (
 from stockman.rendering.repository import Rendered, rendered_repository
 from stockman.rendering.talos_part import settled
 from stockman.rendering.tree import FileTree, RenderedFile
-from stockman.talos.patches.apply import Patch
+
+if TYPE_CHECKING:
+    from stockman.talos.patches.apply import Patch
 
 OWN_LIST = "your list of apps"
 """Owner of a file that stays the user's: it is extended, and never taken into the lock."""

@@ -6,9 +6,10 @@ import re
 
 from stockman.model.record import record
 
-_NOT_IN_COMMENTS = re.compile(
+_NOT_IN_COMMENTS = (
     r"[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
+_NOT_IN_ASCII_COMMENTS = r"[\x00-\x08\x0a-\x1f\x7f]"
 
 
 @record
@@ -59,4 +60,5 @@ def comment_lines(lines: tuple[str, ...], indent: str = "", *, first: bool = Fal
 def _comment(text: str) -> str:
     """A comment that ends on its line: whatever a reader could take for a line end is a space."""
     space = "" if text.startswith("#") else " "
-    return f"#{space}{_NOT_IN_COMMENTS.sub(' ', text)}".rstrip()
+    unfit = _NOT_IN_ASCII_COMMENTS if text.isascii() else _NOT_IN_COMMENTS
+    return f"#{space}{re.sub(unfit, ' ', text)}".rstrip()

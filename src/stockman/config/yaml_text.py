@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _WORDS = frozenset(
     form
@@ -20,18 +21,34 @@ _NUMBER_OR_TIME = re.compile(
     """,
     re.VERBOSE,
 )
-_BARE = re.compile(r"[A-Za-z0-9_/.$(~^;+\\\u00c0-\ud7ff][^\n\t]*")
-_NEEDS_ESCAPE = re.compile(
-    r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_BARE_ASCII = re.compile(r"[A-Za-z0-9_/.$(~^;+\\][^\n\t]*")
+_ESCAPED_ASCII = re.compile(r"[\x00-\x1f\x7f]")
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\0", '"': '\\"', "\\": "\\\\"}
+
+
+@cache
+def _bare() -> re.Pattern[str]:
+    """Classes of characters beyond ASCII take milliseconds to compile, and are seldom needed."""
+    return re.compile(r"[A-Za-z0-9_/.$(~^;+\\\u00c0-\ud7ff][^\n\t]*")
+
+
+@cache
+def _escaped() -> re.Pattern[str]:
+    return re.compile(
+        r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+    )
+
+
+def _escapes(text: str) -> re.Pattern[str]:
+    """What of a text needs an escape."""
+    return _ESCAPED_ASCII if text.isascii() else _escaped()
 
 
 def scalar(text: str) -> str:
     """A text on one line: bare, in single or in double quotes."""
     if is_bare(text):
         return text
-    if _NEEDS_ESCAPE.search(text) or not re.search(r'["\\]', text):
+    if _escapes(text).search(text) or not re.search(r'["\\]', text):
         return _in_double_quotes(text)
     return "'" + text.replace("'", "''") + "'"
 
@@ -39,7 +56,7 @@ def scalar(text: str) -> str:
 def is_bare(text: str) -> bool:
     """Whether a text may stand without quotes in block style, as a key or as a value."""
     return (
-        _BARE.fullmatch(text) is not None
+        (_BARE_ASCII if text.isascii() else _bare()).fullmatch(text) is not None
         and text[-1] not in " :"
         and ": " not in text
         and " #" not in text
@@ -47,7 +64,7 @@ def is_bare(text: str) -> bool:
         and text != "~"
         and text != "..."
         and _NUMBER_OR_TIME.fullmatch(text) is None
-        and _NEEDS_ESCAPE.search(text) is None
+        and _escapes(text).search(text) is None
     )
 
 
@@ -60,7 +77,7 @@ def is_block(text: str) -> bool:
         and lines[0][0] not in " \t"
         and not text.endswith("\n\n")
         and not any(line.isspace() for line in lines)
-        and not any(_NEEDS_ESCAPE.search(line.replace("\t", "")) for line in lines)
+        and not any(_escapes(text).search(line.replace("\t", "")) for line in lines)
     )
 
 
@@ -72,7 +89,7 @@ def block(text: str) -> tuple[str, list[str]]:
 
 def _in_double_quotes(text: str) -> str:
     escaped = re.sub(r'["\\]', lambda found: _ESCAPES[found[0]], text)
-    return '"' + _NEEDS_ESCAPE.sub(lambda found: _escape(found[0]), escaped) + '"'
+    return '"' + _escapes(text).sub(lambda found: _escape(found[0]), escaped) + '"'
 
 
 def _escape(character: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from stockman.config.noted import Noted
 from stockman.config.presets import Dialect
@@ -17,7 +17,6 @@ from stockman.model.origin import Origin
 from stockman.model.problem import Problems
 from stockman.model.record import is_record
 from stockman.model.secret import Secret, SecretForm
-from stockman.rendering.topf import topf_files
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 from stockman.talos.bundle import (
     Authorities,
@@ -26,10 +25,12 @@ from stockman.talos.bundle import (
     SecretsBundle,
     TrustdInfo,
 )
-from stockman.talos.patches.apply import Patch
 from stockman.talos.talconfig import FIRST_UNKNOWN, talconfig
 
-Patches = Mapping[NodeName, Sequence[Patch]]
+if TYPE_CHECKING:
+    from stockman.talos.patches.apply import Patch
+
+Patches: TypeAlias = "Mapping[NodeName, Sequence[Patch]]"
 """Patches of each node by its name, in the order in which they apply."""
 
 DIRECTORY = "talos"
@@ -58,6 +59,8 @@ def talos_files(
     if dialect == "classic":
         files = _talhelper(known, cluster, patches)
     else:
+        from stockman.rendering.topf import topf_files
+
         files = topf_files(known, stand_in_bundle(), patches, MARKERS, problems)
     for name, text in files:
         yield RenderedFile(path=f"{DIRECTORY}/{name}", owner=REPOSITORY, text=text)

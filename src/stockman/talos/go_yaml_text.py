@@ -6,6 +6,7 @@ import math
 import re
 from datetime import date
 from enum import Enum
+from functools import cache
 
 
 class Style(Enum):
@@ -43,10 +44,20 @@ _ESCAPES = {
     "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r",
     "\x1b": "e", '"': '"', "\\": "\\", "\x85": "N", "\xa0": "_", "\u2028": "L", "\u2029": "P",
 }  # fmt: skip
-_UNPRINTABLE = re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+_UNPRINTABLE_ASCII = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 _SPACE_BEFORE_BREAK = re.compile(f" [{BREAKS}]")
 _SPACE_AFTER_BREAK = re.compile(f"[{BREAKS}] ")
 _INDICATOR = re.compile(rf":(?=[ \t]|\Z)|(?<=[ \t\0{BREAKS}])#")
+
+
+def _unprintable(text: str) -> re.Pattern[str]:
+    return _UNPRINTABLE_ASCII if text.isascii() else _beyond_ascii()
+
+
+@cache
+def _beyond_ascii() -> re.Pattern[str]:
+    """Takes milliseconds to compile, and is seldom needed."""
+    return re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 
 
 def style_of(text: str) -> Style:
@@ -73,7 +84,7 @@ def double_quoted(text: str) -> str:
 
 def _escaped(character: str, *, always: bool) -> str:
     is_safe = character not in '"\\' and character not in BREAKS
-    if is_safe and not always and _UNPRINTABLE.match(character) is None:
+    if is_safe and not always and _unprintable(character).match(character) is None:
         return character
     known = _ESCAPES.get(character)
     if known is not None:
@@ -143,13 +154,13 @@ def _fits_plain(text: str) -> bool:
         and not text.endswith(" ")
         and not any(one in text for one in BREAKS)
         and _INDICATOR.search(text) is None
-        and _UNPRINTABLE.search(text) is None
+        and _unprintable(text).search(text) is None
     )
 
 
 def _fits_single_quotes(text: str) -> bool:
     return (
-        _UNPRINTABLE.search(text) is None
+        _unprintable(text).search(text) is None
         and _SPACE_AFTER_BREAK.search(text) is None
         and _SPACE_BEFORE_BREAK.search(text) is None
     )
@@ -159,5 +170,5 @@ def _fits_block(text: str) -> bool:
     return (
         not text.endswith(" ")
         and _SPACE_BEFORE_BREAK.search(text) is None
-        and _UNPRINTABLE.search(text.replace("\t", "")) is None
+        and _unprintable(text).search(text.replace("\t", "")) is None
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from stockman.config.yaml_writer import document as yaml_document
 from stockman.config.yaml_writer import dump
@@ -24,7 +25,9 @@ from stockman.talos.bundle import SecretsBundle
 from stockman.talos.generated import Wishes, generated, without_bundle
 from stockman.talos.machine.configuration import machine_documents, revealed
 from stockman.talos.machine.facts import Document
-from stockman.talos.patches.apply import Patch
+
+if TYPE_CHECKING:
+    from stockman.talos.patches.apply import Patch
 
 PATCHES = "patches"
 """Directory of patch files, beside `talconfig.yaml`."""
