@@ -13,11 +13,11 @@ _PLACES = ("usr/bin", "usr/sbin", "bin", "sbin")
 _WRAPPER = """\
 #!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
-for libraries in "$here"/root/usr/lib/*-linux-gnu "$here"/root/lib/*-linux-gnu; do
+for libraries in "$here"/unpacked/usr/lib/*-linux-gnu "$here"/unpacked/lib/*-linux-gnu; do
     LD_LIBRARY_PATH="$libraries${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
 done
 export LD_LIBRARY_PATH
-exec "$here/root/{file}" "$@"
+exec "$here/unpacked/{file}" "$@"
 """
 
 
@@ -30,7 +30,7 @@ def build(program: Program, recipe: UnpackedProgram, cache: Cache, progress: Pro
         archives.mkdir()
         _download(workshop, recipe, archives)
         for archive in sorted(archives.glob("*.deb")):
-            unpack = ["dpkg-deb", "-x", str(archive), str(place / "root")]
+            unpack = ["dpkg-deb", "-x", str(archive), str(place / "unpacked")]
             workshop.run(f"unpacking {archive.name}", unpack, place)
         _wrap(program, place)
 
@@ -50,7 +50,7 @@ def _download(workshop: Workshop, recipe: UnpackedProgram, archives: Path) -> No
 def _wrap(program: Program, place: Path) -> None:
     name = program.executable
     files = [f"{directory}/{name}" for directory in _PLACES]
-    file = next((one for one in files if (place / "root" / one).exists()), None)
+    file = next((one for one in files if (place / "unpacked" / one).exists()), None)
     if file is None:
         raise ToolError(f"the packages of {program.name} hold no {name}")
     wrapper = place / name

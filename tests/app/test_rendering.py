@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -80,6 +81,40 @@ def test_without_an_identity_bytes_are_compared_and_that_is_said(place: Path, do
 
     assert acts(found) == {}
     assert SECRET in found.uncompared
+
+
+def test_a_tunnel_that_git_does_not_hold_is_no_leak_and_no_change(
+    place: Path, doors: Doors
+) -> None:
+    with (place / "cluster.yaml").open("a") as file:
+        file.write(
+            "cloudflare_domain: example.com\n"
+            "cloudflare_token: file:token.txt\n"
+            "cloudflare_gateway_addr: 10.0.3.99\n"
+        )
+    text = (place / "cluster.yaml").read_text()
+    kept = [line for line in text.splitlines() if not line.startswith("cloudflare_enabled")]
+    (place / "cluster.yaml").write_text("\n".join(kept) + "\n")
+    (place / "token.txt").write_text("a token for dns")
+    tunnel = {"AccountTag": "a", "TunnelID": "the-tunnel", "TunnelSecret": "s"}
+    (place / "cloudflare-tunnel.json").write_text(json.dumps(tunnel))
+    done(place, doors)
+    endpoint = place / "kubernetes/apps/network/cloudflare-tunnel/app/dnsendpoint.yaml"
+    assert "the-tunnel" in endpoint.read_text()
+    for name in ("age.key", "token.txt", "cloudflare-tunnel.json"):
+        (place / name).unlink()
+
+    assert acts(rendering(place, Wishes(), doors)) == {}
+
+
+def test_rules_of_sops_from_a_template_stay_readable(place: Path, doors: Doors) -> None:
+    own = place / "templates/config/.sops.yaml.j2"
+    own.parent.mkdir(parents=True)
+    own.write_text((place / ".sops.yaml").read_text() + "# mine: #{ cluster_name }#\n")
+
+    done(place, doors, overwrite=frozenset({".sops.yaml"}))
+
+    assert (place / ".sops.yaml").read_text().endswith("# mine: k8s\n")
 
 
 def test_a_changed_secret_changes_its_file_alone(place: Path, doors: Doors) -> None:

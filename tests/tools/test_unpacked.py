@@ -44,7 +44,7 @@ def test_packages_are_downloaded_unpacked_and_wrapped(machine: Machine) -> None:
     wrapper = result.stdout.strip()
     said = subprocess.run([wrapper, "-h"], capture_output=True, text=True, check=True).stdout
     libraries, _, arguments = said.strip().rpartition(" ")
-    assert "/root/usr/lib/any-linux-gnu" in libraries
+    assert "/unpacked/usr/lib/any-linux-gnu" in libraries
     assert arguments == "-h"
 
 

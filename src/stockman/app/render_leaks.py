@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
+from stockman.app.materials import UNKNOWN
 from stockman.catalog.scene import Materials
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused
@@ -25,6 +26,7 @@ def check_leaks(tree: FileTree, desired: Desired, materials: Materials) -> None:
         for name, secret in known.items()
         if secret.form is SecretForm.LITERAL and len(secret.reveal().strip()) >= _SHORTEST
     }
+    texts.pop(UNKNOWN, None)
     for file in tree:
         if isinstance(file.text, str):
             for text, name in texts.items():

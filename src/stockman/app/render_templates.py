@@ -44,7 +44,7 @@ def overlay(tree: FileTree, sources: Sources, problems: Problems) -> None:
     from stockman.rendering.templates.names import names_of
     from stockman.rendering.templates.render import Sources as Names
     from stockman.rendering.templates.render import render
-    from stockman.rendering.templates.secrecy import exposed
+    from stockman.rendering.templates.secrecy import exposed, is_sealed
     from stockman.rendering.templates.tree import read_tree
 
     contract = CLASSIC if sources.dialect == "classic" else TOML
@@ -64,12 +64,10 @@ def overlay(tree: FileTree, sources: Sources, problems: Problems) -> None:
     for path, file in rendering.files.items():
         if file.content is None:
             tree.removed(path)
-        elif ".sops." in path:
-            text: str | Secret = Secret(file.content.decode(errors="surrogateescape"))
-            tree.replaced(RenderedFile(path=path, owner=OWNER, text=text))
         else:
             text = file.content.decode(errors="surrogateescape")
-            tree.replaced(RenderedFile(path=path, owner=OWNER, text=text))
+            sealed = Secret(text) if is_sealed(path) else text
+            tree.replaced(RenderedFile(path=path, owner=OWNER, text=sealed))
 
 
 def pairs(references: object, secrets: object) -> dict[Secret, Secret]:

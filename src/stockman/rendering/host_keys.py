@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 from stockman.model.git_address import git_server
-
-_KEYS = Path(__file__).parent / "known_hosts"
+from stockman.rendering.templates.host_keys import host_keys
 
 
 def known_hosts(url: str, given: str | None) -> str:
     """The host keys for a repository: those that come with stockman, then those that are given."""
     server = git_server(url)
-    lines = [line for line in _bundled() if line.split(" ", 1)[0] == server]
+    lines = [line for line in host_keys() if line.split(" ", 1)[0] == server]
     lines += [line.strip() for line in (given or "").splitlines() if line.strip()]
     return "".join(f"{line}\n" for line in dict.fromkeys(lines))
-
-
-@cache
-def _bundled() -> tuple[str, ...]:
-    return tuple(_KEYS.read_text().splitlines())

@@ -61,12 +61,12 @@ def talos_files(
     else:
         from stockman.rendering.topf import topf_files
 
-        files = topf_files(known, stand_in_bundle(), patches, MARKERS, problems)
+        files = topf_files(known, empty_bundle(), patches, MARKERS, problems)
     for name, text in files:
         yield RenderedFile(path=f"{DIRECTORY}/{name}", owner=REPOSITORY, text=text)
 
 
-def stand_in_bundle() -> SecretsBundle:
+def empty_bundle() -> SecretsBundle:
     """A bundle of empty secrets, for what is made of a bundle and then goes without it."""
     empty = Secret("")
     return SecretsBundle(
@@ -88,7 +88,7 @@ def stand_in_bundle() -> SecretsBundle:
 def _talhelper(
     desired: Desired, cluster: Cluster, patches: Patches
 ) -> Iterator[tuple[str, str | Secret]]:
-    made = talconfig(desired, stand_in_bundle(), patches)
+    made = talconfig(desired, empty_bundle(), patches)
     versions = {
         "talosVersion": cluster.talos.version.tagged,
         "kubernetesVersion": cluster.kubernetes.version.tagged,
