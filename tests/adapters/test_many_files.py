@@ -30,7 +30,7 @@ def test_a_replaced_file_keeps_its_rights(tmp_path: Path) -> None:
 def test_nothing_changes_where_one_file_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "first.txt").write_text("old")
     (tmp_path / "blocked").write_text("a file, not a directory")
-    with pytest.raises(FileExistsError):
+    with pytest.raises(OutOfTree):
         write_files(tmp_path, {"first.txt": b"new", "new/x": b"", "blocked/x": b""}, (), "tag")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["blocked", "first.txt"]
     assert (tmp_path / "first.txt").read_text() == "old"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from stockman.crypto import age_keys
 from stockman.crypto.age.identities import parse_identities
-from stockman.crypto.sops.files import Recipe, encrypt
+from stockman.crypto.sops.files import encrypt
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.sealing import Fresh
 from stockman.talos.bundle import bundle_text
 from tests.talos.machine.clusters import CLUSTER, KUBERNETES, NODES, TALOS, bundle

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from stockman.crypto.sops.files import Recipe
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.selectors import Selector
 
 T = TypeVar("T")

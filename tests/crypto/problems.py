@@ -11,9 +11,10 @@ import pytest
 from stockman.crypto.age import files as age
 from stockman.crypto.age.identities import Identity, parse_identities
 from stockman.crypto.age.recipients import parse_recipient
-from stockman.crypto.sops.files import Recipe, decrypt, encrypt
+from stockman.crypto.sops.files import decrypt, encrypt
 from stockman.crypto.sops.lookup import value_at
 from stockman.crypto.sops.opening import opened
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.rules import read_sops_config
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem

@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 from stockman.crypto.age.identities import Identity
-from stockman.crypto.sops.files import Recipe, decrypt, encrypt
+from stockman.crypto.sops.files import decrypt, encrypt
 from stockman.crypto.sops.forms import form_of, plain_sheet
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.scalars import Remark, kind_of, value_bytes
 from stockman.crypto.sops.selectors import Selector
 from stockman.crypto.sops.walking import slots

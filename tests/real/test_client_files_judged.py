@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from stockman.crypto.sops.files import Recipe, encrypt
+from stockman.crypto.sops.files import encrypt
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.sealing import Fresh
 from stockman.talos.bundle import bundle_text
 from stockman.talos.roles import TalosRole

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from stockman.crypto.sops.files import Recipe, decrypt, encrypt, rekey, rotate
+from stockman.crypto.sops.files import decrypt, encrypt, rekey, rotate
 from stockman.crypto.sops.lookup import NewValue, value_at, with_value
 from stockman.crypto.sops.metadata_text import yaml_entry
 from stockman.crypto.sops.opening import file_metadata, opened
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.rules import read_sops_config
 from stockman.crypto.sops.stable import reencrypt
 from tests.crypto.generated import Dice, made

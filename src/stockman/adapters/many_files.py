@@ -1,8 +1,12 @@
-"""Many files at once: all drafted before the first is put in place, links never followed out."""
+"""Many files at once: all drafted before the first is put in place, links never followed out.
+
+Paths are texts here: hundreds of `Path` objects take longer than the files they name.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -25,86 +29,135 @@ class OutOfTree(Exception):
 def read_files(root: Path, paths: Iterable[str]) -> dict[str, bytes]:
     """The files that exist, by path; refuses links that leave the directory."""
     found = {}
+    tree = _Tree(root)
     for path in paths:
-        place = _inside(root, path)
+        if tree.mode(path) is None:
+            continue
         try:
-            with place.open("rb") as file:
+            with open(tree.place(path), "rb") as file:
                 found[path] = file.read(_LONGEST)
         except FileNotFoundError:
             continue
-        except NotADirectoryError:
-            raise OutOfTree(path, "a file stands where a directory should be") from None
         except IsADirectoryError:
             raise OutOfTree(path, "a directory stands there") from None
     return found
 
 
 def write_files(root: Path, written: Mapping[str, bytes], removed: Iterable[str], tag: str) -> None:
-    """Write and remove files; nothing is touched before everything that is new is on disk.
+    """Write and remove files; nothing is touched before everything that is new is written.
 
     A full disk or a missing right shows while files are drafted, and leaves the old ones alone.
+    What replaces a file is on disk before that goes; where nothing stood, nothing can be lost.
     """
-    drafts: dict[Path, Path] = {}
-    made: list[Path] = []
+    drafts: dict[str, str] = {}
+    replacing: list[str] = []
+    tree = _Tree(root)
     try:
         for path, content in written.items():
-            place = _inside(root, path)
-            made += _directories(place.parent)
-            draft = place.with_name(f".{place.name}.{tag}{DRAFT_SUFFIX}")
-            drafts[draft] = place
-            _draft(draft, content, place)
+            mode = tree.mode(path)
+            tree.make_parents(path)
+            folder, slash, name = path.rpartition("/")
+            draft = tree.place(f"{folder}{slash}.{name}.{tag}{DRAFT_SUFFIX}")
+            drafts[draft] = tree.place(path)
+            _draft(draft, content, mode)
+            if mode is not None:
+                replacing.append(draft)
+        for draft in replacing:
+            _settle(draft)
     except BaseException:
         for draft in drafts:
-            draft.unlink(missing_ok=True)
-        for directory in reversed(made):
+            with suppress(FileNotFoundError):
+                os.unlink(draft)
+        for directory in reversed(tree.made):
             with suppress(OSError):
-                directory.rmdir()
+                os.rmdir(directory)
         raise
     for draft, place in drafts.items():
-        draft.replace(place)
+        os.replace(draft, place)
     for path in removed:
-        place = _inside(root, path)
-        place.unlink(missing_ok=True)
-        _remove_empty(place.parent, root)
+        if tree.mode(path) is not None:
+            os.unlink(tree.place(path))
+        _remove_empty(Path(tree.place(path)).parent, Path(tree.base))
 
 
-def _inside(root: Path, path: str) -> Path:
-    base = root.resolve()
-    place = base / path
-    if Path(path).is_absolute() or ".." in Path(path).parts:
-        raise OutOfTree(path, "it leaves the directory")
-    for parent in (place, *place.parents):
-        if parent == base:
-            return place
-        if parent.is_symlink():
-            raise OutOfTree(path, f"{parent.relative_to(base)} is a link")
-    raise OutOfTree(path, "it leaves the directory")
+class _Tree:
+    """A directory, and what is known of the directories below it: each is looked at once."""
+
+    def __init__(self, root: Path) -> None:
+        self.base = str(root.resolve())
+        self.made: list[str] = []
+        self._there: dict[str, bool] = {"": True}
+
+    def place(self, path: str) -> str:
+        return f"{self.base}/{path}"
+
+    def mode(self, path: str) -> int | None:
+        """The mode of what stands at a path; None: nothing.
+
+        Refuses to leave the directory, also through a link.
+        """
+        parts = path.split("/")
+        if path.startswith("/") or ".." in parts:
+            raise OutOfTree(path, "it leaves the directory")
+        if not self._is_there(path, path.rpartition("/")[0]):
+            return None
+        found = self._found(path)
+        if found is not None and stat.S_ISLNK(found):
+            raise OutOfTree(path, f"{path} is a link")
+        return found
+
+    def make_parents(self, path: str) -> None:
+        """Make the directories around a file that `mode` was asked of."""
+        folder = path.rpartition("/")[0]
+        if self._there[folder]:
+            return
+        self.make_parents(folder)
+        os.mkdir(self.place(folder))
+        self.made.append(self.place(folder))
+        self._there[folder] = True
+
+    def _is_there(self, path: str, folder: str) -> bool:
+        known = self._there.get(folder)
+        if known is None:
+            known = self._is_there(path, folder.rpartition("/")[0])
+            found = self._found(folder) if known else None
+            if found is not None and stat.S_ISLNK(found):
+                raise OutOfTree(path, f"{folder} is a link")
+            if found is not None and not stat.S_ISDIR(found):
+                raise OutOfTree(path, "a file stands where a directory should be")
+            known = self._there[folder] = found is not None
+        return known
+
+    def _found(self, path: str) -> int | None:
+        try:
+            return os.lstat(self.place(path)).st_mode
+        except FileNotFoundError:
+            return None
 
 
-def _directories(directory: Path) -> list[Path]:
-    missing = []
-    while not directory.is_dir():
-        missing.append(directory)
-        directory = directory.parent
-    made = []
-    for one in reversed(missing):
-        one.mkdir()
-        made.append(one)
-    return made
-
-
-def _draft(draft: Path, content: bytes, place: Path) -> None:
+def _draft(draft: str, content: bytes, mode: int | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    with os.fdopen(os.open(draft, flags, _USUAL), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    with suppress(FileNotFoundError):
-        draft.chmod(place.stat().st_mode & 0o7777)
+    descriptor = os.open(draft, flags, _USUAL)
+    try:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(descriptor, left) :]
+    finally:
+        os.close(descriptor)
+    if mode is not None:
+        os.chmod(draft, stat.S_IMODE(mode))
 
 
-def _remove_empty(directory: Path, root: Path) -> None:
-    base = root.resolve()
+def _settle(draft: str) -> None:
+    """Wait until a file is on disk. Done after all were written: the first waits for the others."""
+    descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_empty(directory: Path, base: Path) -> None:
     while directory != base:
         try:
             directory.rmdir()

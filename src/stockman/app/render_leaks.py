@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 from stockman.app.materials import UNKNOWN
 from stockman.catalog.scene import Materials
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
-from stockman.model.record import is_record
+from stockman.model.record import fields_of, is_record
 from stockman.model.secret import Secret, SecretForm
 from stockman.rendering.tree import FileTree
 
@@ -46,7 +45,7 @@ def _secrets(value: object, name: str) -> Iterator[tuple[str, Secret]]:
         for index, item in enumerate(value):
             yield from _secrets(item, f"{name}[{index}]")
     elif is_record(value):
-        for field in fields(value):
+        for field in fields_of(value):
             if field.name != "origins":
                 yield from _secrets(getattr(value, field.name), f"{name}.{field.name}".lstrip("."))
 

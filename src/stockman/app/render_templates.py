@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 
 from stockman.app.secret_files import NAMES
@@ -11,7 +10,7 @@ from stockman.config.load import Loaded
 from stockman.config.presets import Dialect
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
-from stockman.model.record import is_record, record
+from stockman.model.record import fields_of, is_record, record
 from stockman.model.secret import Secret
 from stockman.rendering.tree import FileTree, RenderedFile
 
@@ -84,7 +83,7 @@ def pairs(references: object, secrets: object) -> dict[Secret, Secret]:
         for one, other in zip(references, secrets, strict=False):
             found |= pairs(one, other)
     elif is_record(references):
-        for field in fields(references):
+        for field in fields_of(references):
             if field.name == "origins":
                 continue
             other = getattr(secrets, field.name, None)

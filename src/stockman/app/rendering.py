@@ -13,11 +13,10 @@ from stockman.app.bundles import require_bundle
 from stockman.app.keyring import Keyring, find_keyring
 from stockman.app.materials import UNKNOWN, Place, read_materials
 from stockman.app.render_leaks import check_leaks
-from stockman.app.render_secrets import Sealed, sealed_files
+from stockman.app.render_secrets import Sealed, Vault, seal_files, sealed_files
 from stockman.app.render_templates import Sources, overlay
 from stockman.app.secret_reading import revealed
 from stockman.app.secret_resolving import Resolved, Surroundings, resolve_secrets
-from stockman.app.secret_store import SecretStore
 from stockman.app.validation import validate_files
 from stockman.catalog.scene import Materials
 from stockman.config.load import Loaded
@@ -50,6 +49,7 @@ from stockman.rendering.talos_part import settled
 from stockman.rendering.tree import FileTree, RenderedFile
 
 if TYPE_CHECKING:
+    from stockman.app.secret_store import SecretStore
     from stockman.talos.patches.apply import Patch
 
 OWN_LIST = "your list of apps"
@@ -133,12 +133,11 @@ def _rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
     checked = check_tree(rendered, problems, _own_texts(directory, rendered.tree))
     if problems.errors:
         return Rendering(actions=(), problems=problems, rendered=rendered, uncompared=())
-    store = SecretStore(directory, keyring, doors.environment, doors.clock, doors.entropy)
     owned = read_owned(directory)
     disk = _read(directory, rendered.tree, owned)
     if _extend_own_list(rendered, disk):
         wishes = replace(wishes, overwrite=wishes.overwrite | {own_kustomization.PATH})
-    sealed = sealed_files(rendered.tree, disk, store)
+    sealed = sealed_files(rendered.tree, disk, _vault(directory, keyring, doors))
     found = actions(_wanted(rendered.tree, sealed, disk), disk, owned, wishes)
     return Rendering(
         actions=found,
@@ -265,19 +264,22 @@ def write(directory: Path, done: Rendering, doors: Doors) -> None:
 
 
 def _seal(directory: Path, done: Rendering, doors: Doors) -> None:
-    """Write down what secret files say now, so that the next time they need not be opened."""
-    keyring = find_keyring(directory, doors.environment)
-    if not keyring.identities:
-        return
-    store = SecretStore(directory, keyring, doors.environment, doors.clock, doors.entropy)
     plain = {file.path: file.text for file in done.rendered.tree if isinstance(file.text, Secret)}
-    store.record(
-        {
-            one.path: (one.after, plain[one.path].reveal().encode())
-            for one in done.actions
-            if one.after is not None and one.path in plain and not one.act.needs_a_decision
-        }
-    )
+    contents = {
+        one.path: (one.after, plain[one.path].reveal())
+        for one in done.actions
+        if one.after is not None and one.path in plain and not one.act.needs_a_decision
+    }
+    seal_files(contents, _vault(directory, find_keyring(directory, doors.environment), doors))
+
+
+def _vault(directory: Path, keyring: Keyring, doors: Doors) -> Vault:
+    def store() -> SecretStore:
+        from stockman.app.secret_store import SecretStore
+
+        return SecretStore(directory, keyring, doors.environment, doors.clock, doors.entropy)
+
+    return Vault(directory=directory, keyring=keyring, store=store)
 
 
 def read_owned(directory: Path) -> dict[str, Owned]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from stockman.config.presets import Dialect
-from stockman.crypto import age_keys, ssh_keys
+from stockman.crypto import age_keys
 from stockman.model.secret import Secret
 from stockman.ports.clock import Clock
 from stockman.ports.entropy import Entropy
@@ -50,6 +50,8 @@ def age_key(dialect: Dialect) -> Maker:
 def deploy_key(clock: Clock, entropy: Entropy) -> Secret:
     """A new SSH key for the repository, as `ssh-keygen` would write it."""
     del clock
+    from stockman.crypto import ssh_keys
+
     raw = entropy.random_bytes(ssh_keys.RAW_BYTES)
     check = entropy.random_bytes(ssh_keys.CHECK_BYTES)
     return ssh_keys.ssh_private_key(raw, check, _COMMENT)
@@ -57,6 +59,8 @@ def deploy_key(clock: Clock, entropy: Entropy) -> Secret:
 
 def public_key(private: Secret) -> str | None:
     """The public half of a deploy key; None where the file is no Ed25519 key of OpenSSH."""
+    from stockman.crypto import ssh_keys
+
     return ssh_keys.ssh_public_key(private, _COMMENT)
 
 

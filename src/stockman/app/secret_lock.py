@@ -18,7 +18,10 @@ _FIELDS = {
     "disk": re.compile(r"[0-9a-f]{64}"),
     "plain": re.compile(r"(?:[0-9a-f]{64})?"),
     "keyed_by": re.compile(r"(?:[0-9a-f]{16})?"),
+    "text": re.compile(r"(?:[0-9a-f]{64})?"),
 }
+_OPTIONAL = {"text": ""}
+"""Fields that older files do not have, with what stands for them."""
 
 
 @record
@@ -75,12 +78,13 @@ def parse_lock(content: bytes) -> SecretLock:
 
 
 def _seal(name: str, entry: object) -> Seal:
-    if not isinstance(entry, dict) or set(entry) != set(_FIELDS):
+    if not isinstance(entry, dict) or {*entry, *_OPTIONAL} != set(_FIELDS):
         raise _broken(f"the entry of {name} has other keys than {', '.join(_FIELDS)}")
+    entry = _OPTIONAL | entry
     for field, shape in _FIELDS.items():
         if not isinstance(entry[field], str) or not shape.fullmatch(entry[field]):
             raise _broken(f"{field} of {name} is no hash")
-    return Seal(disk=entry["disk"], plain=entry["plain"], keyed_by=entry["keyed_by"])
+    return Seal(**entry)
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:

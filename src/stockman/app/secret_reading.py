@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stockman.app import secret_problems as trouble
 from stockman.app.keyring import Keyring
-from stockman.crypto.sops.forms import Form, form_of
-from stockman.crypto.sops.opening import Opened, file_metadata, opened
-from stockman.crypto.sops.revealing import plaintext
 from stockman.model.errors import NotFound, Refused
+
+if TYPE_CHECKING:
+    from stockman.crypto.sops.opening import Opened
 
 _LONGEST = 64 << 20
 _NO_JSON = ("sops.syntax", "sops.unsupported")
@@ -42,17 +43,24 @@ def read_secret_file(directory: Path, name: str) -> bytes | None:
 
 def unlocked(content: bytes, name: str, keyring: Keyring) -> Opened:
     """An encrypted file, opened and proven whole; says what is missing where it cannot be."""
+    from stockman.crypto.sops.opening import file_metadata, opened
+
     recipients = file_metadata(content, name).recipients
     return opened(content, name, keyring.identities_for(recipients, name))
 
 
 def revealed(content: bytes, name: str, keyring: Keyring) -> bytes:
     """The plaintext of an encrypted file."""
+    from stockman.crypto.sops.revealing import plaintext
+
     return plaintext(unlocked(content, name, keyring))
 
 
 def is_encrypted(content: bytes, name: str) -> bool:
     """Whether a file is encrypted at all; a damaged one is refused, not called plain."""
+    from stockman.crypto.sops.forms import Form, form_of
+    from stockman.crypto.sops.opening import file_metadata
+
     try:
         file_metadata(content, name)
     except NotFound:

@@ -7,26 +7,23 @@ and rendered files only, and prints as `***`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from stockman.app import unresolved as trouble
 from stockman.app.keyring import Keyring
 from stockman.app.secret_reading import read_secret_file, unlocked
 from stockman.app.unresolved import Reason
-from stockman.crypto.sops.contents import value_text
-from stockman.crypto.sops.lookup import value_at
-from stockman.crypto.sops.opening import Opened
-from stockman.crypto.sops.paths import parse_path
-from stockman.crypto.sops.scalars import is_text
-from stockman.crypto.sops.tree import Leaf
 from stockman.model.desired import Desired
 from stockman.model.errors import StockmanError
 from stockman.model.origin import Origin, Position, Traced
 from stockman.model.problem import Problem, Problems
-from stockman.model.record import is_record, record
+from stockman.model.record import fields_of, is_record, record
 from stockman.model.secret import Secret, SecretForm
+
+if TYPE_CHECKING:
+    from stockman.crypto.sops.opening import Opened
 
 T = TypeVar("T")
 _LONGEST = 1 << 20
@@ -96,7 +93,7 @@ class _Resolving:
 
     def _record(self, value: object) -> object:
         changed: dict[str, object] = {}
-        for one in fields(value):  # type: ignore[arg-type]  # asked with `is_record`
+        for one in fields_of(value):  # type: ignore[arg-type]  # asked with `is_record`
             if not one.metadata.get("shown", True):
                 continue
             old = getattr(value, one.name)
@@ -150,6 +147,11 @@ class _Resolving:
         return text
 
     def _value_in(self, file: str, path: str) -> str:
+        from stockman.crypto.sops.contents import value_text
+        from stockman.crypto.sops.lookup import value_at
+        from stockman.crypto.sops.paths import parse_path
+        from stockman.crypto.sops.scalars import is_text
+
         opened = self._open(file)
         try:
             value = value_at(opened, parse_path(path))
@@ -163,6 +165,9 @@ class _Resolving:
         return text
 
     def _encrypted(self, secret: Secret, origin: Origin | None) -> str:
+        from stockman.crypto.sops.contents import value_text
+        from stockman.crypto.sops.tree import Leaf
+
         if origin is None or origin.is_derived:
             raise _Unresolved(trouble.nowhere())
         for slot in self._open(origin.at.file).slots:

@@ -7,8 +7,10 @@ is interrupted in between, the next write of the same content brings it up to da
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import EllipsisType
+from typing import TYPE_CHECKING
 
 from stockman.adapters.new_files import create_file
 from stockman.adapters.replaced_files import replace_file
@@ -19,17 +21,18 @@ from stockman.app.secret_names import secret_names
 from stockman.app.secret_reading import is_encrypted, located, read_secret_file, revealed, unlocked
 from stockman.app.secret_rules import Rules, find_rules
 from stockman.crypto.age.identities import Identity
-from stockman.crypto.seal import Seal, is_on_disk, on_disk_only, says, sealed
-from stockman.crypto.sops.adding import with_entry, with_value_at
-from stockman.crypto.sops.files import Recipe, decrypt, encrypt, rekey, rotate
-from stockman.crypto.sops.lookup import NewValue
+from stockman.crypto.seal import Seal, is_on_disk, on_disk_only, reads, says, sealed
+from stockman.crypto.sops.files import decrypt, encrypt, rekey, rotate
 from stockman.crypto.sops.meaning import meaning
 from stockman.crypto.sops.metadata import Metadata
 from stockman.crypto.sops.opening import Opened, file_metadata
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.sealing import Fresh
-from stockman.crypto.sops.stable import reencrypt
 from stockman.ports.clock import Clock
 from stockman.ports.entropy import Entropy
+
+if TYPE_CHECKING:
+    from stockman.crypto.sops.lookup import NewValue
 
 _TAG_BYTES = 4
 
@@ -94,17 +97,16 @@ class SecretStore:
         if old is None or not is_encrypted(old, name):
             return encrypt(plain, name, self.recipe(name), self._fresh())
         seal = self.lock.seals.get(name)
-        same = seal is not None and is_on_disk(seal, old)
-        if same and seal is not None and says(seal, name, plain, self.keyring.identities):
+        if seal is not None and is_on_disk(seal, old) and self._says(seal, name, plain):
             return old
-        return reencrypt(old, plain, name, self._identities(old, name), self._fresh())
+        return self._reencrypted(old, plain, name)
 
     def record(self, contents: Mapping[str, tuple[bytes, bytes]]) -> None:
         """Seal files that were written by others: bytes on disk and plaintext, by name."""
         lock = after = read_lock(self.directory)
         for name, (content, plain) in contents.items():
             seal = lock.seals.get(name)
-            if seal is None or not is_on_disk(seal, content):
+            if seal is None or not seal.text or not is_on_disk(seal, content):
                 after = after.with_seal(name, self.seal(name, content, plain))
         self._write_lock(lock, after)
 
@@ -138,13 +140,15 @@ class SecretStore:
             self.create(name, plain)
             return True
         if is_encrypted(old, name):
-            made = reencrypt(old, plain, name, self._identities(old, name), self._fresh())
+            made = self._reencrypted(old, plain, name)
         else:
             made = encrypt(plain, name, self.recipe(name), self._fresh())
         return self._replaced(lock, name, old, made, plain)
 
     def set_value(self, name: str, new: NewValue) -> bool:
         """Put a value at a path of a file; returns whether that changed anything."""
+        from stockman.crypto.sops.adding import with_entry, with_value_at
+
         old = read_secret_file(self.directory, name)
         if old is None or not is_encrypted(old, name):
             return self.write(name, with_entry(old or b"", name, new))
@@ -187,7 +191,7 @@ class SecretStore:
         identity = mine or next(iter(self.keyring.identities), None)
         if identity is None:
             return on_disk_only(content)
-        return sealed(name, content, meaning(plain, name), identity)
+        return sealed(name, content, meaning(plain, name), identity, plain)
 
     def accept(self, name: str) -> bool:
         """Seal a file as it is now; returns whether the lock file changed."""
@@ -204,6 +208,17 @@ class SecretStore:
     def tag(self) -> str:
         """A word that tells this piece of work from others, for names of drafts."""
         return self._entropy.random_bytes(_TAG_BYTES).hex()
+
+    def _says(self, seal: Seal, name: str, plain: bytes) -> bool:
+        identities = self.keyring.identities
+        if reads(seal, name, plain, identities):
+            return True
+        return says(seal, name, meaning(plain, name), identities) or False
+
+    def _reencrypted(self, old: bytes, plain: bytes, name: str) -> bytes:
+        from stockman.crypto.sops.stable import reencrypt
+
+        return reencrypt(old, plain, name, self._identities(old, name), self._fresh())
 
     def _identities(self, content: bytes, name: str) -> tuple[Identity, ...]:
         return self.keyring.identities_for(file_metadata(content, name).recipients, name)
@@ -224,7 +239,9 @@ class SecretStore:
             if read_secret_file(self.directory, name) != old:
                 raise trouble.changed_meanwhile(name)
             self._replace(name, located(self.directory, name), made)
-        self._write_lock(lock, lock.with_seal(name, self.seal(name, made, plain)))
+        seal, known = self.seal(name, made, plain), lock.seals.get(name)
+        if known is None or replace(known, text=seal.text) != seal:
+            self._write_lock(lock, lock.with_seal(name, seal))
         return made != old
 
     def _replace(self, name: str, path: Path, content: bytes) -> None:

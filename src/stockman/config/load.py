@@ -16,7 +16,6 @@ from stockman.config.language.estate import (
 from stockman.config.nearest import nearest
 from stockman.config.reading import Reading
 from stockman.config.source.text import Unreadable, decoded
-from stockman.config.source.toml_reader import read_toml
 from stockman.config.source.tree import Mapping, Node
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.typed import typed
@@ -71,8 +70,7 @@ def _loaded(contents: Texts[str, bytes]) -> Loaded:
             continue
         try:
             texts[name] = decoded(name, contents[name])
-            reader = read_toml if name == CLUSTER_TOML else read_yaml
-            trees[name] = reader(name, texts[name])
+            trees[name] = _read(name, texts[name])
         except Unreadable as unreadable:
             problems.add(unreadable.problem)
     _check_files(contents, problems)
@@ -90,6 +88,14 @@ def _loaded(contents: Texts[str, bytes]) -> Loaded:
         opaque=tuple(dict.fromkeys(reading.opaque)),
         kept=reading.kept,
     )
+
+
+def _read(name: str, text: str) -> Mapping:
+    if name != CLUSTER_TOML:
+        return read_yaml(name, text)
+    from stockman.config.source.toml_reader import read_toml
+
+    return read_toml(name, text)
 
 
 def _whole(trees: dict[str, Mapping], problems: Problems) -> Mapping:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+from stockman.model.pattern import pattern
 from stockman.model.secret import MASK, Secret, SecretForm, secret_form
 
-_SUSPECT = re.compile(
+_SUSPECT = pattern(
     r"""(?P<key>["']?(?<![\w.-])(?:
             [\w.-]*(?:token|secret|passw|passphrase|access_key|private|preshared|credential)[\w.-]*
             |key(?=["']?\s*[:=]\s*[^\s\[{]))["']?\s*[:=]\s*)
         (?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|\$\{\w+\}|ENC\[[^\]]*\]|[^\s,}\]][^,}\]#]*)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_PUBLIC = re.compile(r"token_?id|secretstore|secret_?name|secretboot|secureboot", re.IGNORECASE)
+_PUBLIC = pattern(r"token_?id|secretstore|secret_?name|secretboot|secureboot", re.IGNORECASE)
 _SHORTEST = 4
 """Shorter secrets are masked where their key stands only: they could be part of any word."""
 

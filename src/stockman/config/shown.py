@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import NamedTuple, TypeAlias
 
 from stockman.model.origin import Traced
-from stockman.model.record import is_record, plain
+from stockman.model.record import fields_of, is_record, plain
 
 DEFAULT = "default"
 
@@ -30,7 +29,7 @@ def shown(value: object, origin: str = DEFAULT) -> Tree:
                 getattr(value, one.name),
                 str(inner[one.name]) if one.name in inner else DEFAULT,
             )
-            for one in fields(value)
+            for one in fields_of(value)
             if one.metadata.get("shown", True)
         }
     if isinstance(value, dict) and value:

@@ -29,6 +29,7 @@ from stockman.config.reading import (
 from stockman.config.scalars import SCALARS, text_of
 from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence, untyped
 from stockman.model.origin import Origin, Position, Traced
+from stockman.model.pattern import pattern
 from stockman.model.secret import is_encrypted
 from stockman.model.shapes import Between, Kept, NonEmpty, Required, Shape
 
@@ -202,12 +203,12 @@ def _kept(reader: Reader) -> Reader:
 
 
 def _shaped(reader: Reader, shape: Shape) -> Reader:
-    pattern = re.compile(shape.pattern, re.ASCII)
+    form = pattern(shape.pattern, re.ASCII)
 
     def read(node: Node, place: Place, reading: Reading) -> object:
         text = reader(node, place, reading)
         folded = text.lower() if shape.folded else text
-        if len(folded) > shape.longest or pattern.fullmatch(folded) is None:
+        if len(folded) > shape.longest or form.fullmatch(folded) is None:
             unfit(place, reading, text, shape.says, shape.example)
         return folded
 

@@ -7,12 +7,15 @@ of input.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from functools import lru_cache
+from typing import TypeAlias
 
-from stockman.config.noted import Noted, comment_behind, comment_lines, noted
+from stockman.config.noted import Noted, comment_behind, comment_lines
 from stockman.config.yaml_text import block, is_block, scalar
 
 __all__ = ["document", "dump", "scalar"]
+
+Collection: TypeAlias = dict[object, object] | list[object] | tuple[object, ...]
 
 _INDENT = "  "
 _LONGEST_KEY = 1000
@@ -21,7 +24,21 @@ _LONGEST_KEY = 1000
 
 def dump(value: object) -> str:
     """A JSON-like value as YAML text that ends with a newline; `Noted` values bring comments."""
-    return "\n".join(_root(value)) + "\n"
+    lines: list[str] = []
+    inner = value.value if isinstance(value, Noted) else value
+    notes = value if isinstance(value, Noted) else None
+    if notes is not None:
+        lines += comment_lines(notes.above)
+    if isinstance(inner, dict) and inner:
+        _mapping(lines, inner, "")
+    elif isinstance(inner, list | tuple) and inner:
+        _sequence(lines, inner, "")
+    else:
+        _leaf(lines, "", "", inner, notes)
+    if notes is not None:
+        lines += comment_lines(notes.below)
+    lines.append("")
+    return "\n".join(lines)
 
 
 def document(value: object) -> str:
@@ -29,92 +46,85 @@ def document(value: object) -> str:
     return f"---\n{dump(value)}"
 
 
-def _root(value: object) -> Iterator[str]:
-    top = noted(value)
-    yield from comment_lines(top.above, "")
-    inner = top.value
-    if isinstance(inner, dict) and inner:
-        yield from _mapping(inner, "")
-    elif isinstance(inner, list | tuple) and inner:
-        yield from _sequence(inner, "")
-    else:
-        yield from _leaf("", "", Noted(value=inner, beside=top.beside))
-    yield from comment_lines(top.below, "")
-
-
-def _mapping(mapping: dict[object, object], indent: str) -> Iterator[str]:
-    first = next(iter(mapping))
+def _mapping(lines: list[str], mapping: dict[object, object], indent: str) -> None:
+    first = True
     for key, value in mapping.items():
         if not isinstance(key, str):
             raise TypeError(f"a key is a text, not {type(key).__name__}")
-        one = noted(value)
-        yield from comment_lines(one.above, indent, first=key == first)
-        written = scalar(key)
+        notes = None
+        if isinstance(value, Noted):
+            notes, value = value, value.value
+            lines += comment_lines(notes.above, indent, first=first)
+        first = False
+        written = _key(key)
         if len(written) > _LONGEST_KEY:
-            yield f"{indent}? {written}"
-            yield from _below(f"{indent}:", indent, one)
+            lines.append(f"{indent}? {written}")
+            _below(lines, f"{indent}:", indent, value, notes)
         else:
-            yield from _below(f"{indent}{written}:", indent, one)
-        yield from comment_lines(one.below, indent)
+            _below(lines, f"{indent}{written}:", indent, value, notes)
+        if notes is not None:
+            lines += comment_lines(notes.below, indent)
 
 
-def _below(start: str, indent: str, one: Noted) -> Iterator[str]:
+def _below(lines: list[str], start: str, indent: str, value: object, notes: Noted | None) -> None:
     """A value behind a key: nested collections on lines of their own."""
-    value = one.value
-    if isinstance(value, dict) and value:
-        yield f"{start}{comment_behind(one.beside)}"
-        yield from _mapping(value, indent + _INDENT)
-    elif isinstance(value, list | tuple) and value:
-        yield f"{start}{comment_behind(one.beside)}"
-        yield from _sequence(value, indent + _INDENT)
+    if isinstance(value, dict | list | tuple) and value:
+        lines.append(f"{start}{comment_behind(notes.beside)}" if notes is not None else start)
+        _nested(lines, value, indent + _INDENT)
     else:
-        yield from _leaf(f"{start} ", indent, one)
+        _leaf(lines, f"{start} ", indent, value, notes)
 
 
-def _sequence(items: list[object] | tuple[object, ...], indent: str) -> Iterator[str]:
-    for index, item in enumerate(items):
-        one = noted(item)
-        yield from comment_lines(one.above, indent, first=index == 0)
-        value = one.value
-        if isinstance(value, dict | list | tuple) and value:
-            if one.beside:
-                yield f"{indent}-{comment_behind(one.beside)}"
-                yield from _nested(value, indent + _INDENT)
-            else:
-                yield from _compact(value, indent)
+def _sequence(lines: list[str], items: list[object] | tuple[object, ...], indent: str) -> None:
+    first = True
+    for value in items:
+        notes = None
+        if isinstance(value, Noted):
+            notes, value = value, value.value
+            lines += comment_lines(notes.above, indent, first=first)
+        first = False
+        if not isinstance(value, dict | list | tuple) or not value:
+            _leaf(lines, f"{indent}- ", indent, value, notes)
+        elif notes is not None and notes.beside:
+            lines.append(f"{indent}-{comment_behind(notes.beside)}")
+            _nested(lines, value, indent + _INDENT)
         else:
-            yield from _leaf(f"{indent}- ", indent, one)
-        yield from comment_lines(one.below, indent)
+            _compact(lines, value, indent)
+        if notes is not None:
+            lines += comment_lines(notes.below, indent)
 
 
-def _compact(value: object, indent: str) -> Iterator[str]:
+def _compact(lines: list[str], value: Collection, indent: str) -> None:
     """A collection that starts on the line of its dash, unless comments come before it."""
-    lines = _nested(value, indent + _INDENT)
-    first = next(lines)
+    inside = indent + _INDENT
+    at = len(lines)
+    _nested(lines, value, inside)
+    first = lines[at]
     if first.lstrip().startswith("#") or not first:
-        yield f"{indent}-"
-        yield first
+        lines.insert(at, f"{indent}-")
     else:
-        yield f"{indent}- {first.removeprefix(indent + _INDENT)}"
-    yield from lines
+        lines[at] = f"{indent}- {first.removeprefix(inside)}"
 
 
-def _nested(value: object, indent: str) -> Iterator[str]:
+def _nested(lines: list[str], value: Collection, indent: str) -> None:
     if isinstance(value, dict):
-        yield from _mapping(value, indent)
-    elif isinstance(value, list | tuple):
-        yield from _sequence(value, indent)
-
-
-def _leaf(start: str, indent: str, one: Noted) -> Iterator[str]:
-    value = one.value
-    if isinstance(value, str) and is_block(value):
-        header, lines = block(value)
-        yield f"{start}{header}{comment_behind(one.beside)}"
-        for line in lines:
-            yield f"{indent}{_INDENT}{line}" if line else ""
+        _mapping(lines, value, indent)
     else:
-        yield f"{start}{_simple(value)}{comment_behind(one.beside)}"
+        _sequence(lines, value, indent)
+
+
+def _leaf(lines: list[str], start: str, indent: str, value: object, notes: Noted | None) -> None:
+    beside = comment_behind(notes.beside) if notes is not None else ""
+    if isinstance(value, str) and is_block(value):
+        header, inner = block(value)
+        lines.append(f"{start}{header}{beside}")
+        lines += [f"{indent}{_INDENT}{line}" if line else "" for line in inner]
+    else:
+        lines.append(f"{start}{_simple(value)}{beside}")
+
+
+_key = lru_cache(4096)(scalar)
+"""Keys come again and again."""
 
 
 def _simple(value: object) -> str:

@@ -12,10 +12,8 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from stockman.crypto.age.identities import Identity
+from stockman.crypto.hkdf import derived_key
 from stockman.model.record import record
 
 _PURPOSE = b"stockman seal of plaintext, version 1"
@@ -30,16 +28,21 @@ class Seal:
     plain: str
     """HMAC of name and plaintext, or of what that means. Empty: the writer had no identity."""
     keyed_by: str
-    """Tells which identity the HMAC is keyed from, and nothing else about it. Empty: none."""
+    """Tells which identity the HMACs are keyed from, and nothing else about it. Empty: none."""
+    text: str = ""
+    """HMAC of name and plaintext as it was laid out. Empty: the writer did not know it."""
 
 
-def sealed(file: str, content: bytes, plain: bytes, identity: Identity) -> Seal:
+def sealed(
+    file: str, content: bytes, plain: bytes, identity: Identity, text: bytes | None = None
+) -> Seal:
     """The seal of a file, with the identity that whoever checks it will have."""
     key = _key(identity)
     return Seal(
         disk=hashlib.sha256(content).hexdigest(),
-        plain=_plain_hash(key, file, plain),
+        plain=_hash(key, b"plain", file, plain),
         keyed_by=_name(key),
+        text="" if text is None else _hash(key, b"text", file, text),
     )
 
 
@@ -58,19 +61,28 @@ def says(seal: Seal, file: str, plain: bytes, identities: Sequence[Identity]) ->
     for identity in identities:
         key = _key(identity)
         if hmac.compare_digest(_name(key), seal.keyed_by):
-            return hmac.compare_digest(seal.plain, _plain_hash(key, file, plain))
+            return hmac.compare_digest(seal.plain, _hash(key, b"plain", file, plain))
     return None
+
+
+def reads(seal: Seal, file: str, text: bytes, identities: Sequence[Identity]) -> bool:
+    """Whether a file is known to have been written from this very text."""
+    for identity in identities:
+        key = _key(identity)
+        if hmac.compare_digest(_name(key), seal.keyed_by):
+            return hmac.compare_digest(seal.text, _hash(key, b"text", file, text))
+    return False
 
 
 def _key(identity: Identity) -> bytes:
     purpose = _PURPOSE + (b", post-quantum" if identity.is_post_quantum else b", classic")
-    derive = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=purpose)
-    return derive.derive(identity.raw)
+    return derived_key(identity.raw, None, purpose)
 
 
 def _name(key: bytes) -> str:
     return hmac.digest(key, b"name", hashlib.sha256).hex()[:16]
 
 
-def _plain_hash(key: bytes, file: str, plain: bytes) -> str:
-    return hmac.digest(key, b"plain\0" + file.encode() + b"\0" + plain, hashlib.sha256).hex()
+def _hash(key: bytes, purpose: bytes, file: str, content: bytes) -> str:
+    parts = purpose + b"\0" + file.encode() + b"\0" + content
+    return hmac.digest(key, parts, hashlib.sha256).hex()

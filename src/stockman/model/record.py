@@ -6,20 +6,30 @@ most of the time it takes to import a hundred records, and every command pays fo
 
 from __future__ import annotations
 
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from enum import Enum
-from typing import TYPE_CHECKING, NoReturn, TypeGuard, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T")
+_FIELDS = "__record_fields__"
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Make a class a record: immutable, compared by value, built by keyword."""
+    annotations = cls.__annotations__
+    # Strings are searched for markers that records do not have; that takes most of the time.
+    cls.__annotations__ = {
+        name: hint if "ClassVar" in str(hint) else object for name, hint in annotations.items()
+    }
     made = dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
+    cls.__annotations__ = annotations
+    setattr(made, _FIELDS, fields(made))  # type: ignore[arg-type]  # a dataclass since the line above
+    for one in made.__record_fields__:  # type: ignore[attr-defined]
+        one.type = annotations.get(one.name, one.type)
     for method in (_init, _repr, _eq, _hash, _setattr, _delattr):
         setattr(made, f"__{method.__name__.strip('_')}__", method)
     return made
@@ -27,13 +37,14 @@ def record(cls: type[T]) -> type[T]:
 
 def _init(self: DataclassInstance, **values: object) -> None:
     own = self.__dict__
-    for one in fields(self):
-        if one.name in values:
-            own[one.name] = values.pop(one.name)
+    for one in fields_of(self):
+        name = one.name
+        if name in values:
+            own[name] = values.pop(name)
         elif one.default is not MISSING:
-            own[one.name] = one.default
+            own[name] = one.default
         elif one.default_factory is not MISSING:
-            own[one.name] = one.default_factory()
+            own[name] = one.default_factory()
         else:
             raise TypeError(f"{type(self).__name__} needs {one.name}")
     if values:
@@ -41,12 +52,14 @@ def _init(self: DataclassInstance, **values: object) -> None:
 
 
 def _repr(self: DataclassInstance) -> str:
-    shown = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    shown = ", ".join(
+        f"{one.name}={getattr(self, one.name)!r}" for one in fields_of(self) if one.repr
+    )
     return f"{type(self).__name__}({shown})"
 
 
 def _compared(value: DataclassInstance) -> tuple[object, ...]:
-    return tuple(getattr(value, one.name) for one in fields(value) if one.compare)
+    return tuple(getattr(value, one.name) for one in fields_of(value) if one.compare)
 
 
 def _eq(self: DataclassInstance, other: object) -> object:
@@ -69,7 +82,13 @@ def _delattr(self: DataclassInstance, name: str) -> NoReturn:
 
 def is_record(value: object) -> TypeGuard[DataclassInstance]:
     """Whether a value is an instance (not the class) of a record."""
-    return is_dataclass(value) and not isinstance(value, type)
+    return hasattr(type(value), _FIELDS)
+
+
+def fields_of(value: DataclassInstance) -> tuple[Field[Any], ...]:
+    """The fields of a record, found once for each class of them."""
+    found: tuple[Field[Any], ...] = type(value).__record_fields__  # type: ignore[attr-defined]
+    return found
 
 
 def plain(value: object) -> object:
@@ -84,7 +103,7 @@ def plain(value: object) -> object:
     if is_record(value):
         return {
             one.name: plain(getattr(value, one.name))
-            for one in fields(value)
+            for one in fields_of(value)
             if one.metadata.get("shown", True)
         }
     if isinstance(value, dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import Object, Sheet
+from stockman.config.noted import bare
 from stockman.config.yaml_writer import document
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
@@ -20,9 +21,9 @@ def rendered_sheet(path: str, owner: str, sheet: Sheet) -> RenderedFile:
     for one in sheet.objects:
         for place in _secrets(one, _title(one)):
             raise Refused(_leak(path, owner, place))
-    return RenderedFile(
-        path=path, owner=owner, text="".join(document(one) for one in sheet.objects)
-    )
+    text = "".join(document(one) for one in sheet.objects)
+    said = tuple(bare(one) for one in sheet.objects)
+    return RenderedFile(path=path, owner=owner, text=text, documents=said)
 
 
 def _revealed(value: object) -> object:

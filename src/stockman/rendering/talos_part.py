@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from stockman.config.noted import Noted
@@ -15,7 +15,7 @@ from stockman.model.desired import Cluster, Desired, Talos
 from stockman.model.names import NodeName
 from stockman.model.origin import Origin
 from stockman.model.problem import Problems
-from stockman.model.record import is_record
+from stockman.model.record import fields_of, is_record
 from stockman.model.secret import Secret, SecretForm
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 from stockman.talos.bundle import (
@@ -149,6 +149,6 @@ def settled(value: _T, instead: Secret = _EMPTY) -> _T:
         return tuple(settled(item, instead) for item in value)  # type: ignore[return-value]
     if not is_record(value):
         return value
-    held = {one.name: getattr(value, one.name) for one in fields(value)}
+    held = {one.name: getattr(value, one.name) for one in fields_of(value)}
     changed = {name: new for name, old in held.items() if (new := settled(old, instead)) != old}
     return replace(value, **changed) if changed else value  # type: ignore[return-value]

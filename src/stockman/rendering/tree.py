@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import field
 
 from stockman.model.errors import Conflict
 from stockman.model.problem import Problem
@@ -22,6 +23,8 @@ class RenderedFile:
     owner: str
     """The component it belongs to, or `repository`."""
     text: str | Secret
+    documents: tuple[object, ...] | None = field(default=None, repr=False, compare=False)
+    """What a plain text says, where it was made from that; None: it has to be read."""
 
     @property
     def is_secret(self) -> bool:

@@ -8,6 +8,8 @@ from datetime import date
 from enum import Enum
 from functools import cache
 
+from stockman.model.pattern import pattern
+
 
 class Style(Enum):
     """How a text is written."""
@@ -27,11 +29,11 @@ _WORDS = (
     .union(f"{sign}{word}" for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF"))
     .union((".nan", ".NaN", ".NAN", "~", "<<", ""))
 )
-_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
-_POINT_FLOAT = re.compile(r"\.[0-9](_?[0-9])*([eE][-+]?[0-9](_?[0-9])*)?")
-_INTEGER = re.compile(r"[-+]?(0[bB][01]+|0[oO]?[0-7]+|0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_TIME = re.compile(
+_BASE_60 = pattern(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+_POINT_FLOAT = pattern(r"\.[0-9](_?[0-9])*([eE][-+]?[0-9](_?[0-9])*)?")
+_INTEGER = pattern(r"[-+]?(0[bB][01]+|0[oO]?[0-7]+|0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)", re.ASCII)
+_FLOAT = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_TIME = pattern(
     r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
     r"(?P<clock>([Tt ])(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})"
     r"([.,][0-9]+)?(?P<zone>Z|[-+][0-9]{2}:[0-9]{2})?)?"
@@ -44,10 +46,10 @@ _ESCAPES = {
     "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r",
     "\x1b": "e", '"': '"', "\\": "\\", "\x85": "N", "\xa0": "_", "\u2028": "L", "\u2029": "P",
 }  # fmt: skip
-_UNPRINTABLE_ASCII = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
-_SPACE_BEFORE_BREAK = re.compile(f" [{BREAKS}]")
-_SPACE_AFTER_BREAK = re.compile(f"[{BREAKS}] ")
-_INDICATOR = re.compile(rf":(?=[ \t]|\Z)|(?<=[ \t\0{BREAKS}])#")
+_UNPRINTABLE_ASCII = pattern(r"[\x00-\x09\x0b-\x1f\x7f]")
+_SPACE_BEFORE_BREAK = pattern(f" [{BREAKS}]")
+_SPACE_AFTER_BREAK = pattern(f"[{BREAKS}] ")
+_INDICATOR = pattern(rf":(?=[ \t]|\Z)|(?<=[ \t\0{BREAKS}])#")
 
 
 def _unprintable(text: str) -> re.Pattern[str]:

@@ -3,10 +3,11 @@
 import pytest
 
 from stockman.crypto.sops.adding import with_entry, with_value_at
-from stockman.crypto.sops.files import Recipe, decrypt, encrypt
+from stockman.crypto.sops.files import decrypt, encrypt
 from stockman.crypto.sops.lookup import NewValue
 from stockman.crypto.sops.meaning import meaning
 from stockman.crypto.sops.paths import Path, parse_path, shown_path
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.scalars import Value
 from stockman.model.errors import Refused
 from tests.crypto.keys_at_hand import OWNER, fresh

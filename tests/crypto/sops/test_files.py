@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.sops.files import Recipe, decrypt, encrypt, rekey
+from stockman.crypto.sops.files import decrypt, encrypt, rekey
 from stockman.crypto.sops.opening import file_metadata
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.selectors import Selector
 from stockman.model.errors import Conflict, Denied, NotFound, Refused, StockmanError
 from stockman.model.origin import Position

@@ -4,9 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from stockman.crypto.sops.files import Recipe, decrypt, encrypt
+from stockman.crypto.sops.files import decrypt, encrypt
 from stockman.crypto.sops.lookup import NewValue, value_at, with_value
 from stockman.crypto.sops.opening import opened
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.scalars import Value
 from stockman.crypto.sops.stable import reencrypt
 from stockman.model.errors import NotFound

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from stockman.crypto.sops.files import Recipe, decrypt, encrypt
+from stockman.crypto.sops.files import decrypt, encrypt
+from stockman.crypto.sops.recipe import Recipe
 from stockman.model.errors import Denied, StockmanError
 from tests.crypto.keys_at_hand import OTHER, OWNER, fresh
 

@@ -7,7 +7,6 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
-from stockman.model.record import is_record
+from stockman.model.record import fields_of, is_record
 from stockman.model.secret import Secret, SecretForm
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.bundle_parts import AUTHORITIES
@@ -204,7 +203,7 @@ def _secrets_in(value: object, name: str) -> Iterator[tuple[str, Secret]]:
     if isinstance(value, Secret):
         yield name, value
     elif is_record(value):
-        for one in fields(value):
+        for one in fields_of(value):
             item = getattr(value, one.name)
             origin = value.where(one.name) if isinstance(value, Traced) else None
             written = origin.name if origin is not None and isinstance(item, Secret) else ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from stockman.config.language.node import NodeSection
 from stockman.config.resolve_settings import machine_settings
 from stockman.config.rules.context import Context
 from stockman.config.rules.contract import lacks
+from stockman.model.record import fields_of
 from stockman.model.volumes import DiskSelector, SystemVolume, Volume
 
 _SHARES_FROM = (1, 12)
@@ -30,7 +29,7 @@ def _check_selector(context: Context, node: NodeSection, wanted: DiskSelector) -
             fix="keep one of the two; `disk: null` takes back what a class gives",
             at=wanted.where(),
         )
-    given = [one.name for one in fields(wanted) if one.name in wanted.origins]
+    given = [one.name for one in fields_of(wanted) if one.name in wanted.origins]
     others = [name for name in given if name != "match"]
     if not given or (wanted.match is not None and others):
         context.problems.error(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from stockman.config.rules.context import Context
+from stockman.model.pattern import pattern
 
 KNOWN_HOSTS = ("github.com", "gitlab.com", "codeberg.org")
 """Git servers whose host keys stockman knows."""
 
-_SSH = re.compile(r"ssh://(?:[^@/]+@)?([^:/]+)|[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+):")
+_SSH = pattern(r"ssh://(?:[^@/]+@)?([^:/]+)|[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+):")
 
 
 def check(context: Context) -> None:

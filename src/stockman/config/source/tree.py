@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
 _LONGEST_NUMBER = 300
 """Longer texts of digits are no numbers that anybody means."""
-_INTEGER = re.compile(r"[-+]?[0-9]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INTEGER = pattern(r"[-+]?[0-9]+")
+_FLOAT = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_NUMBERS = frozenset({".nan", ".NaN", ".NAN"})
-_INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
+_INFINITE = pattern(r"([-+]?)\.(?:inf|Inf|INF)")
 
 
 class Scalar:

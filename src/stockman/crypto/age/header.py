@@ -6,12 +6,10 @@ import hashlib
 import hmac
 import re
 
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
 from stockman.crypto.age import problems
 from stockman.crypto.age.base64 import BYTES_PER_LINE, decoded, encoded, wrapped
 from stockman.crypto.age.source import Source
+from stockman.crypto.hkdf import derived_key
 from stockman.model.record import record
 
 FILE_KEY_BYTES = 16
@@ -63,11 +61,6 @@ def is_signed(header: Header, file_key: bytes) -> bool:
 def read_header(source: Source, where: str) -> Header:
     """The header at the beginning of a file; the source then stands at the payload."""
     return _HeaderReader(source, where).header()
-
-
-def derived_key(secret: bytes, salt: bytes, purpose: bytes) -> bytes:
-    """32 bytes for one purpose only, by HKDF with SHA-256."""
-    return HKDF(algorithm=hashes.SHA256(), length=32, salt=salt, info=purpose).derive(secret)
 
 
 def _mac(stanzas: tuple[Stanza, ...], file_key: bytes) -> bytes:

@@ -24,10 +24,9 @@ from cryptography.hazmat.primitives.hpke import (
 from stockman.crypto.age import problems
 from stockman.crypto.age.base64 import decoded, encoded
 from stockman.crypto.age.header import FILE_KEY_BYTES, Stanza
+from stockman.crypto.age.sizes import HYBRID_SEED_BYTES
 
 KIND = "mlkem768x25519"
-SEED_BYTES = 32
-PUBLIC_BYTES = 1184 + 32
 
 _LABEL = b"age-encryption.org/mlkem768x25519"
 _MLKEM_SEED = 64
@@ -70,8 +69,8 @@ def _suite() -> Suite:
 
 
 def _halves(seed: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
-    if len(seed) != SEED_BYTES:
-        raise ValueError(f"a post-quantum identity is made of {SEED_BYTES} bytes")
+    if len(seed) != HYBRID_SEED_BYTES:
+        raise ValueError(f"a post-quantum identity is made of {HYBRID_SEED_BYTES} bytes")
     stretched = hashlib.shake_256(seed).digest(_MLKEM_SEED + 32)
     return (
         MLKEM768PrivateKey.from_seed_bytes(stretched[:_MLKEM_SEED]),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from stockman.crypto.age import hybrid, problems, x25519
-from stockman.crypto.age.header import Stanza
+from stockman.crypto.age import problems
 from stockman.crypto.age.recipients import CLASSIC_PREFIX, HYBRID_PREFIX
 from stockman.crypto.bech32 import bech32, bech32_data
 from stockman.model.secret import Secret
+
+if TYPE_CHECKING:
+    from stockman.crypto.age.header import Stanza
 
 CLASSIC_IDENTITY = "AGE-SECRET-KEY-1"
 HYBRID_IDENTITY = "AGE-SECRET-KEY-PQ-1"
@@ -34,7 +37,11 @@ class Identity:
     def recipient(self) -> str:
         """The public half, `age1...` or `age1pq1...`."""
         if self.is_post_quantum:
+            from stockman.crypto.age import hybrid
+
             return bech32(HYBRID_PREFIX, hybrid.public_key(self._raw))
+        from stockman.crypto.age import x25519
+
         return bech32(CLASSIC_PREFIX, x25519.public_key(self._raw))
 
     @property
@@ -45,8 +52,13 @@ class Identity:
 
     def unwrap(self, stanza: Stanza, where: str) -> bytes | None:
         """The file key; None: the stanza is for somebody else."""
-        opener = hybrid.unwrap if self.is_post_quantum else x25519.unwrap
-        return opener(self._raw, stanza, where)
+        if self.is_post_quantum:
+            from stockman.crypto.age import hybrid
+
+            return hybrid.unwrap(self._raw, stanza, where)
+        from stockman.crypto.age import x25519
+
+        return x25519.unwrap(self._raw, stanza, where)
 
     def __repr__(self) -> str:
         return "Identity(***)"

@@ -12,8 +12,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from stockman.crypto.age import problems
-from stockman.crypto.age.header import derived_key
 from stockman.crypto.age.source import Source
+from stockman.crypto.hkdf import derived_key
 
 CHUNK = 64 * 1024
 NONCE_BYTES = 16

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from stockman.crypto.age import hybrid, problems, x25519
-from stockman.crypto.age.header import Stanza
+from stockman.crypto.age import problems
+from stockman.crypto.age.sizes import CLASSIC_BYTES, HYBRID_PUBLIC_BYTES
 from stockman.crypto.bech32 import bech32_data
 from stockman.model.record import record
+
+if TYPE_CHECKING:
+    from stockman.crypto.age.header import Stanza
 
 CLASSIC_PREFIX = "age"
 HYBRID_PREFIX = "age1pq"
@@ -22,11 +26,15 @@ class Recipient:
 
     @property
     def is_post_quantum(self) -> bool:
-        return len(self.public) == hybrid.PUBLIC_BYTES
+        return len(self.public) == HYBRID_PUBLIC_BYTES
 
     def wrap(self, file_key: bytes, random_bytes: Callable[[int], bytes]) -> Stanza:
         if not self.is_post_quantum:
+            from stockman.crypto.age import x25519
+
             return x25519.wrap(self.public, file_key, random_bytes)
+        from stockman.crypto.age import hybrid
+
         try:
             return hybrid.wrap(self.public, file_key)
         except ValueError:
@@ -46,7 +54,7 @@ def parse_recipient(text: str, where: str = "") -> Recipient:
         prefix, public = bech32_data(text)
     except ValueError as error:
         raise problems.bad_recipient(where, _shown(text), f"it has {error}") from None
-    size = {CLASSIC_PREFIX: x25519.KEY_BYTES, HYBRID_PREFIX: hybrid.PUBLIC_BYTES}.get(prefix)
+    size = {CLASSIC_PREFIX: CLASSIC_BYTES, HYBRID_PREFIX: HYBRID_PUBLIC_BYTES}.get(prefix)
     if size is None:
         why = f"its kind {prefix!r} belongs to a plugin"
         raise problems.bad_recipient(where, _shown(text), why)

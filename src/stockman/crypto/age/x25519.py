@@ -10,10 +10,11 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from stockman.crypto.age import problems
 from stockman.crypto.age.base64 import decoded, encoded
-from stockman.crypto.age.header import FILE_KEY_BYTES, Stanza, derived_key
+from stockman.crypto.age.header import FILE_KEY_BYTES, Stanza
+from stockman.crypto.age.sizes import CLASSIC_BYTES
+from stockman.crypto.hkdf import derived_key
 
 KIND = "X25519"
-KEY_BYTES = 32
 
 _LABEL = b"age-encryption.org/v1/X25519"
 _NO_NONCE = bytes(12)
@@ -26,7 +27,7 @@ def public_key(private: bytes) -> bytes:
 
 def wrap(public: bytes, file_key: bytes, random_bytes: Callable[[int], bytes]) -> Stanza:
     """The stanza that only the holder of the private half can open."""
-    ephemeral = X25519PrivateKey.from_private_bytes(random_bytes(KEY_BYTES))
+    ephemeral = X25519PrivateKey.from_private_bytes(random_bytes(CLASSIC_BYTES))
     share = ephemeral.public_key().public_bytes_raw()
     secret = ephemeral.exchange(X25519PublicKey.from_public_bytes(public))
     cipher = ChaCha20Poly1305(derived_key(secret, share + public, _LABEL))
@@ -59,7 +60,7 @@ def _share(stanza: Stanza, where: str) -> bytes:
         share = decoded(stanza.arguments[0])
     except ValueError as error:
         raise problems.bad_stanza(where, f"an X25519 share is base64 with {error}") from None
-    if len(share) != KEY_BYTES:
+    if len(share) != CLASSIC_BYTES:
         raise problems.bad_stanza(where, "an X25519 share has not 32 bytes")
     if len(stanza.body) != FILE_KEY_BYTES + 16:
         raise problems.bad_stanza(where, "an X25519 recipient holds no key of 16 bytes")

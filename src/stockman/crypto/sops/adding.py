@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from stockman.crypto.age.identities import Identity
@@ -20,10 +19,11 @@ from stockman.crypto.sops.sealing import Fresh
 from stockman.crypto.sops.stable import reencrypt
 from stockman.crypto.sops.tree import METADATA_KEY, Branch, Items, Leaf, Node, Sheet, last_index
 from stockman.model.errors import Refused, StockmanError
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 
 _STEP = 2
-_MEMBER = re.compile(r"\n([ \t]+)\Z")
+_MEMBER = pattern(r"\n([ \t]+)\Z")
 
 
 def with_value_at(

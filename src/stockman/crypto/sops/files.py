@@ -10,29 +10,16 @@ from stockman.crypto.sops.edits import Edit, edited
 from stockman.crypto.sops.forms import Form, encrypted_sheet, form_of, plain_sheet
 from stockman.crypto.sops.keys import unwrapped_key, wrapped_keys
 from stockman.crypto.sops.metadata import AgeKey, Metadata
-from stockman.crypto.sops.metadata_text import DEFAULT_INDENT
 from stockman.crypto.sops.opening import Opened, opened, sheet_metadata
 from stockman.crypto.sops.placing import entry_added, entry_replaced
+from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.revealing import plaintext
 from stockman.crypto.sops.sealing import Fresh, Sealer, sealed_leaf, sealing_edits, unsigned
-from stockman.crypto.sops.selectors import EVERYTHING, Matcher, Selector
+from stockman.crypto.sops.selectors import EVERYTHING, Matcher
 from stockman.crypto.sops.tree import METADATA_KEY, Leaf, Sheet
 from stockman.crypto.sops.values import DATA_KEY_BYTES
 from stockman.crypto.sops.walking import Slot, slots
 from stockman.model.errors import StockmanError
-from stockman.model.record import record
-
-
-@record
-class Recipe:
-    """For whom, and how, a new file is encrypted."""
-
-    recipients: tuple[str, ...]
-    selector: Selector = Selector()
-    only_encrypted: bool = False
-    """Whether the check sum covers encrypted values only."""
-    indent: int = DEFAULT_INDENT
-    """Of the `sops` entry in YAML files."""
 
 
 def encrypt(plain: bytes, file: str, recipe: Recipe, fresh: Fresh) -> bytes:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_TOKEN = re.compile(
+from stockman.model.pattern import pattern
+
+_TOKEN = pattern(
     r"\\(?P<escaped>.)|\[:(?P<posix>\^?[a-z]+):\]|(?P<group>\(\?.?.?)|(?P<char>.)", re.DOTALL
 )
 _POSIX = {
@@ -23,7 +25,7 @@ _POSIX = {
     "word": "0-9A-Za-z_",
     "xdigit": "0-9A-Fa-f",
 }
-_FLAGS = re.compile(r"\(\?[imsU-]+[:)]")
+_FLAGS = pattern(r"\(\?[imsU-]+[:)]")
 
 
 def go_regex(pattern: str) -> re.Pattern[str]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 
 from stockman.crypto.sops.scalars import resolved
+from stockman.model.pattern import pattern
 
 # Read as something else by YAML 1.1: the Go library quotes these for the sake of other readers.
 _OLD_WORDS = frozenset(
     "y Y yes Yes YES on On ON n N no No NO off Off OFF".split()  # noqa: SIM905  # shorter so
 )
-_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_BASE_60 = pattern(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _FIRST = "#,[]{}&*!|>'\"%@`"
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import NoReturn
 
 from stockman.crypto.sops import problems
 from stockman.crypto.sops.scalars import INT_MAX, INT_MIN, Value
 from stockman.crypto.sops.tree import MAX_DEPTH, Branch, Document, Entry, Items, Leaf, Node, Sheet
+from stockman.model.pattern import pattern
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_SPACE = pattern(r"[ \t\r\n]*")
+_STRING = pattern(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+_NUMBER = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
-_WORD = re.compile("true|false|null")
-_LONE = re.compile("[\ud800-\udfff]")
+_WORD = pattern("true|false|null")
+_LONE = pattern("[\ud800-\udfff]")
 
 
 def read_json(file: str, text: str) -> Sheet:

@@ -11,6 +11,7 @@ from stockman.crypto.sops.problems import Where
 from stockman.crypto.sops.scalars import Timestamp
 from stockman.crypto.sops.selectors import SELECTORS, Selector, chosen_selector
 from stockman.crypto.sops.tree import Branch, Items, Leaf, Note
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 
 VERSION = "3.13.3"
@@ -24,8 +25,8 @@ _FOREIGN = {
     "hc_vault": "vault",
     "pgp": "pgp",
 }
-_VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+].+)?", re.ASCII)
-_RFC3339 = re.compile(
+_VERSION = pattern(r"\d+\.\d+\.\d+(?:[-+].+)?", re.ASCII)
+_RFC3339 = pattern(
     r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:[.,]\d+)?(Z|[-+]\d{2}:\d{2})", re.ASCII
 )
 

@@ -6,9 +6,8 @@ import json
 
 from stockman.crypto.sops.go_yaml import go_scalar
 from stockman.crypto.sops.metadata import Metadata
+from stockman.crypto.sops.recipe import DEFAULT_INDENT
 from stockman.crypto.sops.tree import METADATA_KEY
-
-DEFAULT_INDENT = 4
 
 _HTML = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 

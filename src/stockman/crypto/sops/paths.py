@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import re
 
+from stockman.model.pattern import pattern
+
 Path = tuple[str | int, ...]
 """Keys, and places in lists from 0."""
 
-_NAME = re.compile(r"[^.\[\]\"']+")
-_BRACKET = re.compile(r"""\[(?:(?P<place>[0-9]+)|(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'))\]""")
-_PLACE = re.compile(r"0|[1-9][0-9]*")
+_NAME = pattern(r"[^.\[\]\"']+")
+_BRACKET = pattern(r"""\[(?:(?P<place>[0-9]+)|(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'))\]""")
+_PLACE = pattern(r"0|[1-9][0-9]*")
 
 
 def parse_path(text: str) -> Path:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from stockman.crypto.sops import problems
 from stockman.crypto.sops.edits import Edit
 from stockman.crypto.sops.forms import Form, quoted
 from stockman.crypto.sops.metadata import Metadata
 from stockman.crypto.sops.metadata_text import json_entry, yaml_entry
 from stockman.crypto.sops.tree import Branch, Document, Entry, Items, Leaf, Note, Sheet, last_index
+from stockman.model.pattern import pattern
 
-_COMMA = re.compile(r" *, *")
-_BLANK_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
-_FIRST_MEMBER = re.compile(r"\{\n([ \t]+)")
+_COMMA = pattern(r" *, *")
+_BLANK_LINE = pattern(r"[ \t]*(?:\n|\Z)")
+_FIRST_MEMBER = pattern(r"\{\n([ \t]+)")
 
 
 def entry_added(

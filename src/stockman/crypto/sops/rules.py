@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from stockman.crypto.age.recipients import parse_recipient
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.files import Recipe
 from stockman.crypto.sops.go_regex import go_regex
-from stockman.crypto.sops.metadata_text import DEFAULT_INDENT
+from stockman.crypto.sops.recipe import DEFAULT_INDENT, Recipe
 from stockman.crypto.sops.selectors import SELECTORS, chosen_selector
 from stockman.crypto.sops.tree import Branch, Entry, Items, Leaf, Node, Note, Sheet
 from stockman.crypto.sops.yaml_reader import read_yaml

@@ -7,9 +7,9 @@ these read them, `0755` as 493 and `1e3` as 1000.
 from __future__ import annotations
 
 import math
-import re
-from decimal import Decimal
 from typing import NamedTuple
+
+from stockman.model.pattern import pattern
 
 
 class Timestamp(NamedTuple):
@@ -39,15 +39,15 @@ _WORDS: dict[str, Value] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
-_NUMBER_LIKE = re.compile(r"[-+.0-9]")
-_DOTTED = re.compile(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_INTEGER = re.compile(
+_NUMBER_LIKE = pattern(r"[-+.0-9]")
+_DOTTED = pattern(r"\.[0-9]+(?:[eE][-+]?[0-9]+)?")
+_FLOAT = pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INTEGER = pattern(
     r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)"
     r"|(?P<dec>0|[1-9][0-9]*))"
 )
 _BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
-_MOMENT = re.compile(
+_MOMENT = pattern(
     r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
     r"(?:(?P<t>[Tt ])(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})"
     r"(?:[.,](?P<fraction>[0-9]{1,9}))?(?P<zone>Z|[-+][0-9]{2}:[0-9]{2})?)?"
@@ -160,6 +160,8 @@ def go_float(number: float) -> str:
         return "NaN"
     if math.isinf(number):
         return "+Inf" if number > 0 else "-Inf"
+    from decimal import Decimal
+
     return format(Decimal(repr(number)), "f").removesuffix(".0")
 
 

@@ -12,10 +12,10 @@ from stockman.crypto.sops.edits import Edit, edited
 from stockman.crypto.sops.files import plain_tree, written
 from stockman.crypto.sops.forms import Form, quoted
 from stockman.crypto.sops.metadata import Metadata
-from stockman.crypto.sops.metadata_text import DEFAULT_INDENT
 from stockman.crypto.sops.opening import Opened, opened
 from stockman.crypto.sops.outline import outline
 from stockman.crypto.sops.placing import entry_replaced
+from stockman.crypto.sops.recipe import DEFAULT_INDENT
 from stockman.crypto.sops.revealing import leaf_edit
 from stockman.crypto.sops.scalars import Remark, Value, same
 from stockman.crypto.sops.sealing import Fresh, Sealer, Stash, sealed_leaf

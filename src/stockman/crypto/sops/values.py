@@ -24,20 +24,21 @@ from stockman.crypto.sops.scalars import (
     resolved,
     value_bytes,
 )
+from stockman.model.pattern import pattern
 
 DATA_KEY_BYTES = 32
 
-_FORM = re.compile(r"ENC\[AES256_GCM,data:(.+),iv:(.+),tag:(.+),type:(.+)\]")
+_FORM = pattern(r"ENC\[AES256_GCM,data:(.+),iv:(.+),tag:(.+),type:(.+)\]")
 _NONCE_BYTES = 32
 _TAG_BYTES = 16
 _LEAST_NONCE, _MOST_NONCE = 8, 128
-_INT = re.compile(r"[-+]?[0-9]+")
-_FLOAT = re.compile(
+_INT = pattern(r"[-+]?[0-9]+")
+_FLOAT = pattern(
     r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|[-+]?inf(?:inity)?|nan", re.IGNORECASE
 )
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE = ("0", "f", "F", "FALSE", "false", "False")
-_RFC3339 = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}.*")
+_RFC3339 = pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}.*")
 
 
 class Cipher:

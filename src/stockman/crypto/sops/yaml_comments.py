@@ -8,14 +8,14 @@ or, with a blank line behind the comment, in the column of the comment.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
 from stockman.crypto.sops.tree import Branch, Entry, Items, Leaf, Note
+from stockman.model.pattern import pattern
 
-_COMMENT = re.compile(r"#([^\n]*)")
-_BLANK_BEHIND = re.compile(r"(?:\n[ \t]*#[^\n]*)*\n[ \t]*\n")
+_COMMENT = pattern(r"#([^\n]*)")
+_BLANK_BEHIND = pattern(r"(?:\n[ \t]*#[^\n]*)*\n[ \t]*\n")
 
 
 @dataclass(slots=True)

@@ -1,9 +1,9 @@
-"""Objects of a tree of files, read back from the text that is going to be written."""
+"""Objects of a tree of files, as its text says them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import yaml
 
@@ -106,7 +106,7 @@ def library(tree: FileTree, others: Mapping[str, str]) -> Library:
     for file in tree:
         if _holds_objects(file.path):
             try:
-                objects[file.path] = tuple(_read(file.path, _plain(file), ours=True))
+                objects[file.path] = tuple(_objects(file.path, _documents(file), ours=True))
             except (yaml.YAMLError, ValueError, RecursionError) as error:
                 unparsed.append(_unparsed(file.path, error))
     for path, content in others.items():
@@ -152,8 +152,16 @@ def _plain(file: RenderedFile) -> str:
     return file.text.reveal() if isinstance(file.text, Secret) else file.text
 
 
-def _read(path: str, content: str, *, ours: bool) -> Iterator[TreeObject]:
-    for one in yaml.load_all(content, Loader=_LOADER):
+def _documents(file: RenderedFile) -> Iterable[object]:
+    return file.documents if file.documents is not None else _read(_plain(file))
+
+
+def _read(content: str) -> Iterable[object]:
+    return cast("Iterable[object]", yaml.load_all(content, Loader=_LOADER))
+
+
+def _objects(path: str, documents: Iterable[object], *, ours: bool) -> Iterator[TreeObject]:
+    for one in documents:
         if isinstance(one, dict) and "apiVersion" in one and "kind" in one:
             _refuse_boundless(one)
             yield TreeObject(path=path, ours=ours, content=one)
@@ -161,7 +169,7 @@ def _read(path: str, content: str, *, ours: bool) -> Iterator[TreeObject]:
 
 def _read_others(path: str, content: str) -> tuple[TreeObject, ...]:
     try:
-        return tuple(_read(path, content, ours=False))
+        return tuple(_objects(path, _read(content), ours=False))
     except (yaml.YAMLError, ValueError, RecursionError):
         return ()
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+
+from stockman.model.package_file import package_text
 
 
 @cache
 def host_keys() -> tuple[str, ...]:
     """Lines of `known_hosts`: an entry of a server that is not used does no harm."""
-    text = files(__package__).joinpath("known_hosts.txt").read_text("utf-8")
+    text = package_text("stockman.rendering.templates", "known_hosts.txt")
     return tuple(text.splitlines())

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 
 from stockman.model.desired import Desired
-from stockman.model.record import is_record
+from stockman.model.record import fields_of, is_record
 from stockman.model.secret import MASK, Secret, SecretForm
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.machine.assembly_origins import bundle_parts
@@ -100,7 +99,7 @@ def _inside(value: object) -> Iterator[Secret]:
     if isinstance(value, Secret):
         yield value
     elif is_record(value):
-        for one in fields(value):
+        for one in fields_of(value):
             if one.metadata.get("shown", True):
                 yield from _inside(getattr(value, one.name))
     elif isinstance(value, dict):

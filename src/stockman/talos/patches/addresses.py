@@ -7,12 +7,14 @@ from ipaddress import IPv6Address, ip_address
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-_HEXADECIMAL = re.compile(r"(?:[0-9a-fA-F]{2})*")
-_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
-_PORT = re.compile(r"(?::[0-9]*)?")
-_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_HOST = re.compile(r"[^\s\\^`{|}/?#@%]*")
+from stockman.model.pattern import pattern
+
+_HEXADECIMAL = pattern(r"(?:[0-9a-fA-F]{2})*")
+_SCHEME = pattern(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_PORT = pattern(r"(?::[0-9]*)?")
+_ESCAPE = pattern(r"%(?![0-9a-fA-F]{2})")
+_CONTROL = pattern(r"[\x00-\x1f\x7f]")
+_HOST = pattern(r"[^\s\\^`{|}/?#@%]*")
 _IN_PATH = "/:@&=+$,;!'()*~-_."
 
 

@@ -6,15 +6,15 @@ that is missing, and `copy` and `test` take a missing key for a null.
 
 from __future__ import annotations
 
-import re
 from typing import NoReturn
 
 from stockman.model.origin import Origin
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 from stockman.talos.patches.problems import Misfit
 from stockman.talos.patches.tree import Branch, Items, Leaf, Tree, plain
 
-_INDEX = re.compile(r"[-+]?[0-9]+")
+_INDEX = pattern(r"[-+]?[0-9]+")
 
 
 @record

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime, timedelta, timezone
+
+from stockman.model.pattern import pattern
 
 Resolved = None | bool | int | float | str | datetime
 
@@ -18,9 +19,9 @@ _INFINITE = {
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
 _FIRST = frozenset("+-.0123456789")
-_INTEGER = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_TIME = re.compile(
+_INTEGER = pattern(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
+_FLOAT = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_TIME = pattern(
     r"(\d{4})-(\d{1,2})-(\d{1,2})"
     r"(?:([Tt ])(\d{1,2}):(\d{1,2}):(\d{1,2})(?:\.(\d{1,9}))?(Z|[-+]\d\d:\d\d)?)?"
 )

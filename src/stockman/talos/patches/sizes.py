@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from stockman.model.pattern import pattern
+
 _UNITS = {"": 1, "b": 1} | {
     name: factor
     for power, letter in enumerate("kmgtpe", start=1)
@@ -14,9 +16,9 @@ _UNITS = {"": 1, "b": 1} | {
         (f"{letter}ib", 1024**power),
     )
 }
-_SIZE = re.compile(r"([0-9.,]*)(.*)", re.DOTALL)
-_CONDITION = re.compile(r"(>=|<=|>|<|==)?(.*)")
-_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
+_SIZE = pattern(r"([0-9.,]*)(.*)", re.DOTALL)
+_CONDITION = pattern(r"(>=|<=|>|<|==)?(.*)")
+_PART = pattern(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
 _NANOSECONDS = {
     "ns": 1,
     "us": 1000,

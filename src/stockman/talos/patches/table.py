@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Any
+
+from stockman.model.package_file import package_text
 
 NUMBERS = {
     "int": (-(1 << 63), (1 << 63) - 1),
@@ -128,7 +129,7 @@ class Table:
 
     def __init__(self, minor: str) -> None:
         self.minor = minor
-        text = files("stockman.talos.patches.types").joinpath(f"{minor}.json").read_text("utf-8")
+        text = package_text("stockman.talos.patches.types", f"{minor}.json")
         rows = json.loads(text)
         self._rows: dict[str, dict[str, Any]] = rows["types"]
         self._types: dict[str, Type] = {}
