@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.many_files import OutOfTree, read_files, write_files
+from stockman.adapters.many_files import Halfway, OutOfTree, move_file, read_files, write_files
 
 
 def test_files_are_written_with_their_directories(tmp_path: Path) -> None:
@@ -42,7 +42,33 @@ def test_removed_files_take_empty_directories_along(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["a", "d"]
 
 
-@pytest.mark.parametrize("path", ["../out", "/out", "a/../../out"])
+def test_a_new_file_has_the_rights_that_are_meant_for_it(tmp_path: Path) -> None:
+    write_files(tmp_path, {"run": b"", "text": b""}, (), "tag", {"run": 0o700})
+    assert (tmp_path / "run").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "text").stat().st_mode & 0o111 == 0
+
+
+def test_what_goes_wrong_in_the_middle_is_told_and_leaves_no_draft(tmp_path: Path) -> None:
+    (tmp_path / "second").mkdir()
+    with pytest.raises(Halfway):
+        write_files(tmp_path, {"first": b"new", "second": b"", "third": b""}, (), "tag")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["first", "second"]
+
+
+def test_errors_name_the_file_and_not_its_draft(tmp_path: Path) -> None:
+    long = "x" * 300
+    with pytest.raises(OSError, match="too long") as caught:
+        write_files(tmp_path, {long: b""}, (), "tag")
+    assert caught.value.filename == long
+
+
+def test_a_moved_file_takes_the_place_of_the_other(tmp_path: Path) -> None:
+    write_files(tmp_path, {"old": b"old", "new": b"new"}, (), "tag")
+    move_file(tmp_path, "new", "old")
+    assert read_files(tmp_path, ["old", "new"]) == {"old": b"new"}
+
+
+@pytest.mark.parametrize("path", ["../out", "/out", "a/../../out", "a\0b"])
 def test_paths_that_leave_the_directory_are_refused(tmp_path: Path, path: str) -> None:
     with pytest.raises(OutOfTree):
         write_files(tmp_path / "root", {path: b""}, (), "tag")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ from stockman.rendering.ownership import Act, Wishes
 from tests.cli.running import REAL, ran
 
 HELM = "kubernetes/apps/default/echo/app/helmrelease.yaml"
+TUNNEL_SECRET = "kubernetes/apps/network/cloudflare-tunnel/app/secret.sops.yaml"
 SECRET = "kubernetes/apps/flux-system/flux-instance/app/secret.sops.yaml"
 
 
@@ -83,9 +87,7 @@ def test_without_an_identity_bytes_are_compared_and_that_is_said(place: Path, do
     assert SECRET in found.uncompared
 
 
-def test_a_tunnel_that_git_does_not_hold_is_no_leak_and_no_change(
-    place: Path, doors: Doors
-) -> None:
+def _with_tunnel(place: Path) -> None:
     with (place / "cluster.yaml").open("a") as file:
         file.write(
             "cloudflare_domain: example.com\n"
@@ -98,6 +100,12 @@ def test_a_tunnel_that_git_does_not_hold_is_no_leak_and_no_change(
     (place / "token.txt").write_text("a token for dns")
     tunnel = {"AccountTag": "a", "TunnelID": "the-tunnel", "TunnelSecret": "s"}
     (place / "cloudflare-tunnel.json").write_text(json.dumps(tunnel))
+
+
+def test_a_tunnel_that_git_does_not_hold_is_no_leak_and_no_change(
+    place: Path, doors: Doors
+) -> None:
+    _with_tunnel(place)
     done(place, doors)
     endpoint = place / "kubernetes/apps/network/cloudflare-tunnel/app/dnsendpoint.yaml"
     assert "the-tunnel" in endpoint.read_text()
@@ -162,6 +170,57 @@ def test_a_component_turned_off_and_on_again_gives_the_same_bytes(
     done(place, doors)
 
     assert files(place) == before
+
+
+def test_secrets_of_a_component_turned_off_and_on_again_keep_their_bytes(
+    place: Path, doors: Doors
+) -> None:
+    _with_tunnel(place)
+    done(place, doors)
+    before = files(place)
+    text = (place / "cluster.yaml").read_text()
+    off = "components: {cloudflare-tunnel: {enabled: false}, external-dns: {enabled: false}}\n"
+
+    (place / "cluster.yaml").write_text(text + off)
+    removed = done(place, doors, prune=True)
+    assert TUNNEL_SECRET in [one.path for one in removed.changes]
+    assert not (place / TUNNEL_SECRET).exists()
+    (place / "cluster.yaml").write_text(text)
+    done(place, doors)
+
+    assert files(place) == before
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda text, mine, other: text.replace(mine, other),
+        lambda text, mine, _: text.replace(mine, f"{mine}x"),
+        lambda text, *_: text.replace("ENC[", "ENC[x"),
+        lambda *_: "no: yaml of SOPS\n",
+    ],
+    ids=["for others", "for nobody", "changed", "in the clear"],
+)
+def test_a_kept_secret_that_is_not_as_it_was_is_made_anew(
+    place: Path, doors: Doors, damaged: Callable[[str, str, str], str]
+) -> None:
+    _with_tunnel(place)
+    done(place, doors)
+    kept = place / ".stockman/removed" / TUNNEL_SECRET
+    kept.parent.mkdir(parents=True)
+    old = (place / TUNNEL_SECRET).read_text()
+    other = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
+    recipient = re.search(r"age1\w+", old)
+    assert recipient is not None
+    kept.write_text(damaged(old, recipient[0], other))
+    (place / TUNNEL_SECRET).unlink()
+
+    done(place, doors)
+
+    made = (place / TUNNEL_SECRET).read_text()
+    assert made != old
+    assert other not in made
+    assert not kept.exists()
 
 
 def test_an_interrupted_run_is_finished_by_the_next(place: Path, doors: Doors) -> None:
@@ -230,6 +289,121 @@ def test_a_list_of_apps_of_the_user_gets_our_entries(place: Path, doors: Doors) 
         for path in lock_file.read_lock((place / lock_file.PATH).read_text())
         if path == "kubernetes/apps/kustomization.yaml"
     ]
+
+
+def test_all_mistakes_of_the_configuration_are_told_at_once(place: Path, doors: Doors) -> None:
+    text = (place / "cluster.yaml").read_text()
+    (place / "cluster.yaml").write_text(f"{text}wrong_one: 1\nwrong_two: 2\n")
+
+    found = rendering(place, Wishes(), doors)
+
+    assert [problem.code for problem in found.problems] == ["config.unknown-key"] * 2
+    assert found.actions == ()
+
+
+def test_warnings_of_the_configuration_are_told_too(place: Path, doors: Doors) -> None:
+    text = (place / "cluster.yaml").read_text()
+    (place / "cluster.yaml").write_text(f"{text}components: {{cilium: {{version: 9.9.9}}}}\n")
+
+    found = done(place, doors)
+
+    assert [problem.code for problem in found.problems] == ["component.version"]
+
+
+def test_a_new_file_of_a_template_has_its_rights(place: Path, doors: Doors) -> None:
+    own = place / "templates/config/run.sh"
+    own.parent.mkdir(parents=True)
+    own.write_text("echo\n")
+    own.chmod(0o700)
+
+    done(place, doors)
+
+    assert (place / "run.sh").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_template_does_not_reach_what_git_runs(place: Path, doors: Doors) -> None:
+    own = place / "templates/config/.git/hooks/pre-commit"
+    own.parent.mkdir(parents=True)
+    own.write_text("echo\n")
+
+    found = rendering(place, Wishes(), doors)
+
+    assert [problem.code for problem in found.problems.errors] == ["template.reserved"]
+
+
+def test_an_own_list_of_a_namespace_is_kept_and_told(place: Path, doors: Doors) -> None:
+    path = "kubernetes/apps/default/kustomization.yaml"
+    own = place / path
+    own.parent.mkdir(parents=True)
+    own.write_text("resources: [./mine/ks.yaml]\n")
+
+    found = done(place, doors)
+    accepted = done(place, doors, accept=frozenset({path}))
+
+    assert [problem.code for problem in found.problems] == ["render.namespace-taken"]
+    assert acts(found, Act.CREATE) == {path: Act.FOREIGN}
+    assert acts(accepted) == {path: Act.ACCEPT}
+    assert acts(done(place, doors)) == {path: Act.ACCEPTED}
+    assert own.read_text() == "resources: [./mine/ks.yaml]\n"
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe", b'{"schema": 1, "files": {"a\\u0000b": {}}}'])
+def test_a_broken_list_of_rendered_files_is_refused(place: Path, doors: Doors, text: bytes) -> None:
+    (place / lock_file.PATH).write_bytes(text)
+
+    with pytest.raises(StockmanError) as caught:
+        rendering(place, Wishes(), doors)
+
+    assert caught.value.problem.code == "render.lock"
+
+
+def test_what_cannot_be_read_stops_everything(place: Path, doors: Doors) -> None:
+    (place / lock_file.PATH).mkdir()
+
+    with pytest.raises(StockmanError) as caught:
+        rendering(place, Wishes(), doors)
+
+    assert caught.value.problem.code == "render.unreadable"
+    assert caught.value.problem.where == lock_file.PATH
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_tree(place: Path, doors: Doors) -> None:
+    done(place, doors)
+    text = (place / "cluster.yaml").read_text()
+    (place / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
+    found = rendering(place, Wishes(), doors)
+    # As long as a name may be: there is a file, and no room for the name of its draft.
+    longest = f"talos/{'x' * 250}"
+    blocked = next(one for one in found.actions if one.act is Act.UPDATE)
+    blocked = replace(blocked, path=longest, act=Act.CREATE)
+    before = files(place)
+
+    with pytest.raises(StockmanError) as caught:
+        write(place, replace(found, actions=(*found.actions, blocked)), doors)
+
+    assert caught.value.problem.code == "render.unwritable"
+    assert caught.value.problem.where == longest
+    assert "nothing was changed" in caught.value.problem.fix
+    assert files(place) == before
+
+
+def test_what_an_interrupted_run_wrote_is_known_after_another_change(
+    place: Path, doors: Doors
+) -> None:
+    done(place, doors)
+    first = (place / lock_file.PATH).read_bytes()
+    text = (place / "cluster.yaml").read_text()
+    (place / "cluster.yaml").write_text(f"{text}repository: {{branch: second}}\n")
+    done(place, doors)
+    # As if it had ended before the list of rendered files was put in place.
+    (place / NEXT_LOCK).write_bytes((place / lock_file.PATH).read_bytes())
+    (place / lock_file.PATH).write_bytes(first)
+    (place / "cluster.yaml").write_text(f"{text}repository: {{branch: third}}\n")
+
+    again = done(place, doors)
+
+    assert set(acts(again).values()) == {Act.UPDATE}
+    assert again.undecided == ()
 
 
 def test_nothing_is_rendered_without_the_secrets_bundle(place: Path, doors: Doors) -> None:

@@ -57,3 +57,10 @@ def test_a_field_that_was_not_written_is_where_its_record_is() -> None:
 
     assert traced.where("mtu") == Origin(at, "nodes[0]")
     assert Traced().where("mtu") is None
+
+
+def test_what_follows_from_other_keys_has_no_place() -> None:
+    problems = Problems()
+    problems.error("tunnel.missing", "no tunnel", why="w", fix="f", at=derived("from the domain"))
+
+    assert [problem.where for problem in problems] == [""]

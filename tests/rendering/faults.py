@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from stockman.adapters.many_files import OutOfTree, read_files
-from stockman.app import rendering
+from stockman.app import render_problems
 from stockman.app.keyring import Keyring
 from stockman.app.materials import TUNNEL, Place, read_materials
 from stockman.catalog.app import App, Object, Sheet
@@ -19,8 +19,11 @@ from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
 from stockman.rendering import arrangement
+from stockman.rendering.decisions import decided
 from stockman.rendering.lock_file import read_lock
+from stockman.rendering.ownership import Act, Action, Wishes
 from stockman.rendering.repository import rendered_repository
+from stockman.rendering.shared_namespaces import check_shared_namespaces
 from stockman.rendering.sheets import rendered_sheet
 from stockman.rendering.tree import FileTree, RenderedFile
 from tests.catalog.estates import MATERIALS, wanted
@@ -54,7 +57,7 @@ def _out_of_tree() -> Problem:
         (root / "kubernetes").symlink_to(place)
         with pytest.raises(OutOfTree) as caught:
             read_files(root, ["kubernetes/flux/cluster/ks.yaml"])
-    return rendering.out_of_tree(caught.value)
+    return render_problems.out_of_tree(caught.value)
 
 
 def _material() -> object:
@@ -78,12 +81,32 @@ def _dangling() -> object:
     return arrangement.named(app, "cert-manager-config", {})
 
 
+def _path() -> object:
+    wishes = Wishes(overwrite=frozenset({"kubernetes/flux/ks.yaml"}))
+    return decided(wishes, ["kubernetes/flux/cluster/ks.yaml", "talos/talenv.yaml"])
+
+
+def _shared(act: Act, own: tuple[str, ...] = ()) -> Problem:
+    app = App(name="k8s-gateway", namespace="network", sheets=())
+    placed = arrangement.Placed(
+        owner="k8s-gateway", folder="k8s-gateway", app=app, after=(), waited_for=False
+    )
+    path = "kubernetes/apps/network/kustomization.yaml"
+    text = b"resources: [./namespace.yaml]\n"
+    action = Action(path=path, act=act, component="repository", before=text, after=text)
+    problems = Problems()
+    check_shared_namespaces((placed,), (action,), own, problems)
+    (only,) = problems
+    return only
+
+
 def _name() -> object:
     app = App(name="echo", namespace="default", sheets=())
     return arrangement.by_name({"echo": (app,), "meadow": (app,)})
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "render.app-unlisted": lambda: _shared(Act.KEEP, ("kubernetes/apps/network/mine/ks.yaml",)),
     "render.circle": lambda: refused(_circle),
     "render.collision": lambda: refused(_collision),
     "render.dangling": lambda: refused(_dangling),
@@ -91,9 +114,14 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "render.lock": lambda: refused(lambda: read_lock("<<<<<<< ours\n")),
     "render.material": lambda: refused(_material),
     "render.name": lambda: refused(_name),
+    "render.namespace-taken": lambda: _shared(Act.FOREIGN),
     "render.no-cluster": lambda: refused(_no_cluster),
     "render.out-of-tree": _out_of_tree,
-    "render.unwritable": lambda: rendering.unwritable(
+    "render.path": lambda: refused(_path),
+    "render.unreadable": lambda: render_problems.unreadable(
+        PermissionError(errno.EACCES, "Permission denied", "/work/talos/talenv.yaml"), Path("/work")
+    ),
+    "render.unwritable": lambda: render_problems.unwritable(
         OSError(errno.ENOSPC, "No space left on device", "kubernetes")
     ),
 }

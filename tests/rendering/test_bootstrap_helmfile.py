@@ -93,7 +93,12 @@ def test_charts_of_plain_repositories_bring_their_repository() -> None:
 def test_kinds_come_from_charts_that_come_later() -> None:
     files = texts(drawn(shaped()))
     names = [one["name"] for one in releases(FOLDERS["classic"][0], files)]
-    assert sorted(names) == ["cloudflare-dns", "envoy-gateway"]
+    assert names == ["cloudflare-dns"]
+
+
+@pytest.mark.parametrize("dialect", ["classic", "toml"])
+def test_without_charts_that_bring_kinds_there_is_no_list_of_them(dialect: Dialect) -> None:
+    assert FOLDERS[dialect][0] not in texts(rendered(preset="single", dialect=dialect))
 
 
 def test_an_app_that_waits_for_its_token_is_left_to_flux() -> None:

@@ -60,9 +60,10 @@ def test_an_accepted_edit_stays_quiet_until_the_rendering_changes() -> None:
     assert act(b"newer", b"edited", b"new", accepted=b"edited") is Act.EDITED
 
 
-def test_a_foreign_file_in_the_way_is_never_touched() -> None:
+def test_a_foreign_file_in_the_way_is_not_touched_until_somebody_decides() -> None:
     assert act(b"new", b"theirs", None) is Act.FOREIGN
-    assert act(b"new", b"theirs", None, accept=frozenset({PATH})) is Act.FOREIGN
+    assert act(b"new", b"theirs", None, accept=frozenset({PATH})) is Act.ACCEPT
+    assert act(b"new", b"theirs", b"new", accepted=b"theirs") is Act.ACCEPTED
     assert act(b"new", b"theirs", None, overwrite=frozenset({PATH})) is Act.UPDATE
 
 
@@ -93,6 +94,14 @@ def test_the_lock_does_not_remember_what_failed_to_be_written() -> None:
     done = actions([Wanted(path=PATH, component="echo", content=b"new")], {}, {}, Wishes())
     assert owned_after(done, {}, failed={PATH}) == {}
     assert owned_after(done, {})[PATH].digest == digest(b"new")
+
+
+def test_an_edited_file_that_is_no_longer_rendered_can_be_taken_over() -> None:
+    assert act(None, b"edited", b"old", prune=True, accept=frozenset({PATH})) is Act.ACCEPT
+    owned = {PATH: Owned(digest=digest(b"old"), component="echo")}
+    taken = actions([], {PATH: b"edited"}, owned, Wishes(accept=frozenset({PATH})))
+
+    assert owned_after(taken, owned) == {}
 
 
 def test_the_lock_forgets_what_was_removed() -> None:

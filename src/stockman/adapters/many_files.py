@@ -5,16 +5,19 @@ Paths are texts here: hundreds of `Path` objects take longer than the files they
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from stockman.adapters.new_files import DRAFT_SUFFIX
 
 _USUAL = 0o666  # less what the process masks
 _LONGEST = 64 << 20
+_NO_RIGHTS: Mapping[str, int] = MappingProxyType({})
 
 
 class OutOfTree(Exception):
@@ -26,6 +29,10 @@ class OutOfTree(Exception):
         self.why = why
 
 
+class Halfway(OSError):
+    """Some files are in place and others are not: the system refused in the middle."""
+
+
 def read_files(root: Path, paths: Iterable[str]) -> dict[str, bytes]:
     """The files that exist, by path; refuses links that leave the directory."""
     found = {}
@@ -34,7 +41,7 @@ def read_files(root: Path, paths: Iterable[str]) -> dict[str, bytes]:
         if tree.mode(path) is None:
             continue
         try:
-            with open(tree.place(path), "rb") as file:
+            with _naming(path), open(tree.place(path), "rb") as file:
                 found[path] = file.read(_LONGEST)
         except FileNotFoundError:
             continue
@@ -43,41 +50,73 @@ def read_files(root: Path, paths: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
-def write_files(root: Path, written: Mapping[str, bytes], removed: Iterable[str], tag: str) -> None:
+def write_files(
+    root: Path,
+    written: Mapping[str, bytes],
+    removed: Iterable[str],
+    tag: str,
+    rights: Mapping[str, int] = _NO_RIGHTS,
+) -> None:
     """Write and remove files; nothing is touched before everything that is new is written.
 
     A full disk or a missing right shows while files are drafted, and leaves the old ones alone.
     What replaces a file is on disk before that goes; where nothing stood, nothing can be lost.
+    Files are put in place in the order given. What goes wrong after that raises Halfway. New files
+    have the `rights` that are given for them, and replaced ones keep theirs.
     """
     drafts: dict[str, str] = {}
     replacing: list[str] = []
     tree = _Tree(root)
+    begun = False
     try:
         for path, content in written.items():
-            mode = tree.mode(path)
-            tree.make_parents(path)
-            folder, slash, name = path.rpartition("/")
-            draft = tree.place(f"{folder}{slash}.{name}.{tag}{DRAFT_SUFFIX}")
-            drafts[draft] = tree.place(path)
-            _draft(draft, content, mode)
+            with _naming(path):
+                mode = tree.mode(path)
+                tree.make_parents(path)
+                folder, slash, name = path.rpartition("/")
+                draft = tree.place(f"{folder}{slash}.{name}.{tag}{DRAFT_SUFFIX}")
+                drafts[draft] = tree.place(path)
+                _draft(draft, content, mode, rights.get(path, _USUAL))
             if mode is not None:
                 replacing.append(draft)
+        gone = [tree.removable(path) for path in removed]
         for draft in replacing:
             _settle(draft)
-    except BaseException:
-        for draft in drafts:
+        begun = True
+        for draft, place in drafts.items():
+            os.replace(draft, place)
+        for place in gone:
             with suppress(FileNotFoundError):
+                os.unlink(place)
+            _remove_empty(Path(place).parent, Path(tree.base))
+    except BaseException as error:
+        for draft in drafts:
+            with suppress(OSError):
                 os.unlink(draft)
         for directory in reversed(tree.made):
             with suppress(OSError):
                 os.rmdir(directory)
+        if begun and isinstance(error, OSError):
+            raise Halfway(error.errno, error.strerror, error.filename) from None
         raise
-    for draft, place in drafts.items():
-        os.replace(draft, place)
-    for path in removed:
-        if tree.mode(path) is not None:
-            os.unlink(tree.place(path))
-        _remove_empty(Path(tree.place(path)).parent, Path(tree.base))
+
+
+def move_file(root: Path, old: str, new: str) -> None:
+    """Give a file another name, in the place of what stands there: needs no room on the disk."""
+    tree = _Tree(root)
+    for path in (old, new):
+        tree.mode(path)
+    os.replace(tree.place(old), tree.place(new))
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Errors of the system name the file that the user knows, and not its draft."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = path
+        raise
 
 
 class _Tree:
@@ -97,6 +136,8 @@ class _Tree:
         Refuses to leave the directory, also through a link.
         """
         parts = path.split("/")
+        if "\0" in path:
+            raise OutOfTree(path, "it is no name of a file")
         if path.startswith("/") or ".." in parts:
             raise OutOfTree(path, "it leaves the directory")
         if not self._is_there(path, path.rpartition("/")[0]):
@@ -115,6 +156,13 @@ class _Tree:
         os.mkdir(self.place(folder))
         self.made.append(self.place(folder))
         self._there[folder] = True
+
+    def removable(self, path: str) -> str:
+        """Where a file to be removed is; refused by whoever may not write beside it."""
+        place = self.place(path)
+        if self.mode(path) is not None and not os.access(os.path.dirname(place), os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return place
 
     def _is_there(self, path: str, folder: str) -> bool:
         known = self._there.get(folder)
@@ -135,9 +183,9 @@ class _Tree:
             return None
 
 
-def _draft(draft: str, content: bytes, mode: int | None) -> None:
+def _draft(draft: str, content: bytes, mode: int | None, rights: int) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    descriptor = os.open(draft, flags, _USUAL)
+    descriptor = os.open(draft, flags, rights)
     try:
         left = memoryview(content)
         while left:

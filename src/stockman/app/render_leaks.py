@@ -2,52 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from stockman.app.materials import UNKNOWN
 from stockman.catalog.scene import Materials
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
-from stockman.model.record import fields_of, is_record
 from stockman.model.secret import Secret, SecretForm
+from stockman.model.secrets_within import secrets_within
+from stockman.rendering.secret_forms import forms
 from stockman.rendering.tree import FileTree
 
 _SHORTEST = 8
 """Shorter texts occur everywhere."""
+_BETWEEN = "\0"
+"""Stands in no text, so that nothing is found across two files."""
 
 
 def check_leaks(tree: FileTree, desired: Desired, materials: Materials) -> None:
-    """Refuse a tree in which a secret's text stands in a plain file."""
-    known = dict(_secrets(desired, "")) | dict(_secrets(materials, "materials"))
-    texts = {
-        secret.reveal().strip(): name
-        for name, secret in known.items()
-        if secret.form is SecretForm.LITERAL and len(secret.reveal().strip()) >= _SHORTEST
+    """Refuse a tree in which a secret stands in a plain file, as it is or in a common encoding."""
+    plain = [file for file in tree if isinstance(file.text, str)]
+    whole = _BETWEEN.join(str(file.text) for file in plain)
+    for form, name in _sought(desired, materials).items():
+        if form in whole:
+            held = next(file for file in plain if form in str(file.text))
+            raise Refused(_leak(held.path, held.owner, name))
+
+
+def _sought(desired: Desired, materials: Materials) -> dict[str, str]:
+    """What to look for, and the secret that each is a form of."""
+    return {
+        form.decode(errors="surrogateescape"): name
+        for name, secret in (*secrets_within(desired), *secrets_within(materials, "materials"))
+        if _is_telling(secret)
+        for form in forms(secret.reveal())
     }
-    texts.pop(UNKNOWN, None)
-    for file in tree:
-        if isinstance(file.text, str):
-            for text, name in texts.items():
-                if text in file.text:
-                    raise Refused(_leak(file.path, file.owner, name))
 
 
-def _secrets(value: object, name: str) -> Iterator[tuple[str, Secret]]:
-    if isinstance(value, Secret):
-        yield name, value
-    elif isinstance(value, str | int | None):
-        return
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _secrets(item, f"{name}.{key}".lstrip("."))
-    elif isinstance(value, tuple | list):
-        for index, item in enumerate(value):
-            yield from _secrets(item, f"{name}[{index}]")
-    elif is_record(value):
-        for field in fields_of(value):
-            if field.name != "origins":
-                yield from _secrets(getattr(value, field.name), f"{name}.{field.name}".lstrip("."))
+def _is_telling(secret: Secret) -> bool:
+    text = secret.reveal().strip()
+    return secret.form is SecretForm.LITERAL and len(text) >= _SHORTEST and text != UNKNOWN
 
 
 def _leak(path: str, owner: str, name: str) -> Problem:

@@ -10,8 +10,9 @@ from stockman.config.load import Loaded
 from stockman.config.presets import Dialect
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
-from stockman.model.record import fields_of, is_record, record
+from stockman.model.record import record
 from stockman.model.secret import Secret
+from stockman.model.secrets_within import secrets_within
 from stockman.rendering.tree import FileTree, RenderedFile
 
 OWNER = "templates"
@@ -43,6 +44,7 @@ def overlay(tree: FileTree, sources: Sources, problems: Problems) -> None:
     from stockman.rendering.templates.names import names_of
     from stockman.rendering.templates.render import Sources as Names
     from stockman.rendering.templates.render import render
+    from stockman.rendering.templates.reserved import reserved
     from stockman.rendering.templates.secrecy import exposed, is_sealed
     from stockman.rendering.templates.tree import read_tree
 
@@ -61,34 +63,21 @@ def overlay(tree: FileTree, sources: Sources, problems: Problems) -> None:
     problems.extend(rendering.problems)
     problems.extend(exposed(rendering))
     for path, file in rendering.files.items():
-        if file.content is None:
+        refused = reserved(path, file.origin)
+        if refused is not None:
+            problems.add(refused)
+        elif file.content is None:
             tree.removed(path)
         else:
             text = file.content.decode(errors="surrogateescape")
             sealed = Secret(text) if is_sealed(path) else text
-            tree.replaced(RenderedFile(path=path, owner=OWNER, text=sealed))
+            tree.replaced(RenderedFile(path=path, owner=OWNER, text=sealed, rights=file.mode))
 
 
 def pairs(references: object, secrets: object) -> dict[Secret, Secret]:
     """What each reference stands for: the same records, walked side by side."""
-    if isinstance(references, Secret) and isinstance(secrets, Secret):
-        return {references: secrets}
-    found: dict[Secret, Secret] = {}
-    if isinstance(references, str | int | None):
-        return found
-    if isinstance(references, dict) and isinstance(secrets, dict):
-        for key, one in references.items():
-            found |= pairs(one, secrets.get(key))
-    elif isinstance(references, tuple | list) and isinstance(secrets, tuple | list):
-        for one, other in zip(references, secrets, strict=False):
-            found |= pairs(one, other)
-    elif is_record(references):
-        for field in fields_of(references):
-            if field.name == "origins":
-                continue
-            other = getattr(secrets, field.name, None)
-            found |= pairs(getattr(references, field.name), other)
-    return found
+    both = zip(secrets_within(references), secrets_within(secrets), strict=True)
+    return {reference: secret for (_, reference), (_, secret) in both}
 
 
 def _key_files(sources: Sources) -> dict[str, Secret]:

@@ -8,11 +8,13 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stockman.adapters.many_files import OutOfTree, read_files, write_files
+from stockman.adapters.many_files import OutOfTree, move_file, read_files, write_files
 from stockman.app.bundles import require_bundle
 from stockman.app.keyring import Keyring, find_keyring
 from stockman.app.materials import UNKNOWN, Place, read_materials
+from stockman.app.removed_secrets import kept_secrets, to_forget, to_keep
 from stockman.app.render_leaks import check_leaks
+from stockman.app.render_problems import out_of_tree, unreadable, unwritable
 from stockman.app.render_secrets import Sealed, Vault, seal_files, sealed_files
 from stockman.app.render_templates import Sources, overlay
 from stockman.app.secret_reading import revealed
@@ -27,13 +29,14 @@ from stockman.config.uncollected import uncollected
 from stockman.model.desired import Desired
 from stockman.model.errors import Conflict, Refused, StockmanError
 from stockman.model.names import NodeName
-from stockman.model.problem import Problem, Problems
+from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.ports.clock import Clock
 from stockman.ports.entropy import Entropy
 from stockman.rendering import lock_file, own_kustomization
 from stockman.rendering.checks.check_tree import check_tree
+from stockman.rendering.decisions import decided
 from stockman.rendering.ownership import (
     Act,
     Action,
@@ -45,6 +48,7 @@ from stockman.rendering.ownership import (
     owned_after,
 )
 from stockman.rendering.repository import Rendered, rendered_repository
+from stockman.rendering.shared_namespaces import check_shared_namespaces
 from stockman.rendering.talos_part import settled
 from stockman.rendering.tree import FileTree, RenderedFile
 
@@ -93,11 +97,18 @@ class Rendering:
 def rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
     """What rendering would do; nothing is changed."""
     with uncollected():
-        return _rendering(directory, wishes, doors)
+        try:
+            return _rendering(directory, wishes, doors)
+        except OutOfTree as error:
+            raise Conflict(out_of_tree(error)) from None
+        except OSError as error:
+            raise StockmanError(unreadable(error, directory)) from None
 
 
 def _rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
     loaded = validate_files(directory).loaded
+    if loaded.problems.errors:
+        return _nothing(loaded.problems)
     desired = resolve(loaded)
     keyring = find_keyring(directory, doors.environment)
     dialect: Dialect = "classic" if loaded.classic else "toml"
@@ -109,6 +120,7 @@ def _rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
     if desired.cluster is not None:
         require_bundle(directory)
     problems = Problems()
+    problems.extend(loaded.problems)
     materials = read_materials(place, desired)
     if place.is_complete:
         templates = _machine_templates(directory, desired, doors)
@@ -128,17 +140,23 @@ def _rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
         )
         overlay(rendered.tree, sources, problems)
     if problems.errors:
-        return Rendering(actions=(), problems=problems, rendered=rendered, uncompared=())
+        return _nothing(problems)
     check_leaks(rendered.tree, resolved.desired, materials)
-    checked = check_tree(rendered, problems, _own_texts(directory, rendered.tree))
+    others = _own_texts(directory, rendered.tree)
+    checked = check_tree(rendered, problems, others)
     if problems.errors:
-        return Rendering(actions=(), problems=problems, rendered=rendered, uncompared=())
+        return _nothing(problems)
     owned = read_owned(directory)
     disk = _read(directory, rendered.tree, owned)
+    wishes = decided(wishes, {*(file.path for file in rendered.tree), *owned})
     if _extend_own_list(rendered, disk):
         wishes = replace(wishes, overwrite=wishes.overwrite | {own_kustomization.PATH})
-    sealed = sealed_files(rendered.tree, disk, _vault(directory, keyring, doors))
+    vault = _vault(directory, keyring, doors)
+    secret = (file.path for file in rendered.tree if file.is_secret and file.path not in disk)
+    kept = kept_secrets(directory, secret, vault.store)
+    sealed = sealed_files(rendered.tree, {**disk, **kept}, vault)
     found = actions(_wanted(rendered.tree, sealed, disk), disk, owned, wishes)
+    check_shared_namespaces(rendered.apps, found, others.keys() - owned.keys(), problems)
     return Rendering(
         actions=found,
         problems=problems,
@@ -146,6 +164,12 @@ def _rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
         uncompared=sealed.uncompared,
         unjudged=checked.not_checked,
     )
+
+
+def _nothing(problems: Problems) -> Rendering:
+    """No file becomes anything: mistakes come first, all of them."""
+    rendered = Rendered(tree=FileTree(), apps=(), selection=())
+    return Rendering(actions=(), problems=problems, rendered=rendered, uncompared=())
 
 
 def _own_texts(directory: Path, tree: FileTree) -> dict[str, str]:
@@ -250,17 +274,31 @@ def write(directory: Path, done: Rendering, doors: Doors) -> None:
         one.path: one.after or b"" for one in done.actions if one.act in (Act.CREATE, Act.UPDATE)
     }
     removed = [one.path for one in done.actions if one.act is Act.REMOVE]
+    removed += to_forget(directory, written)
+    rights = {file.path: file.rights for file in done.rendered.tree if file.rights is not None}
     tag = doors.entropy.random_bytes(4).hex()
     if not written and not removed and _lock(directory) == after:
         _seal(directory, done, doors)
         return
     try:
-        write_files(directory, {NEXT_LOCK: after}, (), tag)
-        write_files(directory, written, removed, tag)
-        write_files(directory, {lock_file.PATH: after}, (NEXT_LOCK,), tag)
+        _settle(directory, tag)
+        # The next lock is the first to be put in place: from then on it tells what was begun.
+        write_files(
+            directory, {NEXT_LOCK: after, **to_keep(done.actions), **written}, removed, tag, rights
+        )
+        move_file(directory, NEXT_LOCK, lock_file.PATH)
+    except OutOfTree as error:
+        raise Conflict(out_of_tree(error)) from None
     except OSError as error:
         raise StockmanError(unwritable(error)) from None
     _seal(directory, done, doors)
+
+
+def _settle(directory: Path, tag: str) -> None:
+    """Take what an interrupted run put in place into the lock, before another one is begun."""
+    if _file(directory / NEXT_LOCK) is not None:
+        merged = lock_file.lock_text(read_owned(directory)).encode()
+        write_files(directory, {lock_file.PATH: merged}, (NEXT_LOCK,), tag)
 
 
 def _seal(directory: Path, done: Rendering, doors: Doors) -> None:
@@ -284,12 +322,13 @@ def _vault(directory: Path, keyring: Keyring, doors: Doors) -> Vault:
 
 def read_owned(directory: Path) -> dict[str, Owned]:
     """The files that are ours, also where an earlier run was interrupted between two of them."""
-    owned = lock_file.read_lock((_lock(directory) or b'{"schema": 1, "files": {}}').decode())
+    lock = _lock(directory)
+    owned = lock_file.read_lock(lock.decode(errors="replace")) if lock is not None else {}
     begun = _file(directory / NEXT_LOCK)
     if begun is None:
         return owned
     # Files in place already have the digest of the next lock; the others that of the last one.
-    following = lock_file.read_lock(begun.decode())
+    following = lock_file.read_lock(begun.decode(errors="replace"))
     disk = read_files(directory, following)
     for path, one in following.items():
         if path in disk and digest(disk[path]) == one.digest:
@@ -298,13 +337,9 @@ def read_owned(directory: Path) -> dict[str, Owned]:
 
 
 def _read(directory: Path, tree: FileTree, owned: Mapping[str, Owned]) -> dict[str, bytes]:
-    paths = sorted({*(file.path for file in tree), *owned, own_kustomization.PATH})
-    try:
-        return read_files(directory, paths)
-    except OutOfTree as error:
-        raise Conflict(out_of_tree(error)) from None
-    except OSError as error:
-        raise StockmanError(unwritable(error)) from None
+    return read_files(
+        directory, sorted({*(file.path for file in tree), *owned, own_kustomization.PATH})
+    )
 
 
 def _wanted(tree: FileTree, sealed: Sealed, disk: Mapping[str, bytes]) -> tuple[Wanted, ...]:
@@ -330,25 +365,3 @@ def _file(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def out_of_tree(error: OutOfTree) -> Problem:
-    """A path that cannot be rendered where it should be."""
-    return Problem(
-        code="render.out-of-tree",
-        what=f"{error.path} cannot be rendered",
-        where=error.path,
-        why=error.why,
-        fix="put a directory or a file of its own there",
-    )
-
-
-def unwritable(error: OSError) -> Problem:
-    """What the system says against writing; nothing was changed."""
-    return Problem(
-        code="render.unwritable",
-        what="the files cannot be written",
-        where=str(error.filename or ""),
-        why=error.strerror or type(error).__name__,
-        fix="make room or give the right to write, and render again: nothing was changed",
-    )

@@ -46,6 +46,8 @@ def graph(ctx: click.Context, output: str) -> int:
 
         show(points, kind="Graph", output=Output.JSON, human=lambda *_: ())
         return 0
+    if not points:
+        current().note("the configuration has no cluster, and so no components")
     written: dict[str, Callable[[tuple[Point, ...]], str]] = {
         "text": forms.as_text,
         "dot": forms.as_dot,

@@ -29,10 +29,12 @@ _SIGNS = {
 }
 _DECISIONS = {
     "edited": "changed by hand, kept: --overwrite or --accept decides",
-    "foreign": "in the way and not ours, kept: --overwrite decides",
+    "foreign": "in the way and not ours, kept: --overwrite or --accept decides",
     "stale": "no longer rendered, kept: --prune removes it",
     "accept": "accepted as it is",
 }
+_LONGEST = 40
+"""Lines of a difference that is shown without being asked for."""
 
 
 @command(
@@ -52,13 +54,14 @@ _DECISIONS = {
     "--overwrite",
     multiple=True,
     metavar="PATH",
-    help="Replace this file although it was changed by hand; may be given again.",
+    help="Replace this file, or all of a directory, although it is not as rendered; may be given"
+    " again.",
 )
 @click.option(
     "--accept",
     multiple=True,
     metavar="PATH",
-    help="Keep this file as it was changed by hand; may be given again.",
+    help="Keep this file, or all of a directory, as you have it; may be given again.",
 )
 @options.output_or_name
 @click.pass_context
@@ -96,6 +99,13 @@ def render(  # noqa: PLR0913 - one parameter per option
         lines = problem_lines(found.problems, paint=screen.notes_paint, width=screen.notes_width)
         screen.complain(lines)
     if found.problems.errors:
+        show(
+            _data(found),
+            kind="Rendering",
+            output=output,
+            human=lambda *_: (),
+            names=lambda _: (),
+        )
         return Exit.FAILED
     dry = check or diff or tree
     if not dry:
@@ -138,16 +148,20 @@ def _lines(found: Rendering, screen: Screen, *, diff: bool, tree: bool) -> Itera
         decision = _DECISIONS.get(one.act.value, "")
         note = f"  {screen.paint(decision, 'faint')}" if decision else ""
         yield f"{screen.paint(sign, style)} {one.path}{note}"
-        if diff:
-            yield from _difference(one, screen)
+        if diff or one.act.value == "edited":
+            yield from _difference(one, screen, None if diff else _LONGEST)
 
 
-def _difference(one: Action, screen: Screen) -> Iterator[str]:
+def _difference(one: Action, screen: Screen, longest: int | None) -> Iterator[str]:
     from stockman.rendering.differences import difference
 
     styles = {"+": "good", "-": "error", "@": "faint"}
-    for line in difference(one):
+    lines = list(difference(one))
+    for line in lines[:longest]:
         yield f"    {screen.paint(line, styles.get(line[:1], ''))}"
+    if longest is not None and len(lines) > longest:
+        rest = f"{len(lines) - longest} more lines: --diff shows all"
+        yield f"    {screen.paint(rest, 'faint')}"
 
 
 def _tell(found: Rendering, *, dry: bool) -> None:

@@ -120,7 +120,7 @@ def _network(estate: Estate) -> Network:
 
 def talos_version(estate: Estate) -> Version:
     """The Talos version of the cluster."""
-    return estate.talos.version or support.talos_lines()[-1].newest
+    return estate.talos.version or support.proposed_talos()
 
 
 def _kubernetes(estate: Estate) -> Kubernetes:
@@ -184,6 +184,7 @@ def _repository(estate: Estate) -> Repository:
         ci=repository.ci or _ci(url, repository.webhook_provider),
         renovate=repository.renovate,
         tasks=repository.tasks,
+        layout=repository.layout,
     )
 
 

@@ -70,7 +70,8 @@ class Backup(Traced):
     """How long they stay."""
     recipients: tuple[AgeRecipient, ...] = ()
     """Who can open them: age recipients that are not the repository's, so that one lost key
-    loses one thing. Empty: a key pair of its own is made at the first use."""
+    loses one thing. stockman does not make this key: it belongs offline, not beside the cluster's.
+    talos-backup encrypts for the first."""
     compression: Literal["zstd", "none"] = "zstd"
     """Compression before encryption."""
 

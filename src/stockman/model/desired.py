@@ -101,6 +101,8 @@ class Repository(Traced):
     ci: Literal["github", "gitlab", "none"]
     renovate: bool
     tasks: bool
+    layout: Literal["classic", "toml"] | None
+    """None: that of the dialect of the files."""
 
 
 @record

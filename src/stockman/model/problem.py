@@ -93,7 +93,9 @@ Place = Position | Origin | str | None
 def _place(at: Place) -> Position | str:
     if at is None:
         return ""
-    return at.at if isinstance(at, Origin) else at
+    place = at.at if isinstance(at, Origin) else at
+    # What follows from other keys is written nowhere.
+    return "" if isinstance(place, Position) and not place.file else place
 
 
 def _reading_order(problem: Problem) -> tuple[str, int, int, str, str]:

@@ -87,6 +87,12 @@ def talos_lines() -> tuple[TalosLine, ...]:
     )
 
 
+def proposed_talos() -> Version:
+    """What a cluster runs where nobody says: the newest that talhelper and topf know too."""
+    line = Version.parse(str(content("talos")["proposed"]))
+    return next(one.newest for one in talos_lines() if one.line.line == line.line)
+
+
 @cache
 def kubernetes_lines() -> tuple[KubernetesLine, ...]:
     """Every release line of Kubernetes that some supported Talos runs, oldest first."""

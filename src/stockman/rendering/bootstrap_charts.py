@@ -29,6 +29,8 @@ class Chart:
     version: str
     folder: str
     """Directory below the component's own."""
+    has_definitions: bool
+    """Whether the custom resource definitions that it may bring are not turned off."""
 
     @property
     def is_main(self) -> bool:
@@ -62,7 +64,11 @@ def bringing_definitions(
     chosen = tuple(selection)
     early = {chart.component for chart in installed_before_flux(chosen, placed)}
     bringing = {one.component.name for one in chosen if one.component.definitions} - early
-    return tuple(chart for chart in charts(placed) if chart.is_main and chart.component in bringing)
+    return tuple(
+        chart
+        for chart in charts(placed)
+        if chart.is_main and chart.has_definitions and chart.component in bringing
+    )
 
 
 def charts(apps: Iterable[Placed]) -> Iterator[Chart]:
@@ -92,7 +98,14 @@ def _chart(placed: Placed, release: Object, objects: Mapping[str, Object]) -> Ch
         name=name,
         version=version,
         folder=placed.app.folder,
+        has_definitions=_has_definitions(release),
     )
+
+
+def _has_definitions(release: Object) -> bool:
+    values = _part(release, "spec").get("values")
+    wished = values.get("crds") if isinstance(values, dict) else None
+    return not isinstance(wished, dict) or wished.get("enabled") is not False
 
 
 def _ordered(selection: Iterable[Selected]) -> Iterator[str]:

@@ -50,10 +50,12 @@ def helmfile_files(
     folder = f"{DIRECTORY}/{'helmfile' if toml else 'helmfile.d'}"
     crds_file, apps_file = ("crds", "apps") if toml else ("00-crds", "01-apps")
     texts = {
-        f"{crds_file}.yaml": _text(_DEFINITIONS, _ONLY_KINDS, _releases(definitions, toml=toml)),
         f"{apps_file}.yaml": _text(_APPS, _WAITING, _chained(_releases(apps, toml=toml))),
         "templates/values.yaml.gotmpl": _VALUES,
     }
+    if definitions:  # helmfile fails on a file without releases
+        kinds = _releases(definitions, toml=toml)
+        texts[f"{crds_file}.yaml"] = _text(_DEFINITIONS, _ONLY_KINDS, kinds)
     if toml:
         texts["default.yaml"] = _default()
         texts["templates/release.yaml.gotmpl"] = _SOURCE

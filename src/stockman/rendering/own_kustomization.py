@@ -42,6 +42,16 @@ def with_entries(text: str, entries: Iterable[str]) -> str:
     return made
 
 
+def entries_of(text: str) -> frozenset[str]:
+    """The resources that a list names, without `./`; nothing where it cannot be read."""
+    try:
+        resources = read_yaml(PATH, text).get(_KEY)
+    except Unreadable:
+        return frozenset()
+    items = resources.items if isinstance(resources, Sequence) else []
+    return frozenset(posixpath.normpath(item.text) for item in items if isinstance(item, Scalar))
+
+
 def _extended(text: str, tree: Mapping, missing: list[str], end: str) -> str:
     resources = tree.get(_KEY)
     if isinstance(resources, Sequence) and resources.items:

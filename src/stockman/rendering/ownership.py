@@ -35,7 +35,7 @@ class Act(Enum):
     """Ours, and no longer rendered: kept until the user prunes."""
     REMOVE = "remove"
     ACCEPT = "accept"
-    """Changed by hand, and from now on meant so."""
+    """The user's version, and from now on meant so."""
     ACCEPTED = "accepted"
     """Changed by hand, and meant so since the last change of what is rendered."""
 
@@ -117,7 +117,7 @@ def _act(one: Wanted, before: bytes | None, own: Owned | None, wishes: Wishes) -
     if one.path in wishes.overwrite:
         return Act.UPDATE
     if own is None:
-        return Act.FOREIGN
+        return Act.ACCEPT if one.path in wishes.accept else Act.FOREIGN
     there = digest(before)
     if there == own.digest:
         return Act.UPDATE
@@ -129,7 +129,9 @@ def _act(one: Wanted, before: bytes | None, own: Owned | None, wishes: Wishes) -
 def _stale(path: str, before: bytes, own: Owned, wishes: Wishes) -> Action:
     edited = digest(before) != own.digest
     act = Act.STALE
-    if wishes.prune:
+    if path in wishes.accept:
+        act = Act.ACCEPT
+    elif wishes.prune:
         act = Act.EDITED if edited and path not in wishes.overwrite else Act.REMOVE
     return Action(path=path, act=act, component=own.component, before=before, after=None)
 
@@ -142,7 +144,7 @@ def owned_after(
     for action in done:
         if action.path in failed:
             continue
-        if action.act is Act.REMOVE:
+        if action.act is Act.REMOVE or (action.act is Act.ACCEPT and action.after is None):
             result.pop(action.path, None)
         elif action.after is not None and action.act in _RECORDED:
             accepted = action.act is Act.ACCEPT and action.before is not None

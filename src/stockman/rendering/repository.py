@@ -40,16 +40,23 @@ def rendered_repository(
 ) -> Rendered:
     """Every file that stockman renders for a cluster; mistakes in settings become problems.
 
+    `dialect` is that of the configuration, whose repository may be laid out as that of the other.
     `patches` change the machines' configurations; they are told to the tools of others too.
     """
     cluster = _cluster(desired)
-    selection = selected(desired, cluster, materials, dialect, problems)
+    layout = cluster.repository.layout or dialect
+    selection = selected(desired, cluster, materials, layout, problems)
     if problems.errors:
         return Rendered(tree=FileTree(), apps=(), selection=())
     apps = arranged(selection)
     tree = FileTree(application_files(apps, _security(selection, apps)))
     around = Surroundings(
-        desired=desired, cluster=cluster, materials=materials, dialect=dialect, patches=patches
+        desired=desired,
+        cluster=cluster,
+        materials=materials,
+        dialect=dialect,
+        layout=layout,
+        patches=patches,
     )
     for one in selection:
         for kept in one.component.files(one.scene):

@@ -35,6 +35,9 @@ class Surroundings:
     cluster: Cluster
     materials: Materials
     dialect: Dialect
+    """Of the files that say what should be."""
+    layout: Dialect
+    """Whose users find the files where they expect them."""
     patches: Patches
 
 
@@ -45,17 +48,17 @@ def surrounding_files(
     problems: Problems,
 ) -> Iterator[RenderedFile]:
     """The files that belong to no component."""
-    cluster, materials, dialect = around.cluster, around.materials, around.dialect
+    cluster, materials, layout = around.cluster, around.materials, around.layout
     repository = cluster.repository
     yield from cluster_files(cluster)
-    yield from sops_rules_file(dialect, materials.age_recipient)
-    yield from bootstrap_secrets(cluster, materials, dialect, problems)
+    yield from sops_rules_file(around.dialect, materials.age_recipient)
+    yield from bootstrap_secrets(cluster, materials, layout, problems)
     yield from helmfile_files(
-        bringing_definitions(selection, apps), installed_before_flux(selection, apps), dialect
+        bringing_definitions(selection, apps), installed_before_flux(selection, apps), layout
     )
-    yield from talos_files(around.desired, dialect, around.patches, problems)
+    yield from talos_files(around.desired, layout, around.patches, problems, around.dialect)
     yield from ci_files(repository)
     if repository.renovate:
         yield from renovate_file(around.desired, charts(apps))
     if repository.tasks:
-        yield from task_files(dialect)
+        yield from task_files(layout)

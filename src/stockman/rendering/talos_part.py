@@ -18,6 +18,7 @@ from stockman.model.problem import Problems
 from stockman.model.record import fields_of, is_record
 from stockman.model.secret import Secret, SecretForm
 from stockman.rendering.tree import REPOSITORY, RenderedFile
+from stockman.rendering.version_markers import MARKERS
 from stockman.talos.bundle import (
     Authorities,
     ClusterIdentity,
@@ -34,34 +35,35 @@ Patches: TypeAlias = "Mapping[NodeName, Sequence[Patch]]"
 """Patches of each node by its name, in the order in which they apply."""
 
 DIRECTORY = "talos"
-MARKERS = {
-    "talosVersion": "renovate: datasource=github-releases depName=siderolabs/talos",
-    "kubernetesVersion": "renovate: datasource=docker depName=ghcr.io/siderolabs/kubelet",
-}
-"""Comments by which Renovate knows the versions in the line below."""
-
+_BUNDLES: dict[Dialect, str] = {"classic": "talsecret.sops.yaml", "toml": "secrets.sops.yaml"}
+"""Files of the secrets bundle in the same directory."""
 _T = TypeVar("_T")
 _EMPTY = Secret("")
 _NOTHING = CertificateAndKey(crt="", key=_EMPTY)
 
 
 def talos_files(
-    desired: Desired, dialect: Dialect, patches: Patches, problems: Problems
+    desired: Desired,
+    layout: Dialect,
+    patches: Patches,
+    problems: Problems,
+    dialect: Dialect | None = None,
 ) -> Iterator[RenderedFile]:
     """The files of the tool that a dialect's users know; the secrets bundle is not among them.
 
+    `dialect` is that of the configuration, where it is another one: the bundle is found there.
     Nothing of the bundle gets into them, so they are the same whether it can be opened or not.
     """
     cluster = desired.cluster
-    if cluster is None or not _describable(cluster, dialect, problems):
+    if cluster is None or not _describable(cluster, layout, problems):
         return
     known = settled(desired)
-    if dialect == "classic":
+    if layout == "classic":
         files = _talhelper(known, cluster, patches)
     else:
         from stockman.rendering.topf import topf_files
 
-        files = topf_files(known, empty_bundle(), patches, MARKERS, problems)
+        files = topf_files(known, empty_bundle(), _BUNDLES[dialect or layout], patches, problems)
     for name, text in files:
         yield RenderedFile(path=f"{DIRECTORY}/{name}", owner=REPOSITORY, text=text)
 

@@ -17,6 +17,7 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.rendering.topf_layers import Layers, layers
+from stockman.rendering.version_markers import MARKERS
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.generated import Wishes, generated, without_bundle
 from stockman.talos.machine.configuration import machine_documents, revealed
@@ -34,8 +35,8 @@ _FIRST_PATCH = 50
 def topf_files(
     desired: Desired,
     bundle: SecretsBundle,
+    bundle_file: str,
     patches: Mapping[NodeName, Sequence[Patch]],
-    markers: Mapping[str, str],
     problems: Problems,
 ) -> Iterator[File]:
     """The files that make topf write the same machine configurations, by name."""
@@ -43,7 +44,7 @@ def topf_files(
     if cluster is None:
         raise ValueError("machines without a cluster")
     machines = [_Machine.of(desired, cluster, node, bundle) for node in desired.nodes]
-    yield "topf.yaml", yaml_document(_topf(cluster, machines, markers))
+    yield "topf.yaml", yaml_document(_topf(cluster, machines, bundle_file))
     found = layers({one.node.name: (_role(one.node), one.documents) for one in machines})
     yield from _layer_files(found)
     for one in machines:
@@ -101,19 +102,17 @@ def added(ours: Document, theirs: Document) -> Document:
     return found
 
 
-def _topf(
-    cluster: Cluster, machines: Sequence[_Machine], markers: Mapping[str, str]
-) -> dict[str, object]:
+def _topf(cluster: Cluster, machines: Sequence[_Machine], bundle_file: str) -> dict[str, object]:
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": _endpoint(cluster),
-        "talosVersion": Noted(value=cluster.talos.version.tagged, above=(markers["talosVersion"],)),
+        "talosVersion": Noted(value=cluster.talos.version.tagged, above=(MARKERS["talosVersion"],)),
         "kubernetesVersion": Noted(
-            value=cluster.kubernetes.version.tagged, above=(markers["kubernetesVersion"],)
+            value=cluster.kubernetes.version.tagged, above=(MARKERS["kubernetesVersion"],)
         ),
         "factory": urlsplit(cluster.talos.factory_url).netloc,
         "platform": cluster.talos.platform,
-        "secretsPath": "secrets.sops.yaml",
+        "secretsPath": bundle_file,
         "nodes": [
             {
                 "host": str(one.node.name),

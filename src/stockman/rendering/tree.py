@@ -25,6 +25,8 @@ class RenderedFile:
     text: str | Secret
     documents: tuple[object, ...] | None = field(default=None, repr=False, compare=False)
     """What a plain text says, where it was made from that; None: it has to be read."""
+    rights: int | None = None
+    """Permissions of a new file, where those of all others are not meant."""
 
     @property
     def is_secret(self) -> bool:

@@ -5,6 +5,7 @@ from functools import partial
 
 from stockman.model.problem import Problem
 from stockman.rendering.templates.contract import CLASSIC, TOML, Contract
+from stockman.rendering.templates.reserved import reserved
 from stockman.rendering.templates.secrecy import exposed
 from tests.model.page_files import shown
 from tests.rendering.templates.trees import problem_of, rendering_of
@@ -43,6 +44,13 @@ def _taken() -> Problem:
     return problem
 
 
+def _reserved() -> Problem:
+    path = ".git/hooks/pre-commit"
+    problem = reserved(path, f"templates/config/{path}")
+    assert problem is not None
+    return problem
+
+
 def _unreadable() -> Problem:
     return problem_of(f"{'#{ domain }#' * 6000}\n")
 
@@ -50,6 +58,7 @@ def _unreadable() -> Problem:
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **{code: partial(_made, code) for code in _SHOWN},
     "template.path-taken": _taken,
+    "template.reserved": _reserved,
     "template.secret-exposed": _exposed,
     "template.unreadable": _unreadable,
 }

@@ -21,10 +21,9 @@ from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import Sequence
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.errors import NotFound, StockmanError
-from stockman.model.origin import Traced
 from stockman.model.problem import Problems
-from stockman.model.record import fields_of, is_record
 from stockman.model.secret import Secret, SecretForm
+from stockman.model.secrets_within import secrets_within
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.bundle_parts import AUTHORITIES
 from stockman.talos.documents import at, text_at
@@ -97,7 +96,7 @@ class Known:
             estate = load_directory(self._directory).estate
         except StockmanError:
             return
-        for name, secret in _secrets_in(estate, ""):
+        for name, secret in secrets_within(estate):
             match secret.form:
                 case SecretForm.LITERAL:
                     self._add(name, secret)
@@ -196,21 +195,3 @@ def _from_base64(text: str) -> str | None:
     except (binascii.Error, ValueError):
         return None
     return found if found.isprintable() or "\n" in found else None
-
-
-def _secrets_in(value: object, name: str) -> Iterator[tuple[str, Secret]]:
-    """Secrets of records, by the names that the user gave them."""
-    if isinstance(value, Secret):
-        yield name, value
-    elif is_record(value):
-        for one in fields_of(value):
-            item = getattr(value, one.name)
-            origin = value.where(one.name) if isinstance(value, Traced) else None
-            written = origin.name if origin is not None and isinstance(item, Secret) else ""
-            yield from _secrets_in(item, written or (f"{name}.{one.name}" if name else one.name))
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _secrets_in(item, f"{name}.{key}")
-    elif isinstance(value, tuple | list):
-        for number, item in enumerate(value):
-            yield from _secrets_in(item, f"{name}[{number}]")

@@ -127,6 +127,9 @@ class RepositorySection(Traced):
     tasks: bool = False
     """Whether a Taskfile.yaml (cluster.toml: a justfile) with the usual names of tasks is
     rendered."""
+    layout: Literal["classic", "toml"] | None = None
+    """Where rendered files stand: classic is for talhelper, helmfile.d and go-task, toml for topf,
+    helmfile and just. None: that of the files in which this is written."""
 
 
 @record

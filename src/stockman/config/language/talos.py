@@ -26,7 +26,7 @@ class TalosKeys(Traced):
     """What only the whole cluster can say of Talos."""
 
     version: Version | None = None
-    """Version. None: the newest that stockman was tested with."""
+    """Version. None: the newest of the line that talhelper and topf know as well as stockman."""
     contract: Version | None = None
     """Style of machine configurations, `1.12`. Written by `init`, changed only by a plan, so that
     a new version never restyles running nodes. None: the line of the version."""

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-from collections.abc import Iterator, Mapping
-from urllib.parse import quote
+from collections.abc import Mapping
 
 from stockman.model.origin import Position
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
+from stockman.rendering.secret_forms import forms
 from stockman.rendering.templates.render import Rendering
 
 _SEALED = re.compile(r"[^/]+\.sops\.[^/]+$")
-_SHORTEST = 6
-"""Characters; shorter texts stand everywhere by chance."""
-_SHORTEST_LINE = 20
-_ARMOR = "-----"
 
 
 def is_sealed(path: str) -> bool:
@@ -49,30 +43,6 @@ def found_in(content: bytes, secrets: Mapping[str, Secret]) -> set[str]:
         for name, secret in secrets.items()
         if any(form.lower() in folded for form in forms(secret.reveal()))
     }
-
-
-def forms(text: str) -> Iterator[bytes]:
-    """What a secret may look like in a file: each line of it, quoted, escaped, in base64."""
-    stripped = text.strip()
-    if len(stripped) < _SHORTEST:
-        return
-    raw = stripped.encode()
-    yield raw
-    yield json.dumps(stripped)[1:-1].encode()
-    yield quote(stripped, safe="").encode()
-    for shift in range(3):
-        yield from _base64_core(raw, shift)
-    for line in stripped.splitlines() if "\n" in stripped else ():
-        if len(line.strip()) >= _SHORTEST_LINE and not line.startswith(_ARMOR):
-            yield line.strip().encode()
-
-
-def _base64_core(raw: bytes, shift: int) -> Iterator[bytes]:
-    """Base64 of a text that starts at any place of a group of three, without what is around it."""
-    encoded = base64.b64encode(bytes(shift) + raw)
-    core = encoded[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6]
-    if len(core) >= _SHORTEST:
-        yield core
 
 
 def _problem(name: str, path: str, where: Position | str) -> Problem:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stockman.model.desired import Desired
-from stockman.model.record import fields_of, is_record
 from stockman.model.secret import MASK, Secret, SecretForm
+from stockman.model.secrets_within import secrets_within
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.machine.assembly_origins import bundle_parts
 from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
@@ -92,19 +92,4 @@ def secrets_of(desired: Desired, bundle: SecretsBundle) -> Iterator[Secret]:
     for text, name in bundle_parts(bundle).items():
         if not name.endswith(_PUBLIC):
             yield Secret(text)
-    yield from _inside(desired)
-
-
-def _inside(value: object) -> Iterator[Secret]:
-    if isinstance(value, Secret):
-        yield value
-    elif is_record(value):
-        for one in fields_of(value):
-            if one.metadata.get("shown", True):
-                yield from _inside(getattr(value, one.name))
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _inside(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _inside(item)
+    yield from (secret for _, secret in secrets_within(desired))

@@ -1,0 +1,71 @@
+"""`stockman graph` in all its forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.cli.running import REAL, Ran, ran
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("graph")
+    assert ran("init", str(place), "--preset", "single", program=REAL).status == 0
+    return place
+
+
+def graph(place: Path, *arguments: str) -> Ran:
+    done = ran("-C", str(place), "graph", *arguments, program=REAL)
+    assert done.status == 0, done.err
+    return done
+
+
+def test_text_has_phases_and_what_waits_for_what(place: Path) -> None:
+    lines = graph(place).out.splitlines()
+
+    assert lines[0] == "definitions"
+    assert any(line.startswith("  flux-instance ") and "after" in line for line in lines)
+
+
+def test_dot_and_mermaid_have_the_same_arrows(place: Path) -> None:
+    dot = {
+        tuple(line.strip(' ";').split('" -> "'))
+        for line in graph(place, "-o", "dot").out.splitlines()
+        if " -> " in line
+    }
+    mermaid = {
+        tuple(line.strip().split(" --> "))
+        for line in graph(place, "-o", "mermaid").out.splitlines()
+        if " --> " in line
+    }
+    assert ("flux-operator", "flux-instance") in dot
+    assert dot == mermaid
+
+
+def test_the_picture_is_svg_with_every_component(place: Path) -> None:
+    data = json.loads(graph(place, "-o", "json").out)["data"]
+
+    picture = ET.fromstring(graph(place, "-o", "svg").out)
+
+    shown = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert {one["name"] for one in data} <= shown
+
+
+def test_without_a_cluster_there_is_nothing_to_show(tmp_path: Path) -> None:
+    assert ran("init", str(tmp_path), "--preset", "home", program=REAL).status == 0
+
+    done = graph(tmp_path)
+
+    assert done.out.strip() == ""
+    assert "no cluster" in done.err
+
+
+def test_a_directory_without_a_configuration_says_so(tmp_path: Path) -> None:
+    done = ran("-C", str(tmp_path), "graph", program=REAL)
+
+    assert done.status != 0
+    assert "there is no configuration here" in done.err

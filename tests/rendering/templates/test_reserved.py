@@ -1,0 +1,43 @@
+"""Where templates must not write."""
+
+import pytest
+
+from stockman.rendering.templates.reserved import reserved
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/hooks/pre-commit",
+        ".GIT/config",
+        "vendor/.git/config",
+        ".stockman/rendered.lock",
+        "templates/config/another.j2",
+        "template/overrides/another.j2",
+        "cluster.yaml",
+        "Nodes.yaml",
+        "cluster.toml",
+        "age.key",
+        "talos/talsecret.sops.yaml",
+    ],
+)
+def test_paths_that_are_not_for_templates_are_refused(path: str) -> None:
+    problem = reserved(path, "templates/config/x")
+
+    assert problem is not None
+    assert (problem.code, problem.where) == ("template.reserved", "templates/config/x")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".gitignore",
+        ".github/workflows/own.yaml",
+        "templates",
+        "kubernetes/apps/default/echo/ks.yaml",
+        "kubernetes/apps/default/echo/app/cluster.yaml",
+        "talos/talconfig.yaml",
+    ],
+)
+def test_all_other_paths_are_free(path: str) -> None:
+    assert reserved(path, "templates/config/x") is None
