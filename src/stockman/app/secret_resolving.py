@@ -7,9 +7,8 @@ and rendered files only, and prints as `***`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from stockman.app import unresolved as trouble
 from stockman.app.keyring import Keyring
@@ -17,15 +16,15 @@ from stockman.app.secret_reading import read_secret_file, unlocked
 from stockman.app.unresolved import Reason
 from stockman.model.desired import Desired
 from stockman.model.errors import StockmanError
-from stockman.model.origin import Origin, Position, Traced
+from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problem, Problems
-from stockman.model.record import fields_of, is_record, record
+from stockman.model.record import record
 from stockman.model.secret import Secret, SecretForm
+from stockman.model.secrets_within import with_secrets
 
 if TYPE_CHECKING:
     from stockman.crypto.sops.opening import Opened
 
-T = TypeVar("T")
 _LONGEST = 1 << 20
 
 
@@ -50,7 +49,7 @@ class Surroundings:
 def resolve_secrets(desired: Desired, around: Surroundings) -> Resolved:
     """Follow every reference; all that fail are reported, each where it is written."""
     resolving = _Resolving(around)
-    found = resolving.value(desired, None)
+    found = with_secrets(desired, resolving.secret)
     return Resolved(desired=found, problems=resolving.problems)
 
 
@@ -75,35 +74,7 @@ class _Resolving:
         self._opened: dict[str, Opened | Reason] = {}
         self.problems = Problems()
 
-    def value(self, value: T, origin: Origin | None) -> T:
-        """A value with all secrets inside of it resolved; the same object where there are none."""
-        found: object = value
-        if isinstance(value, Secret):
-            found = self._secret(value, origin)
-        elif is_record(value):
-            found = self._record(value)
-        elif isinstance(value, tuple):
-            items = tuple(self.value(item, origin) for item in value)
-            found = value if all(map(_is, items, value)) else items
-        elif isinstance(value, dict):
-            made = {key: self.value(item, origin) for key, item in value.items()}
-            same = all(made[key] is item for key, item in value.items())
-            found = value if same else made
-        return found  # type: ignore[return-value]  # of the type of the value, piece by piece
-
-    def _record(self, value: object) -> object:
-        changed: dict[str, object] = {}
-        for one in fields_of(value):  # type: ignore[arg-type]  # asked with `is_record`
-            if not one.metadata.get("shown", True):
-                continue
-            old = getattr(value, one.name)
-            where = value.where(one.name) if isinstance(value, Traced) else None
-            new = self.value(old, where)
-            if new is not old:
-                changed[one.name] = new
-        return replace(value, **changed) if changed else value  # type: ignore[type-var]
-
-    def _secret(self, secret: Secret, origin: Origin | None) -> Secret:
+    def secret(self, secret: Secret, origin: Origin | None) -> Secret:
         if secret.form is SecretForm.LITERAL:
             return secret
         try:
@@ -209,7 +180,3 @@ def _problem(secret: Secret, origin: Origin | None, reason: Reason) -> Problem:
         why=reason.why,
         fix=reason.fix,
     )
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from enum import Enum
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
@@ -20,18 +21,49 @@ _FIELDS = "__record_fields__"
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Make a class a record: immutable, compared by value, built by keyword."""
-    annotations = cls.__annotations__
-    # Strings are searched for markers that records do not have; that takes most of the time.
-    cls.__annotations__ = {
-        name: hint if "ClassVar" in str(hint) else object for name, hint in annotations.items()
+    found = {
+        name: one
+        for base in reversed(cls.__mro__[1:])
+        for name, one in getattr(base, _DATACLASS_FIELDS, {}).items()
     }
-    made = dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
-    cls.__annotations__ = annotations
-    setattr(made, _FIELDS, fields(made))  # type: ignore[arg-type]  # a dataclass since the line above
-    for one in made.__record_fields__:  # type: ignore[attr-defined]
-        one.type = annotations.get(one.name, one.type)
+    for name, hint in get_annotations(cls).items():
+        if "ClassVar" not in str(hint):
+            found[name] = _field(cls, name, hint)
+    setattr(cls, _DATACLASS_FIELDS, found)
+    setattr(cls, _FIELDS, tuple(found.values()))
     for method in (_init, _repr, _eq, _hash, _setattr, _delattr):
-        setattr(made, f"__{method.__name__.strip('_')}__", method)
+        setattr(cls, f"__{method.__name__.strip('_')}__", method)
+    return cls
+
+
+@dataclass
+class _Example:
+    field: int
+
+
+_DATACLASS_FIELDS = "__dataclass_fields__"
+_USUAL = fields(_Example)[0]
+
+
+def _field(cls: type, name: str, hint: object) -> Field[Any]:
+    """A field as `dataclasses` describes it, so that `fields` and `replace` know it.
+
+    Strings are not searched for the markers that only other dataclasses have: that takes most of
+    the time.
+    """
+    default = cls.__dict__.get(name, MISSING)
+    if isinstance(default, Field):
+        made = default
+        if made.default is MISSING:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, made.default)
+    else:
+        made = field(default=default)
+    if isinstance(made.default, list | dict | set):
+        raise ValueError(f"{cls.__name__}.{name} would share one default among all")
+    made.name, made.type, made.kw_only = name, hint, True
+    made._field_type = _USUAL._field_type  # type: ignore[attr-defined]
     return made
 
 

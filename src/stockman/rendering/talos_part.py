@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from stockman.config.noted import Noted
@@ -15,8 +14,8 @@ from stockman.model.desired import Cluster, Desired, Talos
 from stockman.model.names import NodeName
 from stockman.model.origin import Origin
 from stockman.model.problem import Problems
-from stockman.model.record import fields_of, is_record
 from stockman.model.secret import Secret, SecretForm
+from stockman.model.secrets_within import with_secrets
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 from stockman.rendering.version_markers import MARKERS
 from stockman.talos.bundle import (
@@ -143,14 +142,4 @@ def settled(value: _T, instead: Secret = _EMPTY) -> _T:
 
     They end up in encrypted files, which are not made while secrets cannot be resolved.
     """
-    if isinstance(value, Secret):
-        return value if value.form is SecretForm.LITERAL else instead  # type: ignore[return-value]
-    if isinstance(value, dict):
-        return {key: settled(item, instead) for key, item in value.items()}  # type: ignore[return-value]
-    if isinstance(value, tuple) and type(value) is tuple:
-        return tuple(settled(item, instead) for item in value)  # type: ignore[return-value]
-    if not is_record(value):
-        return value
-    held = {one.name: getattr(value, one.name) for one in fields_of(value)}
-    changed = {name: new for name, old in held.items() if (new := settled(old, instead)) != old}
-    return replace(value, **changed) if changed else value  # type: ignore[return-value]
+    return with_secrets(value, lambda one, _: one if one.form is SecretForm.LITERAL else instead)
