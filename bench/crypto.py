@@ -44,7 +44,8 @@ stringData:
 def sops_files(directory: Path, sops: Path, age_keygen: Path) -> list[Ratio]:
     """100 files encrypted and decrypted, against one call of `sops` per file and direction."""
     from stockman.crypto.age.identities import parse_identities
-    from stockman.crypto.sops.files import Recipe, decrypt, encrypt
+    from stockman.crypto.sops.files import decrypt, encrypt
+    from stockman.crypto.sops.recipe import Recipe
     from stockman.crypto.sops.sealing import Fresh
 
     key = directory / "age.key"

@@ -94,7 +94,8 @@ def workspace(directory: Path) -> None:
     """A directory of stockman with so many nodes, its key and its secrets bundle."""
     from stockman.crypto import age_keys
     from stockman.crypto.age.identities import parse_identities
-    from stockman.crypto.sops.files import Recipe, encrypt
+    from stockman.crypto.sops.files import encrypt
+    from stockman.crypto.sops.recipe import Recipe
     from stockman.crypto.sops.sealing import Fresh
     from stockman.model.version import Version
     from stockman.talos.bundle import bundle_text, new_bundle

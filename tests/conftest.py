@@ -6,6 +6,8 @@ import sys
 
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["stockman.lab.testing.plugin"]
+
 settings.register_profile(
     "ci",
     database=None,

@@ -295,5 +295,11 @@ PROGRAMS: tuple[Program, ...] = (
     _unpacked("genisoimage", "1.1.11", "genisoimage"),
     _unpacked("xorriso", "1.5.4", "xorriso", "libisoburn1", "libisofs6", "libburn4", "libjte2"),
     _unpacked("bsdtar", "3.6.2", "libarchive-tools", "libarchive13"),
+    _unpacked(
+        *("qemu-img", "7.2", "qemu-utils"),
+        *("libaio1", "libfuse3-3", "libglib2.0-0", "libnuma1", "liburing2"),
+    ),
+    _unpacked("sgdisk", "1.0.9", "gdisk", "libpopt0"),
+    _unpacked("zstd", "1.5.4", "zstd"),
     _debian("git", "2.39", "git"),
 )

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs._ext import commands, compatibility, components, exits, keys, presets, problems
+from docs._ext import (
+    commands,
+    compatibility,
+    components,
+    exits,
+    keys,
+    lab_calls,
+    presets,
+    problems,
+)
 from docs._ext.places import GENERATED
 
-_MAKERS = (commands, keys, problems, components, exits, presets, compatibility)
+_MAKERS = (commands, keys, problems, components, exits, presets, compatibility, lab_calls)
 
 
 def generated() -> dict[str, str]:

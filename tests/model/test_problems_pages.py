@@ -25,6 +25,7 @@ from stockman.model.problem import Problem
 from stockman.model.problems import codes, page
 from tests.adapters.fake_registry import Answer, FakeRegistry
 from tests.app import leak_problems, secret_troubles
+from tests.app.lab_problems import MADE_BY_CALL as LABS
 from tests.app.machine_problems import MADE_BY_CALL as ASSEMBLIES
 from tests.app.private_problems import MADE_BY_CALL as PRIVATE
 from tests.catalog import problems as catalog_problems
@@ -75,6 +76,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "registry.unreachable": lambda: listed(Answer(429)),
     "workspace.no-directory": lambda: unread(Path("meadow")),
     **crypto_problems.MADE_BY_CALL,
+    **LABS,
     **talos_problems.MADE_BY_CALL,
     **leak_problems.MADE_BY_CALL,
     **secret_troubles.MADE_BY_CALL,

@@ -16,9 +16,10 @@ COMPLETION_VARIABLE = "_STOCKMAN_COMPLETE"
 START = "Start"
 LOOK = "Look"
 SECRETS = "Secrets"
+REHEARSE = "Rehearse"
 UNDERSTAND = "Understand"
 
-SECTIONS = (START, LOOK, SECRETS, UNDERSTAND)
+SECTIONS = (START, LOOK, SECRETS, REHEARSE, UNDERSTAND)
 """Headings of the overview, in its order."""
 
 
@@ -109,6 +110,51 @@ COMMANDS: Registry = {
         "stockman.cli.convert:convert",
         "Turn files of one dialect into those of the other.",
         LOOK,
+    ),
+    "lab": Entry(
+        "stockman.cli.lab:lab",
+        "Run a simulated Proxmox VE on this machine, and make things go wrong in it.",
+        REHEARSE,
+    ),
+    "lab up": Entry(
+        "stockman.cli.lab_up:lab_up",
+        "Start a lab: hosts of a simulated Proxmox VE that answer on loopback addresses.",
+        REHEARSE,
+    ),
+    "lab status": Entry(
+        "stockman.cli.lab_look:lab_status",
+        "Show what a running lab holds, and what time it is there.",
+        REHEARSE,
+    ),
+    "lab env": Entry(
+        "stockman.cli.lab_look:lab_env",
+        "Print the variables by which clients find a running lab.",
+        REHEARSE,
+    ),
+    "lab fault": Entry(
+        "stockman.cli.lab_steer:lab_fault",
+        "Make something go wrong in a running lab, or list what does.",
+        REHEARSE,
+    ),
+    "lab clock": Entry(
+        "stockman.cli.lab_steer:lab_clock",
+        "Show the time of a running lab, let some of it pass, or change its speed.",
+        REHEARSE,
+    ),
+    "lab log": Entry(
+        "stockman.cli.lab_look:lab_log",
+        "Show the requests that a running lab answered last.",
+        REHEARSE,
+    ),
+    "lab coverage": Entry(
+        "stockman.cli.lab_look:lab_coverage",
+        "Show which calls of the API a lab answers; the others it refuses as unknown.",
+        REHEARSE,
+    ),
+    "lab down": Entry(
+        "stockman.cli.lab_steer:lab_down",
+        "Stop a running lab; its state is kept.",
+        REHEARSE,
     ),
     "secrets": Entry(
         "stockman.cli.secrets:secrets",

@@ -1,0 +1,1 @@
+"""The lab of a user: one world in one file, served until it is told to stop."""

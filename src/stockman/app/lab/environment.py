@@ -1,0 +1,53 @@
+"""What clients need to know to reach a lab, as variables that they read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stockman.app.lab.places import LabPlaces
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.pve.access.state import ROOT
+from stockman.lab.pve.access.tokens import TokenChange, create_token
+
+if TYPE_CHECKING:
+    from stockman.lab.doors.serving import Serving
+    from stockman.lab.pve.cluster import Cluster
+
+TOKEN = "lab"
+"""The name of the token that a lab makes for its user."""
+
+
+def environment(serving: Serving, places: LabPlaces) -> dict[str, str]:
+    """Variables by name; those of the first cluster have the names that clients know."""
+    found: dict[str, str] = {}
+    authorities = []
+    for number, cluster in enumerate(serving.world.clusters.values()):
+        place = next(one for one in serving.places if one.cluster == cluster.name)
+        suffix = "" if number == 0 else f"_{number + 1}"
+        found[f"PROXMOX_VE_ENDPOINT{suffix}"] = f"https://{place.address}:{place.port}/"
+        found[f"PROXMOX_VE_API_TOKEN{suffix}"] = f"{ROOT}!{TOKEN}={_secret(cluster)}"
+        authorities.append(serving.authority(cluster).certificate.pem)
+    _write(places.authority, "".join(authorities))
+    found["PROXMOX_VE_INSECURE"] = "true"
+    found["STOCKMAN_LAB_CA"] = str(places.authority.resolve())
+    moved = [one for one in serving.places if one.port != 8006]
+    if moved:
+        found["STOCKMAN_LAB_PORTS"] = ",".join(
+            f"{one.host}={one.address}:{one.port}" for one in moved
+        )
+    return found
+
+
+def _secret(cluster: Cluster) -> str:
+    """The token of root, with all its rights; made where there is none."""
+    access = cluster.state.access
+    user = access.users[ROOT]
+    if TOKEN not in user.tokens:
+        change = TokenChange(privsep=False)
+        create_token(access, Caller(ROOT, TOKEN), change, cluster.around.dice.random_bytes)
+    return user.tokens[TOKEN].secret
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, "ascii")

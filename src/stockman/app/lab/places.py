@@ -1,0 +1,75 @@
+"""Where a lab keeps what: its state, and how to reach it while it runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from stockman.model.errors import NotFound
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+DEFAULT = ".stockman/lab.state"
+
+
+@record
+class LabPlaces:
+    """The files of one lab."""
+
+    state: Path
+
+    @property
+    def lock(self) -> Path:
+        """Held by the process that serves it."""
+        return self.state.with_name(f"{self.state.name}.lock")
+
+    @property
+    def run(self) -> Path:
+        """There while it runs: process, port and token of the door for who runs it."""
+        return self.state.with_name(f"{self.state.name}.run")
+
+    @property
+    def authority(self) -> Path:
+        """The certificate authority of its hosts."""
+        return self.state.with_name(f"{self.state.name}.ca.pem")
+
+    @property
+    def log(self) -> Path:
+        """What a lab in the background says."""
+        return self.state.with_name(f"{self.state.name}.log")
+
+
+@record
+class Running:
+    """A lab that runs."""
+
+    pid: int
+    port: int
+    token: Secret
+
+
+def running(places: LabPlaces) -> Running:
+    """The lab that is served from a state; refuses where none is."""
+    try:
+        found = json.loads(places.run.read_bytes())
+        return Running(
+            pid=int(found["pid"]),
+            port=int(found["port"]),
+            token=Secret(str(found["token"])),
+        )
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(absent(places)) from None
+    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+        raise NotFound(absent(places)) from None
+
+
+def absent(places: LabPlaces) -> Problem:
+    """No lab runs on a state."""
+    return Problem(
+        code="lab.absent",
+        what="no lab is running",
+        where=str(places.state),
+        why="nothing serves this state now",
+        fix="start one with `stockman lab up`, or name the state of one that runs with --state",
+    )

@@ -1,0 +1,165 @@
+"""Serving a lab: load or make its world, open the doors, and keep the state on the way out."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from stockman.adapters.private_files import replace_private_file
+from stockman.app.lab import problems
+from stockman.app.lab.places import LabPlaces
+from stockman.lab.core.saved import Unreadable
+from stockman.lab.doors.control import ControlDoor
+from stockman.lab.doors.serving import Manner, PortTaken, Serving
+from stockman.lab.world.file import read_world, world_file
+from stockman.lab.world.world import World
+from stockman.model.record import record
+from stockman.ports.clock import Clock
+from stockman.ports.entropy import Entropy
+
+_TOKEN_BYTES = 24
+
+
+@record
+class LabWish:
+    """What a new lab should be, and how it is served."""
+
+    preset: str
+    network: IPv4Network
+    profile: str
+    speed: float | None
+    """Seconds inside for one outside. None: as fast as possible."""
+    seed: int = 1
+    slow_refusals: bool = False
+
+
+@record
+class Doors:
+    """What serving needs from the system."""
+
+    clock: Clock
+    entropy: Entropy
+
+
+def serve(places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], None]) -> None:
+    """Serve a lab until it is told to stop; its state is kept then."""
+    _prepare(places)
+    with _locked(places):
+        world = _world(places, wish, doors)
+        tag = doors.entropy.random_bytes(4).hex()
+        try:
+            asyncio.run(_served(world, places, wish, doors, ready))
+        except PortTaken as taken:
+            raise problems.port_taken(taken.address, taken.port) from None
+        finally:
+            places.run.unlink(missing_ok=True)
+        _keep(places, world, tag)
+
+
+async def _served(
+    world: World, places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], None]
+) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        manner = Manner(speed=wish.speed, slow_refusals=wish.slow_refusals)
+        serving = Serving(world, manner, Path(scratch), doors.clock.now())
+        await serving.start()
+        control: ControlDoor | None = None
+        try:
+            token = doors.entropy.random_bytes(_TOKEN_BYTES).hex()
+            control = ControlDoor(serving, token, partial(_environment, serving, places))
+            port = await control.start()
+            content = {"pid": os.getpid(), "port": port, "token": token}
+            replace_private_file(places.run, json.dumps(content).encode(), tag=token[:8])
+            _listen_for_the_end(control)
+            ready()
+            await control.ending
+        finally:
+            if control is not None:
+                await control.stop()
+            await serving.stop()
+
+
+def _environment(serving: Serving, places: LabPlaces) -> dict[str, str]:
+    from stockman.app.lab.environment import environment
+
+    return environment(serving, places)
+
+
+def _listen_for_the_end(control: ControlDoor) -> None:
+    loop = asyncio.get_running_loop()
+
+    def end() -> None:
+        if not control.ending.done():
+            control.ending.set_result(None)
+
+    if threading.current_thread() is not threading.main_thread():
+        return  # signals reach the main thread only
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, end)
+
+
+def _prepare(places: LabPlaces) -> None:
+    try:
+        places.state.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise problems.unwritable(places.state, error.strerror or "") from None
+
+
+@contextmanager
+def _locked(places: LabPlaces) -> Iterator[None]:
+    try:
+        descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise problems.unwritable(places.state, error.strerror or "") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise problems.served_already(places.state) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _world(places: LabPlaces, wish: LabWish, doors: Doors) -> World:
+    try:
+        content = places.state.read_bytes()
+    except FileNotFoundError:
+        return _new_world(wish, doors)
+    except OSError as error:
+        raise problems.damaged(places.state, f"the system says: {error.strerror}") from None
+    try:
+        return World(read_world(content))
+    except Unreadable as error:
+        raise problems.damaged(places.state, str(error)) from None
+
+
+def _new_world(wish: LabWish, doors: Doors) -> World:
+    from stockman.lab.world.preset import Wish, preset_world
+
+    return preset_world(
+        Wish(
+            preset=wish.preset,
+            network=wish.network,
+            profile=wish.profile,
+            seed=wish.seed,
+            now=float(int(doors.clock.now().timestamp())),
+        )
+    )
+
+
+def _keep(places: LabPlaces, world: World, tag: str) -> None:
+    try:
+        replace_private_file(places.state, world_file(world.state), tag=tag)
+    except OSError as error:
+        raise problems.unwritable(places.state, error.strerror or "") from None

@@ -1,0 +1,63 @@
+"""What a user asks a lab for, read and checked."""
+
+from __future__ import annotations
+
+from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
+
+from stockman.app.lab.serve import LabWish
+from stockman.model.errors import WrongUsage
+from stockman.model.problem import Problem
+
+_LOOPBACK = IPv4Network("127.0.0.0/8")
+_LONGEST_PREFIX = 24
+_FASTEST = 100_000.0
+
+
+def wish(
+    preset: str, network: str, profile: str, speed: str, *, slow_refusals: bool = False
+) -> LabWish:
+    """What is wanted; refuses networks that are not this machine's alone, and odd speeds."""
+    return LabWish(
+        preset=preset,
+        network=_network(network),
+        profile=profile,
+        speed=speed_of(speed),
+        slow_refusals=slow_refusals,
+    )
+
+
+def speed_of(text: str) -> float | None:
+    """Seconds inside for one outside. None: as fast as possible."""
+    if text == "max":
+        return None
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 0 < speed <= _FASTEST:
+        raise WrongUsage(
+            Problem(
+                code="lab.speed",
+                what=f"{text!r} is no speed",
+                why="a speed is how many seconds pass inside for one outside",
+                fix="write a number from above 0 to 100000, or `max`",
+            )
+        )
+    return speed
+
+
+def _network(text: str) -> IPv4Network:
+    try:
+        found = IPv4Network(text)
+    except (AddressValueError, NetmaskValueError, ValueError):
+        found = None
+    if found is None or not found.subnet_of(_LOOPBACK) or found.prefixlen > _LONGEST_PREFIX:
+        raise WrongUsage(
+            Problem(
+                code="lab.network",
+                what=f"{text!r} is no network for a lab",
+                why="hosts of a lab answer on loopback addresses only, one for each",
+                fix="write a network inside 127.0.0.0/8 of /24 or larger, such as 127.66.0.0/16",
+            )
+        )
+    return found

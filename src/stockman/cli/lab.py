@@ -1,0 +1,16 @@
+"""`stockman lab`: a simulated Proxmox VE to rehearse on."""
+
+from __future__ import annotations
+
+from stockman.cli.group import group
+
+
+@group(
+    examples={
+        "stockman lab up --preset three-node --detach": "three hosts that answer on this machine",
+        'eval "$(stockman lab env)"': "let clients of Proxmox VE find them",
+        "stockman lab down": "stop them, and keep their state",
+    }
+)
+def lab() -> None:
+    """Run a simulated Proxmox VE on this machine, and make things go wrong in it."""

@@ -1,0 +1,32 @@
+"""Options that the commands of the lab share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from stockman.cli import options
+
+if TYPE_CHECKING:
+    from stockman.app.lab.places import LabPlaces
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def state(function: F) -> F:
+    """`--state`: which lab is meant."""
+    return click.option(
+        "--state",
+        metavar="FILE",
+        default=None,
+        help="File that holds the lab. Default: .stockman/lab.state.",
+    )(function)
+
+
+def places(ctx: click.Context, given: str | None) -> LabPlaces:
+    """The files of the lab that is meant."""
+    from stockman.app.lab.places import DEFAULT, LabPlaces
+
+    return LabPlaces(state=options.directory(ctx) / (given or DEFAULT))

@@ -1,0 +1,153 @@
+"""`stockman lab down|clock|fault`: what is done with a lab that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import click
+
+from stockman.cli import lab_options, options
+from stockman.cli.command import command
+from stockman.cli.output import Output, show
+from stockman.cli.screen import Screen, current
+from stockman.cli.tables import table
+
+_POINTS = (
+    "request", "task", "allocate", "download", "boot", "shutdown", "agent", "resources",
+    "authenticate", "host", "quorum", "ssh",
+)  # fmt: skip
+_EFFECTS = (
+    "fail", "do-then-fail", "claim", "delay", "hang", "cut", "do-then-cut", "lie", "corrupt",
+    "kill",
+)  # fmt: skip
+
+
+@command(name="down", examples={"stockman lab down": "stop it and keep its state"})
+@lab_options.state
+@click.pass_context
+def lab_down(ctx: click.Context, state: str | None) -> None:
+    """Stop a running lab; its state is kept."""
+    from stockman.app.lab.background import ended
+    from stockman.app.lab.remote import tell
+
+    places = lab_options.places(ctx, state)
+    tell(places, "down", {})
+    ended(places)
+    current().note(f"the lab is kept in {places.state}")
+
+
+@command(
+    name="clock",
+    examples={
+        "stockman lab clock": "what time it is inside",
+        "stockman lab clock --advance 7200": "let two hours pass at once",
+        "stockman lab clock --speed 60": "a minute for every second from now on",
+    },
+)
+@click.option("--advance", type=click.FloatRange(0), metavar="SECONDS", help="Let time pass.")
+@click.option("--speed", metavar="1|60|max", help="Go on at another speed.")
+@options.output
+@lab_options.state
+@click.pass_context
+def lab_clock(
+    ctx: click.Context,
+    advance: float | None,
+    speed: str | None,
+    output: Output,
+    state: str | None,
+) -> None:
+    """Show the time of a running lab, let some of it pass, or change its speed."""
+    from stockman.app.lab.remote import tell
+    from stockman.app.lab.wishes import speed_of
+
+    wanted: dict[str, object] = {}
+    if advance is not None:
+        wanted["advance"] = advance
+    if speed is not None:
+        wanted["speed"] = speed_of(speed)
+    found = cast("dict[str, Any]", tell(lab_options.places(ctx, state), "clock", wanted))
+    show(found, kind="LabClock", output=output, human=_clock_lines)
+
+
+def _clock_lines(found: dict[str, Any], screen: Screen) -> Iterator[str]:
+    from datetime import UTC, datetime
+
+    del screen
+    speed = "max" if found["speed"] is None else f"{found['speed']:g}"
+    yield f"{datetime.fromtimestamp(found['now'], UTC):%Y-%m-%d %H:%M:%S} UTC, speed {speed}"
+
+
+@command(
+    name="fault",
+    examples={
+        "stockman lab fault": "list what goes wrong",
+        "stockman lab fault task fail --match type=qmclone": "let the next clone fail",
+        "stockman lab fault request fail --status 596 --times 3 --match method=POST": (
+            "let three requests end without an answer of the host"
+        ),
+        "stockman lab fault host kill --match node=neo": "take the power from a host",
+        "stockman lab fault --file faults.yaml": "all that a file lists",
+        "stockman lab fault --remove 2": "take one back",
+    },
+)
+@click.argument("point", required=False, type=options.Choice(_POINTS))
+@click.argument("effect", required=False, type=options.Choice(_EFFECTS))
+@click.option("--match", multiple=True, metavar="FACT=PATTERN", help="Only where this fits.")
+@click.option("--message", default="", help="Text of the error.")
+@click.option("--status", type=click.IntRange(400, 599), default=None, help="Status of the error.")
+@click.option("--seconds", type=click.FloatRange(0), default=0.0, help="Length of a delay or lie.")
+@click.option("--after", type=click.FloatRange(0), default=None, metavar="SECONDS",
+              help="Not before so much time has passed inside.")  # fmt: skip
+@click.option("--for", "lasting", type=click.FloatRange(0), default=None, metavar="SECONDS",
+              help="No longer than that.")  # fmt: skip
+@click.option("--skip", type=click.IntRange(0), default=0, help="Occasions to spare first.")
+@click.option("--times", default="1", metavar="N|always", show_default=True, help="How often.")
+@click.option("--file", type=click.Path(exists=True, dir_okay=False), help="Faults of a YAML file.")
+@click.option("--remove", type=int, default=None, metavar="NUMBER", help="Take one back.")
+@options.output
+@lab_options.state
+@click.pass_context
+def lab_fault(  # noqa: PLR0913  # one for each option
+    ctx: click.Context,
+    /,
+    point: str | None,
+    effect: str | None,
+    output: Output,
+    state: str | None,
+    file: str | None,
+    remove: int | None,
+    **how: Any,
+) -> None:
+    """Make something go wrong in a running lab, or list what does.
+
+    A fault strikes at a point (a request, a task, the boot of a guest) when all that is asked for
+    with --match fits, and does one thing: fail, delay, hang and so on. Patterns know * and ?.
+    """
+    from stockman.app.lab.faults import Wanted, faults_of, wanted_fault
+    from stockman.app.lab.remote import ask, tell
+
+    places = lab_options.places(ctx, state)
+    if remove is not None:
+        tell(places, "forget", {"number": remove})
+    for one in faults_of(file) if file else ():
+        tell(places, "faults", one)
+    if point is not None:
+        now = cast("dict[str, Any]", ask(places, "status"))["now"]
+        tell(places, "faults", wanted_fault(Wanted(point=point, effect=effect, **how), now))
+    found = cast("list[dict[str, Any]]", ask(places, "faults"))
+    show(found, kind="LabFaults", output=output, human=_fault_lines)
+
+
+def _fault_lines(found: list[dict[str, Any]], screen: Screen) -> Iterator[str]:
+    rows = [
+        [
+            str(one["number"]),
+            one["point"],
+            one["effect"],
+            " ".join(f"{name}={text}" for name, text in one["match"].items()) or "-",
+            f"{one['struck']} of {one['times'] if one['times'] is not None else 'always'}",
+        ]
+        for one in found
+    ]
+    yield from table(["NUMBER", "POINT", "EFFECT", "WHERE", "STRUCK"], rows, width=screen.width)

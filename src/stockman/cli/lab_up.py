@@ -1,0 +1,96 @@
+"""`stockman lab up`: start a lab."""
+
+from __future__ import annotations
+
+import click
+
+from stockman.cli import lab_options
+from stockman.cli.command import command
+from stockman.cli.options import Choice
+from stockman.cli.screen import current
+
+_PRESETS = ("three-node", "fifteen-node", "home", "single", "empty")
+
+
+@command(
+    name="up",
+    examples={
+        "stockman lab up": "three hosts, until Ctrl-C",
+        "stockman lab up --preset fifteen-node --pve 8.4 --detach": "another preset, in background",
+        "stockman lab up --speed 60": "a minute inside for every second outside",
+        "stockman lab up --state rehearsal.state": "one of several labs, with a file of its own",
+    },
+)
+@click.option(
+    "--preset",
+    type=Choice(_PRESETS),
+    default="three-node",
+    show_default=True,
+    help="Which hosts a new lab has.",
+)
+@click.option(
+    "--network",
+    metavar="CIDR",
+    default="127.66.0.0/16",
+    show_default=True,
+    help="Loopback network that the hosts of a new lab answer in.",
+)
+@click.option(
+    "--stage",
+    type=Choice(("hosts",)),
+    default="hosts",
+    show_default=True,
+    help="How far a new lab is: hosts without guests.",
+)
+@click.option(
+    "--pve",
+    type=Choice(("8.4", "9.1")),
+    default="9.1",
+    show_default=True,
+    help="Release of Proxmox VE that a new lab is.",
+)
+@click.option(
+    "--speed",
+    metavar="1|60|max",
+    default="max",
+    show_default=True,
+    help="Seconds that pass inside for one outside; `max` never waits.",
+)
+@click.option("--slow-refusals", is_flag=True, help="Answer failed logins 3 seconds late.")
+@click.option("--detach", is_flag=True, help="Serve in the background; stop with `lab down`.")
+@lab_options.state
+@click.pass_context
+def lab_up(  # noqa: PLR0913  # one for each option
+    ctx: click.Context,
+    preset: str,
+    network: str,
+    stage: str,
+    pve: str,
+    speed: str,
+    slow_refusals: bool,
+    detach: bool,
+    state: str | None,
+) -> None:
+    """Start a lab: hosts of a simulated Proxmox VE that answer on loopback addresses.
+
+    A state that is there is gone on with, and its preset, network and release hold; otherwise a
+    new one is made. The state is written when the lab stops. Every host serves the API on port
+    8006 of its own 127.x address with a certificate of the lab's own authority; `stockman lab env`
+    tells clients where. Nothing outside of this machine is ever dialled.
+    """
+    from stockman.adapters.system import SystemClock, SystemEntropy
+    from stockman.app.lab.background import detached
+    from stockman.app.lab.serve import Doors, serve
+    from stockman.app.lab.wishes import wish
+
+    del stage
+    places = lab_options.places(ctx, state)
+    wanted = wish(preset, network, pve, speed, slow_refusals=slow_refusals)
+    screen = current()
+    if detach:
+        detached(places, wanted)
+        screen.note(f"the lab runs; stop it with `stockman lab down` ({places.state})")
+        return
+    doors = Doors(clock=SystemClock(), entropy=SystemEntropy())
+    serve(places, wanted, doors, lambda: screen.note("the lab is ready; stop it with Ctrl-C"))
+    screen.note(f"the lab is kept in {places.state}")

@@ -1,0 +1,1 @@
+"""The certificate authority of a simulated cluster, and the certificates of its hosts."""

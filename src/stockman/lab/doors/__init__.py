@@ -1,0 +1,1 @@
+"""Doors into the world: what real clients connect to, and how time goes on meanwhile."""

@@ -1,0 +1,100 @@
+"""How time in the world follows time outside: as fast as possible, alike, or faster."""
+
+from __future__ import annotations
+
+import asyncio
+
+from stockman.lab.world.world import World
+
+
+class Pace:
+    """Moves the clock of a world while it is served.
+
+    `speed` is how many seconds pass inside for one outside. None: whatever is on its way has
+    happened as soon as nobody else wants something, and nobody waits for anything.
+    """
+
+    def __init__(self, world: World, speed: float | None) -> None:
+        self._world = world
+        self._loop = asyncio.get_running_loop()
+        self._speed = speed
+        self._inside = world.now
+        self._outside = self._loop.time()
+        self._timer: asyncio.TimerHandle | asyncio.Handle | None = None
+
+    @property
+    def speed(self) -> float | None:
+        return self._speed
+
+    @property
+    def now(self) -> float:
+        """The moment that it is inside."""
+        return self._world.now
+
+    def set_speed(self, speed: float | None) -> None:
+        """Go on at another speed."""
+        self.catch_up()
+        self._speed = speed
+        self._inside, self._outside = self._world.now, self._loop.time()
+        self.go_on()
+
+    def catch_up(self) -> None:
+        """Bring the world up to this moment; called before anybody looks at it."""
+        if self._speed is not None:
+            passed = (self._loop.time() - self._outside) * self._speed
+            self._world.timeline.run_until(self._inside + passed)
+
+    def jump(self, seconds: float) -> None:
+        """Let time inside pass at once."""
+        self.catch_up()
+        self._world.advance(seconds)
+        self._inside, self._outside = self._world.now, self._loop.time()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """See to it that what is planned happens; called after anything was planned."""
+        upcoming = self._world.timeline.next_at
+        if self._timer is not None:
+            if self._speed is None and upcoming is not None:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if upcoming is None:
+            return
+        if self._speed is None:
+            self._timer = self._loop.call_soon(self._happen)
+        else:
+            ahead = max(upcoming - self._world.now, 0.0) / self._speed
+            self._timer = self._loop.call_later(ahead, self._happen)
+
+    async def wait(self, seconds: float) -> None:
+        """Let so many seconds pass inside."""
+        if self._speed is None:
+            self._world.advance(seconds)
+            return
+        until: asyncio.Future[None] = self._loop.create_future()
+        timer = self._loop.call_later(seconds / self._speed, _wake, until)
+        try:
+            await until
+        finally:
+            timer.cancel()
+        self.catch_up()
+
+    def stop(self) -> None:
+        """Let the world stand still."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _happen(self) -> None:
+        self._timer = None
+        if self._speed is None:
+            self._world.settle()
+        else:
+            self.catch_up()
+        self.go_on()
+
+
+def _wake(until: asyncio.Future[None]) -> None:
+    if not until.done():
+        until.set_result(None)

@@ -1,0 +1,95 @@
+"""What a guest gets from its networks: leases, and addresses that it makes itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, IPv6Network, ip_address, ip_interface
+from typing import Protocol
+
+from stockman.lab.guest.nic import NicView
+
+_LINK_LOCAL = IPv6Network("fe80::/64")
+
+
+class Network(Protocol):
+    """Everything outside of the guests that answers on their bridges."""
+
+    def lease(self, nic: NicView, version: int) -> str | None:
+        """The address with prefix that a card gets over DHCP, the same each time. None: none."""
+        ...
+
+    def prefix(self, nic: NicView) -> str | None:
+        """The IPv6 network that a router announces. None: there is no router."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Pool:
+    """Addresses of one network for those who ask."""
+
+    bridge: str
+    vlan: int | None = None
+    """None: untagged."""
+    first: str
+    """With prefix: `127.66.1.100/24`."""
+    count: int
+    announced: bool = False
+    """Of IPv6: whether a router announces the network, so that guests make their own addresses."""
+    leases: dict[str, int] = field(default_factory=dict)
+    """Places by MAC address, in small letters."""
+
+    @property
+    def version(self) -> int:
+        return ip_interface(self.first).version
+
+    def lease(self, mac: str) -> str | None:
+        """The address of a card. None: all are taken."""
+        mac = mac.lower()
+        if mac not in self.leases:
+            taken = set(self.leases.values())
+            free = next((place for place in range(self.count) if place not in taken), None)
+            if free is None:
+                return None
+            self.leases[mac] = free
+        start = ip_interface(self.first)
+        address = ip_address(int(start.ip) + self.leases[mac])
+        return f"{address}/{start.network.prefixlen}"
+
+    def forget(self, mac: str) -> None:
+        """Free the place of a card that is gone."""
+        self.leases.pop(mac.lower(), None)
+
+
+@dataclass(slots=True)
+class Pools:
+    """A network that is pools of addresses, by bridge and VLAN."""
+
+    pools: list[Pool] = field(default_factory=list)
+
+    def lease(self, nic: NicView, version: int) -> str | None:
+        pool = self._pool(nic, version)
+        return None if pool is None else pool.lease(nic.mac)
+
+    def prefix(self, nic: NicView) -> str | None:
+        pool = self._pool(nic, 6)
+        return str(ip_interface(pool.first).network) if pool and pool.announced else None
+
+    def _pool(self, nic: NicView, version: int) -> Pool | None:
+        place = (nic.bridge, nic.vlan, version)
+        return next(
+            (one for one in self.pools if (one.bridge, one.vlan, one.version) == place), None
+        )
+
+
+def link_local(mac: str) -> str:
+    """The address that a card gives itself."""
+    return self_made(str(_LINK_LOCAL), mac)
+
+
+def self_made(prefix: str, mac: str) -> str:
+    """The address that a card makes of an announced network and its MAC address."""
+    octets = bytearray.fromhex(mac.replace(":", ""))
+    octets[0] ^= 0x02
+    number = int.from_bytes(octets[:3] + b"\xff\xfe" + octets[3:], "big")
+    network = IPv6Network(prefix)
+    return f"{IPv6Address(int(network.network_address) | number)}/{network.prefixlen}"

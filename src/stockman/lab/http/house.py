@@ -1,0 +1,65 @@
+"""The rules of a server: what it takes, how much of it, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from stockman.lab.http.messages import Admission, Request
+from stockman.model.record import record
+
+
+class Cancellable(Protocol):
+    """Something that was going to happen."""
+
+    def cancel(self) -> None:
+        """Let it not happen."""
+        ...
+
+
+class Timers(Protocol):
+    """Measures how long a connection is silent; every event loop is one."""
+
+    def time(self) -> float:
+        """Seconds since some moment."""
+        ...
+
+    def call_later(self, delay: float, callback: Callable[[], None], /) -> Cancellable:
+        """Call back after so many seconds."""
+        ...
+
+
+def everyone(request: Request) -> None:
+    """Lets every request in."""
+
+
+def nowhere(request: Request) -> bool:
+    """No request is an upload."""
+    return False
+
+
+@record
+class House:
+    """The rules of one server; the values are those of the API proxy of Proxmox VE."""
+
+    server: str = "pve-api-daemon/3.0"
+    methods: frozenset[str] = frozenset({"GET", "POST", "PUT", "DELETE"})
+    with_body: frozenset[str] = frozenset({"POST", "PUT"})
+    header_lines: int = 64
+    """From this many on, the empty line at the end counted, a request is left unanswered."""
+    header_bytes: int = 8 * 1024
+    body_bytes: int = 512 * 1024
+    requests: int = 100
+    """How many requests one connection may carry."""
+    silence: float = 5.0
+    """After how many seconds without a byte a connection ends."""
+    connections: int = 500
+    """How many are served at a time; others wait, and near it none is kept alive."""
+    compress_above: int = 1024
+    admit: Admission = everyone
+    """Asked before a body is read, as that is when the real server looks at who asks."""
+    is_upload: Callable[[Request], bool] = nowhere
+    """Whether a body is a file in a form, which may be of any size."""
+    spool: Path | None = None
+    """Where uploads lie until they are answered; None: where the system keeps such files."""

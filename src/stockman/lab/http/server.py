@@ -1,0 +1,160 @@
+"""A server for one address: it counts connections, waits for handlers, and stops when asked."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from stockman.lab.http.connection import Connection
+from stockman.lab.http.house import House, Timers
+from stockman.lab.http.messages import Handler, Outcome
+from stockman.lab.http.writing import http_date
+
+_BACKLOG = 1024
+_RESERVE = 20
+"""So many connections below the largest number of them, none is kept alive."""
+_SMALL_HOUSE = 100
+"""A server with no more connections than this has no such reserve."""
+
+
+Context = ssl.SSLContext | Callable[[], ssl.SSLContext] | None
+"""How a server speaks TLS: a context, a function that makes it when it is needed, or not at all."""
+
+
+class HttpServer:
+    """Hands requests to a handler and sends back what it says."""
+
+    def __init__(
+        self,
+        handler: Handler,
+        now: Callable[[], float],
+        house: House | None = None,
+        timers: Timers | None = None,
+    ) -> None:
+        self.handler = handler
+        self.house = house or House()
+        self._context: Context = None
+        self.timers: Timers
+        self._given_timers = timers
+        self._now = now
+        self._second = -1
+        self._date = ""
+        self._listener: asyncio.Server | None = None
+        self._served: set[Connection] = set()
+        self._waiting: deque[Connection] = deque()
+        self._work: dict[asyncio.Future[Outcome], Connection] = {}
+        self._farewell: asyncio.Event | None = None
+        reserve = _RESERVE if self.house.connections > _SMALL_HOUSE else 0
+        self._crowd = self.house.connections - reserve
+
+    async def start(self, address: str, port: int, context: Context = None) -> int:
+        """Listen, encrypted if there is a context, and tell on which port; `OSError` if taken."""
+        loop = asyncio.get_running_loop()
+        self._context = context
+        self.timers = self._given_timers or loop
+        self._listener = await loop.create_server(
+            lambda: Connection(self), address, port, backlog=_BACKLOG
+        )
+        bound: int = self._listener.sockets[0].getsockname()[1]
+        return bound
+
+    async def stop(self) -> None:
+        """Break all connections, give up what is being answered, and free the port."""
+        if self._listener is None:
+            return
+        listener, self._listener = self._listener, None
+        await _deafened(listener)
+        listener.close()
+        for task in self._work:
+            task.cancel()
+        clients, self._waiting = [*self._served, *self._waiting], deque()
+        for connection in clients:
+            connection.abort()
+        if self._work:
+            await asyncio.wait(self._work)
+        if self._served:
+            self._farewell = asyncio.Event()
+            await self._farewell.wait()
+            self._farewell = None
+        await listener.wait_closed()
+
+    @property
+    def context(self) -> ssl.SSLContext | None:
+        """How it speaks TLS; made for the first connection where it is given as a function."""
+        if self._context is not None and not isinstance(self._context, ssl.SSLContext):
+            self._context = self._context()
+        return self._context
+
+    @property
+    def connections(self) -> int:
+        """How many clients are being served."""
+        return len(self._served)
+
+    @property
+    def waiting(self) -> int:
+        """How many clients wait until another one leaves."""
+        return len(self._waiting)
+
+    def date(self) -> str:
+        """The time of the lab, as headers spell it."""
+        second = int(self._now())
+        if second != self._second:
+            self._second = second
+            self._date = http_date(second)
+        return self._date
+
+    # --- for connections --------------------------------------------------------------------------
+
+    def arrived(self, connection: Connection) -> None:
+        """Serve a client, or let it wait until another one leaves."""
+        if self._listener is None:
+            # It came while the server stopped.
+            connection.abort()
+        elif len(self._served) >= self.house.connections:
+            self._waiting.append(connection)
+        else:
+            self._serve(connection)
+
+    def gone(self, connection: Connection) -> None:
+        """Forget a client, and serve one that waited."""
+        if connection in self._served:
+            self._served.remove(connection)
+            if self._waiting:
+                self._serve(self._waiting.popleft())
+            if not self._served and self._farewell is not None:
+                self._farewell.set()
+        elif connection in self._waiting:
+            self._waiting.remove(connection)
+
+    def wait_for(self, connection: Connection, answer: Awaitable[Outcome]) -> None:
+        """Let a connection know what becomes of a request."""
+        task = asyncio.ensure_future(answer)
+        self._work[task] = connection
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Future[Outcome]) -> None:
+        connection = self._work.pop(task)
+        if task.cancelled():
+            connection.abort()
+        elif (error := task.exception()) is not None:
+            connection.abort()
+            context = {"message": "a request could not be answered", "exception": error}
+            task.get_loop().call_exception_handler(context)
+        else:
+            connection.settle(task.result())
+
+    def _serve(self, connection: Connection) -> None:
+        self._served.add(connection)
+        connection.begin(is_crowded=len(self._served) >= self._crowd)
+
+
+async def _deafened(listener: asyncio.Server) -> None:
+    """Take in nobody new, and wait for those who are halfway in: asyncio would forget them."""
+    loop = asyncio.get_running_loop()
+    for door in listener.sockets:
+        loop.remove_reader(door.fileno())
+    passed = loop.create_future()
+    loop.call_soon(passed.set_result, None)
+    await passed

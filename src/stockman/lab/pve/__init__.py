@@ -1,0 +1,1 @@
+"""A simulated Proxmox VE: its state, its rules and its API."""

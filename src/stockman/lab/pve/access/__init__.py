@@ -1,0 +1,1 @@
+"""Access control of Proxmox VE: who may do what, and where."""

@@ -1,0 +1,1 @@
+"""The API: requests are authenticated, routed, permitted, verified and answered."""

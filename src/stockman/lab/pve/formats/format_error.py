@@ -1,0 +1,31 @@
+"""What is wrong with a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class FormatError(ValueError):
+    """A text that does not fit its format: one sentence, or one for each property."""
+
+    def __init__(self, message: str, errors: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.errors = dict(errors or {})
+
+    @property
+    def text(self) -> str:
+        """All of it, as Perl prints the exception: every line ends with a line feed."""
+        return "".join(
+            [f"{self.message}\n", *(f"{name}: {found}\n" for name, found in self.errors.items())]
+        )
+
+    @property
+    def parameter_text(self) -> str:
+        """What stands beside the name of a parameter whose value this is."""
+        return f"invalid format - {self.text}"
+
+
+def format_errors(errors: Mapping[str, str]) -> FormatError:
+    """Properties of a property string that do not fit."""
+    return FormatError("format error", dict(sorted(errors.items())))

@@ -1,0 +1,153 @@
+"""A lab that is served by a thread, for tests that know nothing of event loops."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.pve.access.state import ROOT
+from stockman.lab.pve.access.tokens import TokenChange, create_token
+from stockman.lab.world.world import World
+
+T = TypeVar("T")
+_TOKEN = "lab"
+_PATIENCE = 60.0
+
+
+@dataclass(slots=True)
+class ProxmoxLab:
+    """A running lab: where it answers, who may ask, and how to steer it."""
+
+    endpoint: str
+    """`https://127.x.y.z:8006`."""
+    token_id: str
+    """`root@pam!lab`, with all rights of root's."""
+    token_secret: str
+    ca: Path
+    """The authority that signs the certificates of the hosts."""
+    hosts: dict[str, str]
+    """Addresses with ports by name."""
+    world: World
+    """What is simulated; look at it as you like, change it through `run`."""
+    run: Callable[[Callable[[], object]], object]
+    """Carries a function out where the world is served, so that nothing else happens meanwhile."""
+
+    @property
+    def authorization(self) -> str:
+        """The value of the header that lets a request in."""
+        return f"PVEAPIToken={self.token_id}={self.token_secret}"
+
+    def fault(self, point: str, effect: str, *, times: int | None = 1, **match: str) -> None:
+        """Let something go wrong, where the facts that are named fit."""
+        fault = Fault(Point(point), Effect(effect), match, times=times)
+
+        def strike() -> None:
+            self.world.faults.add(fault)
+            self.world.strike()
+            self.world.settle()
+
+        self.run(strike)
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.run(lambda: self.world.advance(seconds))
+
+    def settle(self) -> None:
+        """Let everything happen that is on its way."""
+        self.run(self.world.settle)
+
+
+class LabThread:
+    """Serves a world until it is stopped."""
+
+    def __init__(self, world: World, scratch: Path, now: datetime, port: int = 8006) -> None:
+        self._world = world
+        self._scratch = scratch
+        self._now = now
+        self._port = port
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ending: asyncio.Event | None = None
+        self._serving: Serving | None = None
+        self._started: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> ProxmoxLab:
+        """Open the doors; raises what keeps them shut."""
+        self._thread.start()
+        self._started.result(_PATIENCE)
+        cluster = next(iter(self._world.clusters.values()))
+        secret = self._token()
+        serving = self._serving
+        if serving is None:
+            raise RuntimeError("the lab is not running")
+        authority = self.run(lambda: serving.authority(cluster))
+        ca = self._scratch / "pve-root-ca.pem"
+        ca.write_text(authority.certificate.pem, "ascii")
+        places = serving.places
+        first = places[0]
+        return ProxmoxLab(
+            endpoint=f"https://{first.address}:{first.port}",
+            token_id=f"{ROOT}!{_TOKEN}",
+            token_secret=secret,
+            ca=ca,
+            hosts={one.host: f"{one.address}:{one.port}" for one in places},
+            world=self._world,
+            run=self.run,
+        )
+
+    def stop(self) -> None:
+        """Close the doors."""
+        if self._loop is not None and self._ending is not None:
+            self._loop.call_soon_threadsafe(self._ending.set)
+        self._thread.join(_PATIENCE)
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Carry something out in the thread that serves the world."""
+        if self._loop is None:
+            raise RuntimeError("the lab is not running")
+        done: Future[T] = Future()
+
+        def carry_out() -> None:
+            try:
+                done.set_result(work())
+            except Exception as error:  # noqa: BLE001  # raised again where it was asked for
+                done.set_exception(error)
+
+        self._loop.call_soon_threadsafe(carry_out)
+        return done.result(_PATIENCE)
+
+    def _token(self) -> str:
+        made = ""
+        for cluster in self._world.clusters.values():
+            access = cluster.state.access
+            if _TOKEN not in access.users[ROOT].tokens:
+                dice = cluster.around.dice.random_bytes
+                create_token(access, Caller(ROOT, _TOKEN), TokenChange(privsep=False), dice)
+            made = made or access.users[ROOT].tokens[_TOKEN].secret
+        return made
+
+    def _run(self) -> None:
+        asyncio.run(self._served())
+
+    async def _served(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ending = asyncio.Event()
+        serving = Serving(self._world, Manner(port=self._port), self._scratch, self._now)
+        try:
+            await serving.start()
+        except BaseException as error:  # noqa: BLE001  # raised again by `start`
+            self._started.set_exception(error)
+            return
+        self._serving = serving
+        self._started.set_result(None)
+        await self._ending.wait()
+        await serving.stop()

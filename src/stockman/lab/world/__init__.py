@@ -1,0 +1,1 @@
+"""The world: everything that is simulated, and the file that it is kept in."""

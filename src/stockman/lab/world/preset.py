@@ -1,0 +1,159 @@
+"""Worlds made of presets: the hosts, storages and bridges that a preset's machines need.
+
+A preset is the same text that `stockman init` writes, so what is described there fits here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from typing import Any
+
+from stockman.lab.guest.network import Pool as AddressPool
+from stockman.lab.pve.access.privileges import Profile
+from stockman.lab.pve.access.state import fresh_access
+from stockman.lab.pve.cluster_state import ClusterState
+from stockman.lab.pve.host import GIB, Host, PhysicalDisk, Pool
+from stockman.lab.pve.storage import Storage
+from stockman.lab.world import storages
+from stockman.lab.world.devices import pci_device, usb_device
+from stockman.lab.world.world import World
+from stockman.model.package_file import package_bytes
+
+EMPTY = "empty"
+"""The preset of a single host with nothing on it."""
+_EMPTY: dict[str, Any] = {
+    "name": "pve",
+    "hosts": {"pve1": 4},
+    "storages": [],
+    "bridges": ["vmbr0"],
+    "image_storage": "local",
+    "devices": [],
+}
+_TIB = 1024 * GIB
+
+
+@dataclass(slots=True)
+class Wish:
+    """Which world is wanted."""
+
+    preset: str
+    network: IPv4Network
+    profile: str = "9.1"
+    seed: int = 1
+    now: float = 1_767_225_600.0
+
+
+def preset_world(wish: Wish) -> World:
+    """A world of one preset: hosts, storages, bridges and devices, and no guests."""
+    world = World.new(seed=wish.seed, now=wish.now)
+    table = json.loads(package_bytes("stockman.lab.world", "presets.json"))
+    for told in [_EMPTY] if wish.preset == EMPTY else table[wish.preset]:
+        _add(world, wish, told)
+    return world
+
+
+def _add(world: World, wish: Wish, told: dict[str, Any]) -> None:
+    state = ClusterState(
+        name=told["name"],
+        profile=wish.profile,
+        access=fresh_access(Profile(wish.profile), world.state.dice.random_bytes),
+        is_clustered=len(told["hosts"]) > 1,
+    )
+    for entry in storages.of_names(told["storages"], told["image_storage"]):
+        state.storages[entry.id] = entry
+        if entry.is_shared:
+            state.pools[entry.pool] = Pool(entry.pool, 20 * _TIB)
+    for number, (name, place) in enumerate(told["hosts"].items(), start=1):
+        address = str(wish.network.network_address + place)
+        host = state.hosts[name] = _host(name, address, number, world.now)
+        _connect(host, wish.network, told["bridges"])
+        _fit_pools(host, state.storages.values())
+    _add_devices(state, told["devices"])
+    world.add_cluster(state)
+    _add_addresses(world, wish.network, told["bridges"])
+
+
+def _host(name: str, address: str, number: int, now: float) -> Host:
+    return Host(
+        name=name,
+        address=address,
+        nodeid=number,
+        cores=16,
+        memory=128 * GIB,
+        booted_at=now - 86_400.0 * (3 + number),
+        pools={"fs:/": Pool("fs:/", 100 * GIB, 6 * GIB)},
+        disks=[
+            PhysicalDisk(
+                "/dev/nvme0n1",
+                2 * _TIB,
+                model="SAMSUNG MZVL22T0HBLB",
+                serial=f"S676NF0R{number:06}",
+                kind="nvme",
+                used="ZFS",
+            )
+        ],
+        hosts_file=f"127.0.0.1 localhost\n{address} {name}.lab.home.arpa {name}\n",
+    )
+
+
+def _connect(host: Host, network: IPv4Network, bridges: Iterable[str]) -> None:
+    """Give a host its card, and bridges of which the first has its address."""
+    gateway = str(network.network_address + 1)
+    host.dns = {"search": "lab.home.arpa", "dns1": gateway}
+    host.interfaces["eno1"] = {"type": "eth", "method": "manual", "exists": "1", "active": "1"}
+    for number, bridge in enumerate(bridges):
+        options = {
+            "type": "bridge",
+            "method": "manual",
+            "autostart": "1",
+            "active": "1",
+            "bridge_ports": "none",
+            "bridge_vlan_aware": "1",
+            "bridge_vids": "2-4094",
+        }
+        if number == 0:
+            options |= {
+                "method": "static",
+                "bridge_ports": "eno1",
+                "cidr": f"{host.address}/{network.prefixlen}",
+                "gateway": gateway,
+            }
+        host.interfaces[bridge] = options
+
+
+def _fit_pools(host: Host, entries: Iterable[Storage]) -> None:
+    for entry in entries:
+        if entry.is_shared or entry.is_files:
+            continue
+        if entry.is_on(host.name) and entry.pool not in host.pools:
+            host.pools[entry.pool] = Pool(entry.pool, 2 * _TIB)
+
+
+def _add_devices(state: ClusterState, devices: Iterable[dict[str, Any]]) -> None:
+    """Devices that mappings of the preset name; the mappings are left to whoever wants them."""
+    for told in devices:
+        host = state.hosts.get(told["host"])
+        if host is None:
+            continue
+        if told["kind"] == "pci":
+            host.pci.append(pci_device(told, len(host.pci) + 1))
+        else:
+            host.usb.append(usb_device(told, len(host.usb) + 1))
+
+
+def _add_addresses(world: World, network: IPv4Network, bridges: Iterable[str]) -> None:
+    """A DHCP server on every bridge, with the upper addresses of the network."""
+    size = network.num_addresses
+    first = network.network_address + max(size - 64, size // 2)
+    for bridge in bridges:
+        if not any(one.bridge == bridge for one in world.state.network.pools):
+            world.state.network.pools.append(
+                AddressPool(
+                    bridge=bridge,
+                    first=f"{first}/{network.prefixlen}",
+                    count=min(50, size // 2 - 2),
+                )
+            )

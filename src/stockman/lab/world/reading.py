@@ -1,0 +1,102 @@
+"""What a preset says of Proxmox: hosts, storages, bridges, devices.
+
+Read when the table of presets is made; a lab reads the table. Addresses are numbers in a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address
+from urllib.parse import urlsplit
+
+from stockman.config.load import load
+from stockman.config.presets import NETWORKS, render_preset
+from stockman.config.resolve import resolve
+from stockman.model.desired import Desired, Vm
+from stockman.model.proxmox import ProxmoxCluster
+
+_FIRST_HOST = 4
+"""Where hosts without an address of their own begin in the network."""
+
+
+def read_preset(name: str) -> list[dict[str, object]]:
+    """The Proxmox clusters of a preset, as JSON."""
+    texts = render_preset(name)
+    desired = resolve(load({file: text.encode() for file, text in texts.items()}))
+    return [_cluster(name, desired, one) for one in desired.proxmox]
+
+
+def _cluster(preset: str, desired: Desired, cluster: ProxmoxCluster) -> dict[str, object]:
+    base = int(NETWORKS[preset].network_address)
+    names = list(cluster.hosts) or sorted({str(vm.host) for vm in _machines(desired)})
+    endpoint = urlsplit(cluster.endpoint or "").hostname or ""
+    places: dict[str, int] = {}
+    for number, name in enumerate(names):
+        told, limits = desired.hosts.get(name), cluster.hosts.get(name)
+        given = [one.address for one in (told, limits) if one is not None and one.address]
+        places[name] = _place(given[0] if given else "", base) or _FIRST_HOST + number
+    # The endpoint is that of the first host, unless one has that very address.
+    first = _place(endpoint, base)
+    if first and first not in places.values() and names:
+        places[names[0]] = first
+    return {
+        "name": desired.cluster.name if desired.cluster is not None else str(cluster.region),
+        "hosts": places,
+        "storages": list(dict.fromkeys((*cluster.storages, *_storages(desired)))),
+        "bridges": list(dict.fromkeys((*cluster.bridges, *_bridges(desired), "vmbr0"))),
+        "image_storage": cluster.image_storage or "local",
+        "devices": list(_devices(desired)),
+    }
+
+
+def _place(address: str, base: int) -> int:
+    try:
+        return int(IPv4Address(address)) - base
+    except ValueError:
+        return 0
+
+
+def _devices(desired: Desired) -> Iterator[dict[str, object]]:
+    for name, told in desired.hosts.items():
+        passed = told.passthrough
+        if passed is None:
+            continue
+        for one in passed.pci:
+            yield {
+                "host": name,
+                "kind": "pci",
+                "name": one.name,
+                "address": one.address,
+                "id": one.id or "",
+                "description": one.description,
+                "iommu": passed.iommu,
+            }
+        for usb in passed.usb:
+            yield {
+                "host": name,
+                "kind": "usb",
+                "name": usb.name,
+                "id": usb.id,
+                "description": usb.description,
+            }
+
+
+def _storages(desired: Desired) -> Iterator[str]:
+    for vm in _machines(desired):
+        yield str(vm.datastore)
+        yield from (str(one.datastore) for one in vm.data_disks if one.datastore)
+    for guest in desired.guests:
+        made = guest.vm or guest.container
+        if made is not None:
+            yield str(made.datastore)
+
+
+def _bridges(desired: Desired) -> Iterator[str]:
+    for vm in _machines(desired):
+        yield from (str(nic.bridge) for nic in vm.nics)
+
+
+def _machines(desired: Desired) -> Iterator[Vm]:
+    for node in desired.nodes:
+        if node.vm is not None:
+            yield node.vm

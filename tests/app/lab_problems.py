@@ -1,0 +1,54 @@
+"""Problems of the lab, made by bad wishes and broken files. What their pages are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stockman.app.lab import problems
+from stockman.app.lab.background import failed
+from stockman.app.lab.faults import Wanted, wanted_fault
+from stockman.app.lab.places import LabPlaces, running
+from stockman.app.lab.remote import not_understood
+from stockman.app.lab.wishes import speed_of, wish
+from stockman.lab.core.faults import Fault
+from stockman.lab.core.saved import Unreadable, restored
+from stockman.lab.world.file import read_world
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
+
+STATE = Path(".stockman/lab.state")
+
+
+def refused(work: Callable[[], object]) -> Problem:
+    with pytest.raises(StockmanError) as caught:
+        work()
+    return caught.value.problem
+
+
+def _damaged() -> Problem:
+    with pytest.raises(Unreadable) as caught:
+        read_world(b"wool")
+    return problems.damaged(STATE, str(caught.value)).problem
+
+
+def _misunderstood() -> Problem:
+    with pytest.raises(Unreadable) as caught:
+        restored(Fault, {"point": "task", "effect": "melt"})
+    return not_understood(str(caught.value))
+
+
+MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "lab.absent": lambda: refused(lambda: running(LabPlaces(state=STATE))),
+    "lab.asked": _misunderstood,
+    "lab.fault": lambda: refused(lambda: wanted_fault(Wanted(point="task", effect=None), 0.0)),
+    "lab.network": lambda: refused(lambda: wish("single", "10.42.0.0/24", "9.1", "max")),
+    "lab.port": lambda: problems.port_taken("127.66.0.4", 8006).problem,
+    "lab.running": lambda: problems.served_already(STATE).problem,
+    "lab.speed": lambda: refused(lambda: speed_of("fast")),
+    "lab.start": lambda: failed(LabPlaces(state=STATE), ""),
+    "lab.state": _damaged,
+    "lab.unwritable": lambda: problems.unwritable(STATE, "Permission denied").problem,
+}

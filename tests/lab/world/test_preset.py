@@ -1,0 +1,52 @@
+"""Presets make worlds that their own configuration fits into."""
+
+from __future__ import annotations
+
+import json
+from ipaddress import IPv4Address, IPv4Network
+
+import pytest
+
+from stockman.config.presets import PRESETS as INIT_PRESETS
+from stockman.lab.world.preset import Wish, preset_world
+from stockman.lab.world.reading import read_preset
+from stockman.model.package_file import package_text
+
+NETWORK = IPv4Network("127.66.0.0/16")
+PRESETS = ("single", "three-node", "fifteen-node", "home", "empty")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("profile", ["8.4", "9.1"])
+def test_every_preset_makes_a_world(preset: str, profile: str) -> None:
+    world = preset_world(Wish(preset=preset, network=NETWORK, profile=profile))
+    for cluster in world.clusters.values():
+        assert cluster.is_quorate
+        addresses = [host.address for host in cluster.state.hosts.values()]
+        assert len(set(addresses)) == len(addresses)
+        assert all(IPv4Address(one) in NETWORK for one in addresses)
+        assert "local" in cluster.state.storages
+
+
+def test_hosts_and_storages_are_those_that_the_preset_names() -> None:
+    (cluster,) = preset_world(Wish(preset="three-node", network=NETWORK)).clusters.values()
+    assert list(cluster.state.hosts) == ["trinity", "neo", "niobe"]
+    assert cluster.state.storages["ceph-vm-disks"].type == "rbd"
+    assert "import" in cluster.state.storages["cephfs"].content
+    assert cluster.state.hosts["trinity"].address == "127.66.0.4"
+
+
+def test_devices_that_mappings_need_are_there() -> None:
+    (cluster,) = preset_world(Wish(preset="home", network=NETWORK)).clusters.values()
+    assert [one.id for one in cluster.state.hosts["still-fawn"].pci] == ["0000:03:00.0"]
+    assert cluster.state.hosts["fun-bedbug"].usb[0].vendid == "0x1a6e"
+
+
+def test_a_world_has_no_guests_at_first() -> None:
+    worlds = [preset_world(Wish(preset=preset, network=NETWORK)) for preset in PRESETS]
+    assert not any(cluster.state.guests for world in worlds for cluster in world.clusters.values())
+
+
+def test_the_table_is_what_the_presets_say() -> None:
+    table = json.loads(package_text("stockman.lab.world", "presets.json"))
+    assert table == {name: read_preset(name) for name in INIT_PRESETS}
