@@ -15,7 +15,7 @@ from stockman.cli.exit import Exit
 from stockman.cli.group import group
 from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_lines
-from stockman.cli.registry import LOOK, SECRETS, START, UNDERSTAND, Entry, Registry
+from stockman.cli.registry import LOOK, REHEARSE, SECRETS, START, UNDERSTAND, Entry, Registry
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import Cell, table
 from stockman.model.errors import Refused, StockmanError, WrongUsage
@@ -190,7 +190,7 @@ REGISTRY: Registry = {
     "pets feed": Entry(f"{_HERE}:feed", "Feed one pet.", LOOK),
     "status": Entry(f"{_HERE}:status", "Return the status given.", LOOK),
     "raise": Entry(f"{_HERE}:raise_", "Raise an exception.", LOOK),
-    "flood": Entry(f"{_HERE}:flood", "Print more than a pipe holds.", LOOK),
+    "flood": Entry(f"{_HERE}:flood", "Print more than a pipe holds.", REHEARSE),
     "wait": Entry(f"{_HERE}:wait", "Work until somebody interrupts.", START),
     "where": Entry(f"{_HERE}:where", "Print the directory the command works in.", START),
     "tell": Entry(f"{_HERE}:tell", "Print one line of every kind.", START),

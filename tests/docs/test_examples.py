@@ -16,6 +16,9 @@ NOT_RUN = {
     "stockman init my-cluster": "asks questions, so it needs a terminal",
     "stockman config nocloud k8s-work-4 --iso ~/work-4.iso": "needs a secrets bundle",
     "stockman secrets set cluster.yaml cloudflare_token": "asks for the value on a terminal",
+    "stockman lab up": "serves until it is stopped",
+    "stockman lab up --speed 60": "serves until it is stopped",
+    "stockman lab up --state rehearsal.state": "serves until it is stopped",
     "stockman doctor": "asks servers over the network",
     "stockman doctor --strict -o json": "asks servers over the network",
     "stockman versions components --online": "asks registries over the network",
@@ -48,6 +51,9 @@ BEFORE = {
     "stockman convert terraform/variables.tf --out my-cluster": (
         "rm -r my-cluster; mkdir terraform;"
         """ echo 'variable "cluster_name" { default = "lab" }' > terraform/variables.tf"""
+    ),
+    "stockman lab fault --file faults.yaml": (
+        "echo '[{point: quorum, effect: fail}]' > faults.yaml"
     ),
     "stockman secrets create": "rm -r talos",
     "stockman secrets create --from controlplane.yaml": (

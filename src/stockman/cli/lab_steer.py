@@ -23,7 +23,12 @@ _EFFECTS = (
 )  # fmt: skip
 
 
-@command(name="down", examples={"stockman lab down": "stop it and keep its state"})
+@command(
+    name="down",
+    examples={
+        "stockman lab down --state .stockman/lab.state": "stop the one of a state, and keep it"
+    },
+)
 @lab_options.state
 @click.pass_context
 def lab_down(ctx: click.Context, state: str | None) -> None:
