@@ -138,10 +138,15 @@ def _world(places: LabPlaces, wish: LabWish, doors: Doors) -> World:
         return _new_world(wish, doors)
     except OSError as error:
         raise problems.damaged(places.state, f"the system says: {error.strerror}") from None
+    from stockman.lab.pve.storages.fetches import interrupted
+
     try:
-        return World(read_world(content))
+        world = World(read_world(content))
     except Unreadable as error:
         raise problems.damaged(places.state, str(error)) from None
+    for cluster in world.clusters.values():
+        interrupted(cluster)
+    return world
 
 
 def _new_world(wish: LabWish, doors: Doors) -> World:

@@ -44,9 +44,13 @@ class Point(Enum):
     TASK = "task"
     """A worker: cluster, node, type, id (vmid or other), user."""
     ALLOCATE = "allocate"
-    """New space on a storage: cluster, node, storage, vmid."""
+    """New space on a storage: cluster, node, storage, vmid. `delay` keeps its lock that long."""
     DOWNLOAD = "download"
-    """A download into a storage: cluster, node, storage, url, filename."""
+    """A download into a storage: cluster, node, storage, url, filename.
+
+    `corrupt` changes a byte, and with the message `truncated` leaves half away; `lie` delivers what
+    the URL led to when it was fetched first; `delay` is a slow server.
+    """
     BOOT = "boot"
     """A guest that powers on: cluster, node, vmid, name."""
     SHUTDOWN = "shutdown"

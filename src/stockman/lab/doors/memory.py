@@ -53,7 +53,7 @@ class MemoryDoor:
             self.world.advance(outgoing.wait)
         return outgoing
 
-    def call(self, method: str, path: str, **params: object) -> object:
+    def call(self, method: str, path: str, /, **params: object) -> object:
         """The data that is answered; raises `ApiError` where it is a refusal.
 
         Dashes in names of parameters are written as `__`.
@@ -68,16 +68,16 @@ class MemoryDoor:
             raise ApiError(reply.status, reply.reason, errors if isinstance(errors, dict) else None)
         return body.get("data")
 
-    def get(self, path: str, **params: object) -> object:
+    def get(self, path: str, /, **params: object) -> object:
         return self.call("GET", path, **params)
 
-    def post(self, path: str, **params: object) -> object:
+    def post(self, path: str, /, **params: object) -> object:
         return self.call("POST", path, **params)
 
-    def put(self, path: str, **params: object) -> object:
+    def put(self, path: str, /, **params: object) -> object:
         return self.call("PUT", path, **params)
 
-    def delete(self, path: str, **params: object) -> object:
+    def delete(self, path: str, /, **params: object) -> object:
         return self.call("DELETE", path, **params)
 
     def done(self, upid: object) -> str:

@@ -58,6 +58,10 @@ class ClusterState:
     pools: dict[str, Pool] = field(default_factory=dict)
     """Space that all hosts share: NFS, Ceph."""
     storages: dict[str, Storage] = field(default_factory=dict)
+    removed_storages: dict[str, Storage] = field(default_factory=dict)
+    """Storages that nobody configures any more, while their volumes are still on disks."""
+    storage_locks: dict[str, float] = field(default_factory=dict)
+    """Until when the lock of a storage is held, by `HOST/STORAGE`."""
     volumes: dict[str, Volume] = field(default_factory=dict)
     """By `HOST/STORAGE:NAME`, without a host where it is shared."""
     guests: dict[int, Guest] = field(default_factory=dict)

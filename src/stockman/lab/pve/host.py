@@ -61,6 +61,8 @@ class PhysicalDisk:
     """What it is used for: `ZFS`, `LVM`, `BIOS boot`, `partitions`. Empty: nothing."""
     health: str = "PASSED"
     rpm: int = 0
+    gpt: bool = False
+    """Whether it has a partition table though nothing uses it."""
 
 
 @dataclass(slots=True)
@@ -72,6 +74,10 @@ class Pool:
     size: int
     other: int = 0
     """Bytes in use by what is no volume of the world: an operating system, somebody's files."""
+    disks: list[str] = field(default_factory=list)
+    """Paths of the disks that it was made of. Empty: nobody knows."""
+    form: str = ""
+    """Of what it is: a RAID level, a file system. Empty: nobody knows."""
 
 
 @dataclass(slots=True)

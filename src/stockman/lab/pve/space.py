@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from stockman.lab.core.faults import Effect, Point
+from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.errors import ApiError, bad_parameters, die
 from stockman.lab.pve.host import Host, Pool
 from stockman.lab.pve.storage import Storage
+from stockman.lab.pve.storage_absence import absence, no_room_at_all
+from stockman.lab.pve.storage_locks import LONGEST_WORK, hold_lock, take_lock, work_timeout
+from stockman.lab.pve.storage_rounding import given_size
 from stockman.lab.pve.volume import Volume
 
+_DISKS = frozenset({"images", "rootdir"})
+_FOREVER = 86_400.0
+_LARGEST = 1 << 60
+"""Bytes of a volume: no storage makes a larger one, though it only promised the space."""
 THIN = frozenset({"lvmthin", "rbd"})
 """Storages whose volumes take only what was written."""
+
+
+Taken: TypeAlias = dict[tuple[str, str], int]
+"""Bytes by storage and host; the host is empty where the storage is shared."""
 
 
 @dataclass(slots=True)
@@ -108,28 +120,85 @@ def pool_of(cluster: Cluster, storage: Storage, host: Host) -> Pool | None:
     return host.pools[max(above, key=len)] if above else None
 
 
-def space(cluster: Cluster, storage: Storage, host: Host) -> Space:
-    """How large a storage is on a host, and what of it is taken: by all that share its pool."""
+def taken(cluster: Cluster) -> Taken:
+    """Bytes of volumes by storage and host, in one walk over all of them."""
+    found: Taken = {}
+    for volume in cluster.state.volumes.values():
+        place = (volume.storage, volume.host)
+        found[place] = found.get(place, 0) + volume.used
+    return found
+
+
+def space(cluster: Cluster, storage: Storage, host: Host, known: Taken | None = None) -> Space:
+    """How large a storage is on a host, and what of it is taken: by all that share its pool.
+
+    Who asks for many storages finds out once what is taken.
+    """
     pool = pool_of(cluster, storage, host)
     if pool is None:
         return Space(0, 0)
-    return Space(pool.size, pool.other + sum(one.used for one in _in_pool(cluster, pool, host)))
+    sharing = _sharing(cluster, pool, host)
+    if known is None:
+        known = taken(cluster)
+    everywhere = pool.name in cluster.state.pools
+    used = sum(
+        size
+        for (name, place), size in known.items()
+        if name in sharing and (everywhere or place in ("", host.name))
+    )
+    return Space(pool.size, pool.other + used)
+
+
+def activate(cluster: Cluster, storage: str, host: Host) -> Storage:
+    """A storage that a host can work with; refused as the host says why it cannot."""
+    found = usable(cluster, storage, host)
+    why = absence(found)
+    if why and pool_of(cluster, found, host) is None:
+        raise die(why)
+    return found
 
 
 def allocate(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -> Volume:
-    """Make a volume; refused where there is one, or no space for it."""
+    """Make a volume; refused where there is one, or no space for it, or too many wait.
+
+    Its size is what the storage makes of what is asked for.
+    """
     fault = cluster.fault(
         Point.ALLOCATE, {"node": host.name, "storage": storage.id, "vmid": new.vmid}
     )
-    if fault is not None and fault.effect in (Effect.FAIL, Effect.CLAIM):
-        raise cluster.raise_fault(
-            fault, f"cfs-lock 'storage-{storage.id}' error: got lock request timeout"
-        )
+    if fault is not None:
+        _struck(cluster, storage, host, fault)
+    if pool_of(cluster, storage, host) is None:
+        raise die(absence(storage) or no_room_at_all(storage))
+    take_lock(cluster, storage, host)
+    made = _allocated(cluster, storage, host, new)
+    if fault is not None and fault.effect is Effect.DO_THEN_FAIL:
+        raise cluster.raise_fault(fault, f"unable to create image '{made.name}' - got timeout")
+    return made
+
+
+def _struck(cluster: Cluster, storage: Storage, host: Host, fault: Fault) -> None:
+    match fault.effect:
+        case Effect.FAIL | Effect.CLAIM:
+            raise cluster.raise_fault(
+                fault, f"cfs-lock 'storage-{storage.id}' error: got lock request timeout"
+            )
+        case Effect.DELAY | Effect.HANG:
+            seconds = fault.seconds if fault.effect is Effect.DELAY else _FOREVER
+            hold_lock(cluster, storage, host.name, min(seconds, _FOREVER))
+            if storage.is_shared and seconds > LONGEST_WORK:
+                raise work_timeout(storage)
+        case _:
+            pass
+
+
+def _allocated(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -> Volume:
     place = key(storage, host.name, new.name)
     if place in cluster.state.volumes:
-        raise die(f"disk image '{_shown(storage, new.name)}' already exists")
-    taken = new.written if _is_thin(storage, new.format) else max(new.size, new.written)
-    if taken > space(cluster, storage, host).avail:
+        raise die(_taken(storage, new.name))
+    size = given_size(storage.type, new.format, new.size) if new.content in _DISKS else new.size
+    needed = new.written if _is_thin(storage, new.format) else max(size, new.written)
+    if size > _LARGEST or needed > space(cluster, storage, host).avail:
         raise _full(storage, new.name)
     made = Volume(
         storage=storage.id,
@@ -137,8 +206,8 @@ def allocate(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -> 
         name=new.name,
         content=new.content,
         format=new.format,
-        size=new.size,
-        used=taken,
+        size=size,
+        used=needed,
         vmid=new.vmid,
         parent=new.parent,
         created_at=cluster.now,
@@ -173,6 +242,9 @@ def free(cluster: Cluster, volume: Volume) -> None:
     del cluster.state.volumes[place]
     if volume.blob:
         cluster.around.blobs.release(volume.blob)
+    storage = cluster.state.storages.get(volume.storage)
+    if storage is not None:
+        hold_lock(cluster, storage, volume.host)
 
 
 def rename(cluster: Cluster, volume: Volume, name: str) -> None:
@@ -182,20 +254,34 @@ def rename(cluster: Cluster, volume: Volume, name: str) -> None:
     cluster.state.volumes[f"{volume.host}/{volume.id}"] = volume
 
 
-def _in_pool(cluster: Cluster, pool: Pool, host: Host) -> Iterator[Volume]:
-    shared = pool.name in cluster.state.pools
-    sharing = {
-        one.id for one in cluster.state.storages.values() if pool_of(cluster, one, host) is pool
-    }
-    for volume in cluster.state.volumes.values():
-        if volume.storage in sharing and (shared or volume.host in ("", host.name)):
-            yield volume
+def _sharing(cluster: Cluster, pool: Pool, host: Host) -> frozenset[str]:
+    """Storages whose volumes are in a pool, also those that nobody configures any more."""
+    state = cluster.state
+    known = (*state.storages.values(), *state.removed_storages.values())
+    return frozenset(one.id for one in known if pool_of(cluster, one, host) is pool)
 
 
 def _is_thin(storage: Storage, form: str) -> bool:
     if storage.type in THIN or form == "qcow2":
         return True
     return storage.type == "zfspool" and storage.options.get("sparse", "0") == "1"
+
+
+def _taken(storage: Storage, name: str) -> str:
+    options = storage.options
+    match storage.type:
+        case "zfspool":
+            shown = f"{options.get('pool', '')}/{name}"
+            return f"zfs error: cannot create '{shown}': dataset already exists"
+        case "lvm" | "lvmthin":
+            group = options.get("vgname", "")
+            why = f'Logical Volume "{name}" already exists in volume group "{group}"'
+            return f"lvcreate '{group}/{name}' error:   {why}"
+        case "rbd":
+            why = f"rbd: create error: (17) File exists: rbd image {name} already exists"
+            return f"rbd create '{name}' error: {why}"
+        case _:
+            return f"disk image '{_shown(storage, name)}' already exists"
 
 
 def _shown(storage: Storage, name: str) -> str:

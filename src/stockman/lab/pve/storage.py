@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from stockman.lab.pve.storage_kinds import KINDS
+
 ALWAYS_SHARED = frozenset(
     {"nfs", "cifs", "rbd", "cephfs", "pbs", "iscsi", "iscsidirect", "esxi", "zfs"}
 )
@@ -21,7 +23,9 @@ class Storage:
 
     @property
     def content(self) -> frozenset[str]:
-        given = self.options.get("content", "images,rootdir" if not self.is_files else "")
+        given = self.options.get("content", "")
+        if not given:
+            return frozenset(KINDS[self.type].default_content)
         return frozenset(one for one in given.split(",") if one and one != "none")
 
     @property

@@ -162,6 +162,8 @@ def _begin(job: Job) -> None:
     if fault is not None and fault.effect is Effect.FAIL:
         _fail(job, ApiError(500, fault.message or "command failed: got timeout"))
         return
+    if fault is not None and fault.effect is Effect.DELAY:
+        task.arguments["_delay"] = fault.seconds  # for work that ends by itself
     try:
         seconds = work.begin(job)
     except ApiError as error:
@@ -178,7 +180,7 @@ def _begin(job: Job) -> None:
 
 def _bent(job: Job, fault: Fault, seconds: float) -> float:
     match fault.effect:
-        case Effect.DELAY:
+        case Effect.DELAY if seconds >= 0:
             return seconds + fault.seconds
         case Effect.HANG:
             job.task.hangs = True

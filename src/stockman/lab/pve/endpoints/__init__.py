@@ -2,5 +2,20 @@
 
 from __future__ import annotations
 
-FAMILIES: tuple[str, ...] = ("access", "cluster", "tasks", "version")
+FAMILIES: tuple[str, ...] = (
+    "access",
+    "backup_jobs",
+    "cluster",
+    "replication",
+    "storage_backups",
+    "storage_config",
+    "storage_content",
+    "storage_disks",
+    "storage_files",
+    "storage_pools",
+    "storage_scan",
+    "storage_status",
+    "tasks",
+    "version",
+)
 """Modules of this package, each of which registers its functions when it is imported."""

@@ -119,17 +119,18 @@ def _host_row(call: Call, host: Host) -> dict[str, object]:
 
 
 def _storage_rows(call: Call) -> Iterator[dict[str, object]]:
+    taken = space.taken(call.cluster)
     for storage in call.cluster.state.storages.values():
         path = f"/storage/{storage.id}"
         if not storage.is_enabled or not call.may(path, "Datastore.Audit"):
             continue
         for host in call.cluster.state.hosts.values():
             if storage.is_on(host.name):
-                yield _storage_row(call, storage, host)
+                yield _storage_row(call, storage, host, taken)
 
 
-def _storage_row(call: Call, storage: Storage, host: Host) -> dict[str, object]:
-    found = space.space(call.cluster, storage, host)
+def _storage_row(call: Call, storage: Storage, host: Host, taken: space.Taken) -> dict[str, object]:
+    found = space.space(call.cluster, storage, host, taken)
     row: dict[str, object] = {
         "id": f"storage/{host.name}/{storage.id}",
         "storage": storage.id,
