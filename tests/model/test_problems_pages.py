@@ -31,6 +31,7 @@ from tests.app.private_problems import MADE_BY_CALL as PRIVATE
 from tests.catalog import problems as catalog_problems
 from tests.crypto import problems as crypto_problems
 from tests.docs.pages import PROBLEMS, blocks, prose
+from tests.proxmox import problems as proxmox_problems
 from tests.rendering import problems as rendering_problems
 from tests.rendering.faults import MADE_BY_CALL as RENDERING
 from tests.rendering.templates import problems as template_problems
@@ -81,6 +82,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **leak_problems.MADE_BY_CALL,
     **secret_troubles.MADE_BY_CALL,
     **catalog_problems.MADE_BY_CALL,
+    **proxmox_problems.MADE_BY_CALL,
     **rendering_problems.MADE_BY_CALL,
     **RENDERING,
     **template_problems.MADE_BY_CALL,

@@ -1,4 +1,4 @@
-"""`ports.Clock` and `ports.Entropy` of the operating system."""
+"""`ports.Clock`, `ports.Timekeeper` and `ports.Entropy` of the operating system."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ class SystemClock:
 
     def now(self) -> datetime:
         return datetime.now(UTC)
+
+
+class SystemTimekeeper(SystemClock):
+    """`ports.Timekeeper` by the system's clock and the running event loop."""
+
+    async def sleep(self, seconds: float) -> None:
+        import asyncio
+
+        await asyncio.sleep(seconds)
 
 
 class SystemEntropy:

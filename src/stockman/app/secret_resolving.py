@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from stockman.app import unresolved as trouble
 from stockman.app.keyring import Keyring
@@ -25,6 +25,7 @@ from stockman.model.secrets_within import with_secrets
 if TYPE_CHECKING:
     from stockman.crypto.sops.opening import Opened
 
+T = TypeVar("T")
 _LONGEST = 1 << 20
 
 
@@ -51,6 +52,12 @@ def resolve_secrets(desired: Desired, around: Surroundings) -> Resolved:
     resolving = _Resolving(around)
     found = with_secrets(desired, resolving.secret)
     return Resolved(desired=found, problems=resolving.problems)
+
+
+def resolved_part(part: T, around: Surroundings) -> tuple[T, Problems]:
+    """One part of a configuration with its secrets at hand, and why some are not."""
+    resolving = _Resolving(around)
+    return with_secrets(part, resolving.secret), resolving.problems
 
 
 def resolved_desired(around: Surroundings) -> Resolved:

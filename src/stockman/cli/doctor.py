@@ -34,9 +34,10 @@ _STYLES = {"ok": "good", "warn": "warning", "fail": "error", "unknown": "warning
 def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> int:
     """Look at everything that stockman depends on, and say what to do about it.
 
-    Nothing is changed and no credential is sent. Each line is OK, WARN or FAIL; UNKNOWN could not
-    be told, and SKIP was not looked at. Servers get a few seconds to answer, all at once, so the
-    answer comes quickly even where nothing can be reached. Exits with 1 when a line is FAIL.
+    Nothing is changed. Tokens of Proxmox VE go to the endpoints that the files name for them, once
+    the certificate is trusted; no other credential is sent. Each line is OK, WARN or FAIL; UNKNOWN
+    could not be told, and SKIP was not looked at. Servers get a few seconds to answer, all at once,
+    so the answer comes quickly even where nothing can be reached. Exits with 1 when a line is FAIL.
     """
     from stockman.app.doctor.examine import diagnose
 

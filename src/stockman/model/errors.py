@@ -21,6 +21,14 @@ class Conflict(StockmanError):
     """The thing exists already, or changed since it was read."""
 
 
+class Locked(Conflict):
+    """Somebody else works on the thing right now."""
+
+
+class Uncertain(StockmanError):
+    """It may have been done or not: look before doing it again."""
+
+
 class Denied(StockmanError):
     """The other side knows us and says no."""
 

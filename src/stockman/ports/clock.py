@@ -12,3 +12,11 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """This moment, with its time zone."""
         ...
+
+
+class Timekeeper(Clock, Protocol):
+    """Tells the time, and lets it pass."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Return once so many seconds have passed."""
+        ...

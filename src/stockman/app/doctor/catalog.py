@@ -10,6 +10,8 @@ from stockman.app.doctor import (
     configuration,
     machine,
     names,
+    proxmox,
+    proxmox_rights,
     reach,
     repository,
     secrets,
@@ -22,5 +24,7 @@ CHECKS = (
     *secrets.CHECKS,
     *names.CHECKS,
     *reach.CHECKS,
+    *proxmox.CHECKS,
+    *proxmox_rights.CHECKS,
     *clock.CHECKS,
 )

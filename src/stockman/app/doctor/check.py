@@ -8,9 +8,11 @@ from pathlib import Path
 
 from stockman.app.doctor.endpoint import Endpoint
 from stockman.app.doctor.finding import Finding
+from stockman.app.doctor.region import Region
 from stockman.app.doctor.servers import servers
 from stockman.config.language.estate import Estate
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, FILES, NODES_YAML
+from stockman.model.desired import Desired
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
@@ -34,6 +36,10 @@ class Scene:
     machine: Machine
     repo: Repo
     clock: Clock
+    desired: Desired | None = None
+    """What should be. None: the files have mistakes, or nothing asks for it."""
+    regions: tuple[Region, ...] = ()
+    """Proxmox clusters that the configuration gives an endpoint and a token for."""
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def _judged(aheads: list[float], whose: str) -> Finding:
     count = len(aheads)
     seen = f"{_spoken(ahead)}, by {count} {whose.removesuffix('s') if count == 1 else whose}"
     if max(aheads) - min(aheads) > _TOO_FAR:
-        spread = _length(max(aheads) - min(aheads))
+        spread = length(max(aheads) - min(aheads))
         return warn("clock", f"{whose} disagree by {spread}", f"ask others; {_SET}")
     if abs(ahead) > _TOO_FAR:
         return fail("clock", seen, _SET)
@@ -88,10 +88,11 @@ async def _or_none(asked: Coroutine[Any, Any, float]) -> float | None:
 
 def _spoken(ahead: float) -> str:
     """The offset of the others, told as ours."""
-    return f"this machine is {_length(abs(ahead))} {'behind' if ahead > 0 else 'ahead'}"
+    return f"this machine is {length(abs(ahead))} {'behind' if ahead > 0 else 'ahead'}"
 
 
-def _length(seconds: float) -> str:
+def length(seconds: float) -> str:
+    """A stretch of time for people."""
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {unit}"

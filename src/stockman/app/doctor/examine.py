@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from stockman.app.doctor.catalog import CHECKS
 from stockman.app.doctor.check import Check, Question, Scene
 from stockman.app.doctor.finding import Finding, Report, skip, unknown
 from stockman.ports.probe import Network
+
+if TYPE_CHECKING:
+    from stockman.config.load import Loaded
+    from stockman.model.problem import Problem
 
 PATIENCE = 5.0
 """Seconds for a question with everything that it takes to answer it."""
@@ -60,7 +65,23 @@ def scene_of(directory: Path) -> Scene:
         machine=LocalMachine(),
         repo=GitRepo(directory),
         clock=SystemClock(),
+        **_proxmox(directory, loaded, trouble),
     )
+
+
+def _proxmox(directory: Path, loaded: Loaded, trouble: Sequence[Problem]) -> dict[str, Any]:
+    """What is looked at only where the configuration has a token for Proxmox VE."""
+    import os
+
+    from stockman.app.doctor.regions import has_token, regions
+    from stockman.config.resolve import resolve
+
+    if not has_token(loaded.estate):
+        return {}
+    right = not any(problem.is_error for problem in trouble)
+    desired = resolve(loaded) if right and loaded.complete else None
+    found = regions(directory, loaded.estate, desired, os.environ)
+    return {"desired": desired, "regions": found}
 
 
 def looked(scene: Scene, checks: Iterable[Check]) -> Seen:

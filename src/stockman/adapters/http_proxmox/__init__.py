@@ -1,0 +1,1 @@
+"""`ports.Proxmox` over HTTPS."""

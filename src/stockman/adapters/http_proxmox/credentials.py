@@ -1,0 +1,55 @@
+"""How one gets in: by a token, or by a user's password that is changed for a ticket."""
+
+from __future__ import annotations
+
+import re
+
+from stockman.model.errors import Denied
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+_FIT = re.compile(r"[!-~]+")
+
+
+@record
+class ApiToken:
+    """A token and its secret."""
+
+    id: str
+    """`user@realm!name`."""
+    secret: Secret
+
+    def header(self) -> str:
+        """The header that carries it; `Denied` where no header can."""
+        secret = self.secret.reveal()
+        if not _FIT.fullmatch(self.id) or not _FIT.fullmatch(secret):
+            raise Denied(_unfit())
+        return f"PVEAPIToken={self.id}={secret}"
+
+
+@record
+class Login:
+    """A user and its password."""
+
+    user: str
+    """`user@realm`."""
+    password: Secret
+
+
+@record
+class Ticket:
+    """What a login was answered with; it holds for two hours."""
+
+    cookie: Secret
+    csrf: Secret
+
+
+def _unfit() -> Problem:
+    return Problem(
+        code="proxmox.authentication",
+        what="the token of Proxmox VE cannot be sent",
+        where="token_id, token_secret",
+        why="it is empty, or holds blanks or characters that are not ASCII",
+        fix="give token_id as user@realm!name and token_secret as the UUID that belongs to it",
+    )

@@ -1,0 +1,38 @@
+"""`ports.Proxmox` over HTTPS."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from stockman.adapters.http_proxmox.credentials import ApiToken, Login
+from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.adapters.http_proxmox.wire import HttpWire
+from stockman.ports.clock import Timekeeper
+from stockman.proxmox.api import ApiProxmox
+from stockman.proxmox.tasks import Patience
+
+
+class HttpProxmox(ApiProxmox):
+    """`ports.Proxmox` over HTTPS, to be closed after use."""
+
+    def __init__(
+        self,
+        endpoints: Endpoints,
+        credentials: ApiToken | Login,
+        clock: Timekeeper,
+        patience: Patience | None = None,
+    ) -> None:
+        self._http = HttpWire(endpoints, credentials, clock)
+        super().__init__(self._http, clock, patience)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._http.close()

@@ -1,0 +1,202 @@
+"""Checks of Proxmox clusters: version, hosts, storages, bridges, replication, clocks.
+
+They ask with the token that the configuration names, and only the endpoints that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stockman.app.doctor.check import Question, Scene, check
+from stockman.app.doctor.clock import length
+from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
+from stockman.app.doctor.proxmox_asking import or_trouble, questions
+from stockman.app.doctor.proxmox_needs import needs_of
+from stockman.app.doctor.region import Region
+from stockman.model.errors import StockmanError
+from stockman.model.names import HostName
+from stockman.model.support import Verdict, proxmox_fits
+from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.cluster import StorageSeen
+
+_NOTICEABLE = 5.0
+_TOO_FAR = 60.0
+"""Seconds; a host tells its time in whole ones."""
+
+
+@check("proxmox.version")
+def version(scene: Scene) -> Iterator[Question]:
+    """Proxmox VE has a version that stockman knows, and takes its token."""
+    yield from questions(scene, _version)
+
+
+@check("proxmox.hosts")
+def hosts(scene: Scene) -> Iterator[Question]:
+    """The cluster has quorum, and the hosts that machines are to run on are up."""
+    yield from questions(scene, _hosts)
+
+
+@check("proxmox.storages")
+def storages(scene: Scene) -> Iterator[Question]:
+    """Storages that machines need are there, active, and for what is put into them."""
+    yield from questions(scene, _storages)
+
+
+@check("proxmox.bridges")
+def bridges(scene: Scene) -> Iterator[Question]:
+    """Bridges that machines need are there on each host."""
+    yield from questions(scene, _bridges)
+
+
+@check("proxmox.replication")
+def replication(scene: Scene) -> Iterator[Question]:
+    """Replication of disks between hosts works, where there is any."""
+    yield from questions(scene, _replication)
+
+
+@check("proxmox.clock")
+def clock(scene: Scene) -> Iterator[Question]:
+    """The clocks of the hosts agree with the clock of this machine."""
+    yield from questions(scene, _clocks)
+
+
+async def _version(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+    told = await pve.version()
+    try:
+        fit = proxmox_fits(told.parsed)
+    except ValueError:
+        fix = "see on the host what `pveversion` says"
+        return (unknown(region.subject, f"its version {told.version!r} cannot be read", fix),)
+    seen = f"Proxmox VE {told.version}"
+    match fit.verdict:
+        case Verdict.OK:
+            return (ok(region.subject, seen),)
+        case Verdict.NEWER:
+            return (
+                warn(region.subject, f"{seen}: {fit.because}", "see whether stockman is newer"),
+            )
+        case _:
+            return (fail(region.subject, f"{seen}: {fit.because}", "upgrade the hosts"),)
+
+
+async def _hosts(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+    findings = []
+    state = await or_trouble(pve.cluster_state())
+    if isinstance(state, StockmanError):
+        findings.append(unknown(region.subject, state.problem.what, state.problem.fix))
+    elif not state.quorate:
+        fix = "bring back enough hosts: `pvecm status` tells"
+        findings.append(fail(region.subject, "the cluster has no quorum", fix))
+    seen = {one.host: one.status for one in (await pve.resources()).hosts}
+    for host in sorted(needs_of(scene.desired, region.cluster).hosts):
+        subject = f"host {host}"
+        status = seen.get(HostName(host))
+        if status is None:
+            known = ", ".join(sorted(seen)) or "none"
+            fix = f"write a host that there is: {known}"
+            findings.append(fail(subject, f"{region.subject} has no such host", fix))
+        elif status != "online":
+            findings.append(warn(subject, f"it is {status}", "look at the host"))
+        else:
+            findings.append(ok(subject, "it is online"))
+    return findings or (ok(region.subject, f"{len(seen)} hosts"),)
+
+
+async def _storages(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+    needed = needs_of(scene.desired, region.cluster).storages
+    storages = (await pve.resources()).storages
+    seen = {(str(one.host), str(one.storage)): one for one in storages}
+    return [
+        _storage(host, storage, content, seen.get((host, storage)))
+        for host, storage, content in sorted(needed)
+    ] or (skip(region.subject, "no machine needs a storage yet"),)
+
+
+def _storage(host: str, storage: str, content: str, seen: StorageSeen | None) -> Finding:
+    subject = f"storage {storage} on {host}"
+    if seen is None:
+        return fail(
+            subject,
+            "there is none, or the token may not see it",
+            f"check the name, the nodes of the storage, and Datastore.Audit on /storage/{storage}",
+        )
+    if content not in seen.content:
+        held = ", ".join(sorted(seen.content))
+        fix = f"add {content} to its content: Datacenter, Storage, {storage}"
+        return fail(subject, f"it is for {held}, not for {content}", fix)
+    if seen.status != "available":
+        return warn(subject, f"it is {seen.status}", "look at the storage on the host")
+    if seen.size and seen.used is not None:
+        return ok(subject, f"{(seen.size - seen.used) / 2**30:.0f} GiB free, for {content}")
+    return ok(subject, f"for {content}")
+
+
+async def _bridges(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+    needed = needs_of(scene.desired, region.cluster).bridges
+    by_host: dict[str, list[str]] = {}
+    for host, bridge in sorted(needed):
+        by_host.setdefault(host, []).append(bridge)
+    findings = []
+    for host, names in by_host.items():
+        findings += await _bridges_of(pve, host, names)
+    return findings or (skip(region.subject, "no machine needs a bridge yet"),)
+
+
+async def _bridges_of(pve: Proxmox, host: str, names: list[str]) -> list[Finding]:
+    network = await or_trouble(pve.host_network(HostName(host)))
+    if isinstance(network, StockmanError):
+        return [unknown(f"bridges of {host}", network.problem.what, network.problem.fix)]
+    seen = {one.name: one for one in network.interfaces if one.is_bridge}
+    findings = []
+    for name in names:
+        subject, found = f"bridge {name} on {host}", seen.get(name)
+        if found is None:
+            there = ", ".join(sorted(seen)) or "none that the token may see"
+            fix = f"make the bridge, or write one that there is: {there}"
+            findings.append(fail(subject, "there is none", fix))
+        elif not found.active:
+            findings.append(warn(subject, "it is not up", "apply the network configuration"))
+        else:
+            findings.append(ok(subject, "it is up"))
+    return findings
+
+
+async def _replication(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+    jobs = await pve.replication_jobs()
+    if not jobs:
+        return (skip(region.subject, "nothing is replicated"),)
+    where = {one.vmid: one.host for one in (await pve.resources()).guests}
+    hosts = sorted({where[job.guest] for job in jobs if job.guest in where})
+    states = {one.id: one for host in hosts for one in await pve.replication_states(host)}
+    failing = [one for one in states.values() if one.failures]
+    if failing:
+        return [
+            warn(
+                f"replication {one.id} to {one.target}",
+                f"it failed {one.failures} times in a row: {one.error or 'no reason is told'}",
+                "see `pvesr status` on its host; copies on the target are old meanwhile",
+            )
+            for one in failing
+        ]
+    return (ok(region.subject, f"{len(jobs)} jobs of replication, none fails"),)
+
+
+async def _clocks(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+    seen = [one.host for one in (await pve.resources()).hosts if one.status == "online"]
+    return [await _clock_of(scene, pve, host) for host in seen]
+
+
+async def _clock_of(scene: Scene, pve: Proxmox, host: HostName) -> Finding:
+    subject = f"clock of {host}"
+    told = await or_trouble(pve.host_time(host))
+    if isinstance(told, StockmanError):
+        return unknown(subject, told.problem.what, told.problem.fix)
+    off = abs((told - scene.clock.now()).total_seconds())
+    seen = f"it differs from this machine's by {length(off)}"
+    fix = "keep both set: `timedatectl set-ntp true` here, chrony on the host"
+    if off > _TOO_FAR:
+        return fail(subject, seen, fix)
+    return warn(subject, seen, fix) if off > _NOTICEABLE else ok(subject, "it agrees with ours")
+
+
+CHECKS = (version, hosts, storages, bridges, replication, clock)

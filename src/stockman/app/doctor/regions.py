@@ -1,0 +1,139 @@
+"""Which Proxmox clusters can be asked: those with an endpoint and a token in the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from stockman.app.doctor.region import HeldToken, Region
+from stockman.config.language.estate import Estate
+from stockman.model.component import Component
+from stockman.model.desired import Desired
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.secret import Secret
+from stockman.ports.proxmox import Proxmox
+
+if TYPE_CHECKING:
+    from stockman.app.secret_resolving import Surroundings
+
+T = TypeVar("T")
+_CONNECT = 2.0
+_READ = 4.0
+"""Seconds; below the patience of a question, so that it can tell what was the matter."""
+
+
+def has_token(estate: Estate) -> bool:
+    """Whether any Proxmox cluster has an endpoint and a token."""
+    return any(_is_askable(one) for one in _clusters(estate))
+
+
+def regions(
+    directory: Path, estate: Estate, desired: Desired | None, environment: Mapping[str, str]
+) -> tuple[Region, ...]:
+    """Every Proxmox cluster with an endpoint and a token, with its doors."""
+    from stockman.app.keyring import find_keyring
+    from stockman.app.secret_resolving import Surroundings
+
+    around = Surroundings(
+        directory=directory,
+        keyring=find_keyring(directory, environment),
+        environment=environment,
+    )
+    connect = estate.proxmox.connect if estate.proxmox is not None else {}
+    components = desired.components if desired is not None else {}
+    return tuple(
+        Region(
+            cluster=cluster,
+            open=partial(_open, cluster, connect, directory),
+            token=_of_stockman(cluster, around),
+            others=tuple(_of_components(components, cluster, around)) if number == 0 else (),
+        )
+        for number, cluster in enumerate(_clusters(estate))
+        if _is_askable(cluster)
+    )
+
+
+def _clusters(estate: Estate) -> tuple[ProxmoxCluster, ...]:
+    section = estate.proxmox
+    return () if section is None else section.clusters or (section,)
+
+
+def _is_askable(cluster: ProxmoxCluster) -> bool:
+    return bool(
+        (cluster.endpoint or cluster.endpoints) and cluster.token_id and cluster.token_secret
+    )
+
+
+def _of_stockman(cluster: ProxmoxCluster, around: Surroundings) -> HeldToken:
+    found, why_not = _resolved(cluster, around)
+    secret = None if why_not else found.token_secret
+    return HeldToken(whose="stockman", id=cluster.token_id or "", secret=secret, why_not=why_not)
+
+
+def _of_components(
+    components: Mapping[str, Component], cluster: ProxmoxCluster, around: Surroundings
+) -> Iterator[HeldToken]:
+    from stockman.catalog.registry import component, names
+
+    for name, wish in components.items():
+        access = component(name).proxmox if wish.enabled and name in names() else None
+        if access is None:
+            continue
+        found, why_not = _resolved(wish, around)
+        secret = found.secrets.get(f"token-{cluster.region}", found.token_secret)
+        if secret is not None:
+            yield HeldToken(
+                whose=name,
+                id=wish.token_id or f"{access.user}!{access.token}",
+                secret=None if why_not else secret,
+                why_not=why_not,
+            )
+
+
+def _resolved(section: T, around: Surroundings) -> tuple[T, str]:
+    """A section with its secrets, and why a token is not among them."""
+    from stockman.app.secret_resolving import resolved_part
+
+    found, problems = resolved_part(section, around)
+    failed = [f"{one.what}: {one.why}" for one in problems if "token" in one.what]
+    return found, failed[0] if failed else ""
+
+
+def _open(
+    cluster: ProxmoxCluster,
+    connect: Mapping[str, str],
+    directory: Path,
+    token_id: str,
+    secret: Secret,
+) -> AbstractAsyncContextManager[Proxmox]:
+    from stockman.adapters.http_proxmox.endpoint import Timeouts
+    from stockman.adapters.system import SystemTimekeeper
+    from stockman.app.proxmox_doors import open_proxmox, proxmox_endpoints
+
+    timeouts = Timeouts(connect=_CONNECT, read=_READ, write=_READ)
+    endpoints = proxmox_endpoints(cluster, connect, _authority(cluster, directory), timeouts)
+    return open_proxmox(endpoints, token_id, secret, SystemTimekeeper())
+
+
+def _authority(cluster: ProxmoxCluster, directory: Path) -> bytes | None:
+    if cluster.tls.ca_file is None:
+        return None
+    try:
+        return (directory / cluster.tls.ca_file).read_bytes()
+    except OSError as error:
+        raise Refused(_unreadable(cluster.tls.ca_file, error)) from None
+
+
+def _unreadable(name: str, error: OSError) -> Problem:
+    return Problem(
+        code="proxmox.authority",
+        what="the CA of Proxmox VE cannot be read",
+        where=name,
+        why=f"{error.strerror or type(error).__name__}",
+        fix="put the certificate there that hosts have as /etc/pve/pve-root-ca.pem",
+    )

@@ -1,0 +1,80 @@
+"""Calls on the cluster as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stockman.model.errors import Conflict
+from stockman.model.names import Vmid
+from stockman.ports.proxmox.cluster import (
+    ApiVersion,
+    ClusterState,
+    GuestSeen,
+    HostSeen,
+    Member,
+    Resources,
+    StorageSeen,
+)
+from stockman.proxmox.calls import Calls
+from stockman.proxmox.rows import listed, number, read, text, yes
+
+_HOST = {"host": "node", "cores": "maxcpu", "memory": "maxmem", "memory_used": "mem"}
+_GUEST = {
+    "kind": "type",
+    "host": "node",
+    "is_template": "template",
+    "cores": "maxcpu",
+    "memory": "maxmem",
+    "memory_used": "mem",
+    "disk": "maxdisk",
+    "ha_state": "hastate",
+}
+_STORAGE = {"host": "node", "kind": "plugintype", "size": "maxdisk", "used": "disk"}
+_MEMBER = {"address": "ip", "is_local": "local"}
+
+
+class ClusterCalls(Calls):
+    """`ports.proxmox.cluster.Cluster` over a wire."""
+
+    async def version(self) -> ApiVersion:
+        return await self._get(("version",), lambda data: read(ApiVersion, data))
+
+    async def cluster_state(self) -> ClusterState:
+        return await self._get(("cluster", "status"), _state)
+
+    async def resources(self) -> Resources:
+        return await self._get(("cluster", "resources"), _resources)
+
+    async def next_vmid(self) -> Vmid:
+        return await self._get(("cluster", "nextid"), lambda data: Vmid(number(data)))
+
+    async def is_vmid_free(self, vmid: Vmid) -> bool:
+        try:
+            await self._get(("cluster", "nextid"), text, {"vmid": vmid})
+        except Conflict:
+            return False
+        return True
+
+
+def _state(data: object) -> ClusterState:
+    rows = listed(data)
+    members = tuple(read(Member, row, _MEMBER) for row in rows if row.get("type") == "node")
+    for row in rows:
+        if row.get("type") == "cluster":
+            return ClusterState(
+                name=text(row.get("name", "")), quorate=yes(row.get("quorate", 0)), members=members
+            )
+    return ClusterState(name="", quorate=True, members=members)
+
+
+def _resources(data: object) -> Resources:
+    rows = listed(data)
+    return Resources(
+        hosts=tuple(read(HostSeen, row, _HOST) for row in _of(rows, "node")),
+        guests=tuple(read(GuestSeen, row, _GUEST) for row in _of(rows, "qemu", "lxc")),
+        storages=tuple(read(StorageSeen, row, _STORAGE) for row in _of(rows, "storage")),
+    )
+
+
+def _of(rows: list[Mapping[str, object]], *kinds: str) -> list[Mapping[str, object]]:
+    return [row for row in rows if row.get("type") in kinds]

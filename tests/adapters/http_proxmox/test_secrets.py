@@ -1,0 +1,62 @@
+"""Tokens and passwords stand in headers and forms, and nowhere else."""
+
+import logging
+import traceback
+
+import pytest
+
+from stockman.adapters.http_proxmox.credentials import ApiToken, Login
+from stockman.adapters.http_proxmox.door import HttpProxmox
+from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.model.errors import StockmanError
+from stockman.model.names import Datastore
+from stockman.model.secret import Secret
+from stockman.ports.proxmox import Proxmox
+from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, Trouble
+from tests.adapters.http_proxmox.talking import CANARY, QUICK, TOKEN, SimulatedClock, talk
+
+LOGIN = Login(user="root@pam", password=Secret(CANARY))
+
+
+def echo(asked: Asked) -> Answer:
+    """A server that says everything back, as broken ones and proxies do."""
+    heard = " ".join([*asked.headers.values(), asked.body.decode()])
+    return Answer(status=500, reason=heard[:200], message=heard, errors={heard: heard})
+
+
+async def with_password(pve: Proxmox) -> None:
+    await pve.create_storage(Datastore("pbs"), "pbs", {"password": Secret(CANARY)})
+
+
+@pytest.mark.parametrize("credentials", [TOKEN, LOGIN])
+@pytest.mark.parametrize("answer", [echo, lambda _: Trouble.CUT, lambda _: Trouble.HANG])
+def test_no_secret_turns_up_in_logs_errors_and_traces(
+    credentials: ApiToken | Login,
+    answer: object,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    server = ScriptedServer(answer)  # type: ignore[arg-type]  # one of those above
+
+    with pytest.raises(StockmanError) as caught:
+        talk(server, with_password, credentials=credentials, timeouts=QUICK)
+
+    shown = [caplog.text, str(caught.value.problem), repr(caught.value.__cause__)]
+    shown += traceback.format_exception(caught.value)
+    assert len(server.asked) > 0
+    assert [text for text in shown if CANARY in text] == []
+
+
+def test_the_token_goes_in_the_header_and_not_in_the_address() -> None:
+    server = ScriptedServer(lambda _: Answer([]))
+
+    talk(server, lambda pve: pve.storage_entries())
+
+    assert server.asked[0].headers["authorization"] == f"PVEAPIToken=stockman@pve!main={CANARY}"
+    assert CANARY not in server.asked[0].target
+
+
+def test_what_holds_a_secret_does_not_show_it() -> None:
+    pve = HttpProxmox(Endpoints(urls=("https://127.0.0.1:8006",)), TOKEN, SimulatedClock())
+
+    assert CANARY not in f"{TOKEN!r} {LOGIN!r} {pve!r} {vars(pve)!r}"

@@ -1,0 +1,313 @@
+"""Checks of Proxmox clusters, asked through the real door of a small Proxmox VE."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+
+from stockman.adapters.http_proxmox.credentials import ApiToken
+from stockman.adapters.http_proxmox.door import HttpProxmox
+from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.app.doctor.catalog import CHECKS
+from stockman.app.doctor.finding import Finding, Status
+from stockman.app.doctor.region import HeldToken, Region
+from stockman.config.load import load
+from stockman.config.resolve import resolve
+from stockman.model.secret import Secret
+from stockman.ports.probe import Trust
+from stockman.ports.proxmox import Proxmox
+from stockman.proxmox.rights import Wish, agent_privilege, provisioning
+from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, Trouble
+from tests.adapters.http_proxmox.talking import CANARY, PATIENT, SimulatedClock
+from tests.app.doctor.fakes import FakeNetwork, scene, told
+from tests.contract.proxmox.small_pve import Guest, SmallPve
+
+CLUSTER = """\
+node_cidr: 127.66.0.0/24
+node_dns_servers: [127.66.0.2]
+node_ntp_servers: [127.66.0.3]
+cluster_api_addr: 127.66.0.10
+cluster_dns_gateway_addr: 127.66.0.11
+cluster_gateway_addr: 127.66.0.12
+cloudflare_enabled: false
+talos_version: 1.13.9
+proxmox_endpoint: https://127.66.0.4:8006
+proxmox_token_id: stockman@pve!stockman
+proxmox_token_secret: ${PROXMOX_TOKEN}
+proxmox:
+  image_storage: local
+repository:
+  url: https://127.66.0.5/owner/meadow.git
+talos:
+  factory_url: https://127.66.0.6
+  extensions: [siderolabs/qemu-guest-agent]
+components:
+  proxmox-ccm: {enabled: true}
+  proxmox-csi: {enabled: true, storage: local-zfs, token_secret: "${CSI_TOKEN}"}
+"""
+NODES = """\
+nodes:
+  - name: cp-1
+    address: 127.66.0.21
+    controller: true
+    mac_addr: bc:24:11:00:00:21
+    vm: {vmid: 1021, host: pve1, datastore: local-zfs, nics: [{bridge: vmbr0}]}
+"""
+STOCKMAN = HeldToken(whose="stockman", id="stockman@pve!stockman", secret=Secret(CANARY))
+CSI = HeldToken(whose="proxmox-csi", id="stockman-csi@pve!csi", secret=Secret(CANARY))
+ENOUGH = frozenset().union(
+    *(need.privileges for need in provisioning(9, Wish())),
+)
+
+DATASTORE = [one for one in ENOUGH if one.startswith("Datastore.")]
+
+
+def asked(
+    name: str,
+    handler: object,
+    *,
+    nodes: str = NODES,
+    token: HeldToken = STOCKMAN,
+    others: tuple[HeldToken, ...] = (),
+) -> list[Finding]:
+    """What a check finds out from a server."""
+    server = ScriptedServer(handler)  # type: ignore[arg-type]  # answers what it is asked
+    check = next(check for check in CHECKS if check.name == name)
+
+    def opened(token_id: str, secret: Secret) -> AbstractAsyncContextManager[Proxmox]:
+        trust = Trust(ca=server.identity.ca.crt.encode())
+        endpoints = Endpoints(urls=(server.url,), trust=trust, timeouts=PATIENT)
+        return HttpProxmox(endpoints, ApiToken(id=token_id, secret=secret), SimulatedClock())
+
+    async def ask() -> list[Finding]:
+        async with server.serving():
+            loaded = load({"cluster.yaml": CLUSTER.encode(), "nodes.yaml": nodes.encode()})
+            wanted = resolve(loaded)
+            (cluster,) = wanted.proxmox
+            region = Region(cluster=cluster, open=opened, token=token, others=others)
+            seen = scene(CLUSTER, nodes, regions=(region,), desired=wanted)
+            return await told(check, seen, FakeNetwork())
+
+    findings = asyncio.run(ask())
+    assert CANARY not in str(findings)
+    return findings
+
+
+def lines(findings: list[Finding]) -> list[tuple[Status, str]]:
+    return [(one.status, f"{one.subject}: {one.seen}") for one in findings]
+
+
+def mighty() -> SmallPve:
+    """A Proxmox VE whose token may do everything that is needed."""
+    pve = SmallPve()
+    pve.privileges["/"] = set(ENOUGH)
+    return pve
+
+
+@pytest.mark.parametrize(
+    ("release", "status"),
+    [("9.1.4", Status.OK), ("8.4.1", Status.OK), ("9.99.1", Status.WARN), ("7.4.1", Status.FAIL)],
+)
+def test_the_version_is_judged(release: str, status: Status) -> None:
+    pve = mighty()
+    pve.release = release
+
+    (finding,) = asked("proxmox.version", pve)
+
+    assert finding.status is status
+    assert finding.seen.startswith(f"Proxmox VE {release}")
+
+
+def test_a_version_that_cannot_be_read_is_unknown() -> None:
+    def odd(_: Asked) -> Answer:
+        return Answer({"version": "next", "release": "next"})
+
+    assert [one.status for one in asked("proxmox.version", odd)] == [Status.UNKNOWN]
+
+
+def test_hosts_that_machines_run_on_are_up() -> None:
+    assert lines(asked("proxmox.hosts", mighty())) == [(Status.OK, "host pve1: it is online")]
+
+
+def test_a_cluster_without_quorum_and_a_host_that_is_off_are_told() -> None:
+    pve = mighty()
+    pve.quorate = False
+    pve.offline.add("pve1")
+
+    assert lines(asked("proxmox.hosts", pve)) == [
+        (Status.FAIL, "region pve: the cluster has no quorum"),
+        (Status.WARN, "host pve1: it is offline"),
+    ]
+
+
+def test_a_host_that_there_is_not_is_told_with_those_that_there_are() -> None:
+    (finding,) = asked("proxmox.hosts", mighty(), nodes=NODES.replace("pve1", "pve9"))
+
+    assert finding.status is Status.FAIL
+    assert finding.fix == "write a host that there is: pve1, pve2"
+
+
+def test_storages_are_there_for_what_is_put_into_them() -> None:
+    assert lines(asked("proxmox.storages", mighty())) == [
+        (Status.OK, "storage local on pve1: 99 GiB free, for import"),
+        (Status.OK, "storage local-zfs on pve1: 99 GiB free, for images"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("storage", "seen"),
+    [("tank", "there is none, or the token may not see it"), ("local", "not for images")],
+)
+def test_a_storage_that_does_not_fit_is_told(storage: str, seen: str) -> None:
+    nodes = NODES.replace("local-zfs", storage)
+
+    findings = asked("proxmox.storages", mighty(), nodes=nodes)
+
+    failed = [one for one in findings if one.status is Status.FAIL]
+    assert [one.subject for one in failed] == [f"storage {storage} on pve1"]
+    assert seen in failed[0].seen
+
+
+def test_bridges_are_there() -> None:
+    assert lines(asked("proxmox.bridges", mighty())) == [
+        (Status.OK, "bridge vmbr0 on pve1: it is up")
+    ]
+
+
+def test_a_bridge_that_there_is_not_is_told_with_those_that_there_are() -> None:
+    pve = mighty()
+    pve.bridges["pve1"] = ["vmbr1"]
+
+    (finding,) = asked("proxmox.bridges", pve)
+
+    assert finding.status is Status.FAIL
+    assert finding.fix.endswith("write one that there is: vmbr1")
+
+
+def test_nothing_replicated_is_nothing_to_check() -> None:
+    assert [one.status for one in asked("proxmox.replication", mighty())] == [Status.SKIP]
+
+
+@pytest.mark.parametrize(("failures", "status"), [(0, Status.OK), (3, Status.WARN)])
+def test_replication_that_fails_is_told(failures: int, status: Status) -> None:
+    pve = mighty()
+    pve.guests[1021] = Guest(host="pve1", kind="qemu", config={"name": "cp-1"})
+    pve.replication["1021-0"] = {"guest": 1021, "target": "pve2", "fail_count": failures}
+
+    assert [one.status for one in asked("proxmox.replication", pve)] == [status]
+
+
+@pytest.mark.parametrize(
+    ("off", "status"), [(0, Status.OK), (-4, Status.OK), (20, Status.WARN), (-90, Status.FAIL)]
+)
+def test_clocks_of_hosts_are_compared_with_ours(off: int, status: Status) -> None:
+    pve = mighty()
+    pve.time += off
+    pve.offline.add("pve2")
+
+    (finding,) = asked("proxmox.clock", pve)
+
+    assert (finding.subject, finding.status) == ("clock of pve1", status)
+
+
+def test_a_token_with_all_privileges_is_well() -> None:
+    (finding,) = asked("proxmox.rights", mighty())
+
+    assert finding.status is Status.OK
+
+
+def test_privileges_that_are_missing_are_named_with_their_paths() -> None:
+    pve = mighty()
+    pve.privileges["/vms"] = set(ENOUGH) - {"VM.Clone", "VM.Config.Disk"}
+    pve.privileges["/storage"] = set()
+
+    assert [one.seen for one in asked("proxmox.rights", pve)] == [
+        "it lacks VM.Clone, VM.Config.Disk on /vms",
+        f"it lacks {', '.join(sorted(DATASTORE))} on /storage",
+    ]
+
+
+def test_rights_on_just_what_is_used_are_enough() -> None:
+    pve = mighty()
+    pve.privileges["/storage"] = set()
+    pve.privileges["/storage/local"] = set(ENOUGH)
+    pve.privileges["/storage/local-zfs"] = set(ENOUGH)
+
+    assert [one.status for one in asked("proxmox.rights", pve)] == [Status.OK]
+
+
+def test_the_agent_needs_another_privilege_before_9() -> None:
+    pve = mighty()
+    pve.release = "8.4.1"
+
+    (finding,) = asked("proxmox.rights", pve)
+
+    assert finding.seen == f"it lacks {agent_privilege(8)} on /vms"
+
+
+def test_the_token_of_a_component_is_judged_by_what_the_component_needs() -> None:
+    pve = mighty()
+    pve.privileges["/storage"] = {"Datastore.Audit", "Datastore.AllocateSpace"}
+
+    findings = asked("proxmox.component-rights", pve, others=(CSI,))
+
+    assert lines(findings) == [
+        (Status.FAIL, "stockman-csi@pve!csi: it lacks Datastore.Allocate on /storage")
+    ]
+
+
+ASKING = [check.name for check in CHECKS if check.name.startswith("proxmox.")][:-1]
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_token_that_is_not_known_fails(name: str) -> None:
+    def unknown(_: Asked) -> Answer:
+        return Answer(status=401, reason="Authentication failed!", raw=b"")
+
+    (finding,) = asked(name, unknown)
+
+    assert finding.status is Status.FAIL
+    assert "401 Authentication failed!" in finding.seen
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_server_that_says_nothing_is_left_to_the_check_that_reaches_for_it(name: str) -> None:
+    (finding,) = asked(name, lambda _: Trouble.CUT)
+
+    assert finding.status is Status.SKIP
+    assert "see `reach.proxmox`" in finding.seen
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_what_the_token_may_not_read_is_unknown_and_never_well(name: str) -> None:
+    def denied(_: Asked) -> Answer:
+        return Answer(status=403, reason="Permission check failed (/, Sys.Audit)")
+
+    findings = asked(name, denied)
+
+    assert {one.status for one in findings} == {Status.UNKNOWN}
+    assert all("Sys.Audit" in one.fix for one in findings)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_token_that_is_not_at_hand_is_not_sent(name: str) -> None:
+    absent = HeldToken(whose="stockman", id="a@pve!b", secret=None, why_not="$X is not set")
+    heard: list[Asked] = []
+
+    def hear(one: Asked) -> Answer:
+        heard.append(one)
+        return Answer()
+
+    (finding,) = asked(name, hear, token=absent)
+
+    assert (finding.status, heard) == (Status.SKIP, [])
+    assert "$X is not set" in finding.seen
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_without_a_token_nothing_is_asked(name: str) -> None:
+    check = next(check for check in CHECKS if check.name == name)
+
+    assert list(check.look(scene())) == []

@@ -1,0 +1,160 @@
+"""What holds for access rights, pools, mappings and high availability through any door."""
+
+import pytest
+
+from stockman.model.errors import Conflict, NotFound
+from stockman.model.names import HostName, Vmid
+from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.access import AccessRole, AccessRule, AccessToken, NewToken, User
+from stockman.ports.proxmox.grouping import DeviceMapping, Pool
+from stockman.ports.proxmox.ha import HaResource, HaRule
+from stockman.ports.proxmox.vms import GuestRef
+from tests.contract.proxmox.doors import Door
+
+ROLE = AccessRole(name="StockmanCSI", privileges=frozenset({"VM.Audit", "VM.Config.Disk"}))
+USER = User(id="stockman-csi@pve")
+RULE = AccessRule(path="/vms", role=ROLE.name, kind="user", holder=USER.id)
+AT = GuestRef(host=HostName("pve1"), vmid=Vmid(1021))
+
+
+async def with_vm(pve: Proxmox) -> None:
+    await pve.wait_task(await pve.create_vm(AT, {"name": "cp-1"}))
+
+
+def test_a_role_that_was_made_has_its_privileges(door: Door) -> None:
+    async def story(pve: Proxmox) -> list[AccessRole]:
+        await pve.create_role(ROLE)
+        return [one for one in await pve.roles() if one.name == ROLE.name]
+
+    assert door(story) == [ROLE]
+
+
+def test_a_role_that_is_there_is_a_conflict(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await pve.create_role(ROLE)
+        await pve.create_role(ROLE)
+
+    with pytest.raises(Conflict):
+        door(story)
+
+
+def test_a_role_that_is_not_there_cannot_be_deleted(door: Door) -> None:
+    with pytest.raises(NotFound):
+        door(lambda pve: pve.delete_role("Nobody"))
+
+
+def test_a_token_tells_its_secret_once(door: Door) -> None:
+    async def story(pve: Proxmox) -> tuple[NewToken, tuple[AccessToken, ...]]:
+        await pve.create_user(USER)
+        made = await pve.create_token(USER.id, AccessToken(name="csi"))
+        return made, await pve.tokens(USER.id)
+
+    made, listed = door(story)
+
+    assert made.id == "stockman-csi@pve!csi"
+    assert len(made.secret.reveal()) == 36
+    assert made.secret.reveal() not in repr(made)
+    assert [(one.name, one.privilege_separation) for one in listed] == [("csi", True)]
+
+
+def test_a_token_that_is_there_is_a_conflict(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await pve.create_user(USER)
+        await pve.create_token(USER.id, AccessToken(name="csi"))
+        await pve.create_token(USER.id, AccessToken(name="csi"))
+
+    with pytest.raises(Conflict):
+        door(story)
+
+
+def test_a_right_is_given_twice_and_taken_once(door: Door) -> None:
+    async def story(pve: Proxmox) -> tuple[list[AccessRule], list[AccessRule]]:
+        await pve.create_user(USER)
+        await pve.create_role(ROLE)
+        await pve.grant(RULE)
+        await pve.grant(RULE)
+        given = [one for one in await pve.access_rules() if one.holder == USER.id]
+        await pve.revoke(RULE)
+        return given, [one for one in await pve.access_rules() if one.holder == USER.id]
+
+    assert door(story) == ([RULE], [])
+
+
+def test_a_pool_has_the_guests_that_were_put_into_it(door: Door) -> None:
+    async def story(pve: Proxmox) -> tuple[Pool, Pool]:
+        await with_vm(pve)
+        await pve.create_pool("meadow")
+        await pve.add_to_pool("meadow", vms=(1021,))
+        full = await pve.pool("meadow")
+        await pve.remove_from_pool("meadow", vms=(1021,))
+        return full, await pve.pool("meadow")
+
+    full, empty = door(story)
+
+    assert [one.id for one in full.members] == ["qemu/1021"]
+    assert empty.members == ()
+
+
+def test_a_pool_that_is_not_there_is_not_found(door: Door) -> None:
+    with pytest.raises(NotFound):
+        door(lambda pve: pve.pool("meadow"))
+
+
+def test_a_mapping_keeps_every_entry(door: Door) -> None:
+    entries = tuple(
+        f"id=10de:2204,iommugroup=15,node={host},path=0000:01:00.0" for host in ("pve1", "pve2")
+    )
+
+    async def story(pve: Proxmox) -> tuple[DeviceMapping, ...]:
+        await pve.create_mapping(DeviceMapping(name="gpu", kind="pci", entries=entries))
+        return await pve.mappings("pci")
+
+    assert [(one.name, set(one.entries)) for one in door(story)] == [("gpu", set(entries))]
+
+
+def test_a_guest_is_looked_after_until_it_is_not(door: Door) -> None:
+    async def story(pve: Proxmox) -> list[list[str]]:
+        await with_vm(pve)
+        await pve.add_ha_resource(HaResource(id="vm:1021", max_restart=3))
+        before = [one.id for one in await pve.ha_resources()]
+        await pve.remove_ha_resource("vm:1021")
+        return [before, [one.id for one in await pve.ha_resources()]]
+
+    assert door(story) == [["vm:1021"], []]
+
+
+def test_a_guest_that_is_looked_after_already_is_a_conflict(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await with_vm(pve)
+        await pve.add_ha_resource(HaResource(id="vm:1021"))
+        await pve.add_ha_resource(HaResource(id="vm:1021"))
+
+    with pytest.raises(Conflict):
+        door(story)
+
+
+def test_a_guest_that_is_not_looked_after_is_not_found(door: Door) -> None:
+    with pytest.raises(NotFound):
+        door(lambda pve: pve.remove_ha_resource("vm:1021"))
+
+
+def test_a_rule_keeps_hosts_and_their_priorities(door: Door) -> None:
+    rule = HaRule(
+        name="near",
+        kind="node-affinity",
+        resources=("vm:1021",),
+        hosts={"pve1": 2, "pve2": None},
+        strict=True,
+    )
+
+    async def story(pve: Proxmox) -> tuple[HaRule, ...]:
+        await with_vm(pve)
+        await pve.add_ha_resource(HaResource(id="vm:1021"))
+        await pve.create_ha_rule(rule)
+        return await pve.ha_rules()
+
+    assert door(story) == (rule,)
+
+
+def test_groups_that_became_rules_are_none(door: Door) -> None:
+    assert door(lambda pve: pve.ha_groups()) == ()

@@ -1,0 +1,128 @@
+"""What holds for the cluster, its hosts and its storages through any door."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from stockman.model.errors import NotFound
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.cluster import ClusterState, Resources
+from stockman.ports.proxmox.storages import NewVolume, Upload, Volume
+from stockman.ports.proxmox.tasks import TaskRef
+from tests.contract.proxmox.doors import Door
+
+PVE1 = HostName("pve1")
+LOCAL, ZFS = Datastore("local"), Datastore("local-zfs")
+MIB = 1 << 20
+
+
+def test_the_version_is_told(door: Door) -> None:
+    version = door(lambda pve: pve.version())
+
+    assert version.major == 9
+    assert version.version.startswith(f"{version.release}.")
+
+
+def test_the_cluster_has_quorum_and_two_members(door: Door) -> None:
+    state: ClusterState = door(lambda pve: pve.cluster_state())
+
+    assert (state.name, state.quorate) == ("lab", True)
+    assert [(one.name, one.online) for one in state.members] == [("pve1", True), ("pve2", True)]
+    assert sum(one.is_local for one in state.members) == 1
+
+
+def test_everything_is_seen_at_one_glance(door: Door) -> None:
+    seen: Resources = door(lambda pve: pve.resources())
+
+    assert {(one.host, one.status) for one in seen.hosts} == {
+        ("pve1", "online"),
+        ("pve2", "online"),
+    }
+    assert {(one.host, one.storage) for one in seen.storages} == {
+        ("pve1", "local"),
+        ("pve1", "local-zfs"),
+        ("pve2", "local"),
+        ("pve2", "local-zfs"),
+    }
+    assert seen.guests == ()
+    assert all(one.memory and one.cores for one in seen.hosts)
+
+
+def test_a_host_tells_what_it_is(door: Door) -> None:
+    status = door(lambda pve: pve.host_status(PVE1))
+
+    assert status.version.startswith("pve-manager/9.")
+    assert status.cores > 0
+    assert 0 < status.memory_used < status.memory
+
+
+def test_a_host_has_its_bridge(door: Door) -> None:
+    network = door(lambda pve: pve.host_network(PVE1))
+
+    bridges = [one for one in network.interfaces if one.is_bridge]
+    assert [(one.name, one.active, one.vlan_aware) for one in bridges] == [("vmbr0", True, True)]
+    assert network.unapplied == ""
+
+
+def test_storages_tell_their_space_and_content(door: Door) -> None:
+    found = {one.storage: one for one in door(lambda pve: pve.storages(PVE1))}
+
+    assert {"iso", "import"} <= found[LOCAL].content
+    assert "images" in found[ZFS].content
+    assert found[ZFS].kind == "zfspool"
+    assert all(one.active and 0 < one.free <= one.size for one in found.values())
+
+
+def test_a_storage_that_is_not_there_is_not_found(door: Door) -> None:
+    with pytest.raises(NotFound):
+        door(lambda pve: pve.storage_state(PVE1, Datastore("nowhere")))
+
+
+def test_a_volume_is_made_listed_and_deleted(door: Door) -> None:
+    async def story(pve: Proxmox) -> tuple[str, tuple[Volume, ...], tuple[Volume, ...]]:
+        wish = NewVolume(vmid=Vmid(9999), name="vm-9999-data", size=64 * MIB)
+        made = await pve.allocate_volume(PVE1, ZFS, wish)
+        listed = await pve.volumes(PVE1, ZFS, content="images")
+        task = await pve.delete_volume(PVE1, made)
+        if task is not None:
+            await pve.wait_task(task)
+        return made, listed, await pve.volumes(PVE1, ZFS)
+
+    made, listed, after = door(story)
+
+    assert made == "local-zfs:vm-9999-data"
+    assert [(one.id, one.size, one.vmid) for one in listed] == [(made, 64 * MIB, 9999)]
+    assert after == ()
+
+
+def test_a_file_that_was_sent_is_there(door: Door) -> None:
+    content = bytes(range(256)) * 4096
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for at in range(0, len(content), 65536):
+            yield content[at : at + 65536]
+
+    async def story(pve: Proxmox) -> tuple[Volume, ...]:
+        file = Upload(content="iso", name="seed.iso", size=len(content), read=pieces)
+        await pve.wait_task(await pve.upload(PVE1, LOCAL, file))
+        return await pve.volumes(PVE1, LOCAL, content="iso")
+
+    assert [(one.id, one.size) for one in door(story)] == [("local:iso/seed.iso", len(content))]
+
+
+def test_a_task_that_nobody_knows_is_not_found(door: Door) -> None:
+    unknown = TaskRef.parse("UPID:pve1:0000FFFF:0000FFFF:70DBD880:qmstart:100:root@pam:")
+
+    with pytest.raises(NotFound):
+        door(lambda pve: pve.task_state(unknown))
+
+
+def test_reads_go_side_by_side(door: Door) -> None:
+    async def story(pve: Proxmox) -> int:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(pve.version()) for _ in range(40)]
+        return len({task.result().version for task in tasks})
+
+    assert door(story) == 1

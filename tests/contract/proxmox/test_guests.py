@@ -1,0 +1,205 @@
+"""What holds for guests through any door."""
+
+import asyncio
+from uuid import UUID
+
+import pytest
+
+from stockman.model.errors import Conflict, NotFound
+from stockman.model.names import HostName, Vmid
+from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.vms import GuestRef, Setting, Vm, VmChange, VmConfig
+from tests.contract.proxmox.doors import Door
+
+PVE1, PVE2 = HostName("pve1"), HostName("pve2")
+AT = GuestRef(host=PVE1, vmid=Vmid(1021))
+UUID_1021 = UUID("4b1e7c7e-9d5a-4f53-8a3e-2f6a0f4d1021")
+VALUES: dict[str, Setting] = {
+    "name": "cp-1",
+    "cores": 4,
+    "memory": 4096,
+    "smbios1": f"uuid={UUID_1021}",
+    "tags": "stockman;talos",
+    "onboot": True,
+}
+
+
+async def made(pve: Proxmox, at: GuestRef = AT) -> None:
+    await pve.wait_task(await pve.create_vm(at, VALUES))
+
+
+def test_a_vm_that_was_made_is_found_with_its_identity(door: Door) -> None:
+    async def story(pve: Proxmox) -> Vm | None:
+        await made(pve)
+        return await pve.find_vm(Vmid(1021))
+
+    found = door(story)
+
+    assert found is not None
+    assert (found.host, found.vmid, found.name, found.uuid) == ("pve1", 1021, "cp-1", UUID_1021)
+    assert (found.status, found.lock, found.is_template) == ("stopped", "", False)
+    assert found.tags == ("stockman", "talos")
+
+
+def test_a_vm_that_never_was_is_not_found(door: Door) -> None:
+    assert door(lambda pve: pve.find_vm(Vmid(1021))) is None
+
+
+def test_the_configuration_of_a_missing_vm_is_not_found(door: Door) -> None:
+    with pytest.raises(NotFound, match=r"proxmox\.not-found"):
+        door(lambda pve: pve.vm_config(AT))
+
+
+def test_a_vm_is_not_found_on_another_host(door: Door) -> None:
+    async def story(pve: Proxmox) -> VmConfig:
+        await made(pve)
+        return await pve.vm_config(GuestRef(host=PVE2, vmid=AT.vmid))
+
+    with pytest.raises(NotFound):
+        door(story)
+
+
+def test_a_number_that_is_taken_is_a_conflict(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await made(pve)
+        await made(pve, GuestRef(host=PVE2, vmid=AT.vmid))
+
+    with pytest.raises(Conflict, match=r"proxmox\.exists"):
+        door(story)
+
+
+def test_a_taken_number_is_not_free_and_not_given_again(door: Door) -> None:
+    async def story(pve: Proxmox) -> tuple[int, bool, bool]:
+        first = await pve.next_vmid()
+        await made(pve, GuestRef(host=PVE1, vmid=first))
+        return first, await pve.is_vmid_free(first), await pve.next_vmid() != first
+
+    assert door(story) == (100, False, True)
+
+
+def test_values_come_back_as_text(door: Door) -> None:
+    async def story(pve: Proxmox) -> VmConfig:
+        await made(pve)
+        return await pve.vm_config(AT)
+
+    config = door(story)
+
+    assert [config.get(key) for key in ("cores", "memory", "onboot")] == ["4", "4096", "1"]
+    assert (config.name, config.uuid) == ("cp-1", UUID_1021)
+    assert "digest" not in config
+    assert config.digest
+
+
+def test_a_change_is_seen_and_gives_another_digest(door: Door) -> None:
+    async def story(pve: Proxmox) -> tuple[VmConfig, VmConfig]:
+        await made(pve)
+        before = await pve.vm_config(AT)
+        change = VmChange(values={"cores": 8}, delete=("tags",), digest=before.digest)
+        task = await pve.update_vm(AT, change)
+        assert task is not None
+        await pve.wait_task(task)
+        return before, await pve.vm_config(AT)
+
+    before, after = door(story)
+
+    assert (before.get("cores"), after.get("cores")) == ("4", "8")
+    assert ("tags" in before, "tags" in after) == (True, False)
+    assert before.digest != after.digest
+
+
+def test_a_change_of_what_has_changed_is_a_conflict(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await made(pve)
+        await pve.update_vm(AT, VmChange(values={"cores": 8}, digest="0" * 40))
+
+    with pytest.raises(Conflict, match=r"proxmox\.changed"):
+        door(story)
+
+
+def test_power_is_seen(door: Door) -> None:
+    async def story(pve: Proxmox) -> list[str]:
+        await made(pve)
+        seen = [(await pve.vm_status(AT)).status]
+        await pve.wait_task(await pve.start_vm(AT))
+        seen.append((await pve.vm_status(AT)).status)
+        await pve.wait_task(await pve.stop_vm(AT))
+        return [*seen, (await pve.vm_status(AT)).status]
+
+    assert door(story) == ["stopped", "running", "stopped"]
+
+
+def test_starting_what_runs_is_a_conflict_at_the_end_of_the_task(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await made(pve)
+        await pve.wait_task(await pve.start_vm(AT))
+        await pve.wait_task(await pve.start_vm(AT))
+
+    with pytest.raises(Conflict, match=r"proxmox\.task-failed") as caught:
+        door(story)
+    assert "VM 1021 already running" in caught.value.problem.why
+
+
+def test_stopping_what_is_off_is_fine(door: Door) -> None:
+    async def story(pve: Proxmox) -> int:
+        await made(pve)
+        return (await pve.wait_task(await pve.stop_vm(AT))).warnings
+
+    assert door(story) == 0
+
+
+def test_a_vm_that_is_off_cannot_be_reset(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await made(pve)
+        await pve.reset_vm(AT)
+
+    with pytest.raises(Conflict, match=r"proxmox\.state"):
+        door(story)
+
+
+def test_a_deleted_vm_is_gone_and_deleting_it_again_finds_nothing(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await made(pve)
+        await pve.wait_task(await pve.delete_vm(AT))
+        assert await pve.find_vm(AT.vmid) is None
+        await pve.delete_vm(AT)
+
+    with pytest.raises(NotFound):
+        door(story)
+
+
+def test_a_running_vm_is_not_deleted(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await made(pve)
+        await pve.wait_task(await pve.start_vm(AT))
+        await pve.delete_vm(AT)
+
+    with pytest.raises(Conflict, match=r"proxmox\.state"):
+        door(story)
+
+
+def test_no_agent_answers_in_a_vm_that_is_off(door: Door) -> None:
+    async def story(pve: Proxmox) -> bool:
+        await made(pve)
+        return await pve.agent_answers(AT)
+
+    assert door(story) is False
+
+
+def test_snapshots_are_listed_without_the_present(door: Door) -> None:
+    async def story(pve: Proxmox) -> list[str]:
+        await made(pve)
+        await pve.wait_task(await pve.take_snapshot(AT, "before", "an upgrade"))
+        return [one.name for one in await pve.snapshots(AT)]
+
+    assert door(story) == ["before"]
+
+
+def test_guests_are_made_side_by_side(door: Door) -> None:
+    async def story(pve: Proxmox) -> list[int]:
+        places = [GuestRef(host=PVE1, vmid=Vmid(number)) for number in range(200, 210)]
+        async with asyncio.TaskGroup() as group:
+            for at in places:
+                group.create_task(made(pve, at))
+        return sorted(one.vmid for one in (await pve.resources()).guests)
+
+    assert door(story) == list(range(200, 210))

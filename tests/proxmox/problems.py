@@ -1,0 +1,122 @@
+"""Every problem of the Proxmox API, made by an answer or a wire that its page is compared with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from stockman.adapters.http_proxmox import failures
+from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.adapters.http_proxmox.multipart import Multipart
+from stockman.adapters.http_proxmox.pinning import context
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
+from stockman.ports.probe import Trust
+from stockman.ports.proxmox.storages import Upload
+from stockman.ports.proxmox.tasks import TaskRef
+from stockman.proxmox.api import ApiProxmox
+from stockman.proxmox.refusals import Refusal, odd_answer, refusal
+from stockman.proxmox.wire import Reply, Request
+from tests.adapters.http_proxmox.talking import SimulatedClock
+
+VM = ("nodes", "pve1", "qemu", "1021")
+READ = Request(method="GET", segments=(*VM, "config"))
+CREATE = Request(method="POST", segments=("nodes", "pve1", "qemu"))
+CHANGE = Request(method="POST", segments=(*VM, "config"))
+DELETE = Request(method="DELETE", segments=VM)
+TASK = TaskRef.parse("UPID:pve1:0003F1A2:01B2C3D4:70DBD880:qmclone:9000:stockman@pve!main:")
+FINGERPRINT = ":".join(["5F", "0A"] * 16)
+
+
+def told(request: Request, status: int, reason: str, **errors: str) -> Problem:
+    return refusal(request, Refusal(status=status, reason=reason, errors=errors)).problem
+
+
+def caught(act: Callable[[], object]) -> Problem:
+    with pytest.raises(StockmanError) as found:
+        act()
+    return found.value.problem
+
+
+class _Told:
+    """A wire of one task: how it stands, and its log."""
+
+    def __init__(self, **state: str) -> None:
+        self._state = state
+
+    async def call(self, request: Request) -> Reply:
+        if request.segments[-1] == "log":
+            lines = ("create full clone of drive scsi0", "transferred 3.2 GiB of 10.0 GiB")
+            return Reply(data=[{"t": line} for line in lines], total=len(lines))
+        return Reply(data=self._state)
+
+
+def waited(**state: str) -> Problem:
+    pve = ApiProxmox(_Told(**state), SimulatedClock())
+    return caught(lambda: asyncio.run(pve.wait_task(TASK)))
+
+
+def sent() -> Problem:
+    async def nothing() -> AsyncIterator[bytes]:
+        yield b""
+
+    async def send() -> None:
+        file = Upload(content="iso", name="cp-1.iso", size=374784, read=nothing)
+        async for _ in Multipart(CREATE, file).body():
+            pass
+
+    return caught(lambda: asyncio.run(send()))
+
+
+def agent() -> Problem:
+    ping = Request(method="POST", segments=(*VM, "agent", "ping"))
+    return told(ping, 500, "QEMU guest agent is not running")
+
+
+MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "proxmox.agent": agent,
+    "proxmox.answer": lambda: odd_answer(READ, "its answer is not a JSON object").problem,
+    "proxmox.authentication": lambda: told(READ, 401, "Authentication failed!"),
+    "proxmox.authority": lambda: caught(lambda: context(Trust(ca=b"pve-root-ca"))),
+    "proxmox.certificate": lambda: (
+        failures.untrusted(
+            "https://127.66.0.4:8006", "unable to get local issuer certificate", FINGERPRINT
+        ).problem
+    ),
+    "proxmox.changed": lambda: told(CHANGE, 500, "checksum mismatch (file change by other user?)"),
+    "proxmox.denied": lambda: told(READ, 403, "Permission check failed (/vms/1021, VM.Audit)"),
+    "proxmox.address": lambda: caught(lambda: Endpoints(urls=("http://127.66.0.4:8006",)).doors()),
+    "proxmox.exists": lambda: told(
+        CREATE, 500, "unable to create VM 1021 - VM 1021 already exists on node 'pve2'"
+    ),
+    "proxmox.host-down": lambda: told(READ, 595, "No route to host"),
+    "proxmox.locked": lambda: told(CHANGE, 500, "VM is locked (backup)"),
+    "proxmox.no-quorum": lambda: told(CHANGE, 500, "cluster not ready - no quorum?"),
+    "proxmox.no-such-call": lambda: told(
+        Request(method="GET", segments=("cluster", "ha", "rules")),
+        501,
+        "Method 'GET /cluster/ha/rules' not implemented",
+    ),
+    "proxmox.not-found": lambda: told(
+        READ, 500, "Configuration file 'nodes/pve1/qemu-server/1021.conf' does not exist"
+    ),
+    "proxmox.parameters": lambda: told(
+        CREATE,
+        400,
+        "Parameter verification failed.",
+        cores="value must have a minimum value of 1",
+    ),
+    "proxmox.refused": lambda: told(CHANGE, 500, "only root can set 'args' config"),
+    "proxmox.state": lambda: told(DELETE, 500, "VM 1021 is running - destroy failed"),
+    "proxmox.task-failed": lambda: waited(
+        status="stopped", exitstatus="clone failed: out of space on tank"
+    ),
+    "proxmox.task-late": lambda: waited(status="running"),
+    "proxmox.unknown-outcome": lambda: told(CHANGE, 596, "Connection timed out"),
+    "proxmox.unreachable": lambda: (
+        failures.unreachable("https://127.66.0.4:8006", "nothing listens there").problem
+    ),
+    "proxmox.upload": sent,
+}

@@ -1,0 +1,245 @@
+"""Answers in the shapes of the real server, read call by call."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import pytest
+
+from stockman.model.errors import Rejected
+from stockman.model.names import HostName, Vmid
+from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.backups import BackupWish
+from stockman.ports.proxmox.cluster import ClusterState, Member
+from stockman.ports.proxmox.ha import HaGroup
+from stockman.ports.proxmox.vms import AgentAddress, AgentInterface, GuestRef, PendingKey
+from stockman.proxmox.api import ApiProxmox
+from stockman.proxmox.wire import Reply, Request
+from tests.adapters.http_proxmox.talking import SimulatedClock
+
+T = TypeVar("T")
+HOST = HostName("pve1")
+AT = GuestRef(host=HOST, vmid=Vmid(100))
+
+
+class Canned:
+    """A wire that gives one answer to everything."""
+
+    def __init__(self, *replies: Reply) -> None:
+        self._replies = list(replies)
+
+    async def call(self, request: Request) -> Reply:
+        return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+
+
+def answered(data: object, ask: Callable[[Proxmox], Awaitable[T]], changes: str = "") -> T:
+    async def told() -> T:
+        return await ask(ApiProxmox(Canned(Reply(data=data, changes=changes)), SimulatedClock()))
+
+    return asyncio.run(told())
+
+
+def test_a_single_host_is_its_own_quorum() -> None:
+    row = {"type": "node", "id": "node/pve", "name": "pve", "nodeid": 0, "online": 1, "local": 1}
+
+    assert answered([row], lambda pve: pve.cluster_state()) == ClusterState(
+        name="",
+        quorate=True,
+        members=(Member(name=HostName("pve"), online=True, is_local=True),),
+    )
+
+
+def test_a_cluster_without_quorum_says_so() -> None:
+    row = {"type": "cluster", "name": "lab", "quorate": 0, "nodes": 3}
+
+    assert answered([row], lambda pve: pve.cluster_state()).quorate is False
+
+
+@pytest.mark.parametrize("data", ["100", 100])
+def test_the_next_number_comes_as_text_or_number(data: object) -> None:
+    assert answered(data, lambda pve: pve.next_vmid()) == 100
+
+
+def test_a_guest_of_which_little_is_known_yet_is_unknown() -> None:
+    row = {"type": "qemu", "id": "qemu/100", "vmid": 100, "node": "pve1", "status": "unknown"}
+
+    (guest,) = answered([row], lambda pve: pve.resources()).guests
+
+    assert (guest.status, guest.name, guest.memory) == ("unknown", "", None)
+
+
+def test_rows_of_other_kinds_are_passed_over() -> None:
+    rows = [{"type": "sdn", "id": "sdn/a"}, {"type": "pool", "id": "/pool/x", "pool": "x"}]
+
+    found = answered(rows, lambda pve: pve.resources())
+
+    assert (found.hosts, found.guests, found.storages) == ((), (), ())
+
+
+def test_the_time_of_a_host_is_read() -> None:
+    data = {"time": 1893456000, "localtime": 1893459600, "timezone": "Europe/Berlin"}
+
+    assert answered(data, lambda pve: pve.host_time(HOST)) == datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def test_changes_of_a_network_that_wait_are_told() -> None:
+    diff = "--- a\n+++ b\n"
+
+    assert answered([], lambda pve: pve.host_network(HOST), changes=diff).unapplied == diff
+
+
+def test_a_device_without_a_group_has_none() -> None:
+    device = {"id": "0000:01:00.0", "class": "0x030000", "vendor": "0x10de", "device": "0x2204"}
+    rows = [{**device, "iommugroup": -1}, {**device, "iommugroup": 15, "mdev": 1}]
+
+    found = answered(rows, lambda pve: pve.pci_devices(HOST))
+
+    assert [(one.iommu_group, one.has_mediated) for one in found] == [(None, False), (15, True)]
+
+
+def test_usb_devices_and_disks_are_read() -> None:
+    usb = {"vendid": "046d", "prodid": "c52b", "busnum": 1, "usbpath": "2.3", "product": "Receiver"}
+    disk = {"devpath": "/dev/sda", "size": 1000, "type": "ssd", "used": "LVM", "wwn": "unknown"}
+
+    (device,) = answered([usb], lambda pve: pve.usb_devices(HOST))
+    (found,) = answered([disk], lambda pve: pve.disks(HOST))
+
+    assert (device.product, device.product_name, device.port) == ("c52b", "Receiver", "2.3")
+    assert (found.path, found.kind, found.used) == ("/dev/sda", "ssd", "LVM")
+
+
+def test_settings_of_a_storage_are_kept_apart() -> None:
+    row = {
+        "storage": "tank",
+        "type": "zfspool",
+        "content": "images,rootdir",
+        "nodes": "pve1,pve2",
+        "pool": "tank/vm",
+        "sparse": 1,
+        "digest": "0" * 40,
+    }
+
+    (entry,) = answered([row], lambda pve: pve.storage_entries())
+
+    assert entry.settings == {"pool": "tank/vm", "sparse": "1"}
+    assert (entry.hosts, entry.disabled) == (frozenset({"pve1", "pve2"}), False)
+
+
+def test_what_waits_for_a_restart_is_told() -> None:
+    rows = [
+        {"key": "cores", "value": 4, "pending": 8},
+        {"key": "net1", "value": "virtio", "delete": 1},
+        {"key": "name", "value": "cp-1"},
+    ]
+
+    assert answered(rows, lambda pve: pve.vm_pending(AT)) == (
+        PendingKey(key="cores", value="4", pending="8"),
+        PendingKey(key="net1", value="virtio", is_deleted=True),
+        PendingKey(key="name", value="cp-1"),
+    )
+
+
+def test_whether_a_vm_can_move_is_told_with_reasons() -> None:
+    data = {
+        "running": 1,
+        "allowed_nodes": ["pve2"],
+        "not_allowed_nodes": {"pve3": {"unavailable_storages": ["tank"]}},
+        "local_disks": [{"volid": "local-zfs:vm-100-disk-0", "cdrom": 0}],
+        "local_resources": ["hostpci0"],
+    }
+
+    found = answered(data, lambda pve: pve.migration_outlook(AT))
+
+    assert found.refused == {"pve3": "unavailable storages: tank"}
+    assert (found.running, found.allowed) == (True, ("pve2",))
+    assert (found.local_disks, found.local_resources) == (
+        ("local-zfs:vm-100-disk-0",),
+        ("hostpci0",),
+    )
+
+
+def test_interfaces_of_the_agent_are_read() -> None:
+    data = {
+        "result": [
+            {
+                "name": "eth0",
+                "hardware-address": "bc:24:11:00:00:21",
+                "ip-addresses": [
+                    {"ip-address": "127.66.0.21", "ip-address-type": "ipv4", "prefix": 24}
+                ],
+                "statistics": {"rx-bytes": 1},
+            },
+            {"name": "dummy0"},
+        ]
+    }
+
+    assert answered(data, lambda pve: pve.agent_interfaces(AT)) == (
+        AgentInterface(
+            name="eth0",
+            mac="bc:24:11:00:00:21",
+            addresses=(AgentAddress(address="127.66.0.21", prefix=24, kind="ipv4"),),
+        ),
+        AgentInterface(name="dummy0"),
+    )
+
+
+def test_groups_of_proxmox_8_are_read() -> None:
+    row = {"group": "near", "type": "group", "nodes": "pve1:2,pve2", "restricted": 1}
+
+    assert answered([row], lambda pve: pve.ha_groups()) == (
+        HaGroup(name="near", hosts={"pve1": 2, "pve2": None}, restricted=True),
+    )
+
+
+def test_replication_that_fails_is_told() -> None:
+    row = {"id": "100-0", "guest": 100, "target": "pve2", "fail_count": 3, "error": "no pool"}
+
+    (state,) = answered([row], lambda pve: pve.replication_states(HOST))
+
+    assert (state.failures, state.error, state.last_sync) == (3, "no pool", 0)
+
+
+def test_privileges_are_read_by_path() -> None:
+    data = {"/": {"Sys.Audit": 1}, "/vms": {"VM.Audit": 1, "VM.Clone": 0}}
+
+    assert answered(data, lambda pve: pve.permissions()) == {
+        "/": frozenset({"Sys.Audit"}),
+        "/vms": frozenset({"VM.Audit", "VM.Clone"}),
+    }
+
+
+def test_a_backup_of_a_guest_that_is_elsewhere_is_no_task() -> None:
+    wish = BackupWish(vmid=Vmid(100), storage="pbs")  # type: ignore[arg-type]  # a name
+
+    assert answered("OK", lambda pve: pve.back_up(HOST, wish)) is None
+
+
+def test_an_answer_that_names_no_task_is_odd() -> None:
+    with pytest.raises(Rejected, match=r"proxmox\.answer"):
+        answered("done", lambda pve: pve.start_vm(AT))
+
+
+def test_a_vm_that_moved_while_it_was_looked_for_is_found() -> None:
+    row = {"type": "qemu", "id": "qemu/100", "vmid": 100, "status": "running"}
+    asked: list[str] = []
+
+    class Moving:
+        async def call(self, request: Request) -> Reply:
+            from stockman.proxmox.refusals import Refusal, refusal
+
+            asked.append(request.path)
+            if request.path == "/cluster/resources":
+                at = "pve1" if asked.count(request.path) == 1 else "pve2"
+                return Reply(data=[{**row, "node": at}])
+            if "/pve1/" in request.path:
+                gone = "Configuration file 'nodes/pve1/qemu-server/100.conf' does not exist"
+                raise refusal(request, Refusal(status=500, reason=gone))
+            return Reply(data={"name": "cp-1", "status": "running", "digest": "0"})
+
+    found = asyncio.run(ApiProxmox(Moving(), SimulatedClock()).find_vm(Vmid(100)))
+
+    assert found is not None
+    assert (found.host, found.name, found.uuid) == ("pve2", "cp-1", None)
