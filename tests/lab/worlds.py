@@ -78,6 +78,9 @@ def small_world(profile: str = "9.1", hosts: int = 3, seed: int = 1) -> World:
     world.state.network.pools.append(
         AddressPool(bridge="vmbr0", first="127.66.1.100/16", count=100)
     )
+    world.state.network.pools.append(
+        AddressPool(bridge="vmbr0", first="fd66::1:0/64", count=50, announced=True)
+    )
     world.add_cluster(state)
     return world
 

@@ -31,6 +31,7 @@ def test_the_pinned_certificate_is_trusted_however_it_is_spelled(spelled: type[s
         (Trust(ca=identity(1).ca.crt.encode()), "issuer certificate"),
         (Trust(), "certificate"),
     ],
+    ids=["fingerprint", "authority", "system"],
 )
 def test_another_certificate_gets_no_token(trust: Trust, why: str) -> None:
     listening = server()

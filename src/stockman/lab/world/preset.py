@@ -145,7 +145,11 @@ def _add_devices(state: ClusterState, devices: Iterable[dict[str, Any]]) -> None
 
 
 def _add_addresses(world: World, network: IPv4Network, bridges: Iterable[str]) -> None:
-    """A DHCP server on every bridge, with the upper addresses of the network."""
+    """On every bridge a DHCP server with the upper addresses of the network, and a router.
+
+    The router announces an IPv6 network: clients that wait for an address that is more than this
+    machine's own take one of those.
+    """
     size = network.num_addresses
     first = network.network_address + max(size - 64, size // 2)
     for bridge in bridges:
@@ -156,4 +160,7 @@ def _add_addresses(world: World, network: IPv4Network, bridges: Iterable[str]) -
                     first=f"{first}/{network.prefixlen}",
                     count=min(50, size // 2 - 2),
                 )
+            )
+            world.state.network.pools.append(
+                AddressPool(bridge=bridge, first="fd66::1:0/64", count=50, announced=True)
             )

@@ -1,0 +1,91 @@
+"""`ports.Proxmox` in memory: the calls of the product, carried straight into the world."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.pve.api.call import Upload
+from stockman.lab.pve.api.request import ApiReply, Outcome
+from stockman.lab.world.world import World
+from stockman.proxmox.api import ApiProxmox
+from stockman.proxmox.refusals import Refusal, refusal
+from stockman.proxmox.wire import Reply, Request
+
+_BAD = 400
+_NO_ANSWER = 596
+
+
+class WorldClock:
+    """`ports.Timekeeper` of a world: whoever waits lets its time pass."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self._world.now, UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        self._world.advance(seconds)
+
+
+class WorldWire:
+    """Carries calls to one host of a world."""
+
+    def __init__(self, door: MemoryDoor) -> None:
+        self._door = door
+
+    async def call(self, request: Request) -> Reply:
+        """Make one call; a connection that breaks is one without an answer."""
+        file = await _file(request)
+        reply = self._door.reply(request.method, request.quoted, _parameters(request), file)
+        if reply.outcome is not Outcome.ANSWER or not self._door.host.has_power:
+            raise refusal(request, Refusal(status=_NO_ANSWER, reason="Connection timed out"))
+        if reply.status >= _BAD:
+            raise refusal(request, _refused(reply))
+        body = reply.body or {}
+        total, changes = body.get("total"), body.get("changes")
+        return Reply(
+            data=body.get("data"),
+            total=total if isinstance(total, int) else None,
+            changes=str(changes or ""),
+        )
+
+
+def memory_proxmox(world: World, cluster: str, caller: Caller | None = None) -> ApiProxmox:
+    """The port, with a cluster of a world behind it; root asks unless somebody else is named."""
+    return ApiProxmox(WorldWire(MemoryDoor(world, cluster, caller=caller)), WorldClock(world))
+
+
+def _parameters(request: Request) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, text in request.pairs:
+        known = found.get(name)
+        if known is None:
+            found[name] = text
+        elif isinstance(known, list):
+            known.append(text)
+        else:
+            found[name] = [known, text]
+    if request.upload is not None:
+        found["filename"] = request.upload.name
+    return found
+
+
+async def _file(request: Request) -> Upload | None:
+    if request.upload is None:
+        return None
+    pieces = [piece async for piece in request.upload.read()]
+    return Upload(request.upload.name, b"".join(pieces))
+
+
+def _refused(reply: ApiReply) -> Refusal:
+    body = reply.body or {}
+    errors = body.get("errors")
+    return Refusal(
+        status=reply.status,
+        reason=reply.reason,
+        message=str(body.get("message", "")),
+        errors=errors if isinstance(errors, dict) else {},
+    )
