@@ -25,6 +25,8 @@ class Guest:
     """What runs in it, saved by itself. Empty: nothing."""
     busy_until: float = 0.0
     """Until when its file lock is held."""
+    shared_until: float = 0.0
+    """Until when others read its file, so that nobody may write it."""
     cloud_init: str = ""
     """The blob on its cloud-init drive."""
     running_values: dict[str, str] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.core.timeline import Arguments
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.errors import ApiError
 from stockman.lab.pve.host import Host
@@ -18,6 +19,7 @@ from stockman.lab.pve.task import Task
 
 FINISH = "pve.task.finish"
 _KEPT = 1000
+_FOR_GOOD = 1e12
 
 
 @dataclass(slots=True)
@@ -57,8 +59,16 @@ class Work:
         del job
         return 0.0
 
-    def finish(self, job: Job) -> None:
-        """Do the rest."""
+    def finish(self, job: Job) -> float | None:
+        """Do the rest; returns how many seconds more it takes. None: it is through."""
+        del job
+        return None
+
+    def stretched(self, job: Job, seconds: float) -> None:
+        """A fault makes what was begun take so much longer."""
+
+    def power_lost(self, job: Job) -> None:
+        """The host lost its power: forget what was only in its memory, and clean up nothing."""
 
     def abort(self, job: Job) -> None:
         """Clean up after a failure."""
@@ -123,15 +133,22 @@ def finish(cluster: Cluster, upid: str) -> None:
     work = WORKS[task.work]
     claimed = str(task.arguments.get("_claimed", ""))
     try:
-        if claimed != Effect.CLAIM.value:
-            work.finish(job)
+        more = work.finish(job) if claimed != Effect.CLAIM.value else None
     except ApiError as error:
         _fail(job, error)
+        return
+    if more is not None:
+        _go_on(job, more)
         return
     if claimed == Effect.DO_THEN_FAIL.value:
         _end(job, str(task.arguments.get("_message", "")))
         return
     _end(job, "OK")
+
+
+def finished(cluster: Cluster, arguments: Arguments) -> None:
+    """The event that a worker is through."""
+    finish(cluster, str(arguments["upid"]))
 
 
 def stop(cluster: Cluster, upid: str) -> None:
@@ -150,6 +167,7 @@ def power_lost(cluster: Cluster, host: Host) -> None:
         if task.node == host.name and task.is_running:
             task.ended_at = cluster.now
             task.exit_status = "unexpected status"
+            WORKS[task.work].power_lost(Job(cluster, task))
 
 
 def _begin(job: Job) -> None:
@@ -171,18 +189,24 @@ def _begin(job: Job) -> None:
         return
     if fault is not None:
         seconds = _bent(job, fault, seconds)
+    _go_on(job, seconds)
+
+
+def _go_on(job: Job, seconds: float) -> None:
     if seconds < 0:
         return  # it ends by itself, when what it waits for has come
     job.cluster.around.timeline.after(
-        seconds, FINISH, {"cluster": job.cluster.name, "upid": task.upid}
+        seconds, FINISH, {"cluster": job.cluster.name, "upid": job.task.upid}
     )
 
 
 def _bent(job: Job, fault: Fault, seconds: float) -> float:
     match fault.effect:
         case Effect.DELAY if seconds >= 0:
+            WORKS[job.task.work].stretched(job, fault.seconds)
             return seconds + fault.seconds
         case Effect.HANG:
+            WORKS[job.task.work].stretched(job, _FOR_GOOD)
             job.task.hangs = True
         case Effect.CLAIM | Effect.DO_THEN_FAIL:
             job.task.arguments["_claimed"] = fault.effect.value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stockman.lab.core.dice import Dice
@@ -11,10 +10,9 @@ from stockman.lab.core.timeline import Arguments, Timeline, TimelineState
 from stockman.lab.guest.network import Pools
 from stockman.lab.guest.systems import Systems
 from stockman.lab.images.blobs import Blobs
-from stockman.lab.pve import workers
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.cluster_state import ClusterState
-from stockman.lab.pve.host_power import lose_power
+from stockman.lab.pve.happenings import happen
 from stockman.lab.pve.outside import NothingOutside, Outside
 from stockman.lab.pve.surroundings import Surroundings
 
@@ -93,10 +91,15 @@ class World:
             self.timeline.after(wait, KILL, {"number": fault.number})
 
     def _happen(self, name: str, arguments: Arguments) -> None:
-        HAPPENINGS[name](self, arguments)
+        if name == KILL:
+            _kill_host(self, arguments)
+        else:
+            happen(self.clusters[str(arguments["cluster"])], name, arguments)
 
 
 def _kill_host(world: World, arguments: Arguments) -> None:
+    from stockman.lab.pve.host_power import lose_power
+
     fault = next((one for one in world.faults.listed if one.number == arguments["number"]), None)
     if fault is None or fault.struck:
         return
@@ -106,14 +109,3 @@ def _kill_host(world: World, arguments: Arguments) -> None:
             if host.has_power and fault.fits(world.now, facts):
                 lose_power(cluster, host)
     fault.struck += 1
-
-
-def _finish_task(world: World, arguments: Arguments) -> None:
-    workers.finish(world.clusters[str(arguments["cluster"])], str(arguments["upid"]))
-
-
-HAPPENINGS: dict[str, Callable[[World, Arguments], None]] = {
-    workers.FINISH: _finish_task,
-    KILL: _kill_host,
-}
-"""What events do, by their names."""

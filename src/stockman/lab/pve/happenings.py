@@ -1,0 +1,34 @@
+"""What events of a cluster do, by their names; imported when the first one happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from stockman.lab.core.timeline import Arguments
+    from stockman.lab.pve.cluster import Cluster
+
+_HERE = "stockman.lab.pve"
+TARGETS = {
+    "pve.task.finish": "workers:finished",
+    "pve.ha.act": "ha_manager:act",
+    "pve.qemu.off": "qemu.power:went_off",
+}
+"""Modules and functions below this package."""
+
+
+def happen(cluster: Cluster, name: str, arguments: Arguments) -> None:
+    """Let an event of a cluster happen."""
+    _function(name)(cluster, arguments)
+
+
+@cache
+def _function(name: str) -> Callable[[Cluster, Arguments], None]:
+    # Workers are known by the modules that answer requests.
+    import_module(f"{_HERE}.api.registry").load_endpoints()
+    module, _, function = TARGETS[name].partition(":")
+    found = getattr(import_module(f"{_HERE}.{module}"), function)
+    return cast("Callable[[Cluster, Arguments], None]", found)
