@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from stockman.lab.guest.nic import NicView
-from stockman.lab.guest.view import DiskView, GuestView, , SmbiosView
+from stockman.lab.guest.view import DiskView, GuestView, SmbiosView
 from stockman.lab.images.errors import CorruptImage
 from stockman.lab.images.image import Form, Image, read_image
 from stockman.lab.pve import space
