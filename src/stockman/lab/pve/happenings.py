@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 _HERE = "stockman.lab.pve"
 TARGETS = {
     "pve.task.finish": "workers:finished",
+    "pve.bulk.go-on": "bulk:go_on",
     "pve.ha.act": "ha_manager:act",
+    "pve.ha.fence": "ha_manager:recover",
+    "pve.ha.look": "ha_manager:look",
+    "pve.host.comes-up": "host_power:come_up",
+    "pve.host.goes-down": "host_power:go_down",
+    "pve.host.is-up": "host_power:is_up",
     "pve.qemu.off": "qemu.power:went_off",
 }
 """Modules and functions below this package."""

@@ -1,10 +1,22 @@
-"""Hosts that lose their power, and get it back."""
+"""Hosts that lose their power, get it back, and are switched off and on by request."""
 
 from __future__ import annotations
 
-from stockman.lab.pve import workers
+from stockman.lab.core.timeline import Arguments
+from stockman.lab.pve import bulk, ha_manager, workers
+from stockman.lab.pve.access.state import ROOT
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.host import Host
+
+GOES_DOWN = "pve.host.goes-down"
+COMES_UP = "pve.host.comes-up"
+IS_UP = "pve.host.is-up"
+_GRACE = 180.0
+"""Seconds that guests get before a host takes their power."""
+_POLL = 2.0
+_BOOT = (60.0, 120.0)
+_SERVICES = 10.0
+"""Seconds from the first answer of a host to the start of its guests."""
 
 
 def lose_power(cluster: Cluster, host: Host) -> None:
@@ -18,9 +30,56 @@ def lose_power(cluster: Cluster, host: Host) -> None:
             guest.inside = {}
             guest.pid = 0
         guest.changed_at = cluster.now
+    ha_manager.host_lost(cluster, host.name)
 
 
 def give_power(cluster: Cluster, host: Host) -> None:
-    """Switch a host on again; its guests stay off."""
+    """Switch a host on again; guests that start with their host do so a little later."""
     host.has_power = True
     host.booted_at = cluster.now
+    arguments = {"cluster": cluster.name, "host": host.name}
+    cluster.around.timeline.after(_SERVICES, IS_UP, arguments)
+
+
+def request(cluster: Cluster, host: Host, *, reboot: bool) -> None:
+    """Shut a host down in order, with its guests; after a reboot it comes back."""
+    upid = bulk.stop_all(cluster, host, ROOT)
+    arguments = {
+        "cluster": cluster.name,
+        "host": host.name,
+        "reboot": reboot,
+        "upid": upid,
+        "until": cluster.now + _GRACE,
+    }
+    cluster.around.timeline.after(_POLL, GOES_DOWN, arguments)
+
+
+def go_down(cluster: Cluster, arguments: Arguments) -> None:
+    """Switch a host off once its guests are off, or had their time."""
+    host = cluster.state.hosts[str(arguments["host"])]
+    if not host.has_power:
+        return
+    stopping = cluster.state.tasks.get(str(arguments["upid"]))
+    waits = stopping is not None and stopping.is_running
+    if waits and cluster.now < float(str(arguments["until"])):
+        cluster.around.timeline.after(_POLL, GOES_DOWN, arguments)
+        return
+    lose_power(cluster, host)
+    if arguments["reboot"]:
+        seconds = cluster.around.dice.between(*_BOOT)
+        there = {"cluster": cluster.name, "host": host.name}
+        cluster.around.timeline.after(seconds, COMES_UP, there)
+
+
+def come_up(cluster: Cluster, arguments: Arguments) -> None:
+    host = cluster.state.hosts[str(arguments["host"])]
+    if not host.has_power:
+        give_power(cluster, host)
+
+
+def is_up(cluster: Cluster, arguments: Arguments) -> None:
+    """Services of a host are there: guests that start with it are started."""
+    host = cluster.state.hosts[str(arguments["host"])]
+    if host.has_power:
+        bulk.start_all(cluster, host, ROOT)
+        ha_manager.wake(cluster)

@@ -13,6 +13,21 @@ _VENDORS = {
 }
 
 
+def built_in_pci() -> list[PciDevice]:
+    """What every host has on its board."""
+    intel = "Intel Corporation"
+    return [
+        PciDevice("0000:00:00.0", "0x8086", "0x4668", intel, "12th Gen Core Processor Host Bridge",
+                  device_class="0x060000", iommugroup=100),
+        PciDevice("0000:00:14.0", "0x8086", "0x7ae0", intel, "Alder Lake-S PCH USB 3.2 Controller",
+                  device_class="0x0c0330", iommugroup=101),
+        PciDevice("0000:00:17.0", "0x8086", "0x7ae2", intel, "Alder Lake-S PCH SATA Controller",
+                  device_class="0x010601", iommugroup=102),
+        PciDevice("0000:00:1f.6", "0x8086", "0x1a1d", intel, "Ethernet Connection (17) I219-V",
+                  device_class="0x020000", iommugroup=103),
+    ]  # fmt: skip
+
+
 def pci_device(told: dict[str, Any], group: int) -> PciDevice:
     """The device of a PCI mapping; its maker is told by the name where no id is given."""
     vendor, _, device = told["id"].partition(":")

@@ -18,7 +18,7 @@ from stockman.lab.pve.cluster_state import ClusterState
 from stockman.lab.pve.host import GIB, Host, PhysicalDisk, Pool
 from stockman.lab.pve.storage import Storage
 from stockman.lab.world import storages
-from stockman.lab.world.devices import pci_device, usb_device
+from stockman.lab.world.devices import built_in_pci, pci_device, usb_device
 from stockman.lab.world.world import World
 from stockman.model.package_file import package_bytes
 
@@ -85,6 +85,7 @@ def _host(name: str, address: str, number: int, now: float) -> Host:
         memory=128 * GIB,
         booted_at=now - 86_400.0 * (3 + number),
         pools={"fs:/": Pool("fs:/", 100 * GIB, 6 * GIB)},
+        pci=built_in_pci(),
         disks=[
             PhysicalDisk(
                 "/dev/nvme0n1",
@@ -100,10 +101,11 @@ def _host(name: str, address: str, number: int, now: float) -> Host:
 
 
 def _connect(host: Host, network: IPv4Network, bridges: Iterable[str]) -> None:
-    """Give a host its card, and bridges of which the first has its address."""
+    """Give a host its cards, and bridges of which the first has its address."""
     gateway = str(network.network_address + 1)
     host.dns = {"search": "lab.home.arpa", "dns1": gateway}
-    host.interfaces["eno1"] = {"type": "eth", "method": "manual", "exists": "1", "active": "1"}
+    for card in ("eno1", "eno2", "eno3"):
+        host.interfaces[card] = {"type": "eth", "method": "manual", "exists": "1", "active": "1"}
     for number, bridge in enumerate(bridges):
         options = {
             "type": "bridge",

@@ -1,4 +1,4 @@
-"""`/version`, `/cluster/nextid`, `/cluster/options`: what everybody asks first."""
+"""`/version` and `/cluster/nextid`: what everybody asks first."""
 
 from __future__ import annotations
 

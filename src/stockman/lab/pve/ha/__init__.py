@@ -1,0 +1,1 @@
+"""High availability: what is to run, where it may, and what is done about it."""

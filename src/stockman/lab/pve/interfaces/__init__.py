@@ -1,0 +1,1 @@
+"""Network interfaces of hosts: what the file says, what holds, and what is wrong with it."""
