@@ -48,6 +48,7 @@ _AGENT = ("guest agent is not running", "No QEMU guest agent configured", "guest
 _MISSING = (
     "does not exist",
     "no such ",
+    "not HA managed",
     "No such ",
     "hostname lookup",
     "unable to find configuration file",

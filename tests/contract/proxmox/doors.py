@@ -8,15 +8,34 @@ no guests, and a token that may do everything. Another door is one more line in 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
+from stockman.adapters.http_proxmox.credentials import ApiToken
+from stockman.adapters.http_proxmox.door import HttpProxmox
+from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.doors.port import WorldClock, memory_proxmox
+from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.pve.access.privileges import Profile
+from stockman.lab.pve.access.state import fresh_access
+from stockman.lab.pve.cluster_state import ClusterState
+from stockman.lab.pve.host import GIB, Host, Pool
+from stockman.lab.pve.storage import Storage
+from stockman.lab.world.world import World
+from stockman.model.secret import Secret
+from stockman.ports.probe import Trust
 from stockman.ports.proxmox import Proxmox
 from tests.adapters.http_proxmox.scripted import ScriptedServer
 from tests.adapters.http_proxmox.talking import talk
 from tests.contract.proxmox.small_pve import SmallPve
 
 T = TypeVar("T")
+CLUSTER = "lab"
 
 
 class Door(Protocol):
@@ -25,9 +44,91 @@ class Door(Protocol):
     def __call__(self, story: Callable[[Proxmox], Awaitable[T]]) -> T: ...
 
 
-def http(story: Callable[[Proxmox], Awaitable[T]]) -> T:
-    """`HttpProxmox`, with a small Proxmox VE behind it."""
+def scripted(story: Callable[[Proxmox], Awaitable[T]]) -> T:
+    """`HttpProxmox`, with a small scripted Proxmox VE behind it."""
     return talk(ScriptedServer(SmallPve()), story)
 
 
-DOORS: dict[str, Door] = {"http": http}
+def memory(story: Callable[[Proxmox], Awaitable[T]]) -> T:
+    """The world itself, without a wire."""
+    pve = memory_proxmox(world(), CLUSTER)
+
+    async def told() -> T:
+        return await story(pve)
+
+    return asyncio.run(told())
+
+
+def lab(story: Callable[[Proxmox], Awaitable[T]]) -> T:
+    """`HttpProxmox`, with a lab behind it that answers over TLS."""
+
+    async def told(scratch: Path) -> T:
+        made = world()
+        serving = Serving(made, Manner(port=0), scratch, datetime.now(UTC))  # noqa: TID251
+        await serving.start()
+        token = MemoryDoor(made, CLUSTER).post("/access/users/root@pam/token/main", privsep=0)
+        assert isinstance(token, dict)
+        place = serving.places[0]
+        ca = serving.authority(made.clusters[CLUSTER]).certificate.pem
+        endpoints = Endpoints(
+            urls=(f"https://{place.address}:{place.port}",), trust=Trust(ca=ca.encode())
+        )
+        credentials = ApiToken(id="root@pam!main", secret=Secret(str(token["value"])))
+        try:
+            async with HttpProxmox(endpoints, credentials, WorldClock(made)) as pve:
+                return await story(pve)
+        finally:
+            await serving.stop()
+
+    with TemporaryDirectory() as scratch:
+        return asyncio.run(told(Path(scratch)))
+
+
+def world() -> World:
+    """What every door of the lab opens to."""
+    made = World.new()
+    state = ClusterState(
+        name=CLUSTER,
+        profile="9.1",
+        access=fresh_access(Profile("9.1"), made.state.dice.random_bytes),
+        storages={
+            "local": Storage(
+                "local", "dir", {"path": "/var/lib/vz", "content": "iso,vztmpl,import"}
+            ),
+            "local-zfs": Storage(
+                "local-zfs",
+                "zfspool",
+                {"pool": "rpool/data", "content": "images,rootdir", "sparse": "1"},
+            ),
+        },
+    )
+    for number in (1, 2):
+        name, address = f"pve{number}", f"127.66.0.{10 + number}"
+        state.hosts[name] = Host(
+            name=name,
+            address=address,
+            nodeid=number,
+            booted_at=made.now - 1000,
+            pools={
+                "fs:/": Pool("fs:/", 100 * GIB, 5 * GIB),
+                "zfs:rpool": Pool("zfs:rpool", 1000 * GIB),
+            },
+            interfaces={
+                "eno1": {"type": "eth", "method": "manual", "exists": "1", "active": "1"},
+                "vmbr0": {
+                    "type": "bridge",
+                    "method": "static",
+                    "cidr": f"{address}/16",
+                    "gateway": "127.66.0.1",
+                    "bridge_ports": "eno1",
+                    "bridge_vlan_aware": "1",
+                    "autostart": "1",
+                    "active": "1",
+                },
+            },
+        )
+    made.add_cluster(state)
+    return made
+
+
+DOORS: dict[str, Door] = {"scripted": scripted, "memory": memory, "lab": lab}
