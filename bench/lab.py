@@ -135,9 +135,7 @@ def _with_guests(count: int) -> Callable[[str], object]:
             net0="virtio,bridge=vmbr0",
             scsi0="ceph:8",
         )
-        if number % 100 == 99:
-            asked.world.settle()
-    asked.world.settle()
+        asked.world.settle()
     assert len(asked.cluster.state.guests) == count
     return asked.get
 

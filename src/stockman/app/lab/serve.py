@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +20,6 @@ from stockman.app.lab.places import LabPlaces
 from stockman.lab.core.saved import Unreadable
 from stockman.lab.doors.control import ControlDoor
 from stockman.lab.doors.serving import Manner, PortTaken, Serving
-from stockman.lab.world.file import read_world, world_file
 from stockman.lab.world.world import World
 from stockman.model.record import record
 from stockman.ports.clock import Clock
@@ -69,9 +67,9 @@ def serve(places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], No
 async def _served(
     world: World, places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], None]
 ) -> None:
-    with tempfile.TemporaryDirectory() as scratch:
+    with _scratch(places) as scratch:
         manner = Manner(speed=wish.speed, slow_refusals=wish.slow_refusals)
-        serving = Serving(world, manner, Path(scratch), doors.clock.now())
+        serving = Serving(world, manner, scratch, doors.clock.now())
         await serving.start()
         control: ControlDoor | None = None
         try:
@@ -116,6 +114,19 @@ def _prepare(places: LabPlaces) -> None:
 
 
 @contextmanager
+def _scratch(places: LabPlaces) -> Iterator[Path]:
+    """A directory for what is in between; nobody else looks into it."""
+    made = places.state.with_name(f"{places.state.name}.{os.getpid()}.scratch")
+    made.mkdir(mode=0o700, exist_ok=True)
+    try:
+        yield made
+    finally:
+        for left in made.iterdir():
+            left.unlink(missing_ok=True)
+        made.rmdir()
+
+
+@contextmanager
 def _locked(places: LabPlaces) -> Iterator[None]:
     try:
         descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT, 0o600)
@@ -139,6 +150,7 @@ def _world(places: LabPlaces, wish: LabWish, doors: Doors) -> World:
     except OSError as error:
         raise problems.damaged(places.state, f"the system says: {error.strerror}") from None
     from stockman.lab.pve.storages.fetches import interrupted
+    from stockman.lab.world.file import read_world
 
     try:
         world = World(read_world(content))
@@ -164,6 +176,8 @@ def _new_world(wish: LabWish, doors: Doors) -> World:
 
 
 def _keep(places: LabPlaces, world: World, tag: str) -> None:
+    from stockman.lab.world.file import world_file
+
     try:
         replace_private_file(places.state, world_file(world.state), tag=tag)
     except OSError as error:

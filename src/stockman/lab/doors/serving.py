@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from stockman.lab.core.dice import Dice
 from stockman.lab.doors.outside import LoopbackOutside
 from stockman.lab.doors.pace import Pace
-from stockman.lab.doors.pve_face import PveFace
 from stockman.lab.http.house import House
-from stockman.lab.http.messages import Request
+from stockman.lab.http.messages import Handler, Outcome, Request
 from stockman.lab.http.server import HttpServer
 from stockman.lab.world.world import World
 
@@ -110,15 +109,24 @@ class Serving:
         await self._outside.stop()
 
     async def _open(self, api: Callable[[], Api], cluster: Cluster, host: Host) -> None:
-        face = PveFace(
-            api, host, self.pace, slow_refusals=self._manner.slow_refusals, seen=self._seen
-        )
+        def first(request: Request) -> Outcome | Awaitable[Outcome]:
+            # What answers is imported for the first request: the doors open without it.
+            server.handler = self._face(api, host)
+            return server.handler(request)
+
         house = House(is_upload=_is_upload, spool=self._scratch)
-        server = HttpServer(face, lambda: self.world.now, house)
+        server = HttpServer(first, lambda: self.world.now, house)
         context = partial(self._context, cluster, host)
         address, port = await _bound(server, host.address, self._manner.port, context)
         self.servers.append(server)
         self.places.append(Place(cluster.name, host.name, address, port))
+
+    def _face(self, api: Callable[[], Api], host: Host) -> Handler:
+        from stockman.lab.doors.pve_face import PveFace
+
+        return PveFace(
+            api, host, self.pace, slow_refusals=self._manner.slow_refusals, seen=self._seen
+        )
 
     def _seen(self, line: str) -> None:
         moment = datetime.fromtimestamp(self.world.now, UTC)
