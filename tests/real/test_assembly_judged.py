@@ -15,7 +15,7 @@ from stockman.talos.machine.assembly import Assembly
 from stockman.talos.machine.assembly_forms import DOCUMENTS
 from stockman.talos.machine.assembly_patches import PatchSet
 from stockman.talos.machine.configuration import configuration_text, machine_documents
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 from tests.talos.machine.clusters import TALOS, bundle, desired, node_named
 from tools.pytest_plugin import RealTool
 

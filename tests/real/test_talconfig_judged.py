@@ -14,7 +14,8 @@ from stockman.config.rules import check
 from stockman.model.desired import Desired, Node
 from stockman.talos.go_yaml import dump
 from stockman.talos.machine.configuration import configuration_text, machine_documents
-from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from stockman.talos.patches.apply import apply_patches, load_documents
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.tree import plain
 from stockman.talos.talconfig import talconfig
 from tests.real.machine.estates import estate as preset

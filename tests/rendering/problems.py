@@ -12,7 +12,7 @@ from stockman.model.problem import Problem, Problems
 from stockman.rendering.bootstrap import bootstrap_secrets
 from stockman.rendering.own_kustomization import with_entries
 from stockman.rendering.talos_part import talos_files
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 from tests.catalog.estates import MATERIALS
 from tests.rendering.checks import problems as checks_problems
 from tests.rendering.shapes import shaped

@@ -12,7 +12,7 @@ from stockman.config.presets import Dialect
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.rendering.talos_part import Patches, talos_files
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 from tests.rendering.shapes import SCHEMATIC, shaped
 from tests.talos.machine.clusters import TALOS_SECTION, desired
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import yaml
 
 from stockman.talos.bundle import bundle_text
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 from stockman.talos.talconfig import escaped_text, talconfig
 from tests.talos.machine.clusters import desired
 from tests.talos.made import bundle

@@ -18,9 +18,10 @@ from stockman.model.errors import StockmanError
 from stockman.model.record import record
 from stockman.model.secret import MASK, Secret
 from stockman.talos.machine.assembly import Assembled
-from stockman.talos.patches.apply import Patch, load_documents, read_patch
+from stockman.talos.patches.apply import load_documents, read_patch
 from stockman.talos.patches.codecs import REDACTED
 from stockman.talos.patches.documents import Document
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.tree import Branch, Leaf, leaves, plain
 
 _UNORDERED = ("machine.certSANs", "cluster.apiServer.certSANs", "certExtraSANs")

@@ -16,7 +16,7 @@ from stockman.model.desired import Desired
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.talos.machine.assembly_patches import PatchSet, Scope, Written, patch_set
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 
 if TYPE_CHECKING:
     from stockman.rendering.templates.render import Rendering

@@ -22,8 +22,9 @@ from stockman.talos.migration.edit import Edit
 from stockman.talos.migration.masked import masked, masked_value
 from stockman.talos.migration.migrate import Choices, Migration, migrated
 from stockman.talos.migration.patch_edits import patch_edits
-from stockman.talos.patches.apply import Patch, load_documents, read_patch
+from stockman.talos.patches.apply import load_documents, read_patch
 from stockman.talos.patches.documents import Document
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.problems import PatchRefused
 from stockman.talos.patches.reading import read_documents
 from stockman.talos.patches.tree import Branch, plain

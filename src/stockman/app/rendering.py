@@ -54,7 +54,7 @@ from stockman.rendering.tree import FileTree, RenderedFile
 
 if TYPE_CHECKING:
     from stockman.app.secret_store import SecretStore
-    from stockman.talos.patches.apply import Patch
+    from stockman.talos.patches.patch import Patch
 
 OWN_LIST = "your list of apps"
 """Owner of a file that stays the user's: it is extended, and never taken into the lock."""

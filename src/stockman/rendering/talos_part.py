@@ -28,7 +28,7 @@ from stockman.talos.bundle import (
 from stockman.talos.talconfig import FIRST_UNKNOWN, talconfig
 
 if TYPE_CHECKING:
-    from stockman.talos.patches.apply import Patch
+    from stockman.talos.patches.patch import Patch
 
 Patches: TypeAlias = "Mapping[NodeName, Sequence[Patch]]"
 """Patches of each node by its name, in the order in which they apply."""

@@ -23,7 +23,7 @@ from stockman.talos.generated import Wishes, generated, without_bundle
 from stockman.talos.machine.configuration import machine_documents, revealed
 from stockman.talos.machine.facts import Document
 from stockman.talos.node_image import node_image
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.reading import read_documents
 
 File = tuple[str, str | Secret]

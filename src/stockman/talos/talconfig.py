@@ -27,7 +27,7 @@ from stockman.talos.machine.configuration import machine_documents, revealed
 from stockman.talos.machine.facts import Document
 
 if TYPE_CHECKING:
-    from stockman.talos.patches.apply import Patch
+    from stockman.talos.patches.patch import Patch
 
 PATCHES = "patches"
 """Directory of patch files, beside `talconfig.yaml`."""

@@ -11,7 +11,8 @@ from stockman.model.problem import Problems
 from stockman.talos.machine.assembly import Assembly
 from stockman.talos.machine.assembly_patches import PatchSet
 from stockman.talos.machine.configuration import configuration_text, machine_documents
-from stockman.talos.patches.apply import Patch, load_documents
+from stockman.talos.patches.apply import load_documents
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.tree import leaves, plain
 from tests.talos.machine.clusters import TALOS, bundle, desired, node_named
 from tests.talos.machine.everything import everything, files

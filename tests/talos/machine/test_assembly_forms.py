@@ -8,7 +8,7 @@ from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.talos.machine.assembly import Assembly
 from stockman.talos.machine.assembly_patches import PatchSet
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 from tests.talos.machine.clusters import bundle, desired, node_named
 
 FILE = "patches/worker.yaml"

@@ -8,7 +8,8 @@ from stockman.model.secret import MASK, Secret
 from stockman.talos.machine.assembly import Assembly, configuration_text
 from stockman.talos.machine.assembly_patches import PatchSet
 from stockman.talos.machine.assembly_secrets import Masking, secrets_of
-from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from stockman.talos.patches.apply import apply_patches, load_documents
+from stockman.talos.patches.patch import Patch
 from tests.talos.machine.clusters import TALOS, bundle, desired, node_named
 
 CONFIDENTIAL = """\

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from stockman.talos.machine.configuration import configuration_text, machine_documents
 from stockman.talos.migration.edit import Configuration
-from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.documents import Document
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.tree import plain
 from tests.talos.machine.clusters import bundle, desired, node_named
 

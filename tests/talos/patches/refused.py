@@ -9,7 +9,8 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from stockman.talos.patches.apply import apply_patches, load_documents
+from stockman.talos.patches.patch import Patch
 
 _CONFIG = """\
 version: v1alpha1

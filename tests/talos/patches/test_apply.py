@@ -2,8 +2,9 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.origin import Position
-from stockman.talos.patches.apply import Patch, apply_patches, documents_of, load_documents
+from stockman.talos.patches.apply import apply_patches, documents_of, load_documents
 from stockman.talos.patches.documents import Document
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.tree import for_people, leaves, plain
 from tests.talos.patches.refused import MADE_BY_CALL, refused
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.documents import Document
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.problems import PatchRefused
 from stockman.talos.patches.table import MINORS
 from stockman.talos.patches.tree import UNWRITTEN, leaves, plain

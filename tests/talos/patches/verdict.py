@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from stockman.model.origin import derived
-from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.decode import Decoder
 from stockman.talos.patches.encode import encoded
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.problems import PatchRefused
 from stockman.talos.patches.reading import read_documents
 from stockman.talos.patches.table import table

@@ -26,7 +26,8 @@ from stockman.talos.generated import without_bundle
 from stockman.talos.imports.foreign import Order, Piece
 from stockman.talos.machine.configuration import machine_documents, revealed
 from stockman.talos.machine.facts import Document
-from stockman.talos.patches.apply import Patch, apply_patches, load_documents
+from stockman.talos.patches.apply import apply_patches, load_documents
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.problems import PatchRefused
 from stockman.talos.patches.tree import plain
 

@@ -13,7 +13,7 @@ from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
 from stockman.talos.machine.facts import Document
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 
 Scope = Literal["all", "controller", "worker", "node"]
 Order = Literal["specific", "talhelper"]

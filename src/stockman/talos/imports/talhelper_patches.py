@@ -14,7 +14,7 @@ from stockman.talos.imports.operations import as_part
 from stockman.talos.imports.problems import bad_template, missing_file, no_patch
 from stockman.talos.imports.talhelper_given import target
 from stockman.talos.imports.variables import Variables, substituted
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.problems import Misfit
 from stockman.talos.patches.reading import read_documents
 

@@ -31,7 +31,7 @@ from stockman.talos.imports.problems import (
 from stockman.talos.imports.talhelper_given import target
 from stockman.talos.machine.facts import Document
 from stockman.talos.machine.facts import document as kind
-from stockman.talos.patches.apply import Patch
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.problems import Misfit
 from stockman.talos.patches.reading import read_documents
 

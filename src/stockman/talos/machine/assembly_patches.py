@@ -14,7 +14,7 @@ from stockman.model.names import NodeName
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
-from stockman.talos.patches.apply import Patch, read_patch
+from stockman.talos.patches.patch import Patch
 
 Scope = str
 """`all`, `controller`, `worker`, or `node NAME`."""
@@ -147,7 +147,7 @@ def check_owned(patches: PatchSet, problems: Problems) -> None:
         if patch.node is not None:
             continue  # the rules of the configuration looked at it already
         try:
-            nodes = read_patch(patch)
+            nodes = _read(patch)
         except StockmanError as error:
             problems.add(error.problem)
             continue
@@ -165,3 +165,9 @@ def _placed(problem: Problem, patch: Patch) -> Problem:
         why=problem.why,
         fix=problem.fix,
     )
+
+
+def _read(patch: Patch) -> tuple[Source, ...]:
+    from stockman.talos.patches.apply import read_patch
+
+    return read_patch(patch)

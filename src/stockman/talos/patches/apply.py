@@ -21,6 +21,7 @@ from stockman.talos.patches.documents import (
 )
 from stockman.talos.patches.merge import merged
 from stockman.talos.patches.operations import Operation, applied
+from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.problems import Misfit, PatchRefused, path_text
 from stockman.talos.patches.reading import read_documents
 from stockman.talos.patches.table import Table, table
@@ -36,24 +37,6 @@ _NULLS_SKIPPED = 12
 """The first minor that passes over documents without content."""
 _LENIENT = 14
 """The first minor that takes a document twice in a patch, and passes over what it cannot delete."""
-
-
-@record
-class Patch:
-    """One patch: its text, and where that stands."""
-
-    label: str
-    """What people call it: `talos.patches.all[0]`, or the name of its file."""
-    file: str
-    text: str
-    first_line: int = 1
-    """The line of the file at which the text starts."""
-    first_column: int = 1
-    """The column at which each of its lines starts."""
-    place: Position | None = None
-    """None: the text stands in the file as it is. Otherwise all of it is said to stand here."""
-    node: Node | None = None
-    """The patch where it was read already, as one document; the text counts for nothing then."""
 
 
 def apply_patches(
