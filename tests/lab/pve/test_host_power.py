@@ -9,6 +9,8 @@ import pytest
 from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.errors import ApiError
+from stockman.lab.world.file import read_world, world_file
+from stockman.lab.world.world import World
 from tests.lab.guests import plain_power, put_guest
 from tests.lab.worlds import door
 
@@ -35,6 +37,16 @@ def test_a_host_that_reboots_comes_back_with_its_guests(lab: MemoryDoor) -> None
     lab.world.settle()
     assert lab.get("/nodes/pve1/status") is not None
     assert [guests[vmid].is_running for vmid in (100, 101, 102)] == [True, True, False]
+
+
+def test_a_reboot_goes_on_in_a_world_that_was_saved(lab: MemoryDoor) -> None:
+    lab.post("/nodes/pve1/status", command="reboot")
+    lab.world.advance(20)
+    again = World(read_world(world_file(lab.world.state)))
+    again.settle()
+    state = again.clusters["meadow"].state
+    assert state.hosts["pve1"].has_power
+    assert state.guests[100].is_running
 
 
 def test_a_host_that_is_shut_down_stays_off(lab: MemoryDoor) -> None:
@@ -69,6 +81,24 @@ def test_guests_stop_the_other_way_round(lab: MemoryDoor) -> None:
         "Stopping VM 101 (timeout = 180 seconds)",
     ]
     assert not any(guest.is_running for guest in lab.cluster.state.guests.values())
+
+
+def test_managed_guests_are_left_to_their_manager(lab: MemoryDoor) -> None:
+    lab.post("/cluster/ha/resources", sid="vm:100", state="stopped")
+    lab.world.settle()
+    upid = lab.post("/nodes/pve1/startall")
+    lab.done(upid)
+    assert lab.cluster.state.tasks[str(upid)].log[:-1] == ["Starting VM 101"]
+
+
+def test_managed_guests_are_shut_down_with_their_host_and_come_back(lab: MemoryDoor) -> None:
+    lab.post("/cluster/ha/resources", sid="vm:102")
+    lab.world.settle()
+    lab.post("/nodes/pve1/status", command="reboot")
+    lab.world.advance(10)
+    assert not lab.cluster.state.guests[102].is_running
+    lab.world.settle()
+    assert lab.cluster.state.guests[102].is_running
 
 
 def test_others_may_switch_what_they_may_switch(lab: MemoryDoor) -> None:

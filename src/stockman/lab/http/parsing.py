@@ -54,15 +54,15 @@ def parameters(request: Request) -> Parameters:
 def decoded_form(text: str) -> Parameters:
     """Names and values of an encoded form; a name that comes again makes a list.
 
-    As the real server reads it: a name without a value, and one with an empty value, are there
-    with None; what follows a second equals sign is dropped.
+    As the real server reads it: a name without an equals sign is there with None, and what
+    follows a second one is dropped.
     """
     found: Parameters = {}
     text = text.rstrip("&;")
     for pair in _PAIRS.split(text) if text else ():
-        name, _, rest = pair.partition("=")
+        name, equals, rest = pair.partition("=")
         name = _plain(name, "latin-1")
-        if not rest.strip("="):
+        if not equals:
             found[name] = None
             continue
         value = _plain(rest.partition("=")[0], "utf-8")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from stockman.lab.core.timeline import Arguments
-from stockman.lab.pve import guest_power, workers
+from stockman.lab.pve import guest_power, ha_manager, workers
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.formats.startup import Startup, parse_startup
 from stockman.lab.pve.guest import Guest
@@ -25,7 +25,7 @@ class Which:
     """Guests that are meant, and how they are treated."""
 
     vmids: Collection[int] = field(default_factory=tuple)
-    """Empty: all."""
+    """Empty: all but those that high availability manages."""
     force: bool = False
     """Also those that do not start with their host."""
     timeout: int = _TIMEOUT
@@ -134,11 +134,10 @@ def _texts(job: Job, name: str) -> list[str]:
 
 
 def _chosen(cluster: Cluster, host: Host, which: Which) -> list[Guest]:
-    return [
-        guest
-        for guest in cluster.guests_on(host.name)
-        if (not which.vmids or guest.vmid in which.vmids) and not guest.is_template
-    ]
+    guests = [guest for guest in cluster.guests_on(host.name) if not guest.is_template]
+    if which.vmids:
+        return [guest for guest in guests if guest.vmid in which.vmids]
+    return [guest for guest in guests if not ha_manager.is_managed(cluster, guest)]
 
 
 def _place(guest: Guest) -> tuple[int, int]:

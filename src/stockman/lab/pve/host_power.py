@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stockman.lab.core.timeline import Arguments
-from stockman.lab.pve import bulk, ha_manager, workers
+from stockman.lab.pve import bulk, guest_power, ha_manager, workers
 from stockman.lab.pve.access.state import ROOT
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.host import Host
@@ -11,8 +11,10 @@ from stockman.lab.pve.host import Host
 GOES_DOWN = "pve.host.goes-down"
 COMES_UP = "pve.host.comes-up"
 IS_UP = "pve.host.is-up"
-_GRACE = 180.0
-"""Seconds that guests get before a host takes their power."""
+_PATIENCE = 180
+"""Seconds that a guest gets to shut down."""
+_GRACE = 200.0
+"""Seconds after which a host goes down whatever its guests do."""
 _POLL = 2.0
 _BOOT = (60.0, 120.0)
 _SERVICES = 10.0
@@ -43,12 +45,14 @@ def give_power(cluster: Cluster, host: Host) -> None:
 
 def request(cluster: Cluster, host: Host, *, reboot: bool) -> None:
     """Shut a host down in order, with its guests; after a reboot it comes back."""
-    upid = bulk.stop_all(cluster, host, ROOT)
+    bulk.stop_all(cluster, host, ROOT)
+    for guest in cluster.guests_on(host.name):
+        if guest.is_running and ha_manager.is_managed(cluster, guest):
+            guest_power.shut_down(cluster, guest, _PATIENCE)
     arguments = {
         "cluster": cluster.name,
         "host": host.name,
         "reboot": reboot,
-        "upid": upid,
         "until": cluster.now + _GRACE,
     }
     cluster.around.timeline.after(_POLL, GOES_DOWN, arguments)
@@ -59,8 +63,7 @@ def go_down(cluster: Cluster, arguments: Arguments) -> None:
     host = cluster.state.hosts[str(arguments["host"])]
     if not host.has_power:
         return
-    stopping = cluster.state.tasks.get(str(arguments["upid"]))
-    waits = stopping is not None and stopping.is_running
+    waits = any(guest.is_running for guest in cluster.guests_on(host.name))
     if waits and cluster.now < float(str(arguments["until"])):
         cluster.around.timeline.after(_POLL, GOES_DOWN, arguments)
         return

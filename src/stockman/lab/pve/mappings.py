@@ -9,6 +9,13 @@ from stockman.lab.pve.cluster_state import Section
 from stockman.lab.pve.errors import ApiError, die
 from stockman.lab.pve.host import Host, PciDevice, UsbDevice
 
+_ALWAYS_THERE = (
+    "/", "/bin", "/boot", "/dev", "/etc", "/etc/pve", "/home", "/lib", "/lib64", "/media", "/mnt",
+    "/mnt/pve", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr",
+    "/usr/local", "/usr/share", "/var", "/var/lib", "/var/lib/vz", "/var/log", "/var/tmp",
+)  # fmt: skip
+"""Directories of every host."""
+
 
 def entries_of(section: Section, host: str = "") -> Iterator[dict[str, str]]:
     """What a mapping names on a host, or on all."""
@@ -114,7 +121,7 @@ def _usb_path(device: UsbDevice) -> str:
 
 
 def _check_directory(cluster: Cluster, host: Host, path: str) -> None:
-    known = {*host.directories, "/", "/mnt", "/srv", "/tmp", "/var", "/var/lib", "/home"}
+    known = {*host.directories, *_ALWAYS_THERE}
     for storage in cluster.state.storages.values():
         if storage.path and storage.is_on(host.name):
             known.add(storage.path)

@@ -35,6 +35,12 @@ def type_of(sid: str) -> str:
     return sid.partition(":")[0]
 
 
+def wanted_state(section: Section) -> str:
+    """The state that is asked for, by its present name."""
+    state = section.options.get("state", "started")
+    return "started" if state == "enabled" else state
+
+
 def guest_of(cluster: Cluster, sid: str) -> Guest | None:
     """The guest that is meant. None: there is none."""
     kind, _, number = sid.partition(":")
@@ -53,9 +59,3 @@ def require_guest(cluster: Cluster, sid: str) -> None:
         raise die(f"resource '{sid}' does not exist in cluster")
     word = "VM" if kind == "vm" else "container"
     raise die(f"resource '{sid}' - guest with ID {number} is not a {word}")
-
-
-def wanted_state(section: Section) -> str:
-    """The state that is asked for, by its present name."""
-    state = section.options.get("state", "started")
-    return "started" if state == "enabled" else state
