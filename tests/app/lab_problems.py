@@ -12,7 +12,7 @@ from stockman.app.lab.background import failed
 from stockman.app.lab.faults import Wanted, wanted_fault
 from stockman.app.lab.places import LabPlaces, running
 from stockman.app.lab.remote import not_understood
-from stockman.app.lab.wishes import speed_of, wish
+from stockman.app.lab.wishes import Manners, speed_of, wish
 from stockman.lab.core.faults import Fault
 from stockman.lab.core.saved import Unreadable, restored
 from stockman.lab.world.file import read_world
@@ -46,6 +46,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "lab.fault": lambda: refused(lambda: wanted_fault(Wanted(point="task", effect=None), 0.0)),
     "lab.network": lambda: refused(lambda: wish("single", "10.42.0.0/24", "9.1", "max")),
     "lab.port": lambda: problems.port_taken("127.66.0.4", 8006).problem,
+    "lab.repository": lambda: refused(
+        lambda: wish("single", "127.66.0.0/16", "9.1", "max", Manners(repositories=("flock",)))
+    ),
     "lab.running": lambda: problems.served_already(STATE).problem,
     "lab.speed": lambda: refused(lambda: speed_of("fast")),
     "lab.start": lambda: failed(LabPlaces(state=STATE), ""),

@@ -56,6 +56,13 @@ _PRESETS = ("three-node", "fifteen-node", "home", "single", "empty")
     show_default=True,
     help="Seconds that pass inside for one outside; `max` never waits.",
 )
+@click.option(
+    "--repo",
+    "repositories",
+    multiple=True,
+    metavar="URL=PATH",
+    help="Where a Git repository that files name by URL really is; kept for clusters in the lab.",
+)
 @click.option("--slow-refusals", is_flag=True, help="Answer failed logins 3 seconds late.")
 @click.option("--detach", is_flag=True, help="Serve in the background; stop with `lab down`.")
 @lab_options.state
@@ -67,6 +74,7 @@ def lab_up(  # noqa: PLR0913  # one for each option
     stage: str,
     pve: str,
     speed: str,
+    repositories: tuple[str, ...],
     slow_refusals: bool,
     detach: bool,
     state: str | None,
@@ -81,11 +89,12 @@ def lab_up(  # noqa: PLR0913  # one for each option
     from stockman.adapters.system import SystemClock, SystemEntropy
     from stockman.app.lab.background import detached
     from stockman.app.lab.serve import Doors, serve
-    from stockman.app.lab.wishes import wish
+    from stockman.app.lab.wishes import Manners, wish
 
     del stage
     places = lab_options.places(ctx, state)
-    wanted = wish(preset, network, pve, speed, slow_refusals=slow_refusals)
+    how = Manners(repositories=repositories, slow_refusals=slow_refusals)
+    wanted = wish(preset, network, pve, speed, how)
     screen = current()
     if detach:
         detached(places, wanted)

@@ -15,6 +15,7 @@ import pytest
 from stockman.app.lab.places import LabPlaces, running
 from stockman.app.lab.remote import ask, tell
 from stockman.app.lab.serve import Doors, LabWish, serve
+from stockman.app.lab.wishes import Manners, wish
 from stockman.lab.world.file import read_world
 from stockman.model.errors import StockmanError
 
@@ -156,3 +157,15 @@ def test_strangers_are_not_listened_to(tmp_path: Path) -> None:
         assert connection.getresponse().status == 401
         connection.close()
         assert ask(places, "status")
+
+
+def test_repositories_are_kept_by_their_urls(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    url = "https://example.com/flock.git"
+    made = wish(
+        "single", next(NETWORKS), "9.1", "max", Manners(repositories=(f"{url}={tmp_path}",))
+    )
+    with running_lab(places, made):
+        found: Any = ask(places, "status")
+        assert found["repositories"] == {url: str(tmp_path)}
+    assert read_world(places.state.read_bytes()).repositories == {url: str(tmp_path)}

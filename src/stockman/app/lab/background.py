@@ -24,6 +24,7 @@ def detached(places: LabPlaces, wish: LabWish) -> None:
         "--speed", "max" if wish.speed is None else str(wish.speed),
         "--state", str(places.state.resolve()),
         *(["--slow-refusals"] if wish.slow_refusals else []),
+        *(word for url, path in wish.repositories.items() for word in ("--repo", f"{url}={path}")),
     ]  # fmt: skip
     with places.log.open("wb") as log:
         process = subprocess.Popen(  # ourselves

@@ -10,6 +10,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import field
 from functools import partial
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -39,6 +40,8 @@ class LabWish:
     """Seconds inside for one outside. None: as fast as possible."""
     seed: int = 1
     slow_refusals: bool = False
+    repositories: dict[str, str] = field(default_factory=dict)
+    """Where repositories really are, by the URLs that files name; kept for clusters in the lab."""
 
 
 @record
@@ -54,6 +57,7 @@ def serve(places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], No
     _prepare(places)
     with _locked(places):
         world = _world(places, wish, doors)
+        world.state.repositories |= wish.repositories
         tag = doors.entropy.random_bytes(4).hex()
         try:
             asyncio.run(_served(world, places, wish, doors, ready))

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
+from pathlib import Path
 
 from stockman.app.lab.serve import LabWish
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
+from stockman.model.record import record
 
 _LOOPBACK = IPv4Network("127.0.0.0/8")
 _LONGEST_PREFIX = 24
 _FASTEST = 100_000.0
 
 
-def wish(
-    preset: str, network: str, profile: str, speed: str, *, slow_refusals: bool = False
-) -> LabWish:
+@record
+class Manners:
+    """What else a user may ask for."""
+
+    repositories: tuple[str, ...] = ()
+    """`URL=PATH` each."""
+    slow_refusals: bool = False
+
+
+_USUAL = Manners()
+
+
+def wish(preset: str, network: str, profile: str, speed: str, manners: Manners = _USUAL) -> LabWish:
     """What is wanted; refuses networks that are not this machine's alone, and odd speeds."""
     return LabWish(
         preset=preset,
         network=_network(network),
         profile=profile,
         speed=speed_of(speed),
-        slow_refusals=slow_refusals,
+        slow_refusals=manners.slow_refusals,
+        repositories=dict(_repository(one) for one in manners.repositories),
     )
 
 
@@ -44,6 +57,20 @@ def speed_of(text: str) -> float | None:
             )
         )
     return speed
+
+
+def _repository(text: str) -> tuple[str, str]:
+    url, equals, path = text.rpartition("=")
+    if not equals or not url or not path or not Path(path).is_dir():
+        raise WrongUsage(
+            Problem(
+                code="lab.repository",
+                what=f"{text!r} does not say where a repository is",
+                why="it has to be a URL, an equals sign, and a directory that exists",
+                fix="write --repo https://example.com/flock.git=../flock.git",
+            )
+        )
+    return url, str(Path(path).resolve())
 
 
 def _network(text: str) -> IPv4Network:

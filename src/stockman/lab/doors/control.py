@@ -69,6 +69,7 @@ class ControlDoor:
             "now": world.now,
             "speed": pace.speed,
             "faults": len(world.faults.listed),
+            "repositories": world.state.repositories,
             "clusters": [
                 {
                     "name": cluster.name,

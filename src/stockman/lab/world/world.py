@@ -31,8 +31,8 @@ class WorldState:
     blobs: Blobs = field(default_factory=Blobs)
     network: Pools = field(default_factory=Pools)
     clusters: dict[str, ClusterState] = field(default_factory=dict)
-    facts: dict[str, str] = field(default_factory=dict)
-    """Of who runs it: preset, network, ports."""
+    repositories: dict[str, str] = field(default_factory=dict)
+    """Where Git repositories really are, by the URLs that files name."""
 
 
 class World:
