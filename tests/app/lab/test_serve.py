@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,8 @@ from stockman.app.lab.wishes import Manners, wish
 from stockman.lab.world.file import read_world
 from stockman.model.errors import StockmanError
 
-NETWORKS = iter(f"127.{number}.0.0/16" for number in range(100, 200))
+NETWORKS = iter(f"127.{100 + os.getpid() % 100}.{number}.0/24" for number in range(250))
+"""Each in a part of this machine's own addresses that other processes are unlikely to use."""
 
 
 class Noon:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stockman.adapters.private_files import replace_private_file
 from stockman.app.lab.places import LabPlaces
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.access.state import ROOT
@@ -18,8 +19,11 @@ TOKEN = "lab"
 """The name of the token that a lab makes for its user."""
 
 
-def environment(serving: Serving, places: LabPlaces) -> dict[str, str]:
-    """Variables by name; those of the first cluster have the names that clients know."""
+def environment(serving: Serving, places: LabPlaces, *, tag: str) -> dict[str, str]:
+    """Variables by name; those of the first cluster have the names that clients know.
+
+    `tag` tells files apart that two processes write.
+    """
     found: dict[str, str] = {}
     authorities = []
     for number, cluster in enumerate(serving.world.clusters.values()):
@@ -36,7 +40,23 @@ def environment(serving: Serving, places: LabPlaces) -> dict[str, str]:
         found["STOCKMAN_LAB_PORTS"] = ",".join(
             f"{one.host}={one.address}:{one.port}" for one in moved
         )
-    return found
+    return found | _ssh(serving, places, tag)
+
+
+def _ssh(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
+    """How to log in to hosts: as root, with the key of the first cluster."""
+    doors = [one for one in serving.places if one.ssh_port]
+    if not doors:
+        return {}
+    key = serving.ssh_key()
+    replace_private_file(places.ssh_key, key.private.encode(), tag=tag)
+    return {
+        "PROXMOX_VE_SSH_USERNAME": "root",
+        "PROXMOX_VE_SSH_AGENT": "false",
+        "PROXMOX_VE_SSH_PRIVATE_KEY": key.private,
+        "STOCKMAN_LAB_SSH_KEY": str(places.ssh_key.resolve()),
+        "STOCKMAN_LAB_SSH": ",".join(f"{one.host}={one.address}:{one.ssh_port}" for one in doors),
+    }
 
 
 def _secret(cluster: Cluster) -> str:

@@ -35,6 +35,11 @@ class LabPlaces:
         return self.state.with_name(f"{self.state.name}.ca.pem")
 
     @property
+    def ssh_key(self) -> Path:
+        """The private key that opens its hosts over SSH."""
+        return self.state.with_name(f"{self.state.name}.ssh")
+
+    @property
     def log(self) -> Path:
         """What a lab in the background says."""
         return self.state.with_name(f"{self.state.name}.log")

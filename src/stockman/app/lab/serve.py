@@ -21,6 +21,7 @@ from stockman.app.lab.places import LabPlaces
 from stockman.lab.core.saved import Unreadable
 from stockman.lab.doors.control import ControlDoor
 from stockman.lab.doors.serving import Manner, PortTaken, Serving
+from stockman.lab.ssh.door import SSH_PORT
 from stockman.lab.world.world import World
 from stockman.model.record import record
 from stockman.ports.clock import Clock
@@ -72,13 +73,13 @@ async def _served(
     world: World, places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], None]
 ) -> None:
     with _scratch(places) as scratch:
-        manner = Manner(speed=wish.speed, slow_refusals=wish.slow_refusals)
+        manner = Manner(speed=wish.speed, ssh_port=SSH_PORT, slow_refusals=wish.slow_refusals)
         serving = Serving(world, manner, scratch, doors.clock.now())
         await serving.start()
         control: ControlDoor | None = None
         try:
             token = doors.entropy.random_bytes(_TOKEN_BYTES).hex()
-            control = ControlDoor(serving, token, partial(_environment, serving, places))
+            control = ControlDoor(serving, token, partial(_environment, serving, places, token[:8]))
             port = await control.start()
             content = {"pid": os.getpid(), "port": port, "token": token}
             replace_private_file(places.run, json.dumps(content).encode(), tag=token[:8])
@@ -91,10 +92,10 @@ async def _served(
             await serving.stop()
 
 
-def _environment(serving: Serving, places: LabPlaces) -> dict[str, str]:
+def _environment(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
     from stockman.app.lab.environment import environment
 
-    return environment(serving, places)
+    return environment(serving, places, tag=tag)
 
 
 def _listen_for_the_end(control: ControlDoor) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 
-@dataclass(slots=True)
+@dataclass
 class Certificate:
     """A certificate, its key, and what the certificate says, so that nobody has to parse it."""
 
@@ -22,7 +22,7 @@ class Certificate:
     """For which hosts and addresses it holds, in the order of the certificate."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Authority:
     """What signs the certificates of one cluster."""
 

@@ -69,7 +69,7 @@ class Point(Enum):
     """A command over SSH: cluster, node, command."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Fault:
     """One thing that goes wrong."""
 
@@ -108,7 +108,7 @@ class Fault:
         )
 
 
-@dataclass(slots=True)
+@dataclass
 class Faults:
     """All faults of a world."""
 

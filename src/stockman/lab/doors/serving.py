@@ -18,6 +18,7 @@ from stockman.lab.doors.pace import Pace
 from stockman.lab.http.house import House
 from stockman.lab.http.messages import Handler, Outcome, Request
 from stockman.lab.http.server import HttpServer
+from stockman.lab.ssh.door import SshDoor
 from stockman.lab.world.world import World
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from stockman.lab.pve.api.api import Api
     from stockman.lab.pve.cluster import Cluster
     from stockman.lab.pve.host import Host
+    from stockman.lab.ssh.keys import Key
+    from stockman.lab.ssh.programs.console import Console
 
 API_PORT = 8006
 _LOG_LINES = 10_000
@@ -42,7 +45,7 @@ class PortTaken(Exception):
         self.port = port
 
 
-@dataclass(slots=True)
+@dataclass
 class Place:
     """Where a host answers."""
 
@@ -50,9 +53,11 @@ class Place:
     host: str
     address: str
     port: int
+    ssh_port: int = 0
+    """0: it has no SSH door."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Manner:
     """How a world is served."""
 
@@ -60,6 +65,8 @@ class Manner:
     """Seconds inside for one outside. None: as fast as possible."""
     port: int = API_PORT
     """0: any that is free."""
+    ssh_port: int | None = None
+    """The same for SSH. None: no host has such a door."""
     slow_refusals: bool = False
     """Whether failed logins are answered late, as the real one does."""
 
@@ -75,6 +82,7 @@ class Serving:
         self._scratch = scratch
         self._now = now
         self.servers: list[HttpServer] = []
+        self._ssh: list[SshDoor] = []
         self._outside = LoopbackOutside()
         self._pace: Pace | None = None
 
@@ -106,6 +114,9 @@ class Serving:
         for server in self.servers:
             await server.stop()
         self.servers.clear()
+        for door in self._ssh:
+            await door.stop()
+        self._ssh.clear()
         await self._outside.stop()
 
     async def _open(self, api: Callable[[], Api], cluster: Cluster, host: Host) -> None:
@@ -119,7 +130,36 @@ class Serving:
         context = partial(self._context, cluster, host)
         address, port = await _bound(server, host.address, self._manner.port, context)
         self.servers.append(server)
-        self.places.append(Place(cluster.name, host.name, address, port))
+        place = Place(cluster.name, host.name, address, port)
+        self.places.append(place)
+        if self._manner.ssh_port is not None:
+            self._open_ssh(api, host, place)
+
+    def _open_ssh(self, api: Callable[[], Api], host: Host, place: Place) -> None:
+        def console() -> Console:
+            # Made for the first connection, as what answers requests is.
+            from stockman.lab.ssh.keys import authorize
+            from stockman.lab.ssh.programs.console import Console
+
+            authorize(api().cluster.state, self.ssh_key())
+            return Console(api(), host, self.pace)
+
+        wanted = self._manner.ssh_port if place.address == host.address else 0
+        door = SshDoor(console, self._seen)
+        try:
+            place.ssh_port = door.start(place.address, wanted or 0)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise PortTaken(place.address, wanted or 0) from None
+            raise
+        self._ssh.append(door)
+
+    def ssh_key(self) -> Key:
+        """The key that opens all hosts of all clusters; made when first asked for."""
+        from stockman.lab.ssh.keys import client_key
+
+        first = next(iter(self.world.state.clusters.values()))
+        return client_key(first, Dice(self.world.state.dice.seed, 1 << 41).random_bytes)
 
     def _face(self, api: Callable[[], Api], host: Host) -> Handler:
         from stockman.lab.doors.pve_face import PveFace

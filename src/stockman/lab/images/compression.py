@@ -58,6 +58,11 @@ def unpacked(content: bytes, compression: str, path: str, most: int) -> bytes:
     return bytes(found)
 
 
+def pieces(content: bytes, compression: str) -> Iterator[bytes]:
+    """A content packed as gz, bz2, xz or zst, unpacked piece by piece."""
+    yield from _UNPACKERS[compression](content)
+
+
 def _missing(command: str) -> Unpackable:
     return Unpackable(
         f"command '{command}' failed: open3: exec of {command} failed: No such file or directory"
@@ -92,6 +97,15 @@ def _bunzipped(content: bytes) -> Iterator[bytes]:
         content = unpacker.unused_data
 
 
+def _unxzed(content: bytes) -> Iterator[bytes]:
+    unpacker = lzma.LZMADecompressor()
+    yield unpacker.decompress(content, _PIECE)
+    while not unpacker.eof:
+        if unpacker.needs_input:
+            raise EOFError
+        yield unpacker.decompress(b"", _PIECE)
+
+
 def _zstd_unpacked(content: bytes) -> Iterator[bytes]:
     if find_spec("compression") is None:
         yield from zstandard.unpacked(content)
@@ -114,5 +128,6 @@ _PACKERS: dict[str, Callable[[bytes], bytes]] = {
 _UNPACKERS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
     "gz": _gunzipped,
     "bz2": _bunzipped,
+    "xz": _unxzed,
     "zst": _zstd_unpacked,
 }

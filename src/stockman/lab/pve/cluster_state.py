@@ -13,7 +13,7 @@ from stockman.lab.pve.task import Task
 from stockman.lab.pve.volume import Volume
 
 
-@dataclass(slots=True)
+@dataclass
 class Section:
     """An entry of a configuration file: HA, mappings, backup jobs, replication."""
 
@@ -23,7 +23,7 @@ class Section:
     lists: dict[str, list[str]] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass
 class ResourcePool:
     """A pool of guests and storages."""
 
@@ -33,7 +33,7 @@ class ResourcePool:
     storages: list[str] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@dataclass
 class Firewall:
     """Rules of one place: the cluster, a host, a guest, a group."""
 
@@ -44,7 +44,7 @@ class Firewall:
     ipset_comments: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass
 class ClusterState:
     """What the hosts of one cluster agree on, and the hosts."""
 

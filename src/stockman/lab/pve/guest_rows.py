@@ -12,11 +12,17 @@ _IDLE_SHARE = 0.35
 """Of its memory that a running guest uses."""
 
 
-def cpus_of(guest: Guest) -> int:
-    """Virtual processors."""
+def container_cpus(cluster: Cluster, guest: Guest) -> int | float:
+    """Processors that a container may use: all of its host where nothing is said."""
     values = guest.config.values
-    if guest.kind == "lxc":
-        return int(values.get("cores", "1"))
+    limit = float(values.get("cpulimit", "0"))
+    exact = int(limit) if limit.is_integer() else limit
+    return int(values.get("cores", "0")) or exact or cluster.state.hosts[guest.node].cpus
+
+
+def cpus_of(guest: Guest) -> int:
+    """Virtual processors of a machine."""
+    values = guest.config.values
     return int(values.get("vcpus") or 0) or int(values.get("sockets", "1")) * int(
         values.get("cores", "1")
     )
@@ -86,7 +92,7 @@ def figures(cluster: Cluster, guest: Guest) -> dict[str, object]:
     running = guest.is_running
     memory = used_memory_of(guest)
     row: dict[str, object] = {
-        "cpus": cpus_of(guest),
+        "cpus": container_cpus(cluster, guest) if guest.kind == "lxc" else cpus_of(guest),
         "maxmem": memory_of(guest),
         "maxdisk": disk_of(cluster, guest),
         "disk": 0,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 GIB = 1 << 30
 
 
-@dataclass(slots=True)
+@dataclass
 class PciDevice:
     """A PCI device, as `hardware/pci` lists it."""
 
@@ -26,7 +26,7 @@ class PciDevice:
     mdev: bool = False
 
 
-@dataclass(slots=True)
+@dataclass
 class UsbDevice:
     """A USB device, as `hardware/usb` lists it."""
 
@@ -45,7 +45,7 @@ class UsbDevice:
     port: int = 0
 
 
-@dataclass(slots=True)
+@dataclass
 class PhysicalDisk:
     """A disk of a host."""
 
@@ -65,7 +65,7 @@ class PhysicalDisk:
     """Whether it has a partition table though nothing uses it."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Pool:
     """Where volumes of a host are: a ZFS pool, a volume group, a file system."""
 
@@ -80,7 +80,7 @@ class Pool:
     """Of what it is: a RAID level, a file system. Empty: nobody knows."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Host:
     """One host of a Proxmox cluster."""
 
@@ -121,6 +121,8 @@ class Host:
     ssh_users: list[str] = field(default_factory=lambda: ["root"])
     files: dict[str, str] = field(default_factory=dict)
     """Files written over SSH that no storage holds: path to blob."""
+    modes: dict[str, int] = field(default_factory=dict)
+    """Permissions of files and folders that somebody changed, by path."""
 
     @property
     def cpus(self) -> int:

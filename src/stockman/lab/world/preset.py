@@ -35,7 +35,7 @@ _EMPTY: dict[str, Any] = {
 _TIB = 1024 * GIB
 
 
-@dataclass(slots=True)
+@dataclass
 class Wish:
     """Which world is wanted."""
 

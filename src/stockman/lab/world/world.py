@@ -20,7 +20,7 @@ VERSION = 1
 KILL = "world.host.kill"
 
 
-@dataclass(slots=True)
+@dataclass
 class WorldState:
     """All that a world is; what a state file holds."""
 

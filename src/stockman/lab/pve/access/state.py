@@ -13,7 +13,7 @@ RandomBytes = Callable[[int], bytes]
 """So many bytes from the dice of the world."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Token:
     """An API token of one user. Its secret is kept in plain text, as the real one keeps it."""
 
@@ -24,7 +24,7 @@ class Token:
     comment: str = ""
 
 
-@dataclass(slots=True)
+@dataclass
 class User:
     """An account. An empty text means that the field is not set."""
 
@@ -41,7 +41,7 @@ class User:
     tokens: dict[str, Token] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass
 class Group:
     """Users that share entries of the access control list."""
 
@@ -49,7 +49,7 @@ class Group:
     members: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True)
+@dataclass
 class AclNode:
     """The entries of one path: holder to role to whether it reaches the paths below."""
 
@@ -58,7 +58,7 @@ class AclNode:
     tokens: dict[str, dict[str, bool]] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@dataclass
 class Realm:
     """A place that knows passwords."""
 
@@ -76,7 +76,7 @@ def _built_in_realms() -> dict[str, Realm]:
     }
 
 
-@dataclass(slots=True)
+@dataclass
 class AccessState:
     """Users, groups, roles, tokens, entries and keys of one cluster.
 

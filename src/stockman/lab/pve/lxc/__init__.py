@@ -1,0 +1,1 @@
+"""Containers: their volumes, their power, their making and their end."""

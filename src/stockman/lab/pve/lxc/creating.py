@@ -1,0 +1,199 @@
+"""New containers: an id is taken at once, a worker makes volumes and unpacks a system into them."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from stockman.lab.images.system_archive import ArchivedSystem, NoArchive, archived_system
+from stockman.lab.pve.cluster import Cluster
+from stockman.lab.pve.cluster_state import Section
+from stockman.lab.pve.errors import ApiError, die
+from stockman.lab.pve.formats.content_file import FOLDERS
+from stockman.lab.pve.formats.format_error import FormatError
+from stockman.lab.pve.formats.mount_point import is_mount
+from stockman.lab.pve.formats.sizes import GIB
+from stockman.lab.pve.guest import Guest
+from stockman.lab.pve.guest_config.change import Change
+from stockman.lab.pve.guest_config.container_update import plan_container_update
+from stockman.lab.pve.guest_config.state import GuestConfig
+from stockman.lab.pve.guest_config.surroundings import Surroundings
+from stockman.lab.pve.host import Host
+from stockman.lab.pve.lxc.power import Start
+from stockman.lab.pve.lxc.volumes import MountMaker, mounts_of, shelf_of
+from stockman.lab.pve.qemu.file_lock import GuestWork, host_of
+from stockman.lab.pve.qemu.settings import tag_style
+from stockman.lab.pve.qemu.shelf import Shelf
+from stockman.lab.pve.volume import Volume
+from stockman.lab.pve.workers import Asked, Job, register, start
+
+_SECONDS = (2.0, 6.0)
+_CREATED = "created"
+_COMPRESSIONS = {"gz": "-z", "bz2": "-j", "xz": "-J", "zst": "--zstd"}
+_PACKED = re.compile(r"\.tar(?:\.([^.]+))?$", re.IGNORECASE)
+_UNPACKED_SHARE = 3
+"""How much larger a system is than its archive."""
+
+
+def refuse_taken(cluster: Cluster, vmid: int) -> None:
+    """Refuse an id that a guest has."""
+    taken = cluster.state.guests.get(vmid)
+    if taken is not None:
+        kind = "VM" if taken.kind == "qemu" else "CT"
+        raise die(f"{kind} {vmid} already exists on node '{taken.node}'")
+
+
+def reserve(cluster: Cluster, host: Host, vmid: int) -> Guest:
+    """Take an id for a new container."""
+    refuse_taken(cluster, vmid)
+    guest = Guest(vmid, "lxc", host.name, GuestConfig(values={"lock": "create"}))
+    guest.changed_at = cluster.now
+    cluster.state.guests[vmid] = guest
+    cluster.changed()
+    return guest
+
+
+def forget(cluster: Cluster, vmid: int) -> None:
+    """Let an id go."""
+    cluster.state.guest_firewalls.pop(vmid, None)
+    if cluster.state.guests.pop(vmid, None) is not None:
+        cluster.changed()
+
+
+def first_values(cluster: Cluster, vmid: int, settings: dict[str, str]) -> dict[str, str]:
+    """What is written down of settings that need no volumes."""
+    config = GuestConfig()
+    around = Surroundings(
+        vmid=vmid,
+        running=False,
+        owns=lambda _: False,
+        tag_style=tag_style(cluster.state.options),
+    )
+    sets = {key: value for key, value in settings.items() if not is_mount(key)}
+    outcome = plan_container_update(config, Change(sets=sets), around)
+    if outcome.errors:
+        raise ApiError(400, "Parameter verification failed.", outcome.errors)
+    return config.values
+
+
+@register
+class Create(GuestWork):
+    """Makes volumes, unpacks a system, writes the configuration; a failure leaves nothing."""
+
+    name: ClassVar[str] = "lxc.create"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        del guest
+        return job.cluster.around.dice.between(*_SECONDS)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        cluster = job.cluster
+        maker = MountMaker(shelf_of(cluster, guest))
+        try:
+            guest.config.values = _made(job, maker)
+        except (ApiError, FormatError) as error:
+            maker.undo()
+            text = error.text.strip() if isinstance(error, FormatError) else error.message
+            raise die(f"unable to create CT {guest.vmid} - {text}") from None
+        guest.changed_at = cluster.now
+        job.arguments[_CREATED] = True
+        pool = cluster.state.resource_pools.get(job.text("pool"))
+        if pool is not None:
+            pool.guests.append(guest.vmid)
+        cluster.changed()
+        if job.arguments.get("start"):
+            asked = Asked(
+                "vzstart", str(guest.vmid), job.task.user, Start.name, {"vmid": guest.vmid}
+            )
+            guest.busy_until = 0.0
+            start(cluster, host_of(job), asked)
+        if job.arguments.get("ha-managed"):
+            job.log("Add as HA resource")
+            sid = f"ct:{guest.vmid}"
+            state = "started" if job.arguments.get("start") else "stopped"
+            cluster.state.ha_resources[sid] = Section(sid, "ct", {"state": state})
+
+    def ended(self, job: Job) -> None:
+        super().ended(job)
+        if not job.arguments.get(_CREATED):
+            forget(job.cluster, job.number("vmid"))
+
+
+def _made(job: Job, maker: MountMaker) -> dict[str, str]:
+    given = job.arguments["settings"]
+    settings = {str(key): str(value) for key, value in dict(given).items()}  # type: ignore[call-overload]
+    values = first_values(job.cluster, job.number("vmid"), settings)
+    if job.arguments.get("unprivileged"):
+        values["unprivileged"] = "1"
+    for mount in mounts_of(settings):
+        values[mount.key] = str(maker(mount))
+    system = _unpacked(job, maker.shelf, values)
+    if values.get("ostype") != "unmanaged":
+        if not system.kind:
+            raise die("unable to detect OS distribution")
+        if values.get("ostype", system.kind) != system.kind:
+            job.log(f"got unexpected ostype ({system.kind} != {values['ostype']})")
+        values["ostype"] = system.kind
+    if "arch" not in values:
+        job.log("Detected container architecture: amd64")
+        values["arch"] = "amd64"
+    values.setdefault("hostname", f"CT{job.number('vmid')}")
+    values.setdefault("memory", "512")
+    values.setdefault("swap", "512")
+    return values
+
+
+def _unpacked(job: Job, shelf: Shelf, values: dict[str, str]) -> ArchivedSystem:
+    """What is in the archive, once it is in the root of the container."""
+    volid = job.text("ostemplate")
+    archive = shelf.find(volid)
+    if archive is None:
+        raise die(f"volume '{volid}' does not exist")
+    path = _path(shelf, archive)
+    packed = _PACKED.search(path)
+    if packed is None:
+        raise die(f"file does not look like a template archive: {path}")
+    compression = packed[1] or ""
+    if compression and compression not in _COMPRESSIONS:
+        raise die(f"unrecognized compression format: .{compression}")
+    job.log(f"extracting archive '{path}'")
+    try:
+        found = archived_system(shelf.cluster.around.blobs.get(archive.blob), compression)
+    except NoArchive:
+        if job.arguments.get("ignore-unpack-errors"):
+            return ArchivedSystem()
+        command = _tar(job, compression)
+        raise die(f"command '{command}' failed: exit code 2") from None
+    written = archive.size * (_UNPACKED_SHARE if compression else 1)
+    job.log(f"Total bytes read: {written} ({written / GIB:.1f}GiB, 250MiB/s)")
+    _write(shelf, values, written, found)
+    return found
+
+
+def _write(shelf: Shelf, values: dict[str, str], written: int, system: ArchivedSystem) -> None:
+    for mount in mounts_of(values):
+        root = shelf.find(mount.volume) if mount.key == "rootfs" else None
+        if root is not None:
+            root.used = max(root.used, min(written, root.size))
+            root.contents = {"release": dict(system.release)}
+
+
+def _path(shelf: Shelf, archive: Volume) -> str:
+    folder = shelf.cluster.state.storages[archive.storage].path
+    return f"{folder}/{FOLDERS['vztmpl']}/{archive.name.removeprefix('vztmpl/')}"
+
+
+def _tar(job: Job, compression: str) -> str:
+    words = ["tar", "xpf", "-"]
+    if job.arguments.get("unprivileged"):
+        mapped = "lxc-usernsexec -m u:0:100000:65536 -m g:0:100000:65536 --"
+        words = [*mapped.split(), *words]
+    if compression:
+        words.append(_COMPRESSIONS[compression])
+    flags = (
+        "--totals --one-file-system -p --sparse --numeric-owner --acls --xattrs"
+        " '--xattrs-include=user.*' '--xattrs-include=security.capability'"
+        " '--warning=no-file-ignored' '--warning=no-xattr-write'"
+    )
+    root = f"/var/lib/lxc/{job.number('vmid')}/rootfs"
+    return " ".join([*words, flags, "-C", root, "--skip-old-files --anchored --exclude './dev/*'"])

@@ -1,0 +1,1 @@
+"""The SSH door: hosts as one finds them after logging in, on the same world as the API."""

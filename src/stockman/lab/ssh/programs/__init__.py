@@ -1,0 +1,1 @@
+"""Programs that can be run on a host."""

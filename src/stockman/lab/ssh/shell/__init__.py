@@ -1,0 +1,1 @@
+"""As much of a shell as clients of Proxmox VE need."""
