@@ -31,7 +31,13 @@ def shut_down(cluster: Cluster, guest: Guest, timeout: int, user: str = ROOT) ->
 
 def migrate(cluster: Cluster, guest: Guest, target: str) -> str:
     """Move a guest, running or not; returns the UPID of the worker."""
-    arguments = {"target": target, "online": int(guest.is_running), "by_ha": 1}
+    arguments = {
+        "target": target,
+        "online": int(guest.is_running),
+        "by_ha": 1,
+        "force": 1,
+        "with-local-disks": 1,
+    }
     return _run(cluster, guest, "migrate", arguments, ROOT)
 
 

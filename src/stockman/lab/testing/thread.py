@@ -69,11 +69,18 @@ class ProxmoxLab:
 class LabThread:
     """Serves a world until it is stopped."""
 
-    def __init__(self, world: World, scratch: Path, now: datetime, port: int = 8006) -> None:
+    def __init__(
+        self,
+        world: World,
+        scratch: Path,
+        now: datetime,
+        port: int = 8006,
+        ssh_port: int | None = None,
+    ) -> None:
         self._world = world
         self._scratch = scratch
         self._now = now
-        self._port = port
+        self._manner = Manner(port=port, ssh_port=ssh_port)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending: asyncio.Event | None = None
         self._serving: Serving | None = None
@@ -141,7 +148,7 @@ class LabThread:
     async def _served(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ending = asyncio.Event()
-        serving = Serving(self._world, Manner(port=self._port), self._scratch, self._now)
+        serving = Serving(self._world, self._manner, self._scratch, self._now)
         try:
             await serving.start()
         except BaseException as error:  # noqa: BLE001  # raised again by `start`

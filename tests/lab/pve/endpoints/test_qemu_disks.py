@@ -184,3 +184,14 @@ def test_gifts_that_cannot_be_are_refused(asked: dict[str, object], text: str) -
         api.post(MOVE, **given)
 
     assert caught.value.message == text
+
+
+def test_a_key_that_does_not_know_the_options_of_a_disk_cannot_have_it() -> None:
+    api = door()
+    create(api, 100, scsi1="local-zfs:2,iothread=1")
+    create(api, 101)
+
+    with pytest.raises(ApiError) as caught:
+        api.post(MOVE, disk="scsi1", target__vmid=101, target__disk="sata0")
+
+    assert caught.value.message.startswith("failed to parse source disk for target disk format - ")

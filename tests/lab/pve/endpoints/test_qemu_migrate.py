@@ -176,6 +176,18 @@ def test_managed_machines_are_brought_by_the_manager() -> None:
     assert guest.node == "pve2"
 
 
+def test_the_manager_brings_local_disks_of_running_machines_along() -> None:
+    api = door()
+    guest = create_linux(api)
+    start(api)
+    api.cluster.state.ha_resources["vm:100"] = Section("vm:100", "vm", {"state": "started"})
+
+    api.post(MIGRATE, target="pve2", online=1)
+    api.world.settle()
+
+    assert (guest.node, guest.status) == ("pve2", "running")
+
+
 def test_only_root_may_force() -> None:
     api = door()
     create(api)

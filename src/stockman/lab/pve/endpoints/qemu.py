@@ -8,7 +8,7 @@ from stockman.lab.pve.errors import ApiError, die
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.qemu import creating, destroying
 from stockman.lab.pve.qemu.rights import only_for_root
-from stockman.lab.pve.qemu.rows import list_row
+from stockman.lab.pve.qemu.rows import list_row, status_row
 from stockman.lab.pve.qemu.settings import given_values, settled_values
 
 _NO_KEYS = frozenset(
@@ -23,10 +23,19 @@ _NO_KEYS = frozenset(
 def machines(call: Call) -> object:
     """Rows of machines that the caller may see."""
     return [
-        list_row(call.cluster, guest, full=call.flag("full"))
+        _row(call, guest)
         for guest in call.cluster.guests_on(call.node.name, "qemu")
         if call.may(f"/vms/{guest.vmid}", "VM.Audit")
     ]
+
+
+def _row(call: Call, guest: Guest) -> dict[str, object]:
+    """A row; `full` tells what the monitor of each machine says, too."""
+    if not call.flag("full"):
+        return list_row(call.cluster, guest)
+    row = status_row(call.cluster, guest)
+    del row["ha"]
+    return row
 
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}")

@@ -9,7 +9,7 @@ from typing import ClassVar
 from stockman.lab.pve import space
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.errors import ApiError, bad_parameters, die
-from stockman.lab.pve.formats.drive import Drive, parse_drive
+from stockman.lab.pve.formats.drive import Drive
 from stockman.lab.pve.formats.drive_names import is_drive
 from stockman.lab.pve.formats.new_volume import cloud_init_name
 from stockman.lab.pve.formats.sizes import GIB
@@ -18,7 +18,7 @@ from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.creation import cloned_machine
 from stockman.lab.pve.guest_config.state import GuestConfig
 from stockman.lab.pve.qemu.creating import forget, maker_of
-from stockman.lab.pve.qemu.drives import CLOUD_INIT_SIZE, free_all
+from stockman.lab.pve.qemu.drives import CLOUD_INIT_SIZE, free_all, stored_drive
 from stockman.lab.pve.qemu.file_lock import GuestWork, host_of
 from stockman.lab.pve.qemu.power import shelf_of
 from stockman.lab.pve.qemu.shelf import Shelf, has_feature
@@ -79,7 +79,7 @@ def source_values(guest: Guest, snapshot: str) -> dict[str, str]:
 
 def copied_drives(values: dict[str, str]) -> list[Drive]:
     """Drives whose volumes are cloned, and not only named."""
-    found = (parse_drive(key, values[key]) for key in sorted(values) if is_drive(key))
+    found = (stored_drive(key, values[key]) for key in sorted(values) if is_drive(key))
     return [one for one in found if not one.is_plain_cdrom and one.volume]
 
 
@@ -100,7 +100,7 @@ def _check_places(cluster: Cluster, guest: Guest, wish: Wish) -> None:
 def _is_shared(shelf: Shelf, values: dict[str, str], storage: str) -> bool:
     """Whether the host of the clone would see everything that it uses."""
     for key, value in values.items():
-        drive = parse_drive(key, value) if is_drive(key) else None
+        drive = stored_drive(key, value) if is_drive(key) else None
         if drive is None or drive.file in ("none", "cdrom"):
             continue
         if not drive.volume:
@@ -239,7 +239,7 @@ def _plain_values(cluster: Cluster, source: dict[str, str]) -> dict[str, str]:
     found = cloned_machine(source, maker_of(cluster))
     del found["lock"]
     for key in [key for key in found if is_drive(key)]:
-        if not parse_drive(key, found[key]).is_plain_cdrom:
+        if not stored_drive(key, found[key]).is_plain_cdrom:
             del found[key]
     return found
 

@@ -206,3 +206,11 @@ def asked_drive(key: str, text: str) -> Drive:
         return parse_drive(key, text, asked=True)
     except FormatError as error:
         raise die(error.text) from None
+
+
+def stored_drive(key: str, text: str) -> Drive:
+    """A drive of a configuration; raises `ApiError` where nobody can read it."""
+    try:
+        return parse_drive(key, text)
+    except FormatError:
+        raise die(f"unable to parse drive options for '{key}'") from None

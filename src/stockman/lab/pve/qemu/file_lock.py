@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.errors import ApiError, die
+from stockman.lab.pve.formats.format_error import FormatError
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.host import Host
 from stockman.lab.pve.workers import Job, Work
@@ -64,7 +65,10 @@ class GuestWork(Work):
     def finish(self, job: Job) -> float | None:
         if _HELD not in job.arguments:
             return self.begin(job)
-        self.do(job, guest_of(job))
+        try:
+            self.do(job, guest_of(job))
+        except FormatError as error:
+            raise die(error.text.strip()) from None
         return None
 
     def stretched(self, job: Job, seconds: float) -> None:
@@ -85,7 +89,10 @@ class GuestWork(Work):
             guest.busy_until = 0.0
 
     def _enter(self, job: Job, guest: Guest) -> float:
-        seconds = self.check(job, guest)
+        try:
+            seconds = self.check(job, guest)
+        except FormatError as error:
+            raise die(error.text.strip()) from None
         job.arguments[_HELD] = True
         until = job.cluster.now + seconds
         if self.shares(guest):

@@ -113,10 +113,11 @@ class Migrate(GuestWork):
         """Disks that have to be brought along, and the storages that get them."""
         shelf, places = shelf_of(job.cluster, guest), _map(job)
         disks = local_disks(shelf, guest)
+        live_disks = bool(job.arguments.get("with-local-disks"))
         refused = [
             f"can't migrate local disk '{disk.volid}': {why}"
             for disk in disks
-            for why in _refusals(shelf, guest, disk, live_disks=_with_disks(job))
+            for why in _refusals(shelf, guest, disk, live_disks=live_disks)
         ]
         if refused:
             for line in refused:
@@ -147,10 +148,6 @@ def _scan_problem(text: str) -> ApiError:
 
 def _map(job: Job) -> StorageMap:
     return parse_storage_map(job.text("targetstorage"))
-
-
-def _with_disks(job: Job) -> bool:
-    return bool(job.arguments.get("with-local-disks") or job.arguments.get("by_ha"))
 
 
 def _check_target(cluster: Cluster, guest: Guest, target: Host) -> None:

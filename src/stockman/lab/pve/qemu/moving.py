@@ -10,6 +10,7 @@ from stockman.lab.pve.errors import ApiError, bad_parameters, die
 from stockman.lab.pve.formats.boot import boot_order, print_order
 from stockman.lab.pve.formats.drive import Drive, parse_drive
 from stockman.lab.pve.formats.drive_names import is_unused
+from stockman.lab.pve.formats.format_error import FormatError
 from stockman.lab.pve.formats.new_volume import free_disk, placed
 from stockman.lab.pve.formats.sizes import GIB
 from stockman.lab.pve.formats.volume_name import parse_volume_name, storage_of
@@ -17,6 +18,7 @@ from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.change import Change
 from stockman.lab.pve.guest_config.pending import add_unused, is_volume_used
 from stockman.lab.pve.guest_config.state import machine_digest
+from stockman.lab.pve.qemu.drives import stored_drive
 from stockman.lab.pve.qemu.file_lock import GuestWork
 from stockman.lab.pve.qemu.power import notice_change, shelf_of
 from stockman.lab.pve.qemu.shelf import Shelf, has_feature
@@ -38,7 +40,7 @@ def check_move(cluster: Cluster, guest: Guest, arguments: dict[str, object]) -> 
         raise die(_MODIFIED)
     if disk not in guest.config.values:
         raise die(f"disk '{disk}' does not exist")
-    drive = parse_drive(disk, guest.config.values[disk])
+    drive = stored_drive(disk, guest.config.values[disk])
     if drive.is_plain_cdrom:
         raise die("you can't move a cdrom")
     if not drive.volume:
@@ -69,7 +71,7 @@ class Move(GuestWork):
         return dice.between(*_BEFORE) + drive.size / GIB * dice.between(*_A_GIB)
 
     def do(self, job: Job, guest: Guest) -> None:
-        drive = parse_drive(job.text("disk"), guest.config.values[job.text("disk")])
+        drive = stored_drive(job.text("disk"), guest.config.values[job.text("disk")])
         old, target = drive.volume, job.text("storage")
         shelf = shelf_of(job.cluster, guest)
         job.log(
@@ -131,7 +133,7 @@ def check_reassign(cluster: Cluster, guest: Guest, arguments: dict[str, object])
         raise die(f"Disk '{disk}' for VM '{guest.vmid}' does not exist")
     if key in other.config.values:
         raise die(f"Target disk key '{key}' is already in use for VM '{vmid}'")
-    drive = parse_drive(disk, guest.config.values[disk])
+    drive = stored_drive(disk, guest.config.values[disk])
     if drive.is_plain_cdrom:
         raise die("CD drive contents can't be moved to another VM")
     if not drive.volume:
@@ -142,7 +144,19 @@ def check_reassign(cluster: Cluster, guest: Guest, arguments: dict[str, object])
         raise die("Storage does not support moving of this disk to another VM")
     if guest.is_running and not is_unused(disk):
         raise die("Cannot move disk to another VM while the source VM is running - detach first")
+    _check_options(drive, key)
     return drive
+
+
+def _check_options(drive: Drive, key: str) -> None:
+    """Refuse a key that does not know all options of the drive; an unused one needs none."""
+    if is_unused(key):
+        return
+    try:
+        parse_drive(key, str(drive))
+    except FormatError as error:
+        text = f"failed to parse source disk for target disk format - {error.text}"
+        raise die(text.strip()) from None
 
 
 @register

@@ -6,12 +6,13 @@ from typing import ClassVar
 
 from stockman.lab.pve import space
 from stockman.lab.pve.errors import ApiError, die
-from stockman.lab.pve.formats.drive import Drive, parse_drive
+from stockman.lab.pve.formats.drive import Drive
 from stockman.lab.pve.formats.format_error import FormatError
 from stockman.lab.pve.formats.sizes import resized
 from stockman.lab.pve.formats.volume_name import storage_of
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.state import machine_digest
+from stockman.lab.pve.qemu.drives import stored_drive
 from stockman.lab.pve.qemu.file_lock import GuestWork, host_of, refuse_locked
 from stockman.lab.pve.qemu.power import notice_change, shelf_of
 from stockman.lab.pve.qemu.shelf import grown
@@ -57,7 +58,7 @@ class Resize(GuestWork):
         disk = job.text("disk")
         if disk not in guest.config.values:
             raise die(f"disk '{disk}' does not exist")
-        drive = parse_drive(disk, guest.config.values[disk])
+        drive = stored_drive(disk, guest.config.values[disk])
         if drive.is_cdrom:
             raise die("you can't resize a cdrom")
         if not drive.volume:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from stockman.lab.pve.cluster import Cluster
+from stockman.lab.pve.formats.drive_names import is_drive
 from stockman.lab.pve.formats.hardware import parse_agent, parse_vga
 from stockman.lab.pve.formats.sizes import MIB
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.keys import is_indexed
 from stockman.lab.pve.guest_rows import figures, memory_of, used_memory_of
-from stockman.lab.pve.qemu.drives import drives_of
 from stockman.lab.pve.releases import release_of
 
 _PRESSURES = ("cpufull", "cpusome", "iofull", "iosome", "memoryfull", "memorysome")
@@ -19,15 +21,11 @@ _BLOCK_COUNTERS = (
 )
 
 
-def list_row(cluster: Cluster, guest: Guest, *, full: bool = False) -> dict[str, object]:
+def list_row(cluster: Cluster, guest: Guest) -> dict[str, object]:
     """A machine in the list of its host."""
     values = guest.config.values
-    row = {"vmid": guest.vmid, "status": guest.status, "name": guest.name}
+    row: dict[str, object] = {"vmid": guest.vmid, "status": guest.status, "name": guest.name}
     row |= figures(cluster, guest)
-    if not full:
-        row.pop("diskread", None)
-        row.pop("diskwrite", None)
-    row["diskread"] = row["diskwrite"] = 0
     if int(values.get("balloon", "0")):
         row["balloon_min"] = int(values["balloon"]) * MIB
         row["shares"] = int(values.get("shares", str(_SHARES)))
@@ -60,9 +58,14 @@ def status_row(cluster: Cluster, guest: Guest) -> dict[str, object]:
             row["spice"] = 1
         if "clipboard=vnc" in values["vga"]:
             row["clipboard"] = "vnc"
-    if parse_agent(values.get("agent", "")).enabled:
+    if _has_agent(values.get("agent", "")):
         row["agent"] = 1
     return row
+
+
+@lru_cache(maxsize=64)
+def _has_agent(text: str) -> bool:
+    return parse_agent(text).enabled
 
 
 def _running(cluster: Cluster, guest: Guest) -> dict[str, object]:
@@ -82,9 +85,9 @@ def _running(cluster: Cluster, guest: Guest) -> dict[str, object]:
             "pbs-library-version": "1.5.1 (UNKNOWN)",
         },
         "blockstat": {
-            drive.key: dict.fromkeys(_BLOCK_COUNTERS, 0)
-            for drive in drives_of(guest.config.values)
-            if drive.key != "tpmstate0"
+            key: dict.fromkeys(_BLOCK_COUNTERS, 0)
+            for key in sorted(guest.config.values)
+            if is_drive(key) and key != "tpmstate0"
         },
         "nics": {
             f"tap{guest.vmid}i{key.removeprefix('net')}": {"netin": 0, "netout": 0}

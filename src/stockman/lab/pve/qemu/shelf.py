@@ -99,6 +99,15 @@ class Shelf:
             if (one.parent, one.storage, one.host) == (volume.name, volume.storage, volume.host)
         ]
 
+    def _own_names(self, storage: Storage) -> list[str]:
+        """Names of the guest's volumes on a storage."""
+        place = "" if storage.is_shared else self.host.name
+        return [
+            one.name
+            for one in self.cluster.state.volumes.values()
+            if one.vmid == self.vmid and one.storage == storage.id and one.host == place
+        ]
+
     # -- making --------------------------------------------------------------------------------
 
     def form_for(self, storage: Storage, wanted: str) -> str:
@@ -109,7 +118,7 @@ class Shelf:
     def allocate(self, storage: Storage, size: int, form: str = "", name: str = "") -> Volume:
         """A new empty volume; a name is given without its folder."""
         form = form or default_format(storage.type)
-        existing = [one.name for one in space.volumes_on(self.cluster, storage, self.host.name)]
+        existing = self._own_names(storage)
         try:
             chosen = (
                 placed(storage.type, self.vmid, name)
@@ -132,7 +141,7 @@ class Shelf:
     def link(self, source: Volume) -> Volume:
         """A linked clone of a base volume."""
         storage = space.configured(self.cluster, source.storage)
-        existing = [one.name for one in space.volumes_on(self.cluster, storage, self.host.name)]
+        existing = self._own_names(storage)
         try:
             name = linked_name(storage.type, source.name, existing, self.vmid)
         except FormatError as error:
