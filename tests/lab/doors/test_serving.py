@@ -16,6 +16,7 @@ import pytest
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.doors.serving import Manner, PortTaken, Serving
+from stockman.lab.world.file import read_world, world_file
 from stockman.lab.world.world import World
 from tests.lab.worlds import NAME, small_world
 
@@ -44,6 +45,12 @@ class Client:
         reply = self._connection.getresponse()
         text = reply.read()
         return reply.status, reply.reason, json.loads(text) if text else None
+
+    def raw(self, method: str, target: str) -> int:
+        self._connection.request(method, target, headers=self._headers)
+        reply = self._connection.getresponse()
+        reply.read()
+        return reply.status
 
     def close(self) -> None:
         self._connection.close()
@@ -152,3 +159,25 @@ def test_certificates_are_made_once(tmp_path: Path) -> None:
     world.clusters[NAME].state.access.users["root@pam"].tokens.clear()
     served(tmp_path, world, lambda one: one.ask("GET", "/version"))
     assert world.state.clusters[NAME].certificates["pve1"].pem == before
+
+
+def test_slashes_too_many_do_no_harm(tmp_path: Path) -> None:
+    def steps(client: Client) -> Any:
+        return client.raw("GET", "//api2/json//version/")
+
+    assert served(tmp_path, small_world(), steps) == 200
+
+
+def test_paths_are_decoded_once(tmp_path: Path) -> None:
+    def steps(client: Client) -> Any:
+        return client.ask("GET", "/access/users/ada%2540home%40pve")[1]
+
+    assert served(tmp_path, small_world(), steps) == "no such user ('ada%40home@pve')"
+
+
+def test_hosts_keep_their_order_in_a_world_that_was_loaded() -> None:
+    world = small_world()
+    hosts = world.state.clusters[NAME].hosts
+    world.state.clusters[NAME].hosts = dict(reversed(hosts.items()))
+    again = read_world(world_file(world.state))
+    assert list(again.clusters[NAME].hosts) == ["pve3", "pve2", "pve1"]

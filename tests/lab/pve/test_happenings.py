@@ -20,6 +20,7 @@ PLANNED = (
     host_power.GOES_DOWN,
     host_power.IS_UP,
     power.OFF,
+    power.UP,
 )
 
 

@@ -55,4 +55,5 @@ class Login:
         streams = Streams(Bytes(given))
         shell = Shell(self.files, HostPrograms(self.console))
         status = asyncio.run(shell.run(script, streams))
-        return Ran(status, streams.out.content.decode(), streams.err.content.decode())
+        texts = (one.content.decode("utf-8", "replace") for one in (streams.out, streams.err))
+        return Ran(status, *texts)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from stockman.lab.doors.pace import Pace
 from stockman.lab.http.messages import JSON, Cut, Hang, Outcome, Request, Response
-from stockman.lab.http.parsing import BadBody, parameters, path_of
+from stockman.lab.http.parsing import BadBody, parameters
 from stockman.lab.pve.api.call import Upload
 from stockman.lab.pve.api.request import ApiReply, ApiRequest, Later, Outgoing
 from stockman.lab.pve.api.request import Outcome as Fate
@@ -47,7 +47,8 @@ class PveFace:
         if not self._host.has_power:
             return Cut()
         self._pace.catch_up()
-        path = path_of(request.target)
+        # Still encoded: the schema decodes it, once. Clients like to begin with two slashes.
+        path = "/" + request.target.partition("?")[0].lstrip("/")
         style, _, rest = path.removeprefix(_PREFIX).partition("/")
         if not path.startswith(_PREFIX) or style not in _FORMATS:
             return _no_uri(request)

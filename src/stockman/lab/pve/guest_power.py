@@ -33,7 +33,7 @@ def migrate(cluster: Cluster, guest: Guest, target: str) -> str:
     """Move a guest, running or not; returns the UPID of the worker."""
     arguments = {
         "target": target,
-        "online": int(guest.is_running),
+        "restart" if guest.kind == "lxc" else "online": int(guest.is_running),
         "by_ha": 1,
         "force": 1,
         "with-local-disks": 1,

@@ -22,6 +22,7 @@ TARGETS = {
     "pve.host.goes-down": "host_power:go_down",
     "pve.host.is-up": "host_power:is_up",
     "pve.qemu.off": "qemu.power:went_off",
+    "pve.qemu.up": "qemu.power:came_up",
 }
 """Modules and functions below this package."""
 

@@ -15,7 +15,8 @@ CHANGED = "detected modified configuration - file changed by other user? Try aga
 
 def text_digest(text: str) -> str:
     """The digest of a file."""
-    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+    content = text.encode("utf-8", "surrogatepass")
+    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
 def digest_of(sections: Mapping[str, Section]) -> str:

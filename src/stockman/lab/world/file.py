@@ -21,7 +21,7 @@ def world_file(state: WorldState) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         bare = replace(state, blobs=Blobs(holders=state.blobs.holders))
-        text = json.dumps(plain(bare), sort_keys=True, separators=(",", ":"))
+        text = json.dumps(plain(bare), separators=(",", ":"))
         archive.writestr(zipfile.ZipInfo(_STATE, _NO_TIME), text)
         for name, blob in sorted(state.blobs.contents.items()):
             archive.writestr(zipfile.ZipInfo(f"{_BLOBS}{name}", _NO_TIME), blob)

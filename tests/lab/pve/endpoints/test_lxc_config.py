@@ -81,6 +81,16 @@ def test_a_mount_point_that_goes_is_unused_and_then_destroyed() -> None:
     assert "thin:vm-200-disk-0" not in volumes(asked)
 
 
+def test_a_volume_that_is_there_already_is_mounted_with_its_own_size() -> None:
+    asked = one_container(mp0="thin:2,mp=/srv")
+    asked.put(f"{CT}/config", delete="mp0")
+
+    asked.put(f"{CT}/config", mp1="thin:vm-200-disk-0,mp=/new")
+
+    assert values(asked)["mp1"] == "thin:vm-200-disk-0,mp=/new,size=2G"
+    assert "unused0" not in values(asked)
+
+
 def test_nothing_is_left_of_a_change_that_failed() -> None:
     asked = one_container()
     asked.world.faults.add(Fault(Point.ALLOCATE, Effect.FAIL, skip=1))
@@ -126,6 +136,13 @@ def test_a_new_card_gets_an_address() -> None:
             {"delete": "you can't use '-cores' and -delete cores' at the same time"},
         ),
         ({"delete": "rootfs"}, 500, "unable to delete required option 'rootfs'", {}),
+        ({"mp0": "gone:1,mp=/a"}, 500, "storage 'gone' does not exist", {}),
+        (
+            {"mp0": "local:1,mp=/a"},
+            500,
+            "storage 'local' does not allow content type 'rootdir' (Container)",
+            {},
+        ),
         ({"unprivileged": 0}, 500, "unable to modify read-only option: 'unprivileged'", {}),
         (
             {"mp0": "thin:vm-200-disk-9,mp=/a"},

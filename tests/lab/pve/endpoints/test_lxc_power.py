@@ -98,6 +98,14 @@ def test_a_template_does_not_start() -> None:
     assert found == "you can't start a CT if it's a template"
 
 
+def test_a_container_that_became_a_template_does_not_come_back() -> None:
+    asked = running_container()
+    asked.put(f"{CT}/config", template=1)
+
+    assert asked.done(asked.post(f"{STATUS}/reboot")) == "startup for container '200' failed"
+    assert status(asked) == "stopped"
+
+
 def test_quotas_are_not_for_unprivileged_containers() -> None:
     asked = one_container(rootfs="thin:1,quota=1")
 

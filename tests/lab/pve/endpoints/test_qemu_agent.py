@@ -46,7 +46,8 @@ def test_no_agent_no_power_and_no_answer_have_texts_of_their_own() -> None:
     create(api, 100)
     create_linux(api, 101)
     create_linux(api, 102)
-    api.done(api.post(f"{QEMU}/102/status/start"))
+    api.post(f"{QEMU}/102/status/start")
+    api.world.advance(5)
 
     for vmid, text in (
         (100, "No QEMU guest agent configured"),

@@ -13,7 +13,7 @@ def digest_of(entries: Iterable[Mapping[str, str]]) -> str:
     found = hashlib.sha1(usedforsecurity=False)
     for entry in entries:
         for key in sorted(entry):
-            found.update(f"{key}:{entry[key]}\n".encode())
+            found.update(f"{key}:{entry[key]}\n".encode("utf-8", "surrogatepass"))
     return found.hexdigest()
 
 

@@ -35,10 +35,12 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None]) -> None
         for line in outcome.errors.values():
             log(line.strip())
         list(free_all(shelf, outcome.freed))
+    failed = _NOBODY.format(vmid=guest.vmid)
+    if guest.is_template:
+        raise die(failed)  # templates have no configuration that could be started
     for mount in mounts_of(guest.config.values):
         if mount.kind == "volume":
             existing(shelf, mount.volume)
-    failed = _NOBODY.format(vmid=guest.vmid)
     fault = cluster.fault(Point.BOOT, _facts(guest))
     if fault is not None and fault.effect is Effect.FAIL:
         raise cluster.raise_fault(fault, failed)

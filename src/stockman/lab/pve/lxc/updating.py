@@ -9,7 +9,7 @@ from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.change import Change
 from stockman.lab.pve.guest_config.container_update import plan_container_update
 from stockman.lab.pve.guest_config.surroundings import Surroundings
-from stockman.lab.pve.lxc.volumes import MountMaker, free_all, shelf_of
+from stockman.lab.pve.lxc.volumes import MountMaker, check_content, free_all, shelf_of
 from stockman.lab.pve.qemu.settings import tag_style
 
 
@@ -25,6 +25,7 @@ def update(cluster: Cluster, guest: Guest, change: Change) -> None:
         tag_style=tag_style(cluster.state.options),
     )
     try:
+        check_content(shelf, change.sets)
         outcome = plan_container_update(guest.config, change, around)
     except FormatError as error:
         maker.undo()

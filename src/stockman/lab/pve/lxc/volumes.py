@@ -76,10 +76,21 @@ def linked(shelf: Shelf, source: Volume) -> Volume:
 
 def existing(shelf: Shelf, volid: str) -> Volume:
     """A volume that has to be there."""
+    shelf.name_of(volid)
     found = shelf.find(volid)
     if found is None:
         raise die(f"volume '{volid}' does not exist")
     return found
+
+
+def check_content(shelf: Shelf, values: Mapping[str, str]) -> None:
+    """Refuse mounts of storages that are not for containers."""
+    for mount in mounts_of(values):
+        if mount.kind != "volume":
+            continue
+        storage = space.configured(shelf.cluster, mount.volume.partition(":")[0])
+        if CONTENT not in storage.content:
+            raise die(f"storage '{storage.id}' does not allow content type 'rootdir' (Container)")
 
 
 @dataclass(slots=True)
@@ -99,7 +110,7 @@ class MountMaker:
             self.made.append(volume.id)
             mount.volume, mount.size = volume.id, size
         elif mount.kind == "volume":
-            existing(self.shelf, mount.volume)
+            mount.size = existing(self.shelf, mount.volume).size
         return mount
 
     def undo(self) -> None:

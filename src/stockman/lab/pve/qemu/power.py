@@ -18,6 +18,9 @@ from stockman.lab.pve.qemu.shelf import Shelf
 from stockman.lab.pve.qemu.view import guest_view
 
 OFF = "pve.qemu.off"
+UP = "pve.qemu.up"
+_COMES_UP = 45.0
+"""Seconds after which everything inside of a machine answers."""
 _RESUMED = ("vmstate", "lock", "runningmachine", "runningcpu", "running-nets-host-mtu")
 
 
@@ -83,6 +86,15 @@ def boot(cluster: Cluster, guest: Guest) -> None:
     late = fault.seconds if fault is not None and fault.effect is Effect.DELAY else 0.0
     system.booted(view, cluster.now + late, cluster.around.dice)
     keep_system(cluster, guest, system)
+    arguments = {"cluster": cluster.name, "vmid": guest.vmid}
+    cluster.around.timeline.after(late + _COMES_UP, UP, arguments)
+
+
+def came_up(cluster: Cluster, arguments: Arguments) -> None:
+    """A machine that booted has had its time, so that who never waits sees it up."""
+    guest = cluster.state.guests.get(int(str(arguments["vmid"])))
+    if guest is not None and guest.is_running:
+        guest.changed_at = min(guest.changed_at, cluster.now)
 
 
 def notice_change(cluster: Cluster, guest: Guest) -> None:

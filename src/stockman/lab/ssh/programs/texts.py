@@ -46,7 +46,10 @@ async def grep(shell: Shell, arguments: list[str], streams: Streams) -> int:
     if not rest or flags - set("qvci"):
         streams.err.write("grep: not known in this lab\n")
         return 2
-    pattern = re.compile(_basic(rest[0]), re.IGNORECASE if "i" in flags else 0)
+    pattern = _pattern(rest[0], re.IGNORECASE if "i" in flags else 0)
+    if pattern is None:
+        streams.err.write("grep: Invalid regular expression\n")
+        return 2
     lines: list[str] = []
     try:
         contents = [shell.files.read(path) for path in rest[1:]] or [await streams.source.read()]
@@ -105,12 +108,13 @@ async def wc(shell: Shell, arguments: list[str], streams: Streams) -> int:
 async def sed(shell: Shell, arguments: list[str], streams: Streams) -> int:
     """Deletes lines: `sed [-i] '/pattern/d' [FILE]`."""
     in_place = arguments[:1] == ["-i"]
-    script, *paths = arguments[1:] if in_place else [*arguments]
+    given = arguments[1:] if in_place else arguments
+    script, paths = (given[0] if given else ""), given[1:]
     deletion = _DELETION.fullmatch(script)
-    if deletion is None or len(paths) > 1 or (in_place and not paths):
+    pattern = _pattern(deletion[1]) if deletion is not None else None
+    if pattern is None or len(paths) > 1 or (in_place and not paths):
         streams.err.write(f"sed: not known in this lab: {script}\n")
         return 1
-    pattern = re.compile(_basic(deletion[1]))
     try:
         content = shell.files.read(paths[0]) if paths else await streams.source.read()
         lines = content.decode(*_ENCODING).splitlines(keepends=True)
@@ -133,6 +137,9 @@ def _flags(arguments: list[str]) -> tuple[set[str], list[str]]:
     return flags, rest
 
 
-def _basic(pattern: str) -> str:
-    """A basic regular expression as Python writes it: brackets and such are characters."""
-    return re.sub(r"(?<!\\)([(){}|+?])", r"\\\1", pattern)
+def _pattern(text: str, flags: int = 0) -> re.Pattern[str] | None:
+    """A basic regular expression, in which brackets and such are characters. None: it is none."""
+    try:
+        return re.compile(re.sub(r"(?<!\\)([(){}|+?])", r"\\\1", text), flags)
+    except re.error:
+        return None
