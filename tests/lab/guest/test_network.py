@@ -56,3 +56,12 @@ def test_only_a_router_announces_a_network() -> None:
 def test_cards_make_addresses_of_their_own() -> None:
     assert link_local("BC:24:11:AA:BB:CC") == "fe80::be24:11ff:feaa:bbcc/64"
     assert self_made("fd66::/64", "00:00:00:00:00:01") == "fd66::200:ff:fe00:1/64"
+
+
+def test_the_router_of_a_bridge_serves_its_vlans_too() -> None:
+    pool = Pool(bridge="vmbr0", first="fd66::1:0/64", count=5, announced=True)
+    network = Pools([pool])
+    tagged = NicView(number=0, mac="BC:24:11:AA:BB:00", bridge="vmbr0", vlan=62)
+    other = NicView(number=0, mac="BC:24:11:AA:BB:00", bridge="vmbr1", vlan=62)
+    assert network.prefix(tagged) == "fd66:0:0:3e::/64"
+    assert network.prefix(other) is None

@@ -57,7 +57,11 @@ def test_static_addresses_and_the_name_are_those_of_the_drive() -> None:
     assert guest.ask("get-host-name", {}, LATER) == {"host-name": "web-1"}
     assert addresses(guest) == {
         "lo": ["127.0.0.1/8", "::1/128"],
-        "eth0": ["127.66.0.21/24", "fe80::be24:11ff:feaa:bb00/64"],
+        "eth0": [
+            "127.66.0.21/24",
+            "fd66::be24:11ff:feaa:bb00/64",
+            "fe80::be24:11ff:feaa:bb00/64",
+        ],
         "eth1": [
             "127.66.1.100/24",
             "fd66::be24:11ff:feaa:bb01/64",
@@ -71,8 +75,12 @@ def test_without_a_drive_the_first_card_asks_for_a_lease() -> None:
 
     assert addresses(guest) == {
         "lo": ["127.0.0.1/8", "::1/128"],
-        "ens18": ["127.66.1.100/24", "fe80::be24:11ff:feaa:bb00/64"],
-        "ens19": ["fe80::be24:11ff:feaa:bb01/64"],
+        "ens18": [
+            "127.66.1.100/24",
+            "fd66::be24:11ff:feaa:bb00/64",
+            "fe80::be24:11ff:feaa:bb00/64",
+        ],
+        "ens19": ["fd66::be24:11ff:feaa:bb01/64", "fe80::be24:11ff:feaa:bb01/64"],
     }
     assert guest.ask("get-host-name", {}, LATER) == {"host-name": "localhost"}
 

@@ -10,7 +10,6 @@ import yaml
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DHCP4, _DHCP6 = frozenset({"dhcp", "dhcp4"}), frozenset({"dhcp6", "ipv6_dhcpv6-stateful"})
-_SELF_MADE = frozenset({"ipv6_slaac", "ipv6_dhcpv6-stateless"})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,8 +23,8 @@ class Addressing:
     """With prefix."""
     dhcp4: bool = False
     dhcp6: bool = False
-    self_made: bool = False
-    """Whether it makes an address of what a router announces."""
+    self_made: bool = True
+    """Whether it makes an address of what a router announces, as Linux does unless told not to."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,7 +70,6 @@ def _first_version(config: object) -> Iterator[Addressing]:
             kind = str(subnet.get("type", ""))
             link.dhcp4 = link.dhcp4 or kind in _DHCP4
             link.dhcp6 = link.dhcp6 or kind in _DHCP6
-            link.self_made = link.self_made or kind in _SELF_MADE
             if kind in ("static", "static6"):
                 address = str(subnet.get("address", ""))
                 mask = subnet.get("netmask")
@@ -95,7 +93,7 @@ def _second_version(ethernets: object) -> Iterator[Addressing]:
             addresses=[one for address in addresses for one in _valid(address)],
             dhcp4=entry.get("dhcp4") is True,
             dhcp6=entry.get("dhcp6") is True,
-            self_made=entry.get("accept-ra") is True,
+            self_made=entry.get("accept-ra") is not False,
         )
 
 

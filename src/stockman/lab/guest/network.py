@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from ipaddress import IPv6Address, IPv6Network, ip_address, ip_interface
+from dataclasses import dataclass, field, replace
+from ipaddress import IPv6Address, IPv6Interface, IPv6Network, ip_address, ip_interface
 from typing import Protocol
 
 from stockman.lab.guest.nic import NicView
@@ -34,7 +34,10 @@ class Pool:
     """With prefix: `127.66.1.100/24`."""
     count: int
     announced: bool = False
-    """Of IPv6: whether a router announces the network, so that guests make their own addresses."""
+    """Of IPv6: whether a router announces the network, so that guests make their own addresses.
+
+    The router of an untagged network serves all VLANs of its bridge, with a network for each.
+    """
     leases: dict[str, int] = field(default_factory=dict)
     """Places by MAC address, in small letters."""
 
@@ -72,7 +75,14 @@ class Pools:
 
     def prefix(self, nic: NicView) -> str | None:
         pool = self._pool(nic, 6)
-        return str(ip_interface(pool.first).network) if pool and pool.announced else None
+        if pool is not None:
+            return str(ip_interface(pool.first).network) if pool.announced else None
+        router = self._pool(replace(nic, vlan=None), 6)
+        if router is None or not router.announced:
+            return None
+        network = IPv6Interface(router.first).network
+        first = int(network.network_address) | (nic.vlan or 0) << 64
+        return f"{IPv6Address(first)}/{network.prefixlen}"
 
     def _pool(self, nic: NicView, version: int) -> Pool | None:
         place = (nic.bridge, nic.vlan, version)
