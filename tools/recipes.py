@@ -216,8 +216,19 @@ PROGRAMS: tuple[Program, ...] = (
     # OpenTofu takes it from its directory through `dev_overrides`; no `init` is needed.
     _go("terraform-provider-proxmox", _BPG),
     _acceptance("access"),
+    _acceptance("cluster/backup"),
     _acceptance("cluster/ha"),
+    _acceptance("cluster/hardwaremapping"),
+    _acceptance("cluster/replication"),
+    _acceptance("nodes/clonedvm"),
+    _acceptance("nodes/datastores"),
+    _acceptance("nodes/hardware"),
+    _acceptance("nodes/network"),
     _acceptance("nodes/vm"),
+    _acceptance("nodes/vm/cdrom"),
+    _acceptance("nodes/vm/cpu"),
+    _acceptance("nodes/vm/rng"),
+    _acceptance("nodes/vm/vga"),
     _acceptance("pools"),
     _acceptance("storage"),
     _acceptance("test"),
@@ -267,6 +278,20 @@ PROGRAMS: tuple[Program, ...] = (
     # v1.5.0 of the library is listed but has no archive.
     _check("check-schematic", "schematic.go", "github.com/siderolabs/image-factory", "1.4.0"),
     _check("check-go-proxmox", "go_proxmox.go", "github.com/luthermonson/go-proxmox", "0.8.0"),
+    Program(
+        name="check-csi",
+        version="1.12.0",
+        core=True,
+        recipe=GoProgram(
+            source=GoCheck(
+                file="csi.go",
+                requires=(
+                    "github.com/container-storage-interface/spec@v1.12.0",
+                    "google.golang.org/grpc@v1.79.3",
+                ),
+            )
+        ),
+    ),
     # On request only.
     _go("helm", _module("helm.sh/helm/v3", "v3.22.0"), "./cmd/helm", core=False),
     _go("helmfile", _module("github.com/helmfile/helmfile", "v1.1.7"), core=False),

@@ -36,6 +36,10 @@ class ProxmoxLab:
     """The authority that signs the certificates of the hosts."""
     hosts: dict[str, str]
     """Addresses with ports by name."""
+    ssh_ports: dict[str, int]
+    """Ports of the SSH doors by name of the host. Empty: there are none."""
+    ssh_key: str
+    """A private key, as OpenSSH writes it, that opens those doors. Empty: there are none."""
     world: World
     """What is simulated; look at it as you like, change it through `run`."""
     run: Callable[[Callable[[], object]], object]
@@ -100,6 +104,8 @@ class LabThread:
         ca = self._scratch / "pve-root-ca.pem"
         ca.write_text(authority.certificate.pem, "ascii")
         places = serving.places
+        has_ssh = any(one.ssh_port for one in places)
+        key = self.run(lambda: serving.ssh_key().private) if has_ssh else ""
         first = places[0]
         return ProxmoxLab(
             endpoint=f"https://{first.address}:{first.port}",
@@ -107,6 +113,8 @@ class LabThread:
             token_secret=secret,
             ca=ca,
             hosts={one.host: f"{one.address}:{one.port}" for one in places},
+            ssh_ports={one.host: one.ssh_port for one in places if one.ssh_port},
+            ssh_key=key,
             world=self._world,
             run=self.run,
         )
