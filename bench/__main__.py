@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import crypto, machine_configs, rendering, templates
+from bench import crypto, lab, machine_configs, rendering, templates
 from bench.estates import estate
 from bench.measure import least, least_call
 from bench.ratio import Ratio, report
@@ -116,7 +116,8 @@ def main() -> int:
         for name, text in render_preset("fifteen-node").items():
             (directory / name).write_text(text)
         found = [*start_ups(directory), *growth(directory), *beside_cue(directory)]
-    found += [*crypto.ratios(), *machine_configs.ratios(), *templates.ratios(), *rendering.ratios()]
+    found += [*crypto.ratios(), *machine_configs.ratios(), *templates.ratios()]
+    found += [*rendering.ratios(), *lab.ratios()]
     return report(found)
 
 
