@@ -98,7 +98,7 @@ def test_the_clock_and_faults_are_steered_from_outside(tmp_path: Path) -> None:
     with running_lab(places, wanted()):
         before: Any = ask(places, "status")
         after: Any = tell(places, "clock", {"advance": 7200})
-        assert after["now"] == before["now"] + 7200
+        assert before["now"] + 7200 <= after["now"] < before["now"] + 7260
         tell(places, "faults", {"point": "task", "effect": "fail"})
         found: Any = ask(places, "faults")
         assert [one["number"] for one in found] == [1]

@@ -11,7 +11,8 @@ class Pace:
     """Moves the clock of a world while it is served.
 
     `speed` is how many seconds pass inside for one outside. None: whatever is on its way has
-    happened as soon as nobody else wants something, and nobody waits for anything.
+    happened as soon as nobody else wants something, and nobody waits for anything; besides that,
+    time passes as it does outside.
     """
 
     def __init__(self, world: World, speed: float | None) -> None:
@@ -35,20 +36,19 @@ class Pace:
         """Go on at another speed."""
         self.catch_up()
         self._speed = speed
-        self._inside, self._outside = self._world.now, self._loop.time()
+        self._count_from_here()
         self.go_on()
 
     def catch_up(self) -> None:
         """Bring the world up to this moment; called before anybody looks at it."""
-        if self._speed is not None:
-            passed = (self._loop.time() - self._outside) * self._speed
-            self._world.timeline.run_until(self._inside + passed)
+        passed = (self._loop.time() - self._outside) * (self._speed or 1.0)
+        self._world.timeline.run_until(self._inside + passed)
 
     def jump(self, seconds: float) -> None:
         """Let time inside pass at once."""
         self.catch_up()
         self._world.advance(seconds)
-        self._inside, self._outside = self._world.now, self._loop.time()
+        self._count_from_here()
         self.go_on()
 
     def go_on(self) -> None:
@@ -71,6 +71,7 @@ class Pace:
         """Let so many seconds pass inside."""
         if self._speed is None:
             self._world.advance(seconds)
+            self._count_from_here()
             return
         until: asyncio.Future[None] = self._loop.create_future()
         timer = self._loop.call_later(seconds / self._speed, _wake, until)
@@ -79,6 +80,9 @@ class Pace:
         finally:
             timer.cancel()
         self.catch_up()
+
+    def _count_from_here(self) -> None:
+        self._inside, self._outside = self._world.now, self._loop.time()
 
     def stop(self) -> None:
         """Let the world stand still."""
@@ -90,6 +94,7 @@ class Pace:
         self._timer = None
         if self._speed is None:
             self._world.settle()
+            self._count_from_here()
         else:
             self.catch_up()
         self.go_on()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from stockman.lab.core.faults import Effect, Point
 from stockman.lab.guest.agent_calls import AgentRefused, Ask
+from stockman.lab.guest.system import AgentError
 from stockman.lab.pve.api.call import Call, Deferred
 from stockman.lab.pve.errors import ApiError, die
 from stockman.lab.pve.formats.hardware import parse_agent
@@ -53,6 +54,8 @@ def _answer(call: Call, guest: Guest, question: Callable[[Ask], object]) -> obje
         return question(ask)
     except AgentRefused as error:
         raise die(str(error)) from None
+    except AgentError as error:
+        raise die(f"Agent error: {error.text}") from None
     finally:
         keep_system(call.cluster, guest, system)
 
