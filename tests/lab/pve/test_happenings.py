@@ -9,6 +9,7 @@ import pytest
 from stockman.lab.pve import bulk, ha_manager, host_power, workers
 from stockman.lab.pve.happenings import TARGETS
 from stockman.lab.pve.qemu import power
+from stockman.lab.pve.storages import replication
 
 PLANNED = (
     workers.FINISH,
@@ -21,6 +22,7 @@ PLANNED = (
     host_power.IS_UP,
     power.OFF,
     power.UP,
+    replication.TURN,
 )
 
 

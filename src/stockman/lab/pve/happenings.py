@@ -23,6 +23,7 @@ TARGETS = {
     "pve.host.is-up": "host_power:is_up",
     "pve.qemu.off": "qemu.power:went_off",
     "pve.qemu.up": "qemu.power:came_up",
+    "pve.replication.turn": "storages.replication:turn",
 }
 """Modules and functions below this package."""
 

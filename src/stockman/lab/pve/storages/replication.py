@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from stockman.lab.core.timeline import Arguments
 from stockman.lab.pve import space
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.cluster_state import Section
@@ -19,6 +20,8 @@ OPTIONS = ("comment", "disable", "rate", "remove_job", "schedule", "source")
 USUAL_SCHEDULE = "*/15"
 _MADE, _GONE, _ASKED = "_made_at", "_gone_at", "_asked_at"
 _NUMBERS = ("disable", "rate")
+TURN = "pve.replication.turn"
+"""The scheduler comes by: only then does what waits for it happen, so time has to get there."""
 _MINUTE = 60
 _LATEST_STEPS = 400
 
@@ -47,12 +50,25 @@ def new_job(cluster: Cluster, name: str, given: Mapping[str, str]) -> Section:
 def mark_removed(cluster: Cluster, job: Section, how: str) -> None:
     """Let a job clean up and vanish the next time that jobs are run: once a minute."""
     job.options["remove_job"] = how
-    job.options[_GONE] = str((cluster.now // _MINUTE + 1) * _MINUTE + 1)
+    job.options[_GONE] = str(_next_turn(cluster) + 1)
 
 
 def run_soon(cluster: Cluster, job: Section) -> None:
     """Let a job run the next time, whatever its schedule says."""
-    job.options[_ASKED] = str((cluster.now // _MINUTE + 1) * _MINUTE)
+    job.options[_ASKED] = str(_next_turn(cluster))
+
+
+def turn(cluster: Cluster, arguments: Arguments) -> None:
+    """Let removed jobs go."""
+    del arguments
+    jobs(cluster)
+
+
+def _next_turn(cluster: Cluster) -> float:
+    moment = (cluster.now // _MINUTE + 1) * _MINUTE
+    later = moment + 1 - cluster.now
+    cluster.around.timeline.after(later, TURN, {"cluster": cluster.name})
+    return moment
 
 
 def config_digest(cluster: Cluster) -> str:
