@@ -9,7 +9,17 @@ from tests.lab.returns import misfits
 
 _TOKEN = r"(data|data\.info)\.(privsep|expire): '\d+' is no (boolean|integer)"
 
+_RULES = (
+    "/cluster/firewall/rules",
+    "/cluster/firewall/groups/{group}",
+    "/nodes/{node}/firewall/rules",
+    "/nodes/{node}/lxc/{vmid}/firewall/rules",
+    "/nodes/{node}/qemu/{vmid}/firewall/rules",
+)
+
 DEPARTURES: dict[tuple[str, str], tuple[str, ...]] = {
+    # As it came with the path.
+    **{("GET", f"{place}/{{pos}}"): (r"data\.pos: '\d+' is no integer",) for place in _RULES},
     ("GET", "/cluster/nextid"): (r"data: '\d+' is no integer",),
     # As they stand in user.cfg: texts, and nothing where a user has none.
     ("POST", "/access/users/{userid}/token/{tokenid}"): (_TOKEN,),

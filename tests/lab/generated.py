@@ -20,6 +20,7 @@ from stockman.lab.pve.host_power import give_power
 from stockman.lab.pve.invariants import broken
 from stockman.lab.pve.schema.operation import Operation, keys_of
 from stockman.lab.world.file import read_world, world_file
+from tests.lab.complete import example
 from tests.lab.departures import unpromised
 from tests.lab.nasty import NASTY
 from tests.lab.plausible import Scene, value
@@ -29,7 +30,7 @@ _IN_ONE_WORLD = 100
 _SAVED_EVERY = 50
 _OF_PYTHON = re.compile(
     r"Traceback|NoneType|(Key|Value|Type|Attribute|Index)Error|has no attribute|not subscriptable"
-    r"|invalid literal|unpack|unhashable|out of range: |codec can't|surrogates not allowed"
+    r"|invalid literal|(to|cannot) unpack|unhashable|out of range: |codec can't"
 )
 _FIRST_PROXY_ERROR = 595
 
@@ -101,6 +102,8 @@ def request(door: MemoryDoor, dice: Dice, operation: Operation) -> Made:
     for name in _names(operation, dice):
         if name not in in_path:
             params[name] = scene.chosen[name] = _value(scene, operation, name, odd)
+    if dice.below(2):
+        params |= example(dice, operation.method, operation.path)
     if not dice.below(60):
         params["no-such-parameter"] = 1
     if operation.method == "POST" and operation.path.endswith(("/qemu", "/lxc")):

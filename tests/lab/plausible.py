@@ -210,6 +210,12 @@ def _tokens(scene: Scene) -> object:
     return scene.some((name for one in users for name in one.tokens), "robot")
 
 
+def _name(scene: Scene) -> object:
+    if "/firewall/" in scene.path:
+        return scene.dice.one_of(("blue", "red", "green"))
+    return scene.dice.one_of(("web", "db-1", "not_a_name"))
+
+
 def _group(scene: Scene) -> object:
     state = scene.cluster.state
     if "/firewall" in scene.path:
@@ -304,11 +310,12 @@ VALUES: dict[str, Callable[[Scene], object]] = {
     "agent": _said("1", "enabled=1,fstrim_cloned_disks=1", "0"),
     "cpu": _said("host", "x86-64-v2-AES,flags=+aes", "kvm64"),
     "smbios1": _said("uuid=00000000-0000-4000-8000-000000000001", "base64=1,serial=aGk="),
-    "name": _said("web", "db-1", "not_a_name"),
+    "name": _name,
+    "pos": _said(0, 0, 1, 7),
     "hostname": _said("box", "box-2"),
     "command": _said("start", "stop", "shutdown", "reboot", ["echo", "hi"]),
     "file": _said("/etc/hosts", "/etc/passwd"),
-    "cidr": _said("127.66.0.0/16", "127.66.3.4", "10.0.0.1/24"),
+    "cidr": _said("127.66.0.0/16", "127.66.0.0/16", "127.66.3.4"),
     "schedule": _said("02:00", "*/15", "mon..fri 03:00", "never"),
     "password": _said("secret-word", "x"),
     "comment": _said("words", "more words"),
@@ -343,9 +350,11 @@ IN_PATHS: dict[tuple[str, str], Callable[[Scene], object]] = {
     ("/nodes/{node}/network", "type"): _said("bridge", "vlan", "bond", "eth"),
 }
 """By path and name, where a name means something of its own."""
-for _place in ("disks/directory", "disks/initgpt", "disks/lvm", "disks/lvmthin", "disks/smart"):
-    for _name in ("disk", "device"):
-        IN_PATHS[f"/nodes/{{node}}/{_place}", _name] = _said("/dev/sda", "/dev/nvme0n1", "/dev/sdz")
+IN_PATHS |= {
+    (f"/nodes/{{node}}/disks/{place}", name): _said("/dev/sda", "/dev/nvme0n1", "/dev/sdz")
+    for place in ("directory", "initgpt", "lvm", "lvmthin", "smart", "wipedisk")
+    for name in ("disk", "device")
+}
 
 FORMS: dict[str, Callable[[Scene], object]] = {
     "pve-node": _node,

@@ -110,6 +110,8 @@ class Acceptance:
             "iso,vztmpl,backup,import,snippets,images,rootdir"
         )
         state.storages["files"].options["content"] = "images,rootdir"
+        for pool in self.lab.world.state.network.pools:
+            pool.first = pool.first.replace("127.66.", "10.66.")
         state.storages["local-lvm"] = replace(state.storages["thin"], id="local-lvm")
         for host in state.hosts.values():
             host.pools["fs:/"].size = 2000 * GIB
