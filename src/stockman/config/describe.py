@@ -41,9 +41,15 @@ def _module_docs(module: str) -> dict[str, dict[str, str]]:
 
 def _source(module: str) -> str | None:
     # Not `importlib.abc.InspectLoader`: that module takes longer to import than all of this.
-    loader: Any = getattr(sys.modules[module].__spec__, "loader", None)
-    source: str | None = loader.get_source(module) if hasattr(loader, "get_source") else None
-    return source
+    spec: Any = sys.modules[module].__spec__
+    loader: Any = getattr(spec, "loader", None)
+    if hasattr(loader, "get_source"):
+        source: str | None = loader.get_source(module)
+        return source
+    if hasattr(loader, "get_data") and spec.origin:  # that of pytest, for one
+        data: bytes = loader.get_data(spec.origin)
+        return data.decode("utf-8")
+    return None
 
 
 def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
