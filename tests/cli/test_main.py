@@ -72,6 +72,26 @@ def test_help_of_a_command_imports_nothing_heavy() -> None:
     assert (set(HEAVY) - {"click"}).isdisjoint(done.stderr.split())
 
 
+def test_the_collector_stays_on_and_has_nothing_to_look_through_at_the_end() -> None:
+    program = (
+        "import gc, sys\n"
+        "from stockman.cli.main import main\n"
+        "sys.argv = ['stockman', 'completion', 'bash']\n"
+        "try: main()\n"
+        "finally: sys.stderr.write(f'{gc.isenabled()} {len(gc.get_objects()) < 1000}')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=clean(),
+        timeout=PATIENCE,
+        check=True,
+    )
+
+    assert done.stderr == "True True"
+
+
 def test_without_a_command_the_overview_goes_to_stderr_and_it_is_wrong_usage() -> None:
     seen = ran(program=REAL)
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stockman.adapters.key_files import KeyFile, make_private, read_key_file
 from stockman.app import keyring_problems as trouble
@@ -14,8 +15,9 @@ from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.ports.key_command import KeyCommand
-from stockman.ports.probe import NoAnswer
+
+if TYPE_CHECKING:
+    from stockman.ports.key_command import KeyCommand
 
 AGE_KEY = "age.key"
 _KEY, _KEY_FILE, _KEY_COMMAND = "SOPS_AGE_KEY", "SOPS_AGE_KEY_FILE", "SOPS_AGE_KEY_CMD"
@@ -100,6 +102,8 @@ class _Command:
                 return
 
     def _ask(self, recipient: str) -> None:
+        from stockman.ports.probe import NoAnswer
+
         try:
             text = self._runner.output(self._command, {_RECIPIENT: recipient}).decode("ascii")
             self.known += parse_identities(text, f"output of {_KEY_COMMAND}")

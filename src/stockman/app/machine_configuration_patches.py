@@ -14,6 +14,7 @@ from stockman.config.source.text import MAX_BYTES, Unreadable, decoded
 from stockman.config.source.tree import Scalar
 from stockman.model.desired import Desired
 from stockman.model.origin import Origin, Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.talos.machine.assembly_patches import PatchSet, Scope, Written, patch_set
 from stockman.talos.patches.patch import Patch
@@ -29,8 +30,8 @@ _TOML = {"all": "all", "control-plane": "controller", "worker": "worker"}
 _ENDINGS = (".yaml", ".yml")
 _JINJA, _GO = ".j2", ".tpl"
 _PARTIAL = ".partial.yaml.j2"
-_MARKERS = {_JINJA: re.compile(r"#[{%|]"), _GO: re.compile(r"\{\{")}
-_TALHELPER = re.compile(r"\{\{|(?<!\$)\$\{[A-Za-z_]")
+_MARKERS = {_JINJA: pattern(r"#[{%|]"), _GO: pattern(r"\{\{")}
+_TALHELPER = pattern(r"\{\{|(?<!\$)\$\{[A-Za-z_]")
 """What talhelper would fill in: its own templates, and variables of the environment."""
 _ENCRYPTED = re.compile(rb"^sops:", re.MULTILINE)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +33,6 @@ from stockman.model.names import NodeName
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.ports.clock import Clock
-from stockman.ports.entropy import Entropy
 from stockman.rendering import lock_file, own_kustomization
 from stockman.rendering.checks.check_tree import check_tree
 from stockman.rendering.decisions import decided
@@ -54,6 +53,8 @@ from stockman.rendering.tree import FileTree, RenderedFile
 
 if TYPE_CHECKING:
     from stockman.app.secret_store import SecretStore
+    from stockman.ports.clock import Clock
+    from stockman.ports.entropy import Entropy
     from stockman.talos.patches.patch import Patch
 
 OWN_LIST = "your list of apps"
@@ -312,6 +313,7 @@ def _seal(directory: Path, done: Rendering, doors: Doors) -> None:
 
 
 def _vault(directory: Path, keyring: Keyring, doors: Doors) -> Vault:
+    @cache
     def store() -> SecretStore:
         from stockman.app.secret_store import SecretStore
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from stockman.config.presets import Dialect
 from stockman.crypto import age_keys
 from stockman.model.secret import Secret
-from stockman.ports.clock import Clock
-from stockman.ports.entropy import Entropy
+
+if TYPE_CHECKING:
+    from stockman.ports.clock import Clock
+    from stockman.ports.entropy import Entropy
 
 AGE_KEY = "age.key"
 _TOKEN_BYTES = 16
@@ -33,7 +35,7 @@ NAMES: dict[Dialect, SecretNames] = {
     "toml": SecretNames(AGE_KEY, "deploy.key", "flux-webhook-token.txt"),
 }
 
-Maker = Callable[[Clock, Entropy], Secret]
+Maker: TypeAlias = "Callable[[Clock, Entropy], Secret]"
 
 
 def age_key(dialect: Dialect) -> Maker:

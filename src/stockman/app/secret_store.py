@@ -28,11 +28,11 @@ from stockman.crypto.sops.metadata import Metadata
 from stockman.crypto.sops.opening import Opened, file_metadata
 from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.sealing import Fresh
-from stockman.ports.clock import Clock
-from stockman.ports.entropy import Entropy
 
 if TYPE_CHECKING:
     from stockman.crypto.sops.lookup import NewValue
+    from stockman.ports.clock import Clock
+    from stockman.ports.entropy import Entropy
 
 _TAG_BYTES = 4
 

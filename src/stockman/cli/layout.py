@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
 USUAL = 80
@@ -12,7 +11,7 @@ NARROWEST = 20
 WIDEST_HELP = 100
 _TERM_COLUMN = 24
 _ROOM_FOR_TWO_COLUMNS = 56
-_WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
+_WORD = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
 
 
 def columns(environment: Mapping[str, str], descriptor: int | None) -> int:
@@ -37,6 +36,8 @@ def help_width(environment: Mapping[str, str], descriptor: int | None = 1) -> in
 
 def paragraph(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
     """A text as lines; words are never broken, so that names can be copied."""
+    import textwrap
+
     return textwrap.wrap(
         text,
         max(width, NARROWEST),
@@ -91,7 +92,7 @@ def examples(lines: Mapping[str, str], width: int, indent: str = "  ") -> Iterat
 def command_line(command: str, width: int, indent: str = "  ") -> Iterator[str]:
     """A command line that can be pasted, continued with backslashes where it is too long."""
     line = indent
-    for word in _WORD.findall(command):
+    for word in re.findall(_WORD, command):
         joined = line + word if line.isspace() or not line else f"{line} {word}"
         if len(joined) > width - 2 and not line.isspace():
             yield f"{line} \\"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from stockman.config.dialect import CLASSIC_KEYS, CLASSIC_ONLY, VISIBILITY
@@ -12,11 +11,12 @@ from stockman.config.language.estate import (
     RESERVED_SECTIONS,
 )
 from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.model.secret import is_encrypted
 
-_OWNER_AND_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+")
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_OWNER_AND_NAME = pattern(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+")
+_STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 def unflattened(cluster: Mapping, problems: Problems) -> Mapping:

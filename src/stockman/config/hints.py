@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from functools import cache
 from typing import Any
@@ -15,12 +16,19 @@ def type_hints(cls: type) -> dict[str, Any]:
     """
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        names = vars(sys.modules[base.__module__])
-        for name, hint in vars(base).get("__annotations__", {}).items():
-            hints[name] = _evaluated(hint, names) if isinstance(hint, str) else hint
+        hints |= _own_hints(base)
     return hints
 
 
+@cache
+def _own_hints(cls: type) -> dict[str, Any]:
+    names = vars(sys.modules[cls.__module__])
+    return {
+        name: _evaluated(hint, names) if isinstance(hint, str) else hint
+        for name, hint in vars(cls).get("__annotations__", {}).items()
+    }
+
+
 def _evaluated(hint: str, names: dict[str, Any]) -> object:
-    known = names.get(hint)
+    known = names.get(hint) or getattr(builtins, hint, None)
     return eval(hint, names) if known is None else known  # noqa: S307  # our own source

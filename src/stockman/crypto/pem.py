@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
-import textwrap
 from typing import NamedTuple
 
+from stockman.model.pattern import pattern
+
 _LINE = 64
-_BLOCK = re.compile(
+_BLOCK = pattern(
     r"-----BEGIN (?P<label>[A-Z0-9 ]+)-----[ \t]*\r?\n"
     r"(?P<body>[A-Za-z0-9+/=\s]*?)"
     r"-----END (?P=label)-----"
@@ -29,7 +29,8 @@ class Block(NamedTuple):
 
 def pem(label: str, der: bytes) -> str:
     """A block as Go and OpenSSL write it, ending with a newline."""
-    lines = textwrap.wrap(base64.b64encode(der).decode("ascii"), _LINE)
+    body = base64.b64encode(der).decode("ascii")
+    lines = [body[start : start + _LINE] for start in range(0, len(body), _LINE)]
     return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable
 
 from stockman.config.source.text import Unreadable
@@ -11,11 +10,12 @@ from stockman.config.source.tree import Mapping, Scalar, Sequence, untyped
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.yaml_writer import scalar
 from stockman.model.errors import Refused
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 
 PATH = "kubernetes/apps/kustomization.yaml"
 _KEY = "resources"
-_DASH = re.compile(r"[ \t]*-[ \t]+")
+_DASH = pattern(r"[ \t]*-[ \t]+")
 
 
 def with_entries(text: str, entries: Iterable[str]) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.rendering.applications import APPS
 from stockman.rendering.arrangement import Placed
 from stockman.rendering.own_kustomization import entries_of
 from stockman.rendering.ownership import Act, Action
 
-_ENTRY = re.compile(rf"{APPS}/(?P<namespace>[^/]+)/(?P<app>[^/]+/ks\.yaml)")
+_ENTRY = pattern(rf"{APPS}/(?P<namespace>[^/]+)/(?P<app>[^/]+/ks\.yaml)")
 
 
 def check_shared_namespaces(

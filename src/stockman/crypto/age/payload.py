@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from stockman.crypto.age import problems
 from stockman.crypto.age.source import Source
 from stockman.crypto.hkdf import derived_key
+from stockman.crypto.primitives import ChaCha20Poly1305
 
 CHUNK = 64 * 1024
 NONCE_BYTES = 16

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from stockman.crypto.age import problems
 from stockman.crypto.age.base64 import decoded, encoded
 from stockman.crypto.age.header import FILE_KEY_BYTES, Stanza
 from stockman.crypto.age.sizes import CLASSIC_BYTES
 from stockman.crypto.hkdf import derived_key
+from stockman.crypto.primitives import ChaCha20Poly1305, x25519_private_key, x25519_public_key
 
 KIND = "X25519"
 
@@ -22,14 +21,14 @@ _NO_NONCE = bytes(12)
 
 def public_key(private: bytes) -> bytes:
     """The public half of a private key."""
-    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+    return x25519_private_key(private).public_key().public_bytes_raw()
 
 
 def wrap(public: bytes, file_key: bytes, random_bytes: Callable[[int], bytes]) -> Stanza:
     """The stanza that only the holder of the private half can open."""
-    ephemeral = X25519PrivateKey.from_private_bytes(random_bytes(CLASSIC_BYTES))
+    ephemeral = x25519_private_key(random_bytes(CLASSIC_BYTES))
     share = ephemeral.public_key().public_bytes_raw()
-    secret = ephemeral.exchange(X25519PublicKey.from_public_bytes(public))
+    secret = ephemeral.exchange(x25519_public_key(public))
     cipher = ChaCha20Poly1305(derived_key(secret, share + public, _LABEL))
     # One key seals one message, so the nonce may be nothing but zeros.
     body = cipher.encrypt(_NO_NONCE, file_key, None)
@@ -41,9 +40,9 @@ def unwrap(private: bytes, stanza: Stanza, where: str) -> bytes | None:
     if stanza.kind != KIND:
         return None
     share = _share(stanza, where)
-    key = X25519PrivateKey.from_private_bytes(private)
+    key = x25519_private_key(private)
     try:
-        secret = key.exchange(X25519PublicKey.from_public_bytes(share))
+        secret = key.exchange(x25519_public_key(share))
     except ValueError:
         raise problems.bad_stanza(where, "its X25519 share is a point of low order") from None
     cipher = ChaCha20Poly1305(derived_key(secret, share + public_key(private), _LABEL))

@@ -13,7 +13,6 @@ from stockman.crypto.sops.metadata import AgeKey, Metadata
 from stockman.crypto.sops.opening import Opened, opened, sheet_metadata
 from stockman.crypto.sops.placing import entry_added, entry_replaced
 from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.revealing import plaintext
 from stockman.crypto.sops.sealing import Fresh, Sealer, sealed_leaf, sealing_edits, unsigned
 from stockman.crypto.sops.selectors import EVERYTHING, Matcher
 from stockman.crypto.sops.tree import METADATA_KEY, Leaf, Sheet
@@ -40,6 +39,8 @@ def encrypt(plain: bytes, file: str, recipe: Recipe, fresh: Fresh) -> bytes:
 
 def decrypt(content: bytes, file: str, identities: Sequence[Identity]) -> bytes:
     """The plaintext of a file, after its check sum was found right."""
+    from stockman.crypto.sops.revealing import plaintext
+
     return plaintext(opened(content, file, identities))
 
 

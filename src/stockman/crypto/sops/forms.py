@@ -6,7 +6,6 @@ import json
 from enum import Enum
 
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.json_reader import read_json
 from stockman.crypto.sops.tree import Sheet
 from stockman.crypto.sops.yaml_reader import read_yaml
 
@@ -33,25 +32,34 @@ def form_of(path: str) -> Form:
 
 def encrypted_sheet(content: bytes, form: Form, file: str) -> Sheet:
     """The tree of a file on disk; binary files are kept in JSON."""
-    text = _decoded(content, file)
-    return read_yaml(file, text) if form is Form.YAML else read_json(file, text)
+    return _sheet(content, form, file)
 
 
 def plain_sheet(content: bytes, form: Form, file: str) -> Sheet:
     """The tree of a plaintext; that of a binary file is one value with the name `data`."""
     if form is Form.BINARY:
+        from stockman.crypto.sops.json_reader import read_json
+
         value = content.decode("utf-8", "surrogateescape")
         sheet = read_json(file, '{\n\t"data": ""\n}\n')
         leaf = next(sheet.documents[0].root.entries()).node
         leaf.value = value  # type: ignore[union-attr]  # the text above holds one leaf
         return sheet
-    text = _decoded(content, file)
-    return read_yaml(file, text) if form is Form.YAML else read_json(file, text)
+    return _sheet(content, form, file)
 
 
 def quoted(text: str) -> str:
     """A text as it stands in JSON, and inside of brackets in YAML."""
     return json.dumps(text)
+
+
+def _sheet(content: bytes, form: Form, file: str) -> Sheet:
+    text = _decoded(content, file)
+    if form is Form.YAML:
+        return read_yaml(file, text)
+    from stockman.crypto.sops.json_reader import read_json
+
+    return read_json(file, text)
 
 
 def _decoded(content: bytes, file: str) -> str:

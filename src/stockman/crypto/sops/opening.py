@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import field
 
 from stockman.crypto.age.identities import Identity
 from stockman.crypto.sops import problems
@@ -15,16 +15,17 @@ from stockman.crypto.sops.scalars import Remark, Value, is_text
 from stockman.crypto.sops.tree import METADATA_KEY, Branch, Leaf, Sheet
 from stockman.crypto.sops.values import Cipher, looks_encrypted
 from stockman.crypto.sops.walking import Slot, check_sum, slots
+from stockman.model.record import record
 
 
-@dataclass(slots=True)
+@record
 class Opened:
     """A file whose check sum was found right."""
 
     form: Form
     sheet: Sheet
     metadata: Metadata
-    data_key: bytes
+    data_key: bytes = field(repr=False)
     slots: list[Slot]
 
 
@@ -46,7 +47,7 @@ def opened(content: bytes, file: str, identities: Sequence[Identity]) -> Opened:
         if slot.encrypted:
             _open(slot, cipher, sheet, paths)
     _check(found, metadata, cipher, file)
-    return Opened(form, sheet, metadata, data_key, found)
+    return Opened(form=form, sheet=sheet, metadata=metadata, data_key=data_key, slots=found)
 
 
 def sheet_metadata(sheet: Sheet) -> Metadata:

@@ -1,9 +1,11 @@
-"""A file as SOPS sees it: branches and leaves, in order, with comments and places in the text."""
+"""A file as SOPS sees it: branches and leaves, in order, with comments and places in the text.
+
+The classes are written out: generating them takes longer than reading a file of usual size.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from stockman.crypto.sops.scalars import Value
 from stockman.model.origin import Position
@@ -12,49 +14,61 @@ METADATA_KEY = "sops"
 MAX_DEPTH = 200
 
 
-@dataclass(slots=True)
 class Leaf:
     """One value, and the piece of the text that holds it."""
 
-    value: Value
-    start: int
-    end: int
-    flow: bool = False
-    """Whether it stands inside of brackets, where an encrypted value needs quotes."""
-    column: int = 0
-    """Where its key or its dash begins, or rather the mapping or list around it."""
+    __slots__ = ("column", "end", "flow", "start", "value")
+
+    def __init__(
+        self, value: Value, start: int, end: int, *, flow: bool = False, column: int = 0
+    ) -> None:
+        self.value = value
+        self.start = start
+        self.end = end
+        self.flow = flow
+        """Whether it stands inside of brackets, where an encrypted value needs quotes."""
+        self.column = column
+        """Where its key or its dash begins, or rather the mapping or list around it."""
 
 
-@dataclass(slots=True)
 class Note:
     """One comment, without its `#`."""
 
-    text: str
-    start: int
-    end: int
-    own_line: bool = True
-    tail: bool = False
-    """Whether it stood behind the `|` of a text that is replaced, and moves behind that."""
+    __slots__ = ("end", "own_line", "start", "tail", "text")
+
+    def __init__(
+        self, text: str, start: int, end: int, *, own_line: bool = True, tail: bool = False
+    ) -> None:
+        self.text = text
+        self.start = start
+        self.end = end
+        self.own_line = own_line
+        self.tail = tail
+        """Whether it stood behind the `|` of a text that is replaced, and moves behind that."""
 
 
-@dataclass(slots=True)
 class Entry:
     """One key of a mapping with its value."""
 
-    key: str
-    start: int
-    node: Node
+    __slots__ = ("key", "node", "start")
+
+    def __init__(self, key: str, start: int, node: Node) -> None:
+        self.key = key
+        self.start = start
+        self.node = node
 
 
-@dataclass(slots=True)
 class Branch:
     """A mapping."""
 
-    start: int
-    column: int
-    flow: bool = False
-    end: int = 0
-    items: list[Entry | Note] = field(default_factory=list)
+    __slots__ = ("column", "end", "flow", "items", "start")
+
+    def __init__(self, start: int, column: int, *, flow: bool = False, end: int = 0) -> None:
+        self.start = start
+        self.column = column
+        self.flow = flow
+        self.end = end
+        self.items: list[Entry | Note] = []
 
     def entry(self, key: str) -> Entry | None:
         for item in self.items:
@@ -66,35 +80,41 @@ class Branch:
         return (item for item in self.items if isinstance(item, Entry))
 
 
-@dataclass(slots=True)
 class Items:
     """A list."""
 
-    start: int
-    column: int
-    flow: bool = False
-    end: int = 0
-    items: list[Node | Note] = field(default_factory=list)
+    __slots__ = ("column", "end", "flow", "items", "start")
+
+    def __init__(self, start: int, column: int, *, flow: bool = False, end: int = 0) -> None:
+        self.start = start
+        self.column = column
+        self.flow = flow
+        self.end = end
+        self.items: list[Node | Note] = []
 
 
 Node = Leaf | Branch | Items
 
 
-@dataclass(slots=True)
 class Document:
     """One document of a file: its keys, and where it ends."""
 
-    root: Branch
-    end: int
+    __slots__ = ("end", "root")
+
+    def __init__(self, root: Branch, end: int) -> None:
+        self.root = root
+        self.end = end
 
 
-@dataclass(slots=True)
 class Sheet:
     """The text of a file and the documents in it."""
 
-    file: str
-    text: str
-    documents: list[Document]
+    __slots__ = ("documents", "file", "text")
+
+    def __init__(self, file: str, text: str, documents: list[Document]) -> None:
+        self.file = file
+        self.text = text
+        self.documents = documents
 
     def position(self, index: int) -> Position:
         line = self.text.count("\n", 0, index) + 1

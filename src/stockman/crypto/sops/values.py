@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from stockman.crypto.primitives import AESGCM
 from stockman.crypto.sops.scalars import (
     INT_MAX,
     INT_MIN,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from stockman.crypto.sops.scalars import Remark, Value, value_bytes
 from stockman.crypto.sops.selectors import Matcher
@@ -15,16 +14,26 @@ from stockman.crypto.sops.values import path_text
 _ONLY_ENCRYPTED = hashlib.sha256(b"sops").digest()
 
 
-@dataclass(slots=True)
 class Slot:
     """A value or comment, the keys above it, and what holds it."""
 
-    node: Leaf | Note
-    bound_to: str
-    encrypted: bool
-    parent: Branch | Items
-    value: Value = None
-    """What it says in the clear, as far as known."""
+    __slots__ = ("bound_to", "encrypted", "node", "parent", "value")
+
+    def __init__(
+        self,
+        node: Leaf | Note,
+        bound_to: str,
+        *,
+        encrypted: bool,
+        parent: Branch | Items,
+        value: Value = None,
+    ) -> None:
+        self.node = node
+        self.bound_to = bound_to
+        self.encrypted = encrypted
+        self.parent = parent
+        self.value = value
+        """What it says in the clear, as far as known."""
 
 
 def slots(documents: Iterable[Document], matcher: Matcher) -> Iterator[Slot]:
@@ -85,7 +94,7 @@ class _Walk:
             yield from self._items(node, path, above=above)
         elif node.value is not None:
             encrypted = above != self._inverse
-            yield Slot(node, path_text(path), encrypted, parent, node.value)
+            yield Slot(node, path_text(path), encrypted=encrypted, parent=parent, value=node.value)
 
     def _note(
         self, note: Note, bound_to: str, parent: Branch | Items, *, above: bool, before: bool
@@ -94,7 +103,7 @@ class _Walk:
         # is the first thing left in the clear.
         itself = self._inverse and self._comment_matches(note)
         encrypted = (above or before or itself) != self._inverse
-        return Slot(note, bound_to, encrypted, parent, Remark(note.text))
+        return Slot(note, bound_to, encrypted=encrypted, parent=parent, value=Remark(note.text))
 
     def _key_matches(self, entry: Entry) -> bool:
         return not self._by_comment and self._matcher.matches(entry.key)

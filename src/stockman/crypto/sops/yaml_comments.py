@@ -9,7 +9,6 @@ or, with a blank line behind the comment, in the column of the comment.
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 
 from stockman.crypto.sops.tree import Branch, Entry, Items, Leaf, Note
 from stockman.model.pattern import pattern
@@ -18,13 +17,17 @@ _COMMENT = pattern(r"#([^\n]*)")
 _BLANK_BEHIND = pattern(r"(?:\n[ \t]*#[^\n]*)*\n[ \t]*\n")
 
 
-@dataclass(slots=True)
 class _Placed:
     """One key or item in the order of the text."""
 
-    start: int
-    parent: Branch | Items
-    item: Entry | Leaf | Branch | Items
+    __slots__ = ("item", "parent", "start")
+
+    def __init__(
+        self, start: int, parent: Branch | Items, item: Entry | Leaf | Branch | Items
+    ) -> None:
+        self.start = start
+        self.parent = parent
+        self.item = item
 
     @property
     def node(self) -> Leaf | Branch | Items:

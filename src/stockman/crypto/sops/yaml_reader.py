@@ -47,9 +47,9 @@ class _Reader:
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
         elif isinstance(event, yaml.MappingStartEvent):
-            self._start(event, Branch(*_place(event)))
+            self._start(event, Branch(*_place(event), flow=bool(event.flow_style)))
         elif isinstance(event, yaml.SequenceStartEvent):
-            self._start(event, Items(*_place(event)))
+            self._start(event, Items(*_place(event), flow=bool(event.flow_style)))
         elif isinstance(event, yaml.CollectionEndEvent):
             self._end(event)
         elif isinstance(event, yaml.AliasEvent):
@@ -166,9 +166,9 @@ class _Reader:
         self._refuse(event, "a document that is one list or one value", fix)
 
 
-def _place(event: yaml.CollectionStartEvent) -> tuple[int, int, bool]:
+def _place(event: yaml.CollectionStartEvent) -> tuple[int, int]:
     mark: Any = event.start_mark
-    return mark.index, mark.column, bool(event.flow_style)
+    return mark.index, mark.column
 
 
 def _index(mark: Any) -> int:  # noqa: ANN401  # the C parser has a mark class of its own

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 from stockman.rendering.checks.kinds import kind_of
 from stockman.rendering.checks.objects import (
@@ -24,7 +24,7 @@ FLUX = "kustomize.toolkit.fluxcd.io"
 KUSTOMIZE = "kustomize.config.k8s.io"
 ENTRIES = ("kubernetes/flux/cluster", "bootstrap")
 """Directories that are applied without anything in the tree saying so."""
-_REMOTE = re.compile(r"^[a-z+]+://|^git@|^[a-z0-9-]+(\.[a-z0-9-]+)+/|\?ref=")
+_REMOTE = pattern(r"^[a-z+]+://|^git@|^[a-z0-9-]+(\.[a-z0-9-]+)+/|\?ref=")
 
 
 @record

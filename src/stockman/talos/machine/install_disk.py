@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from stockman.model.pattern import pattern
 from stockman.model.volumes import DiskSelector
 from stockman.talos.machine.facts import Document, Machine
 
@@ -14,7 +15,7 @@ _TYPES = {
     "hdd": "disk.rotational",
     "ssd": "!disk.rotational",
 }
-_SIZE = re.compile(r"(>=|<=|==|>|<)? ?(\d+)(?:\.(\d+))? ?([kMGTP]?)(i?)B")
+_SIZE = pattern(r"(>=|<=|==|>|<)? ?(\d+)(?:\.(\d+))? ?([kMGTP]?)(i?)B")
 _REAL_DISKS = ('disk.transport != ""', "!disk.readonly", "!disk.cdrom")
 """What Talos adds to every selector of the old form."""
 

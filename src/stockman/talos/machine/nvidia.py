@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.talos.machine.facts import Machine
 from stockman.talos.schematic_reader import image_schematic
@@ -18,7 +17,7 @@ RUNTIME = """\
 RUNTIME_FILE = "/etc/cri/conf.d/20-customization.part"
 """The only file below `/etc` that a machine configuration may create."""
 
-_DRIVER = re.compile(r"siderolabs/(nvidia-open-gpu-kernel-modules|nonfree-kmod-nvidia)\b.*")
+_DRIVER = pattern(r"siderolabs/(nvidia-open-gpu-kernel-modules|nonfree-kmod-nvidia)\b.*")
 
 
 def has_nvidia(machine: Machine) -> bool:

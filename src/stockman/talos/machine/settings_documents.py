@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from stockman.model.pattern import pattern
 from stockman.talos.machine.facts import Document, Machine, document
 from stockman.talos.machine.files import certificate
 from stockman.talos.machine.nvidia import RUNTIME, is_default_runtime, kernel_modules, sysctls
 
-_SPAN = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_SPAN = pattern(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 
 
 def settings_documents(machine: Machine) -> Iterator[Document]:
