@@ -177,10 +177,10 @@ def _ready_seconds(number: int) -> float:
     with tempfile.TemporaryDirectory() as place:
         state = Path(place, "lab.state")
         command = [
-            sys.executable, "-m", "stockman", "lab", "up", "-q",
+            sys.executable, "-m", "stockman", "lab", "up",
             "--network", f"127.{120 + number}.0.0/16", "--state", str(state),
         ]  # fmt: skip
-        with subprocess.Popen(command, env=_environment()) as process:
+        with subprocess.Popen(command, env=_environment(), stderr=subprocess.DEVNULL) as process:
             try:
                 while not Path(f"{state}.run").exists():
                     assert process.poll() is None

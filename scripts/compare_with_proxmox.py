@@ -1,10 +1,11 @@
 """Compares a Proxmox VE of yours with the lab, read-only: shapes of answers, never their values.
 
-    python scripts/compare_with_proxmox.py https://HOST:8006 --token-file FILE [--ca FILE]
+    python -m scripts.compare_with_proxmox https://HOST:8006 --token-file FILE [--ca FILE]
 
 The file holds `user@realm!name=secret`; a token with the role PVEAuditor on `/` is enough. Only GET
-is used, and only for calls that the lab has. What is printed are paths, names of keys and kinds of
-values: nothing that a host, a guest or a user is called.
+is used, and only for calls that the lab has. The same calls are made to a lab in memory that has
+something of everything. What is printed are paths, names of keys and kinds of values: nothing that
+a host, a guest or a user is called.
 """
 
 from __future__ import annotations
@@ -14,18 +15,23 @@ import json
 import ssl
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.pve.api.registry import load_endpoints
+from stockman.lab.pve.errors import ApiError
 from stockman.lab.pve.schema.schema import Schema
 from stockman.lab.pve.schema.shape import Shape
+from tests.lab.populated import populated
 
+Get = Callable[[str], Any]
 LEFT_OUT = ("/access/ticket", "/cluster/log", "/cluster/tasks")
 """Calls that tell of people, or need a password."""
-KINDS = {"integer": (int, str), "number": (int, float, str), "boolean": (int, bool, str)}
+MOST_ROWS = 50
 
 
 class Real:
@@ -50,45 +56,108 @@ class Real:
             return None
 
 
-def paths(real: Real) -> Iterator[tuple[str, str]]:
-    """Templates of calls, with paths that exist on this Proxmox VE."""
-    node = next((row["node"] for row in real.get("/nodes") or ()), None)
-    guests = real.get("/cluster/resources?type=vm") or []
-    known = {"node": node}
+class Lab:
+    """The lab that it is compared with."""
+
+    def __init__(self, profile: str) -> None:
+        self._door: MemoryDoor = populated(profile, 1)
+        for host in self._door.cluster.state.hosts.values():
+            for number, disk in enumerate(host.disks):
+                disk.serial = disk.serial or f"SERIAL{number}"
+
+    def get(self, path: str) -> Any:  # noqa: ANN401  # whatever it answers
+        """The data of an answer; None where it is refused."""
+        call, _, query = path.partition("?")
+        try:
+            return self._door.get(call, **dict(urllib.parse.parse_qsl(query)))
+        except ApiError:
+            return None
+
+
+def paths(get: Get) -> Iterator[tuple[str, str]]:
+    """Templates of calls, with paths that exist there: of every host, and of every guest."""
+    nodes = [{"node": row["node"]} for row in get("/nodes") or ()]
+    guests = get("/cluster/resources?type=vm") or []
     for method, template in sorted(load_endpoints()):
         if method != "GET" or template.startswith(LEFT_OUT):
             continue
         kind = "lxc" if "/lxc/" in template else "qemu"
-        guest = next((row for row in guests if row["type"] == kind), None)
-        filled = template
-        values = dict(known)
-        if guest is not None:
-            values |= {"vmid": guest["vmid"], "node": guest["node"]}
-        for name, value in values.items():
-            if value is not None:
-                filled = filled.replace(f"{{{name}}}", str(value))
-        if "{" not in filled:
-            yield template, filled
+        places = nodes if "{vmid}" not in template else [g for g in guests if g["type"] == kind]
+        filled = {_filled(template, place) for place in places[:MOST_ROWS]} or {template}
+        yield from ((template, path) for path in sorted(filled) if "{" not in path)
 
 
-def differences(shape: Shape, value: object, place: str) -> Iterator[str]:
-    """Where an answer is not what the schema, and so the lab, says."""
-    if shape.items is not None and isinstance(value, list):
-        for one in value[:50]:
-            yield from differences(shape.items, one, f"{place}[]")
-    elif shape.parts is not None and isinstance(value, dict):
+def _filled(template: str, place: dict[str, object]) -> str:
+    for name in ("node", "vmid"):
+        template = template.replace(f"{{{name}}}", str(place.get(name, f"{{{name}}}")))
+    return template
+
+
+def kinds(value: object, place: str) -> Iterator[tuple[str, str]]:
+    """Places in an answer, with the kind of what stands there."""
+    if isinstance(value, list):
+        for one in value[:MOST_ROWS]:
+            yield from kinds(one, f"{place}[]")
+    elif isinstance(value, dict):
         for name, item in value.items():
-            part = shape.parts.get(name) or shape.parts.get(f"{name.rstrip('0123456789')}[n]")
-            if part is None:
-                yield f"{place}.{name} is not in the schema ({type(item).__name__})"
-            else:
-                yield from differences(part.shape, item, f"{place}.{name}")
-    elif shape.kind in KINDS and not isinstance(value, KINDS[shape.kind]) and value is not None:
-        yield f"{place} is {type(value).__name__}, and {shape.kind} is promised"
+            yield from kinds(item, f"{place}.{_numbered(name)}")
+    elif value is not None:
+        yield place, "number" if isinstance(value, int | float) else type(value).__name__
+
+
+def _numbered(name: str) -> str:
+    bare = name.rstrip("0123456789")
+    return name if bare == name else f"{bare}[n]"
+
+
+def answered(get: Get) -> dict[str, dict[str, set[str]]]:
+    """Kinds by place, by call."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for template, path in paths(get):
+        data = get(path)
+        if data is None:
+            continue
+        seen = found.setdefault(template, {})
+        for place, kind in kinds(data, template):
+            seen.setdefault(place, set()).add(kind)
+    return found
+
+
+def promised(shape: Shape, place: str) -> Iterator[str]:
+    """Places that the schema names."""
+    yield place
+    if shape.items is not None:
+        yield from promised(shape.items, f"{place}[]")
+    for name, part in (shape.parts or {}).items():
+        yield from promised(part.shape, f"{place}.{_numbered(name)}")
+
+
+def settable(schema: Schema, template: str) -> set[str]:
+    """Names that calls which make or change the same thing take: answers may show them again."""
+    above = template.rpartition("/")[0]
+    calls = [(method, path) for method in ("POST", "PUT") for path in (template, above)]
+    return {name for one in calls if one in schema.operations
+            for name in schema.operations[one].parameters}  # fmt: skip
+
+
+def differences(
+    mine: dict[str, set[str]], labs: dict[str, set[str]], known: set[str]
+) -> Iterator[str]:
+    """Where an answer has something that the lab does not know, or has as another kind."""
+    for place, found in sorted(mine.items()):
+        expected = labs.get(place)
+        if expected is not None and not found & expected:
+            yield f"{place} is {_listed(found)}, and {_listed(expected)} in the lab"
+        elif expected is None and place not in known and place.rpartition(".")[2] not in known:
+            yield f"{place} is not known to the lab ({_listed(found)})"
+
+
+def _listed(words: set[str]) -> str:
+    return " or ".join(sorted(words))
 
 
 def main(arguments: list[str]) -> int:
-    """Ask, compare, print; exits with 1 where something differs."""
+    """Ask, compare, print; exits with 1 where something differs, with 2 where nobody answers."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("endpoint")
     parser.add_argument("--token-file", required=True, type=Path)
@@ -96,20 +165,25 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--pve", choices=("8.4", "9.1"), default="9.1")
     given = parser.parse_args(arguments)
     real = Real(given.endpoint, given.token_file.read_text().strip(), given.ca)
+    try:
+        if real.get("/version") is None:
+            print("it does not let this token in", file=sys.stderr)
+            return 2
+    except OSError as error:
+        print(f"{given.endpoint} does not answer: {error}", file=sys.stderr)
+        return 2
     schema = Schema.of(given.pve)
-    found: dict[str, None] = {}
-    asked = 0
-    for template, path in paths(real):
+    mine, labs = answered(real.get), answered(Lab(given.pve).get)
+    found: list[str] = []
+    for template, seen in mine.items():
         operation = schema.operations.get(("GET", template))
-        data = real.get(path)
-        if operation is None or data is None:
+        if operation is None:
             continue
-        asked += 1
-        for line in differences(operation.returns, data, template):
-            found.setdefault(line)
+        known = {*promised(operation.returns, template), *settable(schema, template)}
+        found += differences(seen, labs.get(template, {}), known)
     for line in found:
         print(line)
-    print(f"{asked} calls compared, {len(found)} differences", file=sys.stderr)
+    print(f"{len(mine)} calls compared, {len(found)} differences", file=sys.stderr)
     return 1 if found else 0
 
 

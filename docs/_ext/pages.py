@@ -11,12 +11,23 @@ from docs._ext import (
     exits,
     keys,
     lab_calls,
+    lab_faults,
     presets,
     problems,
 )
 from docs._ext.places import GENERATED
 
-_MAKERS = (commands, keys, problems, components, exits, presets, compatibility, lab_calls)
+_MAKERS = (
+    commands,
+    keys,
+    problems,
+    components,
+    exits,
+    presets,
+    compatibility,
+    lab_calls,
+    lab_faults,
+)
 
 
 def generated() -> dict[str, str]:

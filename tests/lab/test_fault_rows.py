@@ -121,6 +121,28 @@ def test_a_host_dies_with_all_that_runs_on_it() -> None:
     assert [row["status"] for row in rows] == ["unknown"]  # type: ignore[attr-defined]
 
 
+def test_a_host_dies_while_it_clones() -> None:
+    api = door()
+    create_linux(api)
+    let(api, Point.TASK, Effect.KILL, match={"type": "qmclone"})
+    assert ended(api, "POST", f"{QEMU}/100/clone", newid=101) == "unexpected status"
+    other = MemoryDoor(api.world, NAME, "pve2")
+    assert refused(other, "GET", f"{QEMU}/101/config").status == 595
+
+
+def test_a_list_is_older_than_what_was_done() -> None:
+    api = door()
+    create_linux(api)
+    let(api, Point.REQUEST, Effect.LIE, match={"path": "/cluster/resources"}, times=2)
+    assert ended(api, "POST", f"{QEMU}/100/clone", newid=101) == "OK"
+    assert ended(api, "DELETE", f"{QEMU}/100") == "OK"
+
+    def listed() -> list[int]:
+        return [row["vmid"] for row in api.get("/cluster/resources", type="vm")]  # type: ignore[attr-defined]
+
+    assert [listed() for _ in range(3)] == [[100], [100], [101]]
+
+
 def test_a_guest_ignores_its_power_button_and_a_running_one_is_not_destroyed() -> None:
     api = door()
     create_linux(api)

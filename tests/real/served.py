@@ -9,7 +9,8 @@ from pathlib import Path
 
 from stockman.lab.guest.network import Pool as AddressPool
 from stockman.lab.testing.thread import LabThread, ProxmoxLab
-from stockman.lab.world.world import World, WorldState
+from stockman.lab.world.state import WorldState
+from stockman.lab.world.world import World
 from tests.lab.worlds import small_world
 
 

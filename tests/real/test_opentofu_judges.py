@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from stockman.lab.core.saved import plain
+from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.images.system_archive import system_archive
 from stockman.lab.pve.cluster_state import ClusterState
 from stockman.lab.pve.schema.schema import PROFILES
+from tests.lab.machines import put_file
 from tests.lab.populated import TEMPLATE, image
 from tests.real.images_served import serve_files
 from tests.real.served import served
@@ -30,6 +32,41 @@ EXISTING = {
     "proxmox_haresource.node": "vm:320",
 }
 """What is taken over as if it had been there before: by address, how the provider calls it."""
+GUESTS = {
+    "proxmox_virtual_environment_vm.found": "pve2/350",
+    "proxmox_virtual_environment_container.found": "pve3/450",
+}
+"""Guests that somebody else made, to be taken over."""
+MACHINE_BY_HAND = {
+    "name": "found",
+    "description": "made by hand",
+    "tags": "old",
+    "scsihw": "virtio-scsi-single",
+    "cores": 2,
+    "cpu": "host",
+    "memory": "1024",
+    "ostype": "l26",
+    "onboot": 1,
+    "scsi0": "thin:4",
+    "net0": "virtio=BC:24:11:00:03:50,bridge=vmbr0,tag=5",
+}
+BOX_BY_HAND = {
+    "hostname": "found",
+    "description": "made by hand",
+    "tags": "old",
+    "unprivileged": 1,
+    "onboot": 1,
+    "cores": 1,
+    "memory": 256,
+    "swap": 0,
+    "ostype": "debian",
+    "cmode": "tty",
+    "console": 1,
+    "tty": 2,
+    "rootfs": "local-zfs:2",
+    "net0": "name=eth0,hwaddr=BC:24:11:00:04:50,bridge=vmbr0,ip=10.66.5.91/24,gw=10.66.5.1",
+}
+SYSTEM = system_archive("debian", "12")
 PASSING = frozenset(
     {"tasks", "cfs_version", "version", "storage_locks", "removed_storages", "next_pid"}
 )
@@ -50,7 +87,7 @@ class Bench:
 def bench(request: pytest.FixtureRequest, tmp_path: Path, real_tool: RealTool) -> Iterator[Bench]:
     profile = str(request.param)
     disk = image()
-    files = {"linux.qcow2": disk, TEMPLATE: system_archive("debian", "12")}
+    files = {"linux.qcow2": disk, TEMPLATE: SYSTEM}
     scratch = tmp_path / "lab"
     scratch.mkdir()
     with serve_files(files) as images, served(scratch, profile) as lab:
@@ -63,6 +100,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path, real_tool: RealTool) -
             variables={
                 "images": images,
                 "checksum": hashlib.sha256(disk).hexdigest(),
+                "template": TEMPLATE,
                 "rules": "true" if profile.startswith("9") else "false",
             },
         )
@@ -71,6 +109,8 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path, real_tool: RealTool) -
 
 
 def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Bench) -> None:
+    world = bench.tofu.lab.world
+    put_file(MemoryDoor(world, bench.cluster.name), f"vztmpl/{TEMPLATE}", SYSTEM, host="pve3")
     before = _lasting(bench.cluster)
 
     bench.tofu.apply()
@@ -94,8 +134,44 @@ def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Benc
         bench.tofu.take_over(address, identity)
     assert bench.tofu.no_changes() == ""
 
+    _made_by_hand(bench)
+    found = _values(bench.cluster)
+    bench.tofu.add("existing.tf")
+    for address, identity in GUESTS.items():
+        bench.tofu.take_over(address, identity)
+    changes = bench.tofu.plan()
+    assert changes.keys() <= GUESTS.keys()
+    assert all(actions == ["update"] for actions in changes.values())
+    bench.tofu.apply()
+    assert bench.tofu.no_changes() == ""
+    assert sorted(found ^ _values(bench.cluster)) == []
+
     bench.tofu.destroy()
     assert _differences(before, _lasting(bench.cluster)) == []
+
+
+def _made_by_hand(bench: Bench) -> None:
+    """A machine and a container that somebody makes without OpenTofu, and starts."""
+    lab = bench.tofu.lab
+    door = MemoryDoor(lab.world, bench.cluster.name)
+
+    def done(path: str, **values: object) -> None:
+        upid = lab.run(lambda: door.post(path, **values))
+        assert lab.run(lambda: door.done(upid)) == "OK"
+
+    done("/nodes/pve2/qemu", vmid=350, **MACHINE_BY_HAND)
+    done("/nodes/pve3/lxc", vmid=450, ostemplate=f"local:vztmpl/{TEMPLATE}", **BOX_BY_HAND)
+    done("/nodes/pve2/qemu/350/status/start")
+    done("/nodes/pve3/lxc/450/status/start")
+
+
+def _values(cluster: ClusterState) -> set[tuple[int, str, str]]:
+    """The configurations of guests that were made by hand."""
+    return {
+        (vmid, name, text)
+        for vmid in (350, 450)
+        for name, text in cluster.guests[vmid].config.values.items()
+    }
 
 
 def _lasting(cluster: ClusterState) -> object:

@@ -33,11 +33,17 @@ class Tofu:
 
     def prepare(self) -> None:
         """Copy the configuration, and let the provider be taken from where it was built."""
-        shutil.copytree(_OWN, self.folder, dirs_exist_ok=True)
+        shutil.copytree(
+            _OWN, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("later")
+        )
         override = f'dev_overrides {{ "bpg/proxmox" = {json.dumps(str(self.provider.parent))} }}'
         (self.folder / "cli.tfrc").write_text(
             f"provider_installation {{\n  {override}\n  direct {{}}\n}}\n"
         )
+
+    def add(self, name: str) -> None:
+        """Let the configuration have one more file."""
+        shutil.copy(_OWN / "later" / name, self.folder)
 
     def apply(self, **changed: str) -> None:
         """Make the lab what the configuration says."""

@@ -102,16 +102,27 @@ def lab_log(ctx: click.Context, lines: int, output: Output, state: str | None) -
         "stockman lab coverage --pve 8.4 -o json": "every call of an older release",
     },
 )
-@click.option("--pve", type=options.Choice(("8.4", "9.1")), default="9.1", show_default=True,
-              help="Release of Proxmox VE.")  # fmt: skip
+@click.option("--pve", type=options.Choice(("8.4", "9.1")), default=None,
+              help="Release of Proxmox VE. Default: that of --state, or 9.1.")  # fmt: skip
 @options.output
+@lab_options.state
 @click.pass_context
-def lab_coverage(ctx: click.Context, pve: str, output: Output) -> None:
+def lab_coverage(ctx: click.Context, pve: str | None, output: Output, state: str | None) -> None:
     """Show which calls of the API a lab answers; the others it refuses as unknown."""
     from stockman.app.lab.coverage import coverage
 
-    del ctx
-    show(coverage(pve), kind="LabCoverage", output=output, human=_coverage_lines)
+    found = coverage(pve or _release(ctx, state))
+    show(found, kind="LabCoverage", output=output, human=_coverage_lines)
+
+
+def _release(ctx: click.Context, state: str | None) -> str:
+    """The release of the lab that is named; the newest where none is."""
+    if state is None:
+        return "9.1"
+    from stockman.app.lab.remote import ask
+
+    found = cast("dict[str, Any]", ask(lab_options.places(ctx, state), "status"))
+    return str(found["clusters"][0]["profile"])
 
 
 def _coverage_lines(found: Any, screen: Screen) -> Iterator[str]:

@@ -91,6 +91,9 @@ def _clock_lines(found: dict[str, Any], screen: Screen) -> Iterator[str]:
         "stockman lab fault request fail --status 596 --times 3 --match method=POST": (
             "let three requests end without an answer of the host"
         ),
+        "stockman lab fault request lie --match vmid=100 --times always": (
+            "let reads of a guest show what is true now, whatever becomes of it"
+        ),
         "stockman lab fault host kill --match node=neo": "take the power from a host",
         "stockman lab fault --file faults.yaml": "all that a file lists",
         "stockman lab fault --remove 2": "take one back",
@@ -127,19 +130,21 @@ def lab_fault(  # noqa: PLR0913  # one for each option
     """Make something go wrong in a running lab, or list what does.
 
     A fault strikes at a point (a request, a task, the boot of a guest) when all that is asked for
-    with --match fits, and does one thing: fail, delay, hang and so on. Patterns know * and ?.
+    with --match fits, and does one thing: fail, delay, hang and so on. Patterns know * and ?. What
+    makes no sense is refused, with a sentence on what does.
     """
     from stockman.app.lab.faults import Wanted, faults_of, wanted_fault
     from stockman.app.lab.remote import ask, tell
 
     places = lab_options.places(ctx, state)
-    if remove is not None:
-        tell(places, "forget", {"number": remove})
-    for one in faults_of(file) if file else ():
-        tell(places, "faults", one)
+    wanted = faults_of(file) if file else []
     if point is not None:
         now = cast("dict[str, Any]", ask(places, "status"))["now"]
-        tell(places, "faults", wanted_fault(Wanted(point=point, effect=effect, **how), now))
+        wanted.append(wanted_fault(Wanted(point=point, effect=effect, **how), now))
+    if remove is not None:
+        tell(places, "forget", {"number": remove})
+    for one in wanted:
+        tell(places, "faults", one)
     found = cast("list[dict[str, Any]]", ask(places, "faults"))
     show(found, kind="LabFaults", output=output, human=_fault_lines)
 

@@ -1,4 +1,4 @@
-"""The documentation of records: the text below each field, read from the source once."""
+"""The documentation of records and enumerations: the text below each field, read once."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for statement, below in zip(node.body, node.body[1:], strict=False):
         match statement, below:
             case (
-                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]),
                 ast.Expr(value=ast.Constant(value=str(text))),
             ):
                 yield name, _paragraph(text)

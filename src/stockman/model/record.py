@@ -21,6 +21,14 @@ _FIELDS = "__record_fields__"
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Make a class a record: immutable, compared by value, built by keyword."""
+    describe(cls, kw_only=True)
+    for name, method in _METHODS.items():
+        setattr(cls, name, method)
+    return cls
+
+
+def describe(cls: type, *, kw_only: bool) -> None:
+    """Tell `dataclasses` and `fields_of` of the fields that a class declares."""
     found = {
         name: one
         for base in reversed(cls.__mro__[1:])
@@ -29,11 +37,9 @@ def record(cls: type[T]) -> type[T]:
     for name, hint in get_annotations(cls).items():
         if "ClassVar" not in str(hint):
             found[name] = _field(cls, name, hint)
+            found[name].kw_only = kw_only
     setattr(cls, _DATACLASS_FIELDS, found)
     setattr(cls, _FIELDS, tuple(found.values()))
-    for method in (_init, _repr, _eq, _hash, _setattr, _delattr):
-        setattr(cls, f"__{method.__name__.strip('_')}__", method)
-    return cls
 
 
 @dataclass
@@ -62,12 +68,13 @@ def _field(cls: type, name: str, hint: object) -> Field[Any]:
         made = field(default=default)
     if isinstance(made.default, list | dict | set):
         raise ValueError(f"{cls.__name__}.{name} would share one default among all")
-    made.name, made.type, made.kw_only = name, hint, True
+    made.name, made.type = name, hint
     made._field_type = _USUAL._field_type  # type: ignore[attr-defined]
     return made
 
 
-def _init(self: DataclassInstance, **values: object) -> None:
+def filled(self: DataclassInstance, **values: object) -> None:
+    """Give an instance its values, and defaults where there are none."""
     own = self.__dict__
     for one in fields_of(self):
         name = one.name
@@ -83,18 +90,20 @@ def _init(self: DataclassInstance, **values: object) -> None:
         raise TypeError(f"{type(self).__name__} has no {', '.join(values)}")
 
 
-def _repr(self: DataclassInstance) -> str:
-    shown = ", ".join(
+def shown(self: DataclassInstance) -> str:
+    """An instance as somebody who looks for a mistake wants to see it."""
+    values = ", ".join(
         f"{one.name}={getattr(self, one.name)!r}" for one in fields_of(self) if one.repr
     )
-    return f"{type(self).__name__}({shown})"
+    return f"{type(self).__name__}({values})"
 
 
 def _compared(value: DataclassInstance) -> tuple[object, ...]:
     return tuple(getattr(value, one.name) for one in fields_of(value) if one.compare)
 
 
-def _eq(self: DataclassInstance, other: object) -> object:
+def equal(self: DataclassInstance, other: object) -> object:
+    """Whether two of a class have the same values."""
     if type(other) is not type(self):
         return NotImplemented
     return is_record(other) and _compared(self) == _compared(other)
@@ -110,6 +119,16 @@ def _setattr(self: DataclassInstance, name: str, value: object) -> NoReturn:
 
 def _delattr(self: DataclassInstance, name: str) -> NoReturn:
     raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot be removed")
+
+
+_METHODS = {
+    "__init__": filled,
+    "__repr__": shown,
+    "__eq__": equal,
+    "__hash__": _hash,
+    "__setattr__": _setattr,
+    "__delattr__": _delattr,
+}
 
 
 def is_record(value: object) -> TypeGuard[DataclassInstance]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from stockman.app.lab.background import detached
 from stockman.app.lab.places import LabPlaces, running
 from stockman.app.lab.remote import ask, tell
 from stockman.app.lab.serve import Doors, LabWish, serve
@@ -130,6 +131,25 @@ def test_a_second_one_on_the_same_state_is_refused(tmp_path: Path) -> None:
         with pytest.raises(StockmanError, match=r"lab\.running"):
             serve(places, wanted(), DOORS, lambda: None)
         assert ask(places, "status")
+
+
+def test_one_in_the_background_is_refused_as_well(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted()):
+        with pytest.raises(StockmanError, match=r"lab\.running"):
+            detached(places, wanted())
+        assert ask(places, "status")
+
+
+def test_what_a_killed_lab_left_behind_is_cleared_away(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab[1].state")
+    left = tmp_path / "lab[1].state.4711.scratch"
+    left.mkdir()
+    (left / "upload").write_bytes(b"wool")
+    places.run.write_text('{"pid": 4711, "port": 1, "token": "x"}')
+    with running_lab(places, wanted()):
+        assert running(places).pid == os.getpid()
+    assert not left.exists()
 
 
 def test_a_port_in_use_is_one_clear_sentence(tmp_path: Path) -> None:

@@ -43,12 +43,6 @@ def test_only_fitting_occasions_count() -> None:
     assert struck(faults, node="pve2")
 
 
-def test_a_fact_that_nobody_tells_fits_nothing() -> None:
-    faults = Faults()
-    faults.add(Fault(Point.TASK, Effect.FAIL, match={"colour": "*"}))
-    assert not struck(faults)
-
-
 def test_other_points_are_left_alone() -> None:
     faults = Faults()
     faults.add(Fault(Point.BOOT, Effect.FAIL))

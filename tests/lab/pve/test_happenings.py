@@ -13,6 +13,7 @@ from stockman.lab.pve.storages import replication
 
 PLANNED = (
     workers.FINISH,
+    workers.POWER_LOST,
     bulk.GO_ON,
     ha_manager.ACT,
     ha_manager.FENCE,

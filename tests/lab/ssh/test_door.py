@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import subprocess
 import sys
@@ -257,6 +258,76 @@ def test_a_fault_can_strike_a_file(tmp_path: Path) -> None:
 
     world = struck(Effect.FAIL, match={"command": "sftp stat /tmp"}, message="no more wool")
     served(tmp_path, step, world)
+
+
+@pytest.mark.parametrize(
+    ("effect", "said", "is_made"),
+    [
+        (Effect.FAIL, "Failure", False),
+        (Effect.DO_THEN_FAIL, "Failure", True),
+        (Effect.CLAIM, "", False),
+        (Effect.DELAY, "", True),
+        (Effect.CUT, "Connection lost", False),
+        (Effect.DO_THEN_CUT, "Connection lost", True),
+    ],
+)
+def test_a_fault_can_strike_what_is_done_with_files(
+    tmp_path: Path, effect: Effect, said: str, is_made: bool
+) -> None:
+    async def step(serving: Serving) -> tuple[str, bool, float]:
+        before, heard = serving.world.now, ""
+        async with files(serving) as sftp:
+            try:
+                await sftp.mkdir("/root/fold")
+            except (asyncssh.SFTPError, asyncssh.ConnectionLost) as error:
+                heard = error.reason
+        passed = serving.world.now - before
+        async with files(serving) as sftp:
+            return heard, await sftp.isdir("/root/fold"), passed
+
+    world = struck(effect, match={"command": "sftp mkdir *"}, seconds=50)
+    heard, made, passed = served(tmp_path, step, world)
+    assert (heard, made) == (said, is_made)
+    assert (passed >= 50) is (effect is Effect.DELAY)
+
+
+def test_files_can_be_claimed_to_be_there(tmp_path: Path) -> None:
+    async def step(serving: Serving) -> list[object]:
+        async with files(serving) as sftp:
+            async with sftp.open(SNIPPET, "w") as claimed:
+                await claimed.write("wool")
+            found: list[object] = [await sftp.listdir("/root")]
+        return [*found, volumes(serving)]
+
+    world = struck(Effect.CLAIM, match={"command": "sftp *"}, times=None)
+    assert served(tmp_path, step, world) == [[], {}]
+
+
+@pytest.mark.parametrize("command", ["hostname", "sftp stat *"])
+def test_what_hangs_is_never_answered(tmp_path: Path, command: str) -> None:
+    async def step(serving: Serving) -> object:
+        async with logged_in(serving) as connection:
+            sftp = await connection.start_sftp_client()
+            work = connection.run("hostname") if command == "hostname" else sftp.stat("/root")
+            hanging = asyncio.ensure_future(work)
+            assert (await connection.run("id -u")).stdout == "0\n"
+            was_done = hanging.done()
+            hanging.cancel()
+            connection.abort()
+        return was_done
+
+    world = struck(Effect.HANG, match={"command": command})
+    assert served(tmp_path, step, world) is False
+
+
+def test_a_command_can_be_late(tmp_path: Path) -> None:
+    async def step(serving: Serving) -> float:
+        before = serving.world.now
+        async with logged_in(serving) as connection:
+            assert (await connection.run("hostname")).stdout == "pve1\n"
+        return serving.world.now - before
+
+    assert served(tmp_path, step, struck(Effect.DELAY, seconds=50)) >= 50
 
 
 def test_a_host_without_power_does_not_answer(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import stockman
+from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.testing.thread import ProxmoxLab
 
 pytest_plugins = ["pytester"]
@@ -70,6 +71,13 @@ def test_faults_and_time_are_at_hand(proxmox_lab: ProxmoxLab) -> None:
     ]  # fmt: skip
     proxmox_lab.fault("host", "kill", node="neo")
     assert [row["online"] for row in asked(proxmox_lab, "/cluster/status")[1:]] == [1, 0, 1]
+    number = proxmox_lab.fault("request", "lie", times=None, path="/pools")
+    proxmox_lab.fault("request", "delay", seconds=40, path="/version")
+    assert asked(proxmox_lab, "/version")
+    proxmox_lab.run(lambda: MemoryDoor(proxmox_lab.world, "k8s").post("/pools", poolid="wool"))
+    assert asked(proxmox_lab, "/pools") == []
+    proxmox_lab.take_back(number)
+    assert asked(proxmox_lab, "/pools") == [{"poolid": "wool"}]
     before = proxmox_lab.world.now
     proxmox_lab.advance(60)
     assert before + 60 <= proxmox_lab.world.now < before + 120

@@ -7,7 +7,7 @@ import sys
 from time import monotonic, sleep  # noqa: TID251  # another process, in real time
 
 from stockman.app.lab.places import LabPlaces
-from stockman.app.lab.serve import LabWish
+from stockman.app.lab.serve import LabWish, locked, prepare
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
 
@@ -17,7 +17,9 @@ _PAUSE = 0.02
 
 def detached(places: LabPlaces, wish: LabWish) -> None:
     """Start a lab in the background, and wait until it is ready."""
-    places.state.parent.mkdir(parents=True, exist_ok=True)
+    prepare(places)
+    with locked(places):
+        places.run.unlink(missing_ok=True)  # of one that was killed
     command = [
         sys.executable, "-m", "stockman", "lab", "up", "--quiet",
         "--preset", wish.preset, "--network", str(wish.network), "--pve", wish.profile,

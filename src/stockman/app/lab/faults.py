@@ -6,6 +6,8 @@ from pathlib import Path
 
 import yaml
 
+from stockman.lab.core.faults import Fault
+from stockman.lab.core.saved import Unreadable, restored
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 from stockman.model.record import record
@@ -33,29 +35,40 @@ def wanted_fault(wanted: Wanted, now: float) -> dict[str, object]:
         raise _wrong(f"what should go wrong at {wanted.point} is missing")
     begin = None if wanted.after is None else now + wanted.after
     end = None if wanted.lasting is None else (begin or now) + wanted.lasting
-    return {
-        "point": wanted.point,
-        "effect": wanted.effect,
-        "match": dict(_pair(one) for one in wanted.match),
-        "message": wanted.message,
-        "status": wanted.status or 0,
-        "seconds": wanted.seconds,
-        "since": begin,
-        "until": end,
-        "skip": wanted.skip,
-        "times": _times(wanted.times),
-    }
+    return _sensible(
+        {
+            "point": wanted.point,
+            "effect": wanted.effect,
+            "match": dict(_pair(one) for one in wanted.match),
+            "message": wanted.message,
+            "status": wanted.status or 0,
+            "seconds": wanted.seconds,
+            "since": begin,
+            "until": end,
+            "skip": wanted.skip,
+            "times": _times(wanted.times),
+        }
+    )
 
 
 def faults_of(file: str) -> list[dict[str, object]]:
-    """The faults that a YAML file lists, each a mapping with `point` and `effect`."""
+    """The faults that a YAML file lists, each a mapping with `point` and `effect`; all or none."""
     try:
         found = yaml.safe_load(Path(file).read_bytes())
     except (OSError, yaml.YAMLError, UnicodeDecodeError):
         raise _wrong(f"{file} cannot be read as YAML") from None
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
         raise _wrong(f"{file} is no list of mappings")
-    return [{str(name): value for name, value in one.items()} for one in found]
+    return [_sensible({str(name): value for name, value in one.items()}) for one in found]
+
+
+def _sensible(fault: dict[str, object]) -> dict[str, object]:
+    """A fault that could strike; refuses others."""
+    try:
+        restored(Fault, fault)
+    except Unreadable as error:
+        raise _wrong(str(error).removeprefix("it is no Fault: ")) from None
+    return fault
 
 
 def _pair(text: str) -> tuple[str, str]:

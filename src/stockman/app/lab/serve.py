@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from functools import partial
+from glob import escape
 from ipaddress import IPv4Network
 from pathlib import Path
 
@@ -55,8 +56,8 @@ class Doors:
 
 def serve(places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], None]) -> None:
     """Serve a lab until it is told to stop; its state is kept then."""
-    _prepare(places)
-    with _locked(places):
+    prepare(places)
+    with locked(places):
         world = _world(places, wish, doors)
         world.state.repositories |= wish.repositories
         tag = doors.entropy.random_bytes(4).hex()
@@ -111,7 +112,8 @@ def _listen_for_the_end(control: ControlDoor) -> None:
         loop.add_signal_handler(number, end)
 
 
-def _prepare(places: LabPlaces) -> None:
+def prepare(places: LabPlaces) -> None:
+    """See to it that the files of a lab have a place."""
     try:
         places.state.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -121,18 +123,25 @@ def _prepare(places: LabPlaces) -> None:
 @contextmanager
 def _scratch(places: LabPlaces) -> Iterator[Path]:
     """A directory for what is in between; nobody else looks into it."""
+    for left in places.state.parent.glob(f"{escape(places.state.name)}.*.scratch"):
+        _remove(left)  # of one that was killed: nobody else serves this state
     made = places.state.with_name(f"{places.state.name}.{os.getpid()}.scratch")
-    made.mkdir(mode=0o700, exist_ok=True)
+    made.mkdir(mode=0o700)
     try:
         yield made
     finally:
-        for left in made.iterdir():
-            left.unlink(missing_ok=True)
-        made.rmdir()
+        _remove(made)
+
+
+def _remove(scratch: Path) -> None:
+    for left in scratch.iterdir():
+        left.unlink(missing_ok=True)
+    scratch.rmdir()
 
 
 @contextmanager
-def _locked(places: LabPlaces) -> Iterator[None]:
+def locked(places: LabPlaces) -> Iterator[None]:
+    """Keep others from serving a state; refuses where somebody does already."""
     try:
         descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:

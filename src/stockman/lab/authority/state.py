@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stockman.lab.core.state import state
 
 
-@dataclass
+@state
 class Certificate:
     """A certificate, its key, and what the certificate says, so that nobody has to parse it."""
 
@@ -22,7 +24,7 @@ class Certificate:
     """For which hosts and addresses it holds, in the order of the certificate."""
 
 
-@dataclass
+@state
 class Authority:
     """What signs the certificates of one cluster."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
+
+from stockman.lab.core.state import state
 
 T = TypeVar("T")
 _BLOCK = 32
 
 
-@dataclass(slots=True)
+@state
 class Dice:
     """Random numbers that are none: a seed and how often it was asked."""
 

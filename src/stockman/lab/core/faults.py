@@ -1,75 +1,23 @@
 """Faults: what goes wrong in the world, where, when and how often.
 
 A point is a named place in the lab that asks whether a fault is due. What a fault does there is the
-point's affair: `fail` answers with an error, `hang` never answers, and so on. Every fault has a
-number, so that it can be listed and taken back.
+point's affair: `fail` answers with an error, `hang` never answers, and so on; what a point has no
+use for is refused. Every fault has a number, so that it can be listed and taken back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import field
 from fnmatch import fnmatchcase
 
+from stockman.lab.core.points import Effect, Point
+from stockman.lab.core.state import state
 
-class Effect(Enum):
-    """What a fault does."""
-
-    FAIL = "fail"
-    """Refuse with an error, and do nothing."""
-    DO_THEN_FAIL = "do-then-fail"
-    """Do what was asked for, and then claim that it failed."""
-    CLAIM = "claim"
-    """Do nothing, and claim that it worked."""
-    DELAY = "delay"
-    HANG = "hang"
-    """Never come to an end."""
-    CUT = "cut"
-    """Close the connection before the answer."""
-    DO_THEN_CUT = "do-then-cut"
-    LIE = "lie"
-    """Answer with what was true some time ago."""
-    CORRUPT = "corrupt"
-    """Damage what is delivered."""
-    KILL = "kill"
-    """Take the power from a host."""
+__all__ = ["Effect", "Fault", "Faults", "Point"]
 
 
-class Point(Enum):
-    """Where faults can strike, with the facts that a matcher can ask for."""
-
-    REQUEST = "request"
-    """An API request: cluster, host (that got it), node (that it names), method, path, user."""
-    TASK = "task"
-    """A worker: cluster, node, type, id (vmid or other), user."""
-    ALLOCATE = "allocate"
-    """New space on a storage: cluster, node, storage, vmid. `delay` keeps its lock that long."""
-    DOWNLOAD = "download"
-    """A download into a storage: cluster, node, storage, url, filename.
-
-    `corrupt` changes a byte, and with the message `truncated` leaves half away; `lie` delivers what
-    the URL led to when it was fetched first; `delay` is a slow server.
-    """
-    BOOT = "boot"
-    """A guest that powers on: cluster, node, vmid, name."""
-    SHUTDOWN = "shutdown"
-    """A guest that is asked to shut down: cluster, node, vmid, name."""
-    AGENT = "agent"
-    """A question to a guest agent: cluster, node, vmid, command."""
-    RESOURCES = "resources"
-    """Rows of /cluster/resources: cluster."""
-    AUTHENTICATE = "authenticate"
-    """Credentials: cluster, host, user."""
-    HOST = "host"
-    """A host itself: cluster, node. `kill` takes its power at the time that is set."""
-    QUORUM = "quorum"
-    """Agreement of a cluster: cluster. `fail` makes it read-only."""
-    SSH = "ssh"
-    """A command over SSH: cluster, node, command."""
-
-
-@dataclass
+@state
 class Fault:
     """One thing that goes wrong."""
 
@@ -82,7 +30,7 @@ class Fault:
     status: int = 0
     """Status of an HTTP error. 0: the point's own."""
     seconds: float = 0.0
-    """How long a delay is, how old a lie."""
+    """How long a delay is, how old a lie becomes, how late a host is killed."""
     since: float | None = None
     """Not before this moment of the world. None: from now on."""
     until: float | None = None
@@ -94,13 +42,26 @@ class Fault:
     number: int = 0
     struck: int = 0
 
+    def __post_init__(self) -> None:
+        """Raise `ValueError` where it could never do what it says."""
+        from stockman.lab.core.offered import refuse
+
+        if self.point is Point.REQUEST and self.effect is Effect.LIE:
+            self.match.setdefault("method", "GET")
+        refuse(self.point, self.effect, self.match, seconds=self.seconds, skip=self.skip)
+
+    def is_over(self, now: float) -> bool:
+        """Whether it never strikes again."""
+        spent = self.times is not None and self.struck >= self.times
+        return spent or (self.until is not None and now > self.until)
+
+    def has_begun(self, now: float) -> bool:
+        """Whether its time has come."""
+        return self.since is None or now >= self.since
+
     def fits(self, now: float, facts: Mapping[str, object]) -> bool:
         """Whether an occasion is one of those that are meant."""
-        if self.since is not None and now < self.since:
-            return False
-        if self.until is not None and now > self.until:
-            return False
-        if self.times is not None and self.struck >= self.times:
+        if not self.has_begun(now) or self.is_over(now):
             return False
         return all(
             name in facts and fnmatchcase(str(facts[name]), pattern)
@@ -108,7 +69,7 @@ class Fault:
         )
 
 
-@dataclass
+@state
 class Faults:
     """All faults of a world."""
 

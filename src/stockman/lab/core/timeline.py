@@ -10,13 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from stockman.lab.core.state import state
+
 Arguments: TypeAlias = dict[str, object]
 Happening: TypeAlias = Callable[[str, Arguments], None]
 
 _MOST_AT_ONCE = 200_000
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Event:
     """Something that is going to happen."""
 
@@ -27,7 +29,7 @@ class Event:
     arguments: Arguments = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@state
 class TimelineState:
     """What a saved world keeps of its time."""
 

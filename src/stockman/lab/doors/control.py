@@ -6,13 +6,16 @@ import asyncio
 import hmac
 import json
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 from stockman.lab.core.faults import Fault
 from stockman.lab.core.saved import Unreadable, plain, restored
 from stockman.lab.doors.serving import Serving
-from stockman.lab.http.messages import JSON, Outcome, Request, Response
 from stockman.lab.http.server import HttpServer
+
+if TYPE_CHECKING:
+    from stockman.lab.http.messages import Outcome, Request, Response
 
 _ADDRESS = "127.0.0.1"
 
@@ -49,7 +52,7 @@ class ControlDoor:
     def _answer(self, request: Request) -> Outcome:
         shown = request.headers.get("authorization", "")
         if not hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode()):
-            return Response(401, "Unauthorized")
+            return _json(401, {"error": "that is not the token of this lab"})
         parts = urlsplit(request.target)
         route = self._routes.get((request.method, parts.path.strip("/")))
         if route is None:
@@ -108,7 +111,9 @@ class ControlDoor:
 
     def _forget_fault(self, given: dict[str, object]) -> object:
         number = int(str(given["number"]))
-        return {"removed": self._serving.world.faults.remove(number)}
+        if not self._serving.world.take_back(number):
+            raise ValueError(f"there is no fault {number}")
+        return {"removed": True}
 
     def _clock(self, given: dict[str, object]) -> object:
         pace = self._serving.pace
@@ -128,4 +133,6 @@ class ControlDoor:
 
 
 def _json(status: int, body: dict[str, object]) -> Response:
+    from stockman.lab.http.messages import JSON, Response
+
     return Response(status, "OK" if status < 400 else "No", JSON, json.dumps(body).encode())

@@ -15,7 +15,7 @@ _BAD = 400
 
 
 class NoAnswer(Exception):
-    """A connection that hangs or breaks."""
+    """A connection that hangs or breaks, or brings what nobody can read."""
 
 
 class MemoryDoor:
@@ -60,7 +60,7 @@ class MemoryDoor:
         """
         given = {name.replace("__", "-"): value for name, value in params.items()}
         reply = self.reply(method, path, given)
-        if reply.outcome in (Outcome.HANG, Outcome.CUT):
+        if reply.outcome is not Outcome.ANSWER:
             raise NoAnswer(path)
         body = reply.body or {}
         if reply.status >= _BAD:

@@ -6,17 +6,16 @@ import asyncio
 import errno
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stockman.lab.core.dice import Dice
+from stockman.lab.core.state import state
 from stockman.lab.doors.outside import LoopbackOutside
 from stockman.lab.doors.pace import Pace
 from stockman.lab.http.house import House
-from stockman.lab.http.messages import Handler, Outcome, Request
 from stockman.lab.http.server import HttpServer
 from stockman.lab.ssh.door import SshDoor
 from stockman.lab.world.world import World
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     import ssl
 
     from stockman.lab.authority.state import Authority
+    from stockman.lab.http.messages import Handler, Outcome, Request
     from stockman.lab.pve.api.api import Api
     from stockman.lab.pve.cluster import Cluster
     from stockman.lab.pve.host import Host
@@ -45,7 +45,7 @@ class PortTaken(Exception):
         self.port = port
 
 
-@dataclass
+@state
 class Place:
     """Where a host answers."""
 
@@ -57,7 +57,7 @@ class Place:
     """0: it has no SSH door."""
 
 
-@dataclass
+@state
 class Manner:
     """How a world is served."""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network, ip_address, ip_interface
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from stockman.lab.guest.nic import NicView
+from stockman.lab.core.state import state
+
+if TYPE_CHECKING:
+    from stockman.lab.guest.nic import NicView
 
 _LINK_LOCAL = IPv6Network("fe80::/64")
 
@@ -23,16 +26,16 @@ class Network(Protocol):
         ...
 
 
-@dataclass(slots=True, kw_only=True)
+@state
 class Pool:
     """Addresses of one network for those who ask."""
 
     bridge: str
-    vlan: int | None = None
-    """None: untagged."""
     first: str
     """With prefix: `127.66.1.100/24`."""
     count: int
+    vlan: int | None = None
+    """None: untagged."""
     announced: bool = False
     """Of IPv6: whether a router announces the network, so that guests make their own addresses.
 
@@ -63,7 +66,7 @@ class Pool:
         self.leases.pop(mac.lower(), None)
 
 
-@dataclass(slots=True)
+@state
 class Pools:
     """A network that is pools of addresses, by bridge and VLAN."""
 

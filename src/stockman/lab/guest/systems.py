@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from stockman.lab.core.state import state
 
 if TYPE_CHECKING:
     from stockman.lab.guest.plain import PlainGuest
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 _KIND = "kind"
 
 
-@dataclass(slots=True)
+@state
 class Systems:
     """All systems that a lab knows; what is bootable and nobody's is a plain Linux."""
 

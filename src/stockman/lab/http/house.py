@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from stockman.lab.http.messages import Admission, Request
 from stockman.model.record import record
+
+if TYPE_CHECKING:
+    from stockman.lab.http.messages import Admission, Request
 
 
 class Cancellable(Protocol):

@@ -6,11 +6,13 @@ import asyncio
 import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
-from stockman.lab.http.connection import Connection
 from stockman.lab.http.house import House, Timers
-from stockman.lab.http.messages import Handler, Outcome
-from stockman.lab.http.writing import http_date
+
+if TYPE_CHECKING:
+    from stockman.lab.http.connection import Connection
+    from stockman.lab.http.messages import Handler, Outcome
 
 _BACKLOG = 1024
 _RESERVE = 20
@@ -54,9 +56,7 @@ class HttpServer:
         loop = asyncio.get_running_loop()
         self._context = context
         self.timers = self._given_timers or loop
-        self._listener = await loop.create_server(
-            lambda: Connection(self), address, port, backlog=_BACKLOG
-        )
+        self._listener = await loop.create_server(self._connected, address, port, backlog=_BACKLOG)
         bound: int = self._listener.sockets[0].getsockname()[1]
         return bound
 
@@ -101,6 +101,8 @@ class HttpServer:
         """The time of the lab, as headers spell it."""
         second = int(self._now())
         if second != self._second:
+            from stockman.lab.http.writing import http_date
+
             self._second = second
             self._date = http_date(second)
         return self._date
@@ -144,6 +146,12 @@ class HttpServer:
             task.get_loop().call_exception_handler(context)
         else:
             connection.settle(task.result())
+
+    def _connected(self) -> Connection:
+        # What reads and writes is imported for the first client: the doors open without it.
+        from stockman.lab.http.connection import Connection
+
+        return Connection(self)
 
     def _serve(self, connection: Connection) -> None:
         self._served.add(connection)

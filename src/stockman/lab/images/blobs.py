@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stockman.lab.core.state import state
 
 
-@dataclass(slots=True)
+@state
 class Blobs:
     """The bytes of a world. The empty name stands for zeros and is nobody's."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from stockman.lab.authority.state import Authority, Certificate
+from stockman.lab.core.state import state
 from stockman.lab.pve.access.state import AccessState
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.host import Host, Pool
@@ -13,7 +14,7 @@ from stockman.lab.pve.task import Task
 from stockman.lab.pve.volume import Volume
 
 
-@dataclass
+@state
 class Section:
     """An entry of a configuration file: HA, mappings, backup jobs, replication."""
 
@@ -23,7 +24,7 @@ class Section:
     lists: dict[str, list[str]] = field(default_factory=dict)
 
 
-@dataclass
+@state
 class ResourcePool:
     """A pool of guests and storages."""
 
@@ -33,7 +34,7 @@ class ResourcePool:
     storages: list[str] = field(default_factory=list)
 
 
-@dataclass
+@state
 class Firewall:
     """Rules of one place: the cluster, a host, a guest, a group."""
 
@@ -44,7 +45,7 @@ class Firewall:
     ipset_comments: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass
+@state
 class ClusterState:
     """What the hosts of one cluster agree on, and the hosts."""
 

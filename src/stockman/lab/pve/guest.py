@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from stockman.lab.core.state import state
 from stockman.lab.pve.guest_config.state import GuestConfig
 
 
-@dataclass(slots=True)
+@state
 class Guest:
     """One guest of a cluster, wherever it is."""
 

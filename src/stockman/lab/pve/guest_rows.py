@@ -109,6 +109,18 @@ def figures(cluster: Cluster, guest: Guest) -> dict[str, object]:
     return row
 
 
+def host_row(cluster: Cluster, host: Host, *, is_seen: bool) -> dict[str, object]:
+    """A host in a list; with its figures for who may see them."""
+    row: dict[str, object] = {
+        "id": f"node/{host.name}",
+        "node": host.name,
+        "type": "node",
+        "status": "online" if host.has_power else "offline",
+        "level": "",
+    }
+    return row | host_figures(cluster, host) if host.has_power and is_seen else row
+
+
 def host_figures(cluster: Cluster, host: Host) -> dict[str, object]:
     """What a host has and uses."""
     guests = [one for one in cluster.state.guests.values() if one.node == host.name]

@@ -20,6 +20,7 @@ TARGETS = {
     "pve.ha.look": "ha_manager:look",
     "pve.host.comes-up": "host_power:come_up",
     "pve.host.goes-down": "host_power:go_down",
+    "pve.host.loses-power": "host_power:power_lost",
     "pve.host.is-up": "host_power:is_up",
     "pve.qemu.off": "qemu.power:went_off",
     "pve.qemu.up": "qemu.power:came_up",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stockman.lab.core.state import state
 
 GIB = 1 << 30
 
 
-@dataclass
+@state
 class PciDevice:
     """A PCI device, as `hardware/pci` lists it."""
 
@@ -26,7 +28,7 @@ class PciDevice:
     mdev: bool = False
 
 
-@dataclass
+@state
 class UsbDevice:
     """A USB device, as `hardware/usb` lists it."""
 
@@ -45,7 +47,7 @@ class UsbDevice:
     port: int = 0
 
 
-@dataclass
+@state
 class PhysicalDisk:
     """A disk of a host."""
 
@@ -65,7 +67,7 @@ class PhysicalDisk:
     """Whether it has a partition table though nothing uses it."""
 
 
-@dataclass
+@state
 class Pool:
     """Where volumes of a host are: a ZFS pool, a volume group, a file system."""
 
@@ -80,7 +82,7 @@ class Pool:
     """Of what it is: a RAID level, a file system. Empty: nobody knows."""
 
 
-@dataclass
+@state
 class Host:
     """One host of a Proxmox cluster."""
 

@@ -35,6 +35,13 @@ def lose_power(cluster: Cluster, host: Host) -> None:
     ha_manager.host_lost(cluster, host.name)
 
 
+def power_lost(cluster: Cluster, arguments: Arguments) -> None:
+    """The event that a host loses its power."""
+    host = cluster.state.hosts[str(arguments["host"])]
+    if host.has_power:
+        lose_power(cluster, host)
+
+
 def give_power(cluster: Cluster, host: Host) -> None:
     """Switch a host on again; guests that start with their host do so a little later."""
     host.has_power = True

@@ -179,7 +179,7 @@ def allocate(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -> 
 
 def _struck(cluster: Cluster, storage: Storage, host: Host, fault: Fault) -> None:
     match fault.effect:
-        case Effect.FAIL | Effect.CLAIM:
+        case Effect.FAIL:
             raise cluster.raise_fault(
                 fault, f"cfs-lock 'storage-{storage.id}' error: got lock request timeout"
             )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from stockman.lab.core.state import state
 from stockman.lab.pve.storage_kinds import KINDS
 
 ALWAYS_SHARED = frozenset(
@@ -12,7 +13,7 @@ ALWAYS_SHARED = frozenset(
 FILE_BASED = frozenset({"dir", "nfs", "cifs", "btrfs", "cephfs"})
 
 
-@dataclass(slots=True)
+@state
 class Storage:
     """One entry of the storage configuration."""
 

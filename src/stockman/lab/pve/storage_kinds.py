@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from stockman.model.record import record
 
 _FILES = ("images", "rootdir", "vztmpl", "iso", "backup", "snippets", "import")
 _BLOCKS = ("images", "rootdir")
@@ -14,7 +14,7 @@ _CHAIN = "snapshot-as-volume-chain"
 _DISK_FORMATS = ("qcow2", "raw", "vmdk")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Kind:
     """One type of storage."""
 
@@ -34,6 +34,14 @@ class Kind:
         return option in self.required or option in self.optional
 
 
+_ISCSI = Kind(
+    required=("portal", "target"),
+    optional=(*_ANY, "bwlimit"),
+    fixed=("portal", "target"),
+    content=("images", "none"),
+    default_content=("images",),
+    selects_existing=True,
+)
 KINDS: dict[str, Kind] = {
     "dir": Kind(
         required=("path",),
@@ -140,22 +148,8 @@ KINDS: dict[str, Kind] = {
         default_content=("backup",),
         secrets=("encryption-key", "master-pubkey", "password"),
     ),
-    "iscsi": Kind(
-        required=("portal", "target"),
-        optional=(*_ANY, "bwlimit"),
-        fixed=("portal", "target"),
-        content=("images", "none"),
-        default_content=("images",),
-        selects_existing=True,
-    ),
-    "iscsidirect": Kind(
-        required=("portal", "target"),
-        optional=(*_ANY, "bwlimit"),
-        fixed=("portal", "target"),
-        content=("images", "none"),
-        default_content=("images",),
-        selects_existing=True,
-    ),
+    "iscsi": _ISCSI,
+    "iscsidirect": _ISCSI,
     "esxi": Kind(
         required=("server", "username"),
         optional=(*_ANY, "shared", "password", "skip-cert-verification", "port"),

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from stockman.lab.core.state import state
 
 if TYPE_CHECKING:
     from stockman.lab.core.dice import Dice
-    from stockman.lab.core.faults import Faults
+    from stockman.lab.core.faults import Fault, Faults
     from stockman.lab.core.timeline import Timeline
     from stockman.lab.guest.network import Network
     from stockman.lab.guest.systems import Systems
     from stockman.lab.images.blobs import Blobs
+    from stockman.lab.pve.cluster_state import ClusterState
     from stockman.lab.pve.outside import Outside
 
 
-@dataclass(slots=True)
+@state
 class Surroundings:
     """Time, dice, faults, bytes, and the way to fetch more of those."""
 
@@ -28,6 +31,10 @@ class Surroundings:
     """What boots from which image."""
     network: Network
     """The networks behind bridges: who gets which address."""
+    remember: Callable[[], None]
+    """Keeps what is true now for faults that lie from now on."""
+    recall: Callable[[Fault, str], tuple[ClusterState, Surroundings]]
+    """The cluster of a name, and what was around it, as a fault that lies remembers them."""
 
     @property
     def now(self) -> float:

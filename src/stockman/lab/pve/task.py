@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stockman.lab.core.state import state
 
 
-@dataclass(slots=True)
+@state
 class Task:
     """One worker, running or ended."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stockman.lab.core.state import state
 
 
-@dataclass(slots=True)
+@state
 class VolumeSnapshot:
     """What a volume was at the time of a snapshot."""
 
@@ -15,7 +17,7 @@ class VolumeSnapshot:
     contents: dict[str, object]
 
 
-@dataclass(slots=True)
+@state
 class Volume:
     """Something that a storage holds."""
 

@@ -18,6 +18,7 @@ from stockman.lab.pve.host import Host
 from stockman.lab.pve.task import Task
 
 FINISH = "pve.task.finish"
+POWER_LOST = "pve.host.loses-power"
 _KEPT = 1000
 _FOR_GOOD = 1e12
 
@@ -161,6 +162,19 @@ def stop(cluster: Cluster, upid: str) -> None:
         _end(job, "unexpected status")
 
 
+def overrule(job: Job, task_type: str) -> None:
+    """Kill workers of a type that are about the same thing."""
+    waiting = [
+        task.upid
+        for task in job.cluster.state.tasks.values()
+        if task.is_running and task.type == task_type and task.id == job.task.id
+    ]
+    for upid in waiting:
+        stop(job.cluster, upid)
+    if waiting:
+        job.log(f"overruled {task_type} tasks: {', '.join(waiting)}")
+
+
 def power_lost(cluster: Cluster, host: Host) -> None:
     """The host lost its power: nothing of its workers goes on, and nothing is cleaned up."""
     for task in cluster.state.tasks.values():
@@ -174,7 +188,13 @@ def _begin(job: Job) -> None:
     task = job.task
     fault = job.cluster.fault(
         Point.TASK,
-        {"node": task.node, "type": task.type, "id": task.id, "user": task.user},
+        {
+            "node": task.node,
+            "type": task.type,
+            "id": task.id,
+            "vmid": task.id if task.id.isdigit() else "",
+            "user": task.user,
+        },
     )
     work = WORKS[task.work]
     if fault is not None and fault.effect is Effect.FAIL:
@@ -211,6 +231,9 @@ def _bent(job: Job, fault: Fault, seconds: float) -> float:
         case Effect.CLAIM | Effect.DO_THEN_FAIL:
             job.task.arguments["_claimed"] = fault.effect.value
             job.task.arguments["_message"] = fault.message or "command failed: got timeout"
+        case Effect.KILL:
+            there = {"cluster": job.cluster.name, "host": job.task.node}
+            job.cluster.around.timeline.after(fault.seconds, POWER_LOST, there)
         case _:
             pass
     return seconds

@@ -14,7 +14,7 @@ from stockman.lab.ssh.host_files import HostFiles
 from stockman.lab.ssh.keys import authorized_keys, host_key
 from stockman.lab.ssh.programs.console import Console, forever
 from stockman.lab.ssh.programs.host_programs import HostPrograms
-from stockman.lab.ssh.sftp import HostSftp
+from stockman.lab.ssh.sftp import HostSftp, Troubles
 from stockman.lab.ssh.shell.interpreter import Shell
 from stockman.lab.ssh.shell.streams import Streams, Wire
 
@@ -52,7 +52,8 @@ class Listening:
     def sftp(self, channel: asyncssh.SSHServerChannel[bytes]) -> HostSftp:
         """What serves files over a channel."""
         files = self.files(str(channel.get_extra_info("username")))
-        return HostSftp(channel, self.console.host, files, self.fault)
+        troubles = Troubles(self.fault, self.console.passing.wait)
+        return HostSftp(channel, self.console.host, files, troubles)
 
     async def handle(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
         """Run the command of a session; without one, what comes from the input is run."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import asyncssh
 
 from stockman.lab.core.faults import Effect, Fault
 from stockman.lab.pve.host import Host
 from stockman.lab.ssh.host_files import DENIED, MISSING, READ_ONLY, Facts, FileTrouble, HostFiles
+from stockman.lab.ssh.programs.console import forever
 
+T = TypeVar("T")
 _LARGEST = 1 << 30
+_NOTHING: list[asyncssh.SFTPName] = []
 _OWNER = "root"
 
 
@@ -26,6 +29,18 @@ class OpenFile:
     may_write: bool = False
     appends: bool = False
     changed: bool = False
+    is_real: bool = True
+    """False: it is only claimed to be there, and what is written to it goes nowhere."""
+
+
+@dataclass(slots=True)
+class Troubles:
+    """What can come between a client and its files."""
+
+    fault: Callable[[str], Fault | None]
+    """What goes wrong with an action, `sftp ACTION PATH`."""
+    wait: Callable[[float], Awaitable[None]]
+    """Lets time pass in the world."""
 
 
 class HostSftp(asyncssh.SFTPServer):
@@ -36,30 +51,31 @@ class HostSftp(asyncssh.SFTPServer):
         channel: asyncssh.SSHServerChannel[bytes],
         host: Host,
         files: HostFiles,
-        fault: Callable[[str], Fault | None],
+        troubles: Troubles,
     ) -> None:
         super().__init__(channel)
         self._channel = channel
         self._host = host
         self._files = files
-        self._fault = fault
+        self._troubles = troubles
         self._open: list[OpenFile] = []
 
     # -- files ---------------------------------------------------------------------------------
 
-    def open(self, path: bytes, pflags: int, attrs: asyncssh.SFTPAttrs) -> OpenFile:
-        name = self._named("open", path)
+    async def open(self, path: bytes, pflags: int, attrs: asyncssh.SFTPAttrs) -> OpenFile:
         may_write = bool(pflags & asyncssh.FXF_WRITE)
-        try:
+
+        def opening(name: str) -> OpenFile:
             there = self._files.is_file(name)
             if may_write:
                 self._prepare(name, pflags, attrs, there=there)
             opened = OpenFile(name, may_write=may_write, appends=bool(pflags & asyncssh.FXF_APPEND))
             opened.content += self._files.read(name)
-        except FileTrouble as trouble:
-            _refuse(trouble)
-        self._open.append(opened)
-        return opened
+            self._open.append(opened)
+            return opened
+
+        claimed = OpenFile(_text(path), may_write=may_write, is_real=False)
+        return await self._done("open", path, opening, claimed)
 
     def _prepare(self, name: str, pflags: int, attrs: asyncssh.SFTPAttrs, *, there: bool) -> None:
         if there and pflags & asyncssh.FXF_EXCL:
@@ -104,7 +120,7 @@ class HostSftp(asyncssh.SFTPServer):
             self._channel.exit(0)  # clients look at it, and the library does not send one
 
     def _flush(self, opened: OpenFile) -> None:
-        if not opened.changed:
+        if not opened.changed or not opened.is_real:
             return
         try:
             self._files.write(opened.path, bytes(opened.content))
@@ -114,22 +130,22 @@ class HostSftp(asyncssh.SFTPServer):
 
     # -- what is known of them -----------------------------------------------------------------
 
-    def stat(self, path: bytes) -> asyncssh.SFTPAttrs:
-        return self._attributes(self._named("stat", path))
+    async def stat(self, path: bytes) -> asyncssh.SFTPAttrs:
+        return await self._done("stat", path, self._attributes, asyncssh.SFTPAttrs())
 
-    def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
-        return self._attributes(self._named("stat", path))
+    async def lstat(self, path: bytes) -> asyncssh.SFTPAttrs:
+        return await self.stat(path)
 
     def fstat(self, file_obj: object) -> asyncssh.SFTPAttrs:
         opened = _opened(file_obj)
         self._flush(opened)
-        return self._attributes(opened.path)
+        return self._attributes(opened.path) if opened.is_real else asyncssh.SFTPAttrs()
 
-    def setstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
-        self._change(self._named("setstat", path), attrs)
+    async def setstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
+        await self._done("setstat", path, lambda name: self._change(name, attrs), None)
 
-    def lsetstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
-        self._change(self._named("setstat", path), attrs)
+    async def lsetstat(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
+        await self.setstat(path, attrs)
 
     def fsetstat(self, file_obj: object, attrs: asyncssh.SFTPAttrs) -> None:
         opened = _opened(file_obj)
@@ -138,7 +154,8 @@ class HostSftp(asyncssh.SFTPServer):
             opened.content += bytes(max(attrs.size - len(opened.content), 0))
             opened.changed = True
         self._flush(opened)
-        self._change(opened.path, attrs)
+        if opened.is_real:
+            self._change(opened.path, attrs)
 
     def _change(self, name: str, attrs: asyncssh.SFTPAttrs) -> None:
         try:
@@ -161,51 +178,40 @@ class HostSftp(asyncssh.SFTPServer):
         return self._files.absolute(_text(path)).encode("utf-8", "surrogateescape")
 
     async def scandir(self, path: bytes) -> AsyncIterator[asyncssh.SFTPName]:
-        name = self._named("readdir", path)
-        try:
-            names = [".", "..", *self._files.listed(name)]
-        except FileTrouble as trouble:
-            _refuse(trouble)
-        for one in names:
-            found = self._attributes(posixpath.join(name, one))
-            shown = asyncssh.SFTPName(one.encode("utf-8", "surrogateescape"), attrs=found)
-            yield shown
+        for one in await self._done("readdir", path, self._rows, _NOTHING):
+            yield one
 
-    def mkdir(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
+    def _rows(self, name: str) -> list[asyncssh.SFTPName]:
+        return [
+            asyncssh.SFTPName(
+                one.encode("utf-8", "surrogateescape"),
+                attrs=self._attributes(posixpath.join(name, one)),
+            )
+            for one in (".", "..", *self._files.listed(name))
+        ]
+
+    async def mkdir(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
         del attrs
-        name = self._named("mkdir", path)
-        try:
-            self._files.make_folder(name)
-        except FileTrouble as trouble:
-            _refuse(trouble)
+        await self._done("mkdir", path, self._files.make_folder, None)
 
-    def rmdir(self, path: bytes) -> None:
-        name = self._named("rmdir", path)
-        try:
-            self._files.remove_folder(name)
-        except FileTrouble as trouble:
-            _refuse(trouble)
+    async def rmdir(self, path: bytes) -> None:
+        await self._done("rmdir", path, self._files.remove_folder, None)
 
-    def remove(self, path: bytes) -> None:
-        name = self._named("remove", path)
-        try:
-            self._files.remove(name)
-        except FileTrouble as trouble:
-            _refuse(trouble)
+    async def remove(self, path: bytes) -> None:
+        await self._done("remove", path, self._files.remove, None)
 
-    def rename(self, oldpath: bytes, newpath: bytes) -> None:
+    async def rename(self, oldpath: bytes, newpath: bytes) -> None:
         if self._files.is_file(_text(newpath)):
             raise asyncssh.SFTPFailure("File exists")
-        self.posix_rename(oldpath, newpath)
+        await self.posix_rename(oldpath, newpath)
 
-    def posix_rename(self, oldpath: bytes, newpath: bytes) -> None:
-        old, new = self._named("rename", oldpath), self._files.absolute(_text(newpath))
-        try:
+    async def posix_rename(self, oldpath: bytes, newpath: bytes) -> None:
+        def moving(old: str) -> None:
             content = self._files.read(old)
-            self._files.write(new, content)
+            self._files.write(self._files.absolute(_text(newpath)), content)
             self._files.remove(old)
-        except FileTrouble as trouble:
-            _refuse(trouble)
+
+        await self._done("rename", oldpath, moving, None)
 
     # -- what there is not ---------------------------------------------------------------------
 
@@ -259,20 +265,36 @@ class HostSftp(asyncssh.SFTPServer):
         del gid
         return _OWNER
 
-    def _named(self, action: str, path: bytes) -> str:
-        """The path that an action is about; a fault may strike before it."""
+    async def _done(self, action: str, path: bytes, work: Callable[[str], T], claimed: T) -> T:
+        """Do something with a path, or what a fault makes of it."""
         for opened in self._open:
             self._flush(opened)
         name = self._files.absolute(_text(path))
-        fault = self._fault(f"sftp {action} {name}")
-        if not self._host.has_power or (
-            fault is not None and fault.effect in (Effect.CUT, Effect.HANG)
-        ):
-            self.connection.abort()
-            raise asyncssh.SFTPConnectionLost("the host is gone")
-        if fault is not None:
+        fault = self._troubles.fault(f"sftp {action} {name}")
+        effect = None if fault is None else fault.effect
+        if fault is not None and effect is Effect.DELAY:
+            await self._troubles.wait(fault.seconds)
+        if effect is Effect.HANG:
+            await forever()
+        if effect is Effect.CUT or not self._host.has_power:
+            self._cut()
+        if fault is not None and effect is Effect.FAIL:
             raise asyncssh.SFTPFailure(fault.message or "Failure")
-        return name
+        if effect is Effect.CLAIM:
+            return claimed
+        try:
+            found = work(name)
+        except FileTrouble as trouble:
+            _refuse(trouble)
+        if effect is Effect.DO_THEN_CUT:
+            self._cut()
+        if fault is not None and effect is Effect.DO_THEN_FAIL:
+            raise asyncssh.SFTPFailure(fault.message or "Failure")
+        return found
+
+    def _cut(self) -> NoReturn:
+        self.connection.abort()
+        raise asyncssh.SFTPConnectionLost("the host is gone")
 
 
 def _attributes(facts: Facts) -> asyncssh.SFTPAttrs:

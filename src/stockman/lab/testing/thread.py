@@ -50,9 +50,27 @@ class ProxmoxLab:
         """The value of the header that lets a request in."""
         return f"PVEAPIToken={self.token_id}={self.token_secret}"
 
-    def fault(self, point: str, effect: str, *, times: int | None = 1, **match: str) -> None:
-        """Let something go wrong, where the facts that are named fit."""
-        fault = Fault(Point(point), Effect(effect), match, times=times)
+    def fault(  # noqa: PLR0913  # what a fault can be told, each by its name
+        self,
+        point: str,
+        effect: str,
+        *,
+        times: int | None = 1,
+        seconds: float = 0.0,
+        message: str = "",
+        status: int = 0,
+        **match: str,
+    ) -> int:
+        """Let something go wrong where the facts that are named fit; returns its number."""
+        fault = Fault(
+            Point(point),
+            Effect(effect),
+            match,
+            message=message,
+            status=status,
+            seconds=seconds,
+            times=times,
+        )
 
         def strike() -> None:
             self.world.faults.add(fault)
@@ -60,6 +78,11 @@ class ProxmoxLab:
             self.world.settle()
 
         self.run(strike)
+        return fault.number
+
+    def take_back(self, number: int) -> None:
+        """End a fault."""
+        self.run(lambda: self.world.take_back(number))
 
     def advance(self, seconds: float) -> None:
         """Let time pass."""

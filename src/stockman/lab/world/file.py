@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from stockman.lab.core.saved import Unreadable, plain, restored
 from stockman.lab.images.blobs import Blobs
-from stockman.lab.world.world import VERSION, WorldState
+from stockman.lab.world.state import VERSION, WorldState
 
 _STATE = "world.json"
 _BLOBS = "blobs/"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Network
 from typing import Any
 
+from stockman.lab.core.state import state
 from stockman.lab.guest.network import Pool as AddressPool
 from stockman.lab.pve.access.privileges import Profile
 from stockman.lab.pve.access.state import fresh_access
@@ -35,7 +35,7 @@ _EMPTY: dict[str, Any] = {
 _TIB = 1024 * GIB
 
 
-@dataclass
+@state
 class Wish:
     """Which world is wanted."""
 

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from stockman.lab.core.dice import Dice
-from stockman.lab.core.faults import Effect, Faults, Point
+from stockman.lab.core.faults import Effect, Fault, Faults, Point
 from stockman.lab.core.timeline import Arguments, Timeline, TimelineState
-from stockman.lab.guest.network import Pools
 from stockman.lab.guest.systems import Systems
-from stockman.lab.images.blobs import Blobs
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.cluster_state import ClusterState
 from stockman.lab.pve.happenings import happen
 from stockman.lab.pve.outside import NothingOutside, Outside
 from stockman.lab.pve.surroundings import Surroundings
+from stockman.lab.world.state import WorldState
 
-VERSION = 1
 KILL = "world.host.kill"
-
-
-@dataclass
-class WorldState:
-    """All that a world is; what a state file holds."""
-
-    timeline: TimelineState
-    dice: Dice
-    version: int = VERSION
-    faults: Faults = field(default_factory=Faults)
-    blobs: Blobs = field(default_factory=Blobs)
-    network: Pools = field(default_factory=Pools)
-    clusters: dict[str, ClusterState] = field(default_factory=dict)
-    repositories: dict[str, str] = field(default_factory=dict)
-    """Where Git repositories really are, by the URLs that files name."""
 
 
 class World:
@@ -49,7 +30,11 @@ class World:
             outside=outside or NothingOutside(),
             systems=Systems(),
             network=state.network,
+            remember=self._remember,
+            recall=self._recall,
         )
+        self.recalled: dict[int, World] = {}
+        """Memories that came to life, by the numbers of faults."""
         self.clusters = {name: Cluster(one, self.around) for name, one in state.clusters.items()}
 
     @classmethod
@@ -89,6 +74,28 @@ class World:
                 continue
             wait = 0.0 if fault.since is None else fault.since - self.now
             self.timeline.after(wait, KILL, {"number": fault.number})
+
+    def take_back(self, number: int) -> bool:
+        """End a fault; returns whether there was one."""
+        found = self.faults.remove(number)
+        if self.state.memories:
+            self._remember()
+        return found
+
+    def _remember(self) -> None:
+        from stockman.lab.world.memories import remember
+
+        for number in remember(self.state):
+            self.recalled.pop(number, None)
+
+    def _recall(self, fault: Fault, cluster: str) -> tuple[ClusterState, Surroundings]:
+        from stockman.lab.world.memories import recalled
+
+        if fault.number not in self.recalled:
+            state = recalled(self.state, fault)
+            self.recalled[fault.number] = World(state, self.around.outside)
+        found = self.recalled[fault.number]
+        return found.state.clusters[cluster], found.around
 
     def _happen(self, name: str, arguments: Arguments) -> None:
         if name == KILL:

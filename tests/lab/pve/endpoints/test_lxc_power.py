@@ -227,3 +227,22 @@ def test_a_shutdown_by_high_availability_is_not_overruled() -> None:
     error = refused(asked, "POST", f"{STATUS}/stop", overrule__shutdown=1)
 
     assert error.errors == {"overrule-shutdown": "Not applicable for HA resources."}
+
+
+@pytest.mark.parametrize(
+    ("effect", "later"), [(Effect.DELAY, ["lo", "eth0"]), (Effect.HANG, ["lo"])]
+)
+def test_a_container_may_bring_its_network_up_late_or_never(
+    effect: Effect, later: list[str]
+) -> None:
+    asked = one_container(net0="name=eth0,bridge=vmbr0,ip=dhcp")
+    asked.world.faults.add(Fault(Point.BOOT, effect, seconds=600))
+
+    def links() -> list[str]:
+        rows = asked.get("/nodes/pve1/lxc/200/interfaces")
+        return [row["name"] for row in rows]  # type: ignore[attr-defined]
+
+    assert asked.done(asked.post(f"{STATUS}/start")) == "OK"
+    first = links()
+    asked.world.advance(601)
+    assert (first, links()) == (["lo"], later)

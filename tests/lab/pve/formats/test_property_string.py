@@ -15,7 +15,7 @@ CAKE: Format = {
     "sweet": Property(kind="boolean"),
     "taste": Property(enum=("good", "better")),
     "sugar": Property(alias="sweet"),
-    "lemon": Property(alias="flour", key_alias="taste"),
+    "lemon": Property(alias="flour", kept_in="taste"),
     "name": Property(pattern="[a-z]+", longest=5),
     "price": Property(kind="number", requires="name"),
     "size": Property(is_size=True, check=parse_size),

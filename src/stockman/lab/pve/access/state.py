@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from stockman.lab.core.state import state
 from stockman.lab.pve.access.privileges import Profile, privileges
 
 ROOT = "root@pam"
@@ -13,7 +14,7 @@ RandomBytes = Callable[[int], bytes]
 """So many bytes from the dice of the world."""
 
 
-@dataclass
+@state
 class Token:
     """An API token of one user. Its secret is kept in plain text, as the real one keeps it."""
 
@@ -24,7 +25,7 @@ class Token:
     comment: str = ""
 
 
-@dataclass
+@state
 class User:
     """An account. An empty text means that the field is not set."""
 
@@ -41,7 +42,7 @@ class User:
     tokens: dict[str, Token] = field(default_factory=dict)
 
 
-@dataclass
+@state
 class Group:
     """Users that share entries of the access control list."""
 
@@ -49,7 +50,7 @@ class Group:
     members: set[str] = field(default_factory=set)
 
 
-@dataclass
+@state
 class AclNode:
     """The entries of one path: holder to role to whether it reaches the paths below."""
 
@@ -58,7 +59,7 @@ class AclNode:
     tokens: dict[str, dict[str, bool]] = field(default_factory=dict)
 
 
-@dataclass
+@state
 class Realm:
     """A place that knows passwords."""
 
@@ -76,7 +77,7 @@ def _built_in_realms() -> dict[str, Realm]:
     }
 
 
-@dataclass
+@state
 class AccessState:
     """Users, groups, roles, tokens, entries and keys of one cluster.
 

@@ -5,6 +5,7 @@ Credentials, route, contradictions, permission, the host that is meant, paramete
 
 from __future__ import annotations
 
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -14,10 +15,12 @@ from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.access.permissions import Authority
 from stockman.lab.pve.access.rules import Rule, refuse_token, rule
 from stockman.lab.pve.api.call import Answer, Awaited, Call, Deferred
+from stockman.lab.pve.api.matched import facts_of
 from stockman.lab.pve.api.registry import load_endpoints
 from stockman.lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome, Outgoing
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.errors import ApiError
+from stockman.lab.pve.host_power import lose_power
 from stockman.lab.pve.pool_membership import ClusterPools
 from stockman.lab.pve.schema.schema import Schema
 from stockman.lab.pve.schema.verify import merged, verified
@@ -46,26 +49,38 @@ class Api:
     def perform(self, host: Host, request: ApiRequest) -> Outgoing:
         """Answer a request that reached a host."""
         fault = self._fault(host, request)
-        if fault is not None and fault.effect in _BEFORE:
+        if fault is None:
+            return self._answered(host, request)
+        if fault.effect is Effect.KILL:
+            lose_power(self.cluster, host)
             return _struck(fault)
-        wait = fault.seconds if fault is not None and fault.effect is Effect.DELAY else 0.0
+        if fault.effect in _BEFORE:
+            return _struck(fault)
+        if fault.effect is Effect.LIE:
+            return self._as_it_was(fault, host, request)
+        outgoing = self._answered(host, request)
+        return _struck(fault) if fault.effect in _AFTER else _bent(fault, outgoing)
+
+    def _as_it_was(self, fault: Fault, host: Host, request: ApiRequest) -> Outgoing:
+        """Answer a read of who is known today with what was true when a fault began."""
         try:
-            outgoing = self._performed(host, request)
+            caller = request.caller or self._caller(host, request)
         except ApiError as error:
-            outgoing = _refusal(error)
-        if fault is not None and fault.effect in _AFTER:
-            return _struck(fault)
-        if isinstance(outgoing, ApiReply):
-            outgoing.wait += wait
-            if fault is not None and fault.effect is Effect.CORRUPT:
-                outgoing.outcome = Outcome.CORRUPT
-        return outgoing
+            return _unknown_caller(error)
+        cluster = Cluster(*self.cluster.around.recall(fault, self.cluster.name))
+        return Api(cluster)._answered(cluster.host(host.name), replace(request, caller=caller))
+
+    def _answered(self, host: Host, request: ApiRequest) -> Outgoing:
+        try:
+            return self._performed(host, request)
+        except ApiError as error:
+            return _refusal(error)
 
     def _performed(self, host: Host, request: ApiRequest) -> Outgoing:
         try:
             caller = request.caller or self._caller(host, request)
         except ApiError as error:
-            return ApiReply(error.status, error.message, None, FAILED_LOGIN_SECONDS)
+            return _unknown_caller(error)
         routed = self.schema.route(request.method, request.path)
         operation = routed.operation
         given = merged(routed, request.params)
@@ -100,7 +115,7 @@ class Api:
             return caller
         fault = self.cluster.fault(Point.AUTHENTICATE, {"host": host.name, "user": caller.authid})
         if fault is not None:
-            raise self.cluster.raise_fault(fault, "Authentication failed!")
+            raise ApiError(fault.status or 401, fault.message or "Authentication failed!")
         return caller
 
     def _reach(self, host: Host, operation: Operation, given: dict[str, object]) -> None:
@@ -117,24 +132,39 @@ class Api:
     def _fault(self, host: Host, request: ApiRequest) -> Fault | None:
         if not self.cluster.around.faults.listed:
             return None
-        facts: dict[str, object] = {
-            "host": host.name,
-            "method": request.method,
-            "path": request.path,
-            "node": _named_node(request.path),
-        }
-        return self.cluster.fault(Point.REQUEST, facts)
+        self.cluster.around.remember()
+        return self.cluster.fault(Point.REQUEST, facts_of(host, request))
 
 
 _BEFORE = frozenset({Effect.FAIL, Effect.HANG, Effect.CUT, Effect.CLAIM})
 _AFTER = frozenset({Effect.DO_THEN_FAIL, Effect.DO_THEN_CUT})
 
 
+def _unknown_caller(error: ApiError) -> ApiReply:
+    return ApiReply(error.status, error.message, None, FAILED_LOGIN_SECONDS)
+
+
+def _bent(fault: Fault, outgoing: Outgoing) -> Outgoing:
+    """An answer that comes late or damaged."""
+    if isinstance(outgoing, Later):
+        conclude = outgoing.conclude
+        return replace(outgoing, conclude=lambda found: _bent_reply(fault, conclude(found)))
+    return _bent_reply(fault, outgoing)
+
+
+def _bent_reply(fault: Fault, reply: ApiReply) -> ApiReply:
+    if fault.effect is Effect.CORRUPT:
+        reply.outcome = Outcome.CORRUPT
+    else:
+        reply.wait += fault.seconds
+    return reply
+
+
 def _struck(fault: Fault) -> ApiReply:
     match fault.effect:
         case Effect.HANG:
             return ApiReply(0, "", outcome=Outcome.HANG)
-        case Effect.CUT | Effect.DO_THEN_CUT:
+        case Effect.CUT | Effect.DO_THEN_CUT | Effect.KILL:
             return ApiReply(0, "", outcome=Outcome.CUT)
         case Effect.CLAIM:
             return ApiReply(200, "OK", {"data": None})
@@ -191,8 +221,3 @@ def _block(rights: str | Expression) -> dict[str, object] | None:
     if rights in ("world", "all"):
         return {"user": rights}
     return {"check": rights} if rights else None
-
-
-def _named_node(path: str) -> str:
-    parts = path.split("/")
-    return parts[2] if len(parts) > 2 and parts[1] == "nodes" else ""

@@ -105,17 +105,8 @@ def _guest_rows(call: Call) -> Iterator[dict[str, object]]:
 
 
 def _host_row(call: Call, host: Host) -> dict[str, object]:
-    row: dict[str, object] = {
-        "id": f"node/{host.name}",
-        "node": host.name,
-        "type": "node",
-        "status": "online" if host.has_power else "offline",
-        "level": "",
-        "cgroup-mode": 2,
-    }
-    if host.has_power and call.may(f"/nodes/{host.name}", "Sys.Audit"):
-        row |= guest_rows.host_figures(call.cluster, host)
-    return row
+    is_seen = call.may(f"/nodes/{host.name}", "Sys.Audit")
+    return guest_rows.host_row(call.cluster, host, is_seen=is_seen) | {"cgroup-mode": 2}
 
 
 def _storage_rows(call: Call) -> Iterator[dict[str, object]]:

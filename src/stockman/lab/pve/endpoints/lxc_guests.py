@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stockman.lab.pve import space
+from stockman.lab.pve import guest_ids, space
 from stockman.lab.pve.api.call import Call
 from stockman.lab.pve.api.registry import endpoint
 from stockman.lab.pve.errors import ApiError, die
@@ -63,7 +63,7 @@ def create(call: Call) -> object:
         call.check("/", "Sys.Modify")
     if call.flag("ha-managed"):
         call.check("/", "Sys.Console")
-    creating.refuse_taken(call.cluster, call.vmid)
+    guest_ids.refuse_taken(call.cluster, call.vmid)
     check_keys(call.text("ssh-public-keys"))
     pool = call.text("pool")
     if call.has("pool") and pool not in call.cluster.state.resource_pools:
@@ -76,7 +76,7 @@ def create(call: Call) -> object:
     _check_template(call)
     settings = _with_volumes(call, values)
     creating.first_values(call.cluster, call.vmid, settings)
-    creating.reserve(call.cluster, call.node, call.vmid)
+    guest_ids.reserve(call.cluster, call.node, call.vmid, "lxc")
     arguments = {
         "vmid": call.vmid,
         "settings": settings,

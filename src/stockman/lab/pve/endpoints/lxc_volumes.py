@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 
-from stockman.lab.pve import space
+from stockman.lab.pve import guest_ids, space
 from stockman.lab.pve.api.call import Call
 from stockman.lab.pve.api.registry import endpoint
 from stockman.lab.pve.errors import die
@@ -13,7 +13,7 @@ from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.keys import is_indexed
 from stockman.lab.pve.guest_config.stored import stored_in_container
 from stockman.lab.pve.guest_config.volume_needs import bridge_needs
-from stockman.lab.pve.lxc import cloning, creating, moving, resizing, templating
+from stockman.lab.pve.lxc import cloning, moving, resizing, templating
 from stockman.lab.pve.lxc.settings import owner, refuse_together
 from stockman.lab.pve.lxc.snapshots import all_have_feature, snapshot_of
 from stockman.lab.pve.lxc.volumes import shelf_of
@@ -116,7 +116,7 @@ def clone(call: Call) -> object:
     cluster.require_quorum()
     guest, newid = call.guest("lxc"), call.number("newid")
     cluster.refuse_locked(guest)
-    creating.refuse_taken(cluster, newid)
+    guest_ids.refuse_taken(cluster, newid)
     full = call.flag("full", default=not guest.is_template)
     found = cloning.copy_of(cluster, guest, call.text("snapname"), storage, full=full)
     _check_rights(call, found)
@@ -161,7 +161,7 @@ def _check_rights(call: Call, found: cloning.Copied) -> None:
 
 
 def _write(call: Call, source: Guest, found: cloning.Copied) -> None:
-    guest = creating.reserve(call.cluster, call.node, call.number("newid"))
+    guest = guest_ids.reserve(call.cluster, call.node, call.number("newid"), "lxc")
     for key in ("hostname", "description"):
         if call.text(key):
             found.values[key] = stored_in_container(key, call.text(key))

@@ -121,19 +121,12 @@ def subscription(call: Call) -> object:
 
 
 def _row(call: Call, host: Host) -> dict[str, object]:
-    row: dict[str, object] = {
-        "id": f"node/{host.name}",
-        "node": host.name,
-        "type": "node",
-        "status": "online" if host.has_power else "offline",
-        "level": "",
-    }
+    is_seen = call.may(f"/nodes/{host.name}", "Sys.Audit")
+    row = guest_rows.host_row(call.cluster, host, is_seen=is_seen)
     if host.name in call.cluster.state.certificates:
         row["ssl_fingerprint"] = certificates.fingerprint_of(
             call.cluster.state.certificates[host.name]
         )
-    if host.has_power and call.may(f"/nodes/{host.name}", "Sys.Audit"):
-        row |= guest_rows.host_figures(call.cluster, host)
     return row
 
 

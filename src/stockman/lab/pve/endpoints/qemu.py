@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stockman.lab.pve import guest_ids
 from stockman.lab.pve.api.call import Call
 from stockman.lab.pve.api.registry import endpoint
 from stockman.lab.pve.errors import ApiError, die
@@ -67,7 +68,7 @@ def create(call: Call) -> object:
     if not _may_on_guest(call, pool, "VM.Allocate"):
         raise ApiError(403, "Permission check failed")
     settings = settled_values(call, given_values(call, _NO_KEYS), pool)
-    creating.reserve(call.cluster, call.node, call.vmid)
+    guest_ids.reserve(call.cluster, call.node, call.vmid, "qemu")
     arguments = {
         "vmid": call.vmid,
         "settings": settings,

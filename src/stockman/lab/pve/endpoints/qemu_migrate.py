@@ -8,9 +8,9 @@ from stockman.lab.pve.api.registry import endpoint
 from stockman.lab.pve.errors import bad_parameters, die
 from stockman.lab.pve.formats.volume_name import storage_of
 from stockman.lab.pve.guest import Guest
+from stockman.lab.pve.guest_traces import replication_jobs
 from stockman.lab.pve.host import Host
 from stockman.lab.pve.qemu import ha_requests
-from stockman.lab.pve.qemu.destroying import replication_jobs
 from stockman.lab.pve.qemu.drives import drives_of
 from stockman.lab.pve.qemu.local_parts import bound_to_host, local_disks, mapped_resources
 from stockman.lab.pve.qemu.migrating import Migrate, check_storages

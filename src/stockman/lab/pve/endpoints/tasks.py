@@ -53,20 +53,7 @@ def task_index(call: Call) -> object:
 @endpoint("GET", "/nodes/{node}/tasks/{upid}/status")
 def task_status(call: Call) -> object:
     task = _task(call, "Sys.Audit")
-    userid, _, tokenid = task.user.partition("!")
-    row: dict[str, object] = {
-        "upid": task.upid,
-        "node": task.node,
-        "pid": task.pid,
-        "pstart": task.pstart,
-        "starttime": int(task.started_at),
-        "type": task.type,
-        "id": task.id,
-        "user": userid,
-        "status": "running" if task.is_running else "stopped",
-    }
-    if tokenid:
-        row["tokenid"] = tokenid
+    row = _facts(task, "running" if task.is_running else "stopped")
     if not task.is_running:
         row["exitstatus"] = task.exit_status
     return row
@@ -147,6 +134,13 @@ def _kind(task: Task) -> str:
 
 
 def _row(task: Task) -> dict[str, object]:
+    row = _facts(task, "RUNNING" if task.is_running else task.exit_status)
+    if task.ended_at is not None:
+        row["endtime"] = int(task.ended_at)
+    return row
+
+
+def _facts(task: Task, status: str) -> dict[str, object]:
     userid, _, tokenid = task.user.partition("!")
     row: dict[str, object] = {
         "upid": task.upid,
@@ -157,10 +151,8 @@ def _row(task: Task) -> dict[str, object]:
         "type": task.type,
         "id": task.id,
         "user": userid,
-        "status": "RUNNING" if task.is_running else task.exit_status,
+        "status": status,
     }
     if tokenid:
         row["tokenid"] = tokenid
-    if task.ended_at is not None:
-        row["endtime"] = int(task.ended_at)
     return row

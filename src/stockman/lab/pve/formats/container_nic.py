@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from stockman.lab.pve.formats.card import Card
 from stockman.lab.pve.formats.checks import ipv4, ipv4_config, ipv6, ipv6_config, unicast_mac
 from stockman.lab.pve.formats.mac import DEFAULT_PREFIX, new_mac
-from stockman.lab.pve.formats.property_string import Format, Property, parse, print_properties
+from stockman.lab.pve.formats.property_string import Format, Property, parse
 from stockman.lab.pve.formats.throws import Throws
 
 CONTAINER_NIC: Format = {
@@ -28,34 +27,17 @@ CONTAINER_NIC: Format = {
 }
 
 
-@dataclass(slots=True)
-class ContainerNic:
-    """One network card of a container with its options."""
+class ContainerNic(Card):
+    """One network card of a container."""
 
-    options: dict[str, str]
+    __slots__ = ()
+    format = CONTAINER_NIC
+    address = "hwaddr"
 
     @property
     def name(self) -> str:
         """What it is called inside."""
         return self.options["name"]
-
-    @property
-    def mac(self) -> str:
-        """Its address."""
-        return self.options.get("hwaddr", "")
-
-    @property
-    def bridge(self) -> str:
-        """What it is plugged into, or nothing."""
-        return self.options.get("bridge", "")
-
-    @property
-    def tag(self) -> int | None:
-        """Its VLAN, None: untagged."""
-        return int(self.options["tag"]) if "tag" in self.options else None
-
-    def __str__(self) -> str:
-        return print_properties(CONTAINER_NIC, self.options)
 
 
 def parse_container_nic(text: str) -> ContainerNic:

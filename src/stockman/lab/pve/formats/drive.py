@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from stockman.lab.pve.formats.drive_names import bus_of, is_drive, is_unused
 from stockman.lab.pve.formats.drive_options import ANY, ASKED, DROPPED, STORED
 from stockman.lab.pve.formats.format_error import FormatError
+from stockman.lab.pve.formats.holder import Holder
 from stockman.lab.pve.formats.property_string import parse, print_properties
 from stockman.lab.pve.formats.sizes import parse_size
 
@@ -29,12 +29,10 @@ _NEEDS = {
 }
 
 
-@dataclass(slots=True)
-class Drive:
+class Drive(Holder):
     """One drive by its key, with its options under their canonical names; `size` is in bytes."""
 
-    key: str
-    options: dict[str, str]
+    __slots__ = ()
 
     @property
     def file(self) -> str:
@@ -44,15 +42,6 @@ class Drive:
     @file.setter
     def file(self, value: str) -> None:
         self.options["file"] = value
-
-    @property
-    def size(self) -> int:
-        """Bytes as last written down, 0 if never."""
-        return int(self.options.get("size", "0"))
-
-    @size.setter
-    def size(self, value: int) -> None:
-        self.options["size"] = str(value)
 
     @property
     def bus(self) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from stockman.lab.pve.formats.checks import device_path, mount_path, volume_id
 from stockman.lab.pve.formats.format_error import FormatError
+from stockman.lab.pve.formats.holder import Holder
 from stockman.lab.pve.formats.property_string import Format, Property, parse, print_properties
 from stockman.lab.pve.formats.sizes import parse_size
 
@@ -50,12 +50,10 @@ _MOUNT_KEY = re.compile(r"mp\d+", re.ASCII)
 _UNUSED_KEY = re.compile(r"unused\d+", re.ASCII)
 
 
-@dataclass(slots=True)
-class MountPoint:
+class MountPoint(Holder):
     """One mount by its key with its options; `size` is in bytes."""
 
-    key: str
-    options: dict[str, str]
+    __slots__ = ()
 
     @property
     def volume(self) -> str:
@@ -70,15 +68,6 @@ class MountPoint:
     def path(self) -> str:
         """Where it is mounted."""
         return "/" if self.key == "rootfs" else self.options.get("mp", "")
-
-    @property
-    def size(self) -> int:
-        """Bytes as last written down, 0 if never."""
-        return int(self.options.get("size", "0"))
-
-    @size.setter
-    def size(self, value: int) -> None:
-        self.options["size"] = str(value)
 
     @property
     def kind(self) -> Literal["volume", "bind", "device"]:

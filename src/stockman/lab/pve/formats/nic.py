@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from stockman.lab.pve.formats.card import Card
 from stockman.lab.pve.formats.checks import bridge_id, unicast_mac
 from stockman.lab.pve.formats.mac import DEFAULT_PREFIX, new_mac
-from stockman.lab.pve.formats.property_string import Format, Property, parse, print_properties
+from stockman.lab.pve.formats.property_string import Format, Property, parse
 from stockman.lab.pve.formats.throws import Throws
 
 MODELS = (
@@ -19,7 +18,7 @@ _LONGEST_VLAN = 4
 NIC: Format = {
     "model": Property(required=True, default_key=True, enum=MODELS),
     "macaddr": Property(check=unicast_mac),
-    **{name: Property(alias="macaddr", key_alias="model") for name in MODELS},
+    **{name: Property(alias="macaddr", kept_in="model") for name in MODELS},
     "bridge": Property(check=bridge_id),
     "queues": Property(kind="integer", minimum=0, maximum=64),
     "rate": Property(kind="number", minimum=0),
@@ -32,39 +31,17 @@ NIC: Format = {
 }
 
 
-@dataclass(slots=True)
-class Nic:
-    """One network card with its options."""
+class Nic(Card):
+    """One network card of a virtual machine."""
 
-    options: dict[str, str]
+    __slots__ = ()
+    format = NIC
+    address = "macaddr"
 
     @property
     def model(self) -> str:
         """What kind of card the guest sees."""
         return self.options["model"]
-
-    @property
-    def mac(self) -> str:
-        """Its address, in the case in which it was given; nothing if it has none yet."""
-        return self.options.get("macaddr", "")
-
-    @property
-    def bridge(self) -> str:
-        """What it is plugged into; nothing: a network of the host's own behind NAT."""
-        return self.options.get("bridge", "")
-
-    @property
-    def tag(self) -> int | None:
-        """Its VLAN, None: untagged."""
-        return int(self.options["tag"]) if "tag" in self.options else None
-
-    @property
-    def is_down(self) -> bool:
-        """Whether its cable is pulled."""
-        return self.options.get("link_down") == "1"
-
-    def __str__(self) -> str:
-        return print_properties(NIC, self.options)
 
 
 def parse_nic(text: str) -> Nic:

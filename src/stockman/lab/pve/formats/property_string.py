@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from stockman.lab.pve.formats.format_error import FormatError, format_errors
 from stockman.lab.pve.formats.sizes import format_size
+from stockman.lab.pve.property_pairs import BadPairs, read_pairs
 
 Kind = Literal["string", "integer", "number", "boolean"]
 Check: TypeAlias = Callable[[str], object]
@@ -18,9 +19,6 @@ UNKNOWN = "property is not defined in schema and the schema does not allow addit
 
 _NUMBER = re.compile(r"[+-]?(\d+\.\d+|\d+\.|\.\d+|\d+)([eE][+-]?\d+)?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d{1,1000}", re.ASCII)
-_PAIR = re.compile(r"([^=]+)=(.+)$")
-_TRUE = {"1", "on", "yes", "true"}
-_FALSE = {"0", "off", "no", "false"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +31,7 @@ class Property:
     """Its value may stand alone, without the key."""
     alias: str = ""
     """The key that is meant."""
-    key_alias: str = ""
+    kept_in: str = ""
     """The key whose value is the name of this one: `virtio=MAC` for `model=virtio,macaddr=MAC`."""
     enum: tuple[str, ...] = ()
     pattern: str = ""
@@ -53,19 +51,10 @@ def parse(
     known: Format, text: str, path: str = "", skip: Collection[str] = frozenset()
 ) -> dict[str, str]:
     """Values by key; raises `FormatError`. Booleans are `1` and `0`, aliases are resolved."""
-    found: dict[str, str] = {}
-    bare = ""
-    for part in text.split(","):
-        if not part.strip():
-            continue
-        pair = _PAIR.match(part)
-        if pair:
-            if pair[1] not in skip:
-                _take_pair(known, found, pair[1], pair[2])
-        elif "=" in part:
-            raise FormatError("missing key in comma-separated list property")
-        else:
-            bare = _take_bare(known, found, part, bare)
+    try:
+        found = read_pairs(text, known, default_key(known), skip=skip)
+    except BadPairs as error:
+        raise FormatError(str(error)) from None
     errors = check_values(known, found, path)
     prefix = f"{path}." if path else ""
     errors |= {prefix + key: UNKNOWN for key in found if key not in known}
@@ -74,44 +63,9 @@ def parse(
     return found
 
 
-def _take_pair(known: Format, found: dict[str, str], key: str, value: str) -> None:
-    if key in found:
-        raise FormatError(f"duplicate key in comma-separated list property: {key}")
-    what = known.get(key)
-    if what and what.alias:
-        if what.key_alias:
-            if what.key_alias in found:
-                raise FormatError(f"key alias '{what.key_alias}' is already defined")
-            found[what.key_alias] = key
-        key = what.alias
-        what = known[key]
-        if key in found:
-            raise FormatError(f"key '{key}' is already defined (via alias)")
-    found[key] = _boolean(value) if what and what.kind == "boolean" else value
-
-
-def _take_bare(known: Format, found: dict[str, str], value: str, before: str) -> str:
-    if before:
-        raise FormatError(f"duplicate key in comma-separated list property: {before}")
-    key = default_key(known)
-    if not key:
-        raise FormatError("value without key, but schema does not define a default key")
-    if found.get(key, "0") not in ("", "0"):
-        raise FormatError(f"duplicate key in comma-separated list property: {key}")
-    found[key] = _boolean(value) if known[key].kind == "boolean" else value
-    return key
-
-
 def default_key(known: Format) -> str:
     """The key whose value may stand alone, or nothing."""
     return next((key for key, what in known.items() if what.default_key), "")
-
-
-def _boolean(value: str) -> str:
-    folded = value.removesuffix("\n").lower()
-    if folded in _TRUE:
-        return "1"
-    return "0" if folded in _FALSE else value
 
 
 def check_values(known: Format, values: Mapping[str, str], path: str = "") -> dict[str, str]:
@@ -175,7 +129,7 @@ def print_properties(
     errors = check_values(known, values)
     if errors:
         raise format_errors(errors)
-    combined = {what.key_alias: what.alias for what in known.values() if what.key_alias}
+    combined = {what.kept_in: what.alias for what in known.values() if what.kept_in}
     first = default_key(known)
     required = sorted(key for key in values if key in known and known[key].required)
     done = set(skip)

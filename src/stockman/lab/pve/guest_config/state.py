@@ -5,10 +5,12 @@ What needs the formats imports them when it is called: a lab starts without.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stockman.lab.core.state import state
 
 
-@dataclass(slots=True)
+@state
 class GuestConfig:
     """Values of a guest as text, by key."""
 

@@ -14,7 +14,7 @@ from stockman.lab.pve.formats.sizes import GIB
 from stockman.lab.pve.formats.volume_name import storage_of
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.keys import is_indexed
-from stockman.lab.pve.lxc.creating import forget
+from stockman.lab.pve.guest_ids import forget
 from stockman.lab.pve.lxc.volumes import copied, existing, has_feature, linked, mounts_of, shelf_of
 from stockman.lab.pve.qemu.shelf import Shelf
 from stockman.lab.pve.workers import Job, Work, register

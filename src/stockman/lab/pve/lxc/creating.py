@@ -18,7 +18,7 @@ from stockman.lab.pve.guest_config.change import Change
 from stockman.lab.pve.guest_config.container_update import plan_container_update
 from stockman.lab.pve.guest_config.state import GuestConfig
 from stockman.lab.pve.guest_config.surroundings import Surroundings
-from stockman.lab.pve.host import Host
+from stockman.lab.pve.guest_ids import forget
 from stockman.lab.pve.lxc.power import Start
 from stockman.lab.pve.lxc.volumes import MountMaker, mounts_of, shelf_of
 from stockman.lab.pve.qemu.file_lock import GuestWork, host_of
@@ -33,31 +33,6 @@ _COMPRESSIONS = {"gz": "-z", "bz2": "-j", "xz": "-J", "zst": "--zstd"}
 _PACKED = re.compile(r"\.tar(?:\.([^.]+))?$", re.IGNORECASE)
 _UNPACKED_SHARE = 3
 """How much larger a system is than its archive."""
-
-
-def refuse_taken(cluster: Cluster, vmid: int) -> None:
-    """Refuse an id that a guest has."""
-    taken = cluster.state.guests.get(vmid)
-    if taken is not None:
-        kind = "VM" if taken.kind == "qemu" else "CT"
-        raise die(f"{kind} {vmid} already exists on node '{taken.node}'")
-
-
-def reserve(cluster: Cluster, host: Host, vmid: int) -> Guest:
-    """Take an id for a new container."""
-    refuse_taken(cluster, vmid)
-    guest = Guest(vmid, "lxc", host.name, GuestConfig(values={"lock": "create"}))
-    guest.changed_at = cluster.now
-    cluster.state.guests[vmid] = guest
-    cluster.changed()
-    return guest
-
-
-def forget(cluster: Cluster, vmid: int) -> None:
-    """Let an id go."""
-    cluster.state.guest_firewalls.pop(vmid, None)
-    if cluster.state.guests.pop(vmid, None) is not None:
-        cluster.changed()
 
 
 def first_values(cluster: Cluster, vmid: int, settings: dict[str, str]) -> dict[str, str]:

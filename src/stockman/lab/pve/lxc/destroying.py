@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from stockman.lab.pve import space
-from stockman.lab.pve.access.acl import forget_path
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.errors import ApiError, die
 from stockman.lab.pve.guest import Guest
-from stockman.lab.pve.lxc.creating import forget
+from stockman.lab.pve.guest_ids import forget
+from stockman.lab.pve.guest_traces import forget_traces, refuse_needed
 from stockman.lab.pve.lxc.power import power_off
 from stockman.lab.pve.lxc.volumes import CONTENT, shelf_of, volumes_of
-from stockman.lab.pve.qemu.destroying import refuse_replicated, replication_jobs
 from stockman.lab.pve.qemu.file_lock import GuestWork
 from stockman.lab.pve.qemu.shelf import Shelf
 from stockman.lab.pve.workers import Job, register
@@ -27,11 +26,7 @@ def check(cluster: Cluster, guest: Guest, *, purge: bool, force: bool) -> None:
         raise die(f"can't remove CT {vmid} - protection mode enabled")
     cluster.refuse_locked(guest)
     if not purge:
-        if f"ct:{vmid}" in cluster.state.ha_resources:
-            raise die(
-                f"unable to remove CT {vmid} - used in HA resources and purge parameter not set."
-            )
-        refuse_replicated(cluster, vmid)
+        refuse_needed(cluster, guest)
     if guest.is_running and not force:
         raise die(f"unable to destroy CT {vmid} - container is running")
 
@@ -60,14 +55,7 @@ class Destroy(GuestWork):
                 job.log(f"ignore deletion of '{volid}', CT {vmid} isn't the owner!")
         if job.arguments.get("unreferenced"):
             _free_unreferenced(job, shelf)
-        forget_path(cluster.state.access, f"/vms/{vmid}")
-        for pool in cluster.state.resource_pools.values():
-            if vmid in pool.guests:
-                pool.guests.remove(vmid)
-        cluster.state.guest_firewalls.pop(vmid, None)
-        if job.arguments.get("purge"):
-            job.log(f"purging CT {vmid} from related configurations..")
-            _purge(job, vmid)
+        forget_traces(job, guest)
         forget(cluster, vmid)
 
     def _check(self, job: Job, guest: Guest) -> None:
@@ -92,18 +80,3 @@ def _free_unreferenced(job: Job, shelf: Shelf) -> None:
                 shelf.free(volume.id)
             except ApiError as error:
                 job.warn(error.message)
-
-
-def _purge(job: Job, vmid: int) -> None:
-    state = job.cluster.state
-    for replicated in replication_jobs(job.cluster, vmid):
-        del state.replication[replicated]
-    for section in state.backup_jobs.values():
-        listed = section.options.get("vmid", "").split(",")
-        if str(vmid) in listed:
-            section.options["vmid"] = ",".join(one for one in listed if one != str(vmid))
-    if state.ha_resources.pop(f"ct:{vmid}", None) is not None:
-        for rule in state.ha_rules.values():
-            members = rule.options.get("resources", "").split(",")
-            rule.options["resources"] = ",".join(one for one in members if one != f"ct:{vmid}")
-        job.log(f"NOTE: removed CT {vmid} from HA resource configuration.")

@@ -13,6 +13,8 @@ from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.keys import index_of
 
 _DEFAULT_MTU = 1500
+NETWORK_AT = "network_at"
+"""When a container brings its links up. Not there: it has."""
 
 
 @dataclass(slots=True)
@@ -53,6 +55,8 @@ def interfaces_of(cluster: Cluster, guest: Guest) -> list[Interface]:
         if number is not None
     }
     found = [Interface("lo", "00:00:00:00:00:00", ["127.0.0.1/8", "::1/128"])]
+    if cluster.now < float(str(guest.inside.get(NETWORK_AT, 0.0))):
+        return found
     return found + [_linked(cluster, number, cards[number]) for number in sorted(cards)]
 
 
@@ -64,7 +68,7 @@ def _linked(cluster: Cluster, number: int, card: ContainerNic) -> Interface:
         bridge=card.bridge,
         vlan=card.tag,
         model="veth",
-        is_linked=options.get("link_down") != "1",
+        is_linked=not card.is_down,
         mtu=int(options.get("mtu", str(_DEFAULT_MTU))),
     )
     link = Interface(card.name, card.mac.lower())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from stockman.lab.core.faults import Effect, Point
+from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.pve import workers
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.errors import die
@@ -14,6 +14,7 @@ from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.container_update import apply_container_pending
 from stockman.lab.pve.guest_config.keys import is_indexed
 from stockman.lab.pve.guest_config.surroundings import Surroundings
+from stockman.lab.pve.lxc.interfaces import NETWORK_AT
 from stockman.lab.pve.lxc.volumes import MountMaker, existing, free_all, mounts_of, shelf_of
 from stockman.lab.pve.qemu.file_lock import GuestWork, refuse_locked
 from stockman.lab.pve.workers import Job, register
@@ -22,6 +23,7 @@ _START, _STOP, _SHUTDOWN = (0.5, 2.0), (0.5, 1.5), (1.0, 5.0)
 _TIMEOUT = 60
 _NOBODY = "startup for container '{vmid}' failed"
 _GAVE_UP = "_gave_up"
+_FOR_GOOD = 1e12
 
 
 def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None]) -> None:
@@ -52,11 +54,17 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None]) -> None
     host.next_pid += 1
     guest.status, guest.paused, guest.pid = "running", False, host.next_pid
     guest.started_at = guest.changed_at = cluster.now
+    guest.inside = {} if fault is None else {NETWORK_AT: _network_at(cluster, fault)}
+
+
+def _network_at(cluster: Cluster, fault: Fault) -> float:
+    return cluster.now + (fault.seconds if fault.effect is Effect.DELAY else _FOR_GOOD)
 
 
 def power_off(cluster: Cluster, guest: Guest) -> None:
     """Stop a container at once."""
     guest.status, guest.paused, guest.pid, guest.started_at = "stopped", False, 0, 0.0
+    guest.inside = {}
     guest.changed_at = cluster.now
 
 
@@ -73,7 +81,7 @@ def _facts(guest: Guest) -> dict[str, object]:
 def seconds_to_shut_down(cluster: Cluster, guest: Guest) -> float | None:
     """How long a container takes once it is asked to stop. None: it does not care."""
     fault = cluster.fault(Point.SHUTDOWN, _facts(guest))
-    if fault is not None and fault.effect is not Effect.DELAY:
+    if fault is not None and fault.effect is Effect.HANG:
         return None
     late = fault.seconds if fault is not None else 0.0
     return cluster.around.dice.between(*_SHUTDOWN) + late
@@ -117,7 +125,7 @@ class Stop(GuestWork):
 
     def begin(self, job: Job) -> float:
         if job.arguments.pop("overrule-shutdown", 0):
-            _overrule(job)
+            workers.overrule(job, "vzshutdown")
         return super().begin(job)
 
     def check(self, job: Job, guest: Guest) -> float:
@@ -126,18 +134,6 @@ class Stop(GuestWork):
 
     def do(self, job: Job, guest: Guest) -> None:
         power_off(job.cluster, guest)
-
-
-def _overrule(job: Job) -> None:
-    waiting = [
-        task.upid
-        for task in job.cluster.state.tasks.values()
-        if task.is_running and task.type == "vzshutdown" and task.id == job.task.id
-    ]
-    for upid in waiting:
-        workers.stop(job.cluster, upid)
-    if waiting:
-        job.log(f"overruled vzshutdown tasks: {', '.join(waiting)}")
 
 
 @register

@@ -29,11 +29,13 @@ def asked(call: Call, command: str, question: Callable[[Ask], object]) -> object
     fault = call.cluster.fault(Point.AGENT, facts)
     if fault is not None and fault.effect is Effect.DELAY:
         return Deferred(fault.seconds, lambda: _answer(call, guest, question))
-    if fault is not None:
-        return Deferred(_PING, _silence(call.cluster.raise_fault(fault, _NOT_RUNNING)))
     if not _is_there(call, guest):
         return Deferred(_PING, _silence(die(_NOT_RUNNING)))
-    return _answer(call, guest, question)
+    if fault is None:
+        return _answer(call, guest, question)
+    if fault.effect is Effect.DO_THEN_FAIL:
+        _answer(call, guest, question)
+    return Deferred(_PING, _silence(call.cluster.raise_fault(fault, _NOT_RUNNING)))
 
 
 def _is_there(call: Call, guest: Guest) -> bool:

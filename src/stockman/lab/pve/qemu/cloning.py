@@ -17,7 +17,8 @@ from stockman.lab.pve.formats.volume_name import storage_of
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.creation import cloned_machine
 from stockman.lab.pve.guest_config.state import GuestConfig
-from stockman.lab.pve.qemu.creating import forget, maker_of
+from stockman.lab.pve.guest_ids import forget
+from stockman.lab.pve.qemu.creating import maker_of
 from stockman.lab.pve.qemu.drives import CLOUD_INIT_SIZE, free_all, stored_drive
 from stockman.lab.pve.qemu.file_lock import GuestWork, host_of
 from stockman.lab.pve.qemu.power import shelf_of

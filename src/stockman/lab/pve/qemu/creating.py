@@ -14,8 +14,8 @@ from stockman.lab.pve.formats.sizes import GIB
 from stockman.lab.pve.formats.tags import print_tags
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.creation import Maker, new_machine
-from stockman.lab.pve.guest_config.state import GuestConfig, has_cloud_init
-from stockman.lab.pve.host import Host
+from stockman.lab.pve.guest_config.state import has_cloud_init
+from stockman.lab.pve.guest_ids import forget
 from stockman.lab.pve.qemu.drives import DriveMaker, asked_drive
 from stockman.lab.pve.qemu.file_lock import GuestWork
 from stockman.lab.pve.qemu.power import power_on, shelf_of
@@ -28,27 +28,6 @@ _START = (1.0, 3.0)
 _IMPORT_A_GIB = (0.5, 2.0)
 _MADE = "made"
 _CREATED = "created"
-
-
-def reserve(cluster: Cluster, host: Host, vmid: int) -> Guest:
-    """Take an id for a new machine."""
-    taken = cluster.state.guests.get(vmid)
-    if taken is not None:
-        kind = "VM" if taken.kind == "qemu" else "CT"
-        raise die(
-            f"unable to create VM {vmid} - {kind} {vmid} already exists on node '{taken.node}'"
-        )
-    guest = Guest(vmid, "qemu", host.name, GuestConfig(values={"lock": "create"}))
-    guest.changed_at = cluster.now
-    cluster.state.guests[vmid] = guest
-    cluster.changed()
-    return guest
-
-
-def forget(cluster: Cluster, vmid: int) -> None:
-    """Let an id go."""
-    if cluster.state.guests.pop(vmid, None) is not None:
-        cluster.changed()
 
 
 @register

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from stockman.lab.pve import space
-from stockman.lab.pve.access.acl import forget_path
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.errors import ApiError, die
 from stockman.lab.pve.formats.drive_names import is_unused
 from stockman.lab.pve.guest import Guest
-from stockman.lab.pve.qemu.creating import forget
+from stockman.lab.pve.guest_ids import forget
+from stockman.lab.pve.guest_traces import forget_traces, refuse_needed
 from stockman.lab.pve.qemu.drives import disks_of
 from stockman.lab.pve.qemu.file_lock import GuestWork, refuse_locked
 from stockman.lab.pve.qemu.power import shelf_of
@@ -25,27 +25,9 @@ def check(cluster: Cluster, guest: Guest, *, purge: bool) -> None:
     if guest.config.values.get("protection") == "1":
         raise die(f"can't remove VM {guest.vmid} - protection mode enabled")
     if not purge:
-        if f"vm:{guest.vmid}" in cluster.state.ha_resources:
-            raise die(
-                f"unable to remove VM {guest.vmid} - used in HA resources and purge parameter"
-                " not set."
-            )
-        refuse_replicated(cluster, guest.vmid)
+        refuse_needed(cluster, guest)
     if guest.is_running:
         raise die(f"VM {guest.vmid} is running - destroy failed")
-
-
-def refuse_replicated(cluster: Cluster, vmid: int) -> None:
-    """Refuse a guest that is replicated to another host."""
-    for job in replication_jobs(cluster, vmid):
-        raise die(
-            f"There is a replication job '{job}' for guest '{vmid}' - Please remove that first."
-        )
-
-
-def replication_jobs(cluster: Cluster, vmid: int) -> list[str]:
-    """Jobs that replicate a guest, by id."""
-    return [job for job in cluster.state.replication if job.rpartition("-")[0] == str(vmid)]
 
 
 @register
@@ -70,14 +52,7 @@ class Destroy(GuestWork):
         if job.arguments.get("unreferenced"):
             for volid in _unreferenced(shelf):
                 _free(job, shelf, volid)
-        forget_path(cluster.state.access, f"/vms/{guest.vmid}")
-        for pool in cluster.state.resource_pools.values():
-            if guest.vmid in pool.guests:
-                pool.guests.remove(guest.vmid)
-        cluster.state.guest_firewalls.pop(guest.vmid, None)
-        if job.arguments.get("purge"):
-            job.log(f"purging VM {guest.vmid} from related configurations..")
-            _purge(job, guest.vmid)
+        forget_traces(job, guest)
         forget(cluster, guest.vmid)
 
 
@@ -118,18 +93,3 @@ def _free(job: Job, shelf: Shelf, volid: str) -> None:
         shelf.free(volid)
     except ApiError as error:
         job.warn(f"Could not remove disk '{volid}', check manually: {error.message}")
-
-
-def _purge(job: Job, vmid: int) -> None:
-    state = job.cluster.state
-    for replicated in replication_jobs(job.cluster, vmid):
-        del state.replication[replicated]
-    for section in state.backup_jobs.values():
-        listed = section.options.get("vmid", "").split(",")
-        if str(vmid) in listed:
-            section.options["vmid"] = ",".join(one for one in listed if one != str(vmid))
-    if state.ha_resources.pop(f"vm:{vmid}", None) is not None:
-        for rule in state.ha_rules.values():
-            members = rule.options.get("resources", "").split(",")
-            rule.options["resources"] = ",".join(one for one in members if one != f"vm:{vmid}")
-        job.log(f"NOTE: removed VM {vmid} from HA resource configuration.")

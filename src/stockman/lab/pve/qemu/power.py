@@ -75,7 +75,7 @@ def boot(cluster: Cluster, guest: Guest) -> None:
         raise cluster.raise_fault(fault, START_FAILED)
     before = cluster.around.systems.loaded(guest.inside)
     guest.inside = {}
-    if fault is not None and fault.effect in (Effect.HANG, Effect.CLAIM):
+    if fault is not None and fault.effect is Effect.HANG:
         return
     view = guest_view(cluster, guest)
     system = cluster.around.systems.booting(view)
@@ -108,7 +108,7 @@ def notice_change(cluster: Cluster, guest: Guest) -> None:
 def seconds_to_shut_down(cluster: Cluster, guest: Guest) -> float | None:
     """How long a machine takes after its button was pressed. None: it does not care."""
     fault = cluster.fault(Point.SHUTDOWN, _facts(guest))
-    if fault is not None and fault.effect is not Effect.DELAY:
+    if fault is not None and fault.effect is Effect.HANG:
         return None
     system = system_in(cluster, guest)
     if system is None:

@@ -56,8 +56,8 @@ class Stop(GuestWork):
     name: ClassVar[str] = "qemu.stop"
 
     def begin(self, job: Job) -> float:
-        if _flag(job, "overrule-shutdown"):
-            _overrule(job)
+        if job.arguments.pop("overrule-shutdown", 0):
+            workers.overrule(job, "qmshutdown")
         return super().begin(job)
 
     def check(self, job: Job, guest: Guest) -> float:
@@ -68,20 +68,6 @@ class Stop(GuestWork):
 
     def do(self, job: Job, guest: Guest) -> None:
         power_off(job.cluster, guest)
-
-
-def _overrule(job: Job) -> None:
-    """Kill workers that wait for the machine to shut down."""
-    job.arguments["overrule-shutdown"] = 0
-    waiting = [
-        task.upid
-        for task in job.cluster.state.tasks.values()
-        if task.is_running and task.type == "qmshutdown" and task.id == job.task.id
-    ]
-    for upid in waiting:
-        workers.stop(job.cluster, upid)
-    if waiting:
-        job.log(f"overruled qmshutdown tasks: {', '.join(waiting)}")
 
 
 @register

@@ -156,7 +156,7 @@ def _struck(job: Job) -> bool:
 
 def _remember(job: Job, fault: Fault) -> None:
     match fault.effect:
-        case Effect.DO_THEN_FAIL | Effect.DO_THEN_CUT:
+        case Effect.DO_THEN_FAIL:
             job.arguments["_then"] = fault.message or _FAILED
         case Effect.DELAY:
             job.arguments["_slow"] = fault.seconds

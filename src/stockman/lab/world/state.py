@@ -1,0 +1,43 @@
+"""All that is to be known of a world: what its file holds."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from stockman.lab.core.dice import Dice
+from stockman.lab.core.faults import Faults
+from stockman.lab.core.state import state
+from stockman.lab.core.timeline import TimelineState
+from stockman.lab.guest.network import Pools
+from stockman.lab.images.blobs import Blobs
+from stockman.lab.pve.cluster_state import ClusterState
+
+VERSION = 1
+
+
+@state
+class Memory:
+    """What a world was like when a fault began that lies about it."""
+
+    at: float
+    state: object
+    """A `WorldState` as JSON, without bytes."""
+    blobs: list[str] = field(default_factory=list)
+    """Bytes that are held for it, by their names."""
+
+
+@state
+class WorldState:
+    """All that a world is; what a state file holds."""
+
+    timeline: TimelineState
+    dice: Dice
+    version: int = VERSION
+    faults: Faults = field(default_factory=Faults)
+    blobs: Blobs = field(default_factory=Blobs)
+    network: Pools = field(default_factory=Pools)
+    clusters: dict[str, ClusterState] = field(default_factory=dict)
+    repositories: dict[str, str] = field(default_factory=dict)
+    """Where Git repositories really are, by the URLs that files name."""
+    memories: dict[int, Memory] = field(default_factory=dict)
+    """By the numbers of faults."""
