@@ -28,9 +28,11 @@ TOKEN = "the-token-of-a-test"
 class ApiServer:
     """The server, and kubectl as its administrator."""
 
-    def __init__(self, kubectl: Path, config: Path) -> None:
+    def __init__(self, kubectl: Path, config: Path, etcd: str) -> None:
         self._kubectl = kubectl
         self._config = config
+        self.etcd = etcd
+        """The address of the etcd below it."""
 
     def ask(self, *command: str | Path, text: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -56,24 +58,16 @@ def api_server(place: Path, real_tool: RealTool) -> Iterator[ApiServer]:
     text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     (place / "sa.key").write_bytes(text)
     (place / "tokens.csv").write_text(f'{TOKEN},admin,admin,"system:masters"\n')
-    etcd, peers, port = _free_port(), _free_port(), _free_port()
+    port = _free_port()
     config = place / "kubeconfig"
     config.write_text(_kubeconfig(port))
     with ExitStack() as stack:
-        stack.enter_context(
-            _running(
-                place / "etcd.log",
-                *(real_tool("etcd"), "--data-dir", place / "etcd", "--unsafe-no-fsync"),
-                *("--listen-client-urls", f"http://127.0.0.1:{etcd}"),
-                *("--advertise-client-urls", f"http://127.0.0.1:{etcd}"),
-                *("--listen-peer-urls", f"http://127.0.0.1:{peers}"),
-            )
-        )
+        etcd = stack.enter_context(etcd_server(place, real_tool))
         stack.enter_context(
             _running(
                 place / "apiserver.log",
                 real_tool("kube-apiserver"),
-                f"--etcd-servers=http://127.0.0.1:{etcd}",
+                f"--etcd-servers={etcd}",
                 "--bind-address=127.0.0.1",
                 "--advertise-address=127.0.0.1",
                 f"--secure-port={port}",
@@ -87,11 +81,24 @@ def api_server(place: Path, real_tool: RealTool) -> Iterator[ApiServer]:
                 "--disable-admission-plugins=ServiceAccount",
             )
         )
-        found = ApiServer(real_tool("kubectl"), config)
+        found = ApiServer(real_tool("kubectl"), config, etcd)
         end = CLOCK.now() + LONGEST_START
         while found.ask("get", "--raw", "/readyz").stdout != "ok":
             assert CLOCK.now() < end, (place / "apiserver.log").read_text()[-2000:]
         yield found
+
+
+@contextmanager
+def etcd_server(place: Path, real_tool: RealTool) -> Iterator[str]:
+    """An etcd while it runs, by its address; it goes on with the data that it finds."""
+    clients, peers = (f"http://127.0.0.1:{_free_port()}" for _ in range(2))
+    with _running(
+        place / "etcd.log",
+        *(real_tool("etcd"), "--data-dir", place / "etcd", "--unsafe-no-fsync"),
+        *("--listen-client-urls", clients, "--advertise-client-urls", clients),
+        *("--listen-peer-urls", peers),
+    ):
+        yield clients
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""etcd on disk: bbolt files, snapshots, revisions, records. Pure: bytes in, bytes out."""

@@ -1,0 +1,1 @@
+"""Objects of Kubernetes as a kube-apiserver keeps them in etcd."""

@@ -1,0 +1,109 @@
+"""Under which keys of etcd a kube-apiserver keeps objects."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+PREFIX = "/registry/"
+
+_RENAMED = {
+    "nodes": "minions",
+    "services": "services/specs",
+    "endpoints": "services/endpoints",
+    "replicationcontrollers": "controllers",
+    "ingresses": "ingress",
+}
+_NAMED_BACK = {place: resource for resource, place in _RENAMED.items()}
+_WITH_GROUP = {
+    "customresourcedefinitions": "apiextensions.k8s.io",
+    "apiservices": "apiregistration.k8s.io",
+}
+_INTERNAL = frozenset({"ranges", "masterleases", "peerserverleases"})
+_CLUSTER_WIDE = frozenset(
+    {
+        "certificatesigningrequests",
+        "clusterrolebindings",
+        "clusterroles",
+        "clustertrustbundles",
+        "csidrivers",
+        "csinodes",
+        "deviceclasses",
+        "flowschemas",
+        "ingressclasses",
+        "ipaddresses",
+        "minions",
+        "mutatingadmissionpolicies",
+        "mutatingadmissionpolicybindings",
+        "mutatingwebhookconfigurations",
+        "namespaces",
+        "persistentvolumes",
+        "priorityclasses",
+        "prioritylevelconfigurations",
+        "resourceslices",
+        "runtimeclasses",
+        "servicecidrs",
+        "storageclasses",
+        "storageversionmigrations",
+        "storageversions",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+        "validatingwebhookconfigurations",
+        "volumeattachments",
+        "volumeattributesclasses",
+    }
+)
+
+
+class ObjectKey(NamedTuple):
+    """An object by what it is; empty where it has no namespace, or no group in its key."""
+
+    resource: str
+    """Lower-case plural, as in `kubectl get`: `nodes`, not `minions`."""
+    name: str
+    namespace: str = ""
+    group: str = ""
+    """Of custom resources alone: keys of built-in kinds leave it out."""
+
+    @property
+    def key(self) -> bytes:
+        """The key in etcd."""
+        group = self.group or _WITH_GROUP.get(self.resource, "")
+        place = self.resource if group else _RENAMED.get(self.resource, self.resource)
+        parts = (group, place, self.namespace, self.name)
+        return (PREFIX + "/".join(part for part in parts if part)).encode()
+
+
+def read_object_key(key: bytes) -> ObjectKey | None:
+    """What a key is about; None: no object, but something that servers keep for themselves."""
+    try:
+        text = key.decode()
+    except UnicodeDecodeError:
+        return None
+    if not text.startswith(PREFIX):
+        return None
+    first, *rest = text.removeprefix(PREFIX).split("/")
+    if first in _INTERNAL or not rest or not all((first, *rest)):
+        return None
+    if "." in first:
+        return _with_group(first, rest)
+    if first == "services" and len(rest) > 1:
+        first, rest = f"services/{rest[0]}", rest[1:]
+    resource = _NAMED_BACK.get(first, first)
+    match rest:
+        case [name] if first in _CLUSTER_WIDE:
+            return ObjectKey(resource, name)
+        case [namespace, name] if first not in _CLUSTER_WIDE:
+            return ObjectKey(resource, name, namespace)
+        case [name]:
+            return ObjectKey(resource, name)
+    return None
+
+
+def _with_group(group: str, rest: list[str]) -> ObjectKey | None:
+    match rest:
+        case [resource, name]:
+            kept = "" if _WITH_GROUP.get(resource) == group else group
+            return ObjectKey(resource, name, group=kept)
+        case [resource, namespace, name]:
+            return ObjectKey(resource, name, namespace, group)
+    return None

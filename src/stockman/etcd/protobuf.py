@@ -1,0 +1,91 @@
+"""As much of the wire format of Protocol Buffers as records of etcd and Kubernetes need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from stockman.etcd.errors import BrokenDatabase
+
+Field: TypeAlias = tuple[int, int | bytes]
+"""Number and value of a field: a number, or the bytes of a text or of a message."""
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_LONGEST_VARINT = 10
+_MASK = (1 << 64) - 1
+_SMALL = tuple(bytes([number]) for number in range(0x80))
+
+
+def varint(number: int) -> bytes:
+    """A number, seven bits a byte. Negative ones are those of 64 bits."""
+    if 0 <= number < len(_SMALL):
+        return _SMALL[number]
+    number &= _MASK
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    found.append(number)
+    return bytes(found)
+
+
+def number_field(field: int, number: int) -> bytes:
+    """A field of a number; nothing where that is zero."""
+    return varint(field << 3 | _VARINT) + varint(number) if number else b""
+
+
+def bytes_field(field: int, content: bytes) -> bytes:
+    """A field of bytes; nothing where there are none."""
+    return varint(field << 3 | _BYTES) + varint(len(content)) + content if content else b""
+
+
+def fields(message: bytes) -> Iterator[Field]:
+    """The fields of a message in their order; raises `BrokenDatabase`."""
+    place, end = 0, len(message)
+    while place < end:
+        tag, place = read_varint(message, place)
+        number, kind = tag >> 3, tag & 7
+        if not number:
+            raise BrokenDatabase("a message has a field without a number")
+        if kind == _VARINT:
+            value, place = read_varint(message, place)
+            yield number, value
+            continue
+        if kind == _BYTES:
+            length, place = read_varint(message, place)
+        elif kind in (_FIXED64, _FIXED32):
+            length = 8 if kind == _FIXED64 else 4
+        else:
+            raise BrokenDatabase(f"a message has a field of kind {kind}")
+        if place + length > end:
+            raise BrokenDatabase("a message is cut")
+        content = message[place : place + length]
+        place += length
+        yield number, content if kind == _BYTES else int.from_bytes(content, "little")
+
+
+def read_varint(message: bytes, place: int) -> tuple[int, int]:
+    """A number, and where what follows it begins."""
+    found = shift = 0
+    for octet in message[place : place + _LONGEST_VARINT]:
+        place += 1
+        found |= (octet & 0x7F) << shift
+        if octet < 0x80:
+            return found & _MASK, place
+        shift += 7
+    raise BrokenDatabase("a message is cut within a number")
+
+
+def signed(number: int) -> int:
+    """A number of 64 bits that may be negative."""
+    return number - (1 << 64) if number >> 63 else number
+
+
+def text(content: int | bytes) -> str:
+    """A text; raises `BrokenDatabase` where it is none."""
+    if isinstance(content, int):
+        raise BrokenDatabase("a message has a number where a text belongs")
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise BrokenDatabase("a message has a text that is no UTF-8") from None

@@ -1,0 +1,135 @@
+"""Records of etcd: under which revision something was put or deleted, and what."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from stockman.etcd.errors import BrokenDatabase
+from stockman.etcd.protobuf import bytes_field, fields, number_field, read_varint, signed
+
+_REVISION = struct.Struct(">QcQ")
+_SEPARATOR = b"_"
+_TOMBSTONE = b"t"
+_MORE = 0x80
+_KEY_TAG = 0x0A
+_TAGS = (_KEY_TAG, 0x2A, 0x10, 0x18, 0x20, 0x30)
+"""What each field of a `KeyValue` begins with: number and kind."""
+_BYTES_TAGS = _TAGS[:2]
+_NUMBER_TAGS = _TAGS[2:]
+_EMPTY = (b"", b"", 0, 0, 0, 0)
+
+
+class Revision(NamedTuple):
+    """A transaction, and which of its changes."""
+
+    main: int
+    sub: int = 0
+    is_tombstone: bool = False
+
+    @property
+    def key(self) -> bytes:
+        """As it stands in the bucket `key`."""
+        found = _REVISION.pack(self.main, _SEPARATOR, self.sub)
+        return found + _TOMBSTONE if self.is_tombstone else found
+
+
+class KeyValue(NamedTuple):
+    """A key with its value, and how both came about."""
+
+    key: bytes
+    value: bytes = b""
+    create_revision: int = 0
+    mod_revision: int = 0
+    version: int = 0
+    lease: int = 0
+
+    @property
+    def encoded(self) -> bytes:
+        """As etcd writes it: fields by number, none that is empty."""
+        return (
+            bytes_field(1, self.key)
+            + number_field(2, self.create_revision)
+            + number_field(3, self.mod_revision)
+            + number_field(4, self.version)
+            + bytes_field(5, self.value)
+            + number_field(6, self.lease)
+        )
+
+
+class Record(NamedTuple):
+    """One entry of the bucket `key`; of a tombstone, only the key is known."""
+
+    revision: Revision
+    content: KeyValue
+
+
+def read_revision(key: bytes) -> Revision:
+    """The revision that a key of the bucket `key` is; raises `BrokenDatabase`."""
+    size = len(key)
+    is_tombstone = size == _REVISION.size + 1 and key.endswith(_TOMBSTONE)
+    if size != _REVISION.size and not is_tombstone:
+        raise BrokenDatabase(f"a key of {size} bytes is no revision")
+    main, separator, sub = _REVISION.unpack_from(key)
+    if separator != _SEPARATOR:
+        raise BrokenDatabase("a key without its separator is no revision")
+    return Revision(main, sub, is_tombstone)
+
+
+def read_key_value(message: bytes) -> KeyValue:
+    """What a value of the bucket `key` holds; raises `BrokenDatabase`."""
+    found: dict[int, bytes | int] = {}
+    place, end = 0, len(message)
+    while place < end:
+        tag = message[place]
+        number, place = _number(message, place + 1)
+        if tag in _BYTES_TAGS:
+            behind = place + number
+            if not place <= behind <= end:
+                raise BrokenDatabase("a record is cut")
+            found[tag] = message[place:behind]
+            place = behind
+        elif tag in _NUMBER_TAGS:
+            found[tag] = number
+        else:
+            return _read_unusual(message)
+    return KeyValue(*map(found.get, _TAGS, _EMPTY))  # type: ignore[arg-type]
+
+
+def _number(message: bytes, place: int) -> tuple[int, int]:
+    """A number, which has one byte most of the time, and where what follows it begins."""
+    octet = message[place] if place < len(message) else _MORE
+    if octet < _MORE:
+        return octet, place + 1
+    number, place = read_varint(message, place)
+    return signed(number), place
+
+
+def _read_unusual(message: bytes) -> KeyValue:
+    """A record with fields that etcd does not write."""
+    texts = {1: b"", 5: b""}
+    numbers = {2: 0, 3: 0, 4: 0, 6: 0}
+    for number, value in fields(message):
+        if isinstance(value, bytes):
+            if number in numbers:
+                raise BrokenDatabase("a record has bytes where a number belongs")
+            texts[number] = value
+        else:
+            if number in texts:
+                raise BrokenDatabase("a record has a number where bytes belong")
+            numbers[number] = signed(value)
+    return KeyValue(texts[1], texts[5], numbers[2], numbers[3], numbers[4], numbers[6])
+
+
+def read_user_key(message: bytes) -> bytes:
+    """The key alone that a value of the bucket `key` is about."""
+    if message[:1] == bytes([_KEY_TAG]):
+        length, begin = read_varint(message, 1)
+        if begin + length <= len(message):
+            return message[begin : begin + length]
+    return read_key_value(message).key
+
+
+def read_record(key: bytes, value: bytes) -> Record:
+    """An entry of the bucket `key`; raises `BrokenDatabase`."""
+    return Record(read_revision(key), read_key_value(value))

@@ -1,0 +1,100 @@
+"""Snapshots of etcd: a database with its SHA-256 behind it, written and read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from stockman.etcd.bbolt.reading import Bolt, Content
+from stockman.etcd.bbolt.writing import Entries, written, written_size
+from stockman.etcd.buckets import KEY, Beside, read_beside
+from stockman.etcd.errors import MissingChecksum, WrongChecksum
+from stockman.etcd.records import Record, read_record, read_revision
+
+CHECKSUM_SIZE = 32
+_BLOCK = 512
+_READ = 1 << 20
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """What a database of etcd holds: records as they stand in it, and all that is beside them."""
+
+    revisions: Sequence[bytes] = ()
+    """Keys of the bucket `key`, ascending."""
+    values: Sequence[bytes] = ()
+    """Of each, what was put or deleted."""
+    beside: Beside = field(default_factory=Beside)
+
+    @property
+    def revision(self) -> int:
+        """The newest revision that was ever given."""
+        last = read_revision(self.revisions[-1]).main if self.revisions else 0
+        beside = self.beside
+        return max(last, beside.scheduled_compaction, beside.finished_compaction)
+
+    def records(self) -> Iterator[Record]:
+        """All records, by revision; raises `BrokenDatabase`."""
+        return map(read_record, self.revisions, self.values)
+
+    def buckets(self) -> dict[bytes, Entries]:
+        """The ten buckets."""
+        found = {name: Entries.of(content) for name, content in self.beside.buckets().items()}
+        return found | {KEY: Entries(self.revisions, self.values)}
+
+
+def snapshot_pieces(snapshot: Snapshot) -> Iterator[bytes]:
+    """The file of a snapshot, piece by piece and in order."""
+    checksum = hashlib.sha256()
+    for piece in written(snapshot.buckets()):
+        checksum.update(piece)
+        yield piece
+    yield checksum.digest()
+
+
+def snapshot_size(snapshot: Snapshot) -> int:
+    """How many bytes the file of a snapshot has."""
+    return written_size(snapshot.buckets()) + CHECKSUM_SIZE
+
+
+def has_checksum(size: int) -> bool:
+    """Whether a file of so many bytes ends with a check sum."""
+    return size % _BLOCK == CHECKSUM_SIZE
+
+
+def read_snapshot(content: Content, *, checked: bool = True) -> Snapshot:
+    """What a file holds; `checked`: its check sum has to be there and to be right.
+
+    Unchecked, copies of the file that etcd works on are read too. Raises `BrokenDatabase`.
+    """
+    if checked:
+        check_sum(content)
+    revisions: list[bytes] = []
+    values: list[bytes] = []
+    others: dict[bytes, dict[bytes, bytes]] = {}
+    for name, pairs in opened(content).buckets():
+        if name != KEY:
+            others[name] = dict(pairs)
+            continue
+        for key, value in pairs:
+            revisions.append(key)
+            values.append(value)
+    return Snapshot(revisions, values, read_beside(others))
+
+
+def opened(content: Content) -> Bolt:
+    """The database of a file, with or without a check sum; raises `BrokenDatabase`."""
+    return Bolt(content, len(content) - (CHECKSUM_SIZE if has_checksum(len(content)) else 0))
+
+
+def check_sum(content: Content) -> None:
+    """Raise `MissingChecksum` or `WrongChecksum` unless a file ends with a right check sum."""
+    if not has_checksum(len(content)):
+        raise MissingChecksum("no check sum follows the database")
+    end = len(content) - CHECKSUM_SIZE
+    found = hashlib.sha256()
+    for begin in range(0, end, _READ):
+        found.update(content[begin : min(begin + _READ, end)])
+    if found.digest() != content[end:]:
+        raise WrongChecksum(content[end:], found.digest())

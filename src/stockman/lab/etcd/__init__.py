@@ -1,0 +1,1 @@
+"""A simulated etcd cluster: members, quorum, leader, alarms, and a keyspace with its history."""
