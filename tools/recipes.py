@@ -277,6 +277,7 @@ PROGRAMS: tuple[Program, ...] = (
     _talos_network(),
     # v1.5.0 of the library is listed but has no archive.
     _check("check-schematic", "schematic.go", "github.com/siderolabs/image-factory", "1.4.0"),
+    _check("check-factory", "factory.go", "github.com/siderolabs/image-factory", "1.4.0"),
     _check("check-go-proxmox", "go_proxmox.go", "github.com/luthermonson/go-proxmox", "0.8.0"),
     Program(
         name="check-csi",

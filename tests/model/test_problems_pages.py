@@ -36,6 +36,8 @@ from tests.rendering import problems as rendering_problems
 from tests.rendering.faults import MADE_BY_CALL as RENDERING
 from tests.rendering.templates import problems as template_problems
 from tests.talos import problems as talos_problems
+from tests.talos.api.problems import MADE_BY_CALL as CALLS
+from tests.talos.image_api.problems import MADE_BY_CALL as IMAGES
 from tests.talos.migration.problems import MADE_BY_CALL as MIGRATIONS
 from tests.talos.nocloud.problems import MADE_BY_CALL as NOCLOUD
 from tests.talos.patches.refused import MADE_BY_CALL as PATCHES
@@ -79,6 +81,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **crypto_problems.MADE_BY_CALL,
     **LABS,
     **talos_problems.MADE_BY_CALL,
+    **CALLS,
     **leak_problems.MADE_BY_CALL,
     **secret_troubles.MADE_BY_CALL,
     **catalog_problems.MADE_BY_CALL,
@@ -91,6 +94,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **MACHINES,
     **MIGRATIONS,
     **NOCLOUD,
+    **IMAGES,
     **PRIVATE,
 }
 _PORT = re.compile(r"127\.0\.0\.1:\d+")

@@ -37,8 +37,21 @@ class Rejected(StockmanError):
     """The other side understood the request and refuses it."""
 
 
+class Unsupported(Rejected):
+    """The other side does not know such a request, at least not in its version."""
+
+
 class Unreachable(StockmanError):
     """Nobody answered; the only kind that is worth a second try."""
+
+
+class Busy(Unreachable):
+    """The other side wants to be left alone for a while."""
+
+    def __init__(self, problem: Problem, retry_after: float | None = None) -> None:
+        super().__init__(problem)
+        self.retry_after = retry_after
+        """Seconds, as the other side asks for. None: it does not say."""
 
 
 class Refused(StockmanError):

@@ -16,3 +16,5 @@ Mac = NewType("Mac", str)
 """Lower-case, colon-separated."""
 SchematicId = NewType("SchematicId", str)
 """64 lower-case hex digits: the SHA-256 of the canonical schematic."""
+MachineAddress = NewType("MachineAddress", str)
+"""Where the API of a Talos machine answers: an IP address or a name, without a port."""

@@ -72,6 +72,7 @@ class Connection(Line):
 
     __slots__ = (
         "_body",
+        "_body_size",
         "_phase",
         "_queue",
         "_reader",
@@ -89,6 +90,7 @@ class Connection(Line):
         self._remaining = server.house.requests
         self._request: Request | None = None
         self._body: list[bytes] = []
+        self._body_size = 0
         self._queue = b""
         self._spool: Spool | None = None
 
@@ -209,13 +211,21 @@ class Connection(Line):
             if self._spool is not None:
                 self._read_upload(request, self._spool, read)
             elif read:
-                self._body.append(read)
+                self._take_piece(read)
             else:
                 if self._body:
                     request.body = b"".join(self._body)
                     self._body.clear()
+                    self._body_size = 0
                 self._carry_out(self._server.handler(request))
         return True
+
+    def _take_piece(self, piece: bytes) -> None:
+        """Keep a piece of a body; one in chunks may turn out too large."""
+        self._body.append(piece)
+        self._body_size += len(piece)
+        if self._body_size > self._server.house.body_bytes:
+            self._answer(refusals.refusal(413, "Request Entity Too Large"))
 
     def _read_upload(self, request: Request, spool: Spool, data: bytes) -> None:
         if flaw := spool.take(data):
@@ -243,7 +253,7 @@ class Connection(Line):
 
     def _answer(self, response: Response) -> None:
         keeps_alive = (
-            response.status < 400
+            (response.status < 400 or self._server.house.stays_after_errors)
             and self._remaining > 0
             and not response.close
             and self._request is not None
@@ -265,13 +275,25 @@ class Connection(Line):
 
     def _bytes_of(self, response: Response, *, keeps_alive: bool) -> bytes:
         server, request = self._server, self._request
+        house = server.house
         if request is None:
-            return rendered(response, Manner("1.0", False, "", server.date(), server.house.server))
+            return (house.render or rendered)(
+                response, Manner("1.0", False, "", server.date(), house.server)
+            )
         encoding = ""
-        if len(response.body) > server.house.compress_above:
+        if house.compress_above is not None and len(response.body) > house.compress_above:
             encoding = encoding_of(request.headers.get("accept-encoding", ""))
-        manner = Manner(request.version, keeps_alive, encoding, server.date(), server.house.server)
-        return rendered(response, manner)
+        return (house.render or rendered)(
+            response,
+            Manner(
+                request.version,
+                keeps_alive,
+                encoding,
+                server.date(),
+                house.server,
+                request.method == "HEAD",
+            ),
+        )
 
     def _forget_upload(self) -> None:
         # A handler that is still at work may read the file even though the client has left.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from stockman.model.record import record
 
 if TYPE_CHECKING:
-    from stockman.lab.http.messages import Admission, Request
+    from stockman.lab.http.messages import Admission, Request, Response
+    from stockman.lab.http.writing import Manner
 
 
 class Cancellable(Protocol):
@@ -58,7 +59,18 @@ class House:
     """After how many seconds without a byte a connection ends."""
     connections: int = 500
     """How many are served at a time; others wait, and near it none is kept alive."""
-    compress_above: int = 1024
+    compress_above: int | None = 1024
+    """None: nothing is compressed."""
+    body_types: frozenset[str] | None = frozenset(
+        {"application/x-www-form-urlencoded", "application/json"}
+    )
+    """What bodies may be. None: anything."""
+    takes_chunks: bool = False
+    """Whether a body may come in chunks."""
+    stays_after_errors: bool = False
+    """Whether a connection is kept after an answer with a status from 400 on."""
+    render: Callable[[Response, Manner], bytes] | None = None
+    """How answers are written. None: as the API proxy writes them."""
     admit: Admission = everyone
     """Asked before a body is read, as that is when the real server looks at who asks."""
     is_upload: Callable[[Request], bool] = nowhere

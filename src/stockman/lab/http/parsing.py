@@ -25,7 +25,7 @@ class BadBody(Exception):
 
 def path_of(target: str) -> str:
     """The decoded path of a target."""
-    path = _split(target)[0]
+    path = split_target(target)[0]
     if "%" not in path:
         return path
     return unquote_to_bytes(path).decode("utf-8", "replace")
@@ -36,7 +36,7 @@ def parameters(request: Request) -> Parameters:
 
     A file in a form comes with its fields, and with `filename`; there the form wins.
     """
-    query = decoded_form(_split(request.target)[1])
+    query = decoded_form(split_target(request.target)[1])
     if request.upload is not None:
         query.update(request.upload.fields)
         query["filename"] = request.upload.filename
@@ -112,7 +112,8 @@ def _body(request: Request) -> Parameters:
     return decoded_form(request.body.decode("latin-1"))
 
 
-def _split(target: str) -> tuple[str, str]:
+def split_target(target: str) -> tuple[str, str]:
+    """Path and query of a target, both still encoded; any target has them."""
     if not target.startswith("/"):
         target = _ABSOLUTE.sub("", target, count=1)
     path, _, query = target.partition("#")[0].partition("?")

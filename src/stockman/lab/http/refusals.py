@@ -10,8 +10,6 @@ from stockman.lab.http.messages import Request, Response
 _REQUEST_LINE = re.compile(rb"(?<!\S)(\S++) (\S++) HTTP/(\d+)\.(\d+)")
 _HEADER = re.compile(rb"([^:\s]+)\s*:\s*(.*)")
 _PROXY_URL = re.compile(r"[^/]*@")
-_FORM = "application/x-www-form-urlencoded"
-_BODIES = (_FORM, "application/json")
 
 
 def refusal(status: int, text: str) -> Response:
@@ -96,7 +94,9 @@ def by_head(request: Request, house: House) -> Response | None:
     if request.method not in house.methods:
         return unknown_method(request.method)
     transfer = request.headers.get("transfer-encoding")
-    return transferred(transfer) if transfer else None
+    if not transfer or (house.takes_chunks and transfer.lower() == "chunked"):
+        return None
+    return transferred(transfer)
 
 
 def by_body(request: Request, house: House) -> Response | None:
@@ -108,7 +108,8 @@ def by_body(request: Request, house: House) -> Response | None:
     if int(request.headers["content-length"]) > house.body_bytes:
         return refusal(501, "for data too large")
     kind = request.headers.get("content-type", "")
-    if kind and content_type(kind)[0] not in _BODIES:
+    known = house.body_types
+    if kind and known is not None and content_type(kind)[0] not in known:
         return refusal(506, f"upload 'Content-Type '{kind}' not implemented")
     return None
 

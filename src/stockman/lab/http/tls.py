@@ -27,6 +27,16 @@ class Tls:
         self.ended = False
         """Whether the client said that nothing follows."""
 
+    @property
+    def secured(self) -> bool:
+        """Whether both sides agreed."""
+        return self._secured
+
+    @property
+    def peer_certificate(self) -> bytes | None:
+        """What the client showed, in DER. None: nothing."""
+        return self._session.getpeercert(binary_form=True)
+
     def opened(self, raw: bytes) -> bytes:
         """What the client said; `Broken` where it cannot be understood."""
         self._incoming.write(raw)

@@ -44,6 +44,8 @@ class Manner(NamedTuple):
     """`gzip`, `deflate`, or empty."""
     date: str
     server: str
+    is_head: bool = False
+    """Whether only the head of the answer was asked for."""
 
 
 def rendered(response: Response, manner: Manner) -> bytes:

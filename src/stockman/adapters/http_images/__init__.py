@@ -1,0 +1,1 @@
+"""`ports.Images` over HTTPS."""

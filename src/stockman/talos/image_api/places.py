@@ -1,0 +1,94 @@
+"""Where factories and registries answer: HTTPS, and plain HTTP on this machine only."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from urllib.parse import urlsplit
+
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import MASK
+
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_REFERENCE = re.compile(
+    r"(?P<host>(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?)"
+    rf"/(?P<path>{_PART}(?:/{_PART})*)"
+    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
+)
+
+
+@record
+class Reference:
+    """A container image in a registry."""
+
+    host: str
+    """With a port if it is not the usual one."""
+    path: str
+    what: str
+    """Digest or tag."""
+
+    @property
+    def is_digest(self) -> bool:
+        return ":" in self.what
+
+    @property
+    def manifest_url(self) -> str:
+        return f"{_scheme(self.host)}://{self.host}/v2/{self.path}/manifests/{self.what}"
+
+
+def reference(text: str) -> Reference:
+    """What a text names: `host/path:tag`, `host/path@digest`. `Refused` for others."""
+    found = _REFERENCE.fullmatch(text)
+    if found is None or not (found["tag"] or found["digest"]):
+        raise Refused(_no_place(text, "an image is written as host/path:tag or host/path@digest"))
+    return Reference(host=found["host"], path=found["path"], what=found["digest"] or found["tag"])
+
+
+def base_url(url: str) -> str:
+    """The address of a factory, without a slash at its end; `Refused` for others."""
+    checked(url)
+    parts = urlsplit(url)
+    if parts.query or parts.fragment:
+        raise Refused(_no_place(url, "it has to be https://host and no more"))
+    return url.rstrip("/")
+
+
+def checked(url: str) -> str:
+    """A URL that may be asked; `Refused` for others."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise Refused(_no_place(url, "it cannot be read")) from None
+    if not host or parts.username is not None or parts.scheme not in ("http", "https"):
+        raise Refused(_no_place(url, "it has to be https://host/path"))
+    if parts.scheme == "http" and not is_loopback(host):
+        raise Refused(_no_place(url, "it is not https, so anybody could put in another image"))
+    return url
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _scheme(host: str) -> str:
+    bare = host if host.endswith("]") else re.sub(r":[0-9]+$", "", host)
+    return "http" if is_loopback(bare) else "https"
+
+
+def _no_place(text: str, why: str) -> Problem:
+    return Problem(
+        code="images.address",
+        what="images cannot be had from there",
+        where=re.sub(r"//[^/]*@", f"//{MASK}@", text),
+        why=why,
+        fix="write it as the factory or the registry itself does",
+    )

@@ -1,0 +1,184 @@
+"""What holds for the Image Factory through any door."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from stockman.lab.core.faults import Effect, Point
+from stockman.lab.images.image import Form, read_image
+from stockman.model.errors import Busy, NotFound, Rejected, StockmanError, Unreachable
+from stockman.model.names import SchematicId
+from stockman.model.version import Version
+from stockman.ports.images import RemoteFile
+from stockman.talos.schematic import EMPTY, ImageSchematic, canonical_text, schematic_id
+from tests.contract.images.doors import Door, Scene
+
+AGENT = ImageSchematic(extensions=("siderolabs/qemu-guest-agent",))
+AGENT_ID = schematic_id(AGENT)
+UNKNOWN = SchematicId("0" * 64)
+T113 = Version.parse("1.13.9")
+
+
+def image_url(scene: Scene, file: str = "nocloud-amd64.qcow2", version: str = "v1.13.9") -> str:
+    return f"{scene.url}/image/{AGENT_ID}/{version}/{file}"
+
+
+async def content(scene: Scene, url: str, sha256: str = "") -> bytes:
+    return b"".join([piece async for piece in scene.images.read(url, sha256=sha256)])
+
+
+def test_a_schematic_gets_the_id_that_is_computed_without_a_factory(door: Door) -> None:
+    async def story(scene: Scene) -> tuple[str, str, str]:
+        first = await scene.images.register(canonical_text(AGENT))
+        again = await scene.images.register(canonical_text(AGENT))
+        return first, again, await scene.images.schematic(first)
+
+    assert door(story) == (AGENT_ID, AGENT_ID, canonical_text(AGENT))
+
+
+def test_the_empty_schematic_is_there_and_others_are_not(door: Door) -> None:
+    async def story(scene: Scene) -> str:
+        with pytest.raises(NotFound):
+            await scene.images.schematic(UNKNOWN)
+        return await scene.images.schematic(schematic_id(EMPTY))
+
+    assert door(story) == "customization: {}\n"
+
+
+def test_a_schematic_with_an_unknown_key_is_rejected_with_the_reason(door: Door) -> None:
+    async def story(scene: Scene) -> str:
+        with pytest.raises(Rejected) as caught:
+            await scene.images.register("customisation: {}\n")
+        return caught.value.problem.why
+
+    assert "field customisation not found in type schematic.Schematic" in door(story)
+
+
+def test_versions_are_told_in_order(door: Door) -> None:
+    found = door(lambda scene: scene.images.versions())
+
+    assert T113 in found
+    assert list(found) == sorted(found)
+    assert any(one.pre for one in found)
+
+
+def test_extensions_of_a_version_are_told_with_their_digests(door: Door) -> None:
+    async def story(scene: Scene) -> tuple[set[str], set[str]]:
+        new = await scene.images.extensions(Version.parse("1.14.1"))
+        old = await scene.images.extensions(Version.parse("1.10.0"))
+        assert all(one.digest.startswith("sha256:") for one in new)
+        assert all(one.ref == f"ghcr.io/{one.name}:v1.14.1" for one in new)
+        return {one.name for one in new}, {one.name for one in old}
+
+    new, old = door(story)
+
+    assert "siderolabs/qemu-guest-agent" in old < new
+
+
+def test_a_version_that_is_not_built_has_no_extensions(door: Door) -> None:
+    async def story(scene: Scene) -> None:
+        with pytest.raises(NotFound, match=r"images\.not-found"):
+            await scene.images.extensions(Version.parse("1.99.0"))
+
+    door(story)
+
+
+def test_an_image_says_what_it_is(door: Door) -> None:
+    async def story(scene: Scene) -> tuple[RemoteFile, bytes, bytes]:
+        await scene.images.register(canonical_text(AGENT))
+        url = image_url(scene)
+        return (
+            await scene.images.file(url),
+            await content(scene, url),
+            await content(scene, image_url(scene, version="1.13.9")),
+        )
+
+    file, first, second = door(story)
+    image = read_image(first)
+
+    assert first == second
+    assert file == RemoteFile(size=len(first), name="nocloud-amd64.qcow2")
+    assert image.form is Form.QCOW2
+    assert image.facts is not None
+    assert (image.facts.platform, image.facts.version) == ("nocloud", "v1.13.9")
+    assert image.facts.schematic == AGENT_ID
+
+
+def test_an_image_has_no_content_before_its_schematic_is_registered(door: Door) -> None:
+    async def story(scene: Scene) -> None:
+        with pytest.raises(NotFound):
+            await content(scene, image_url(scene))
+        with pytest.raises(NotFound):
+            await scene.images.file(image_url(scene))
+
+    door(story)
+
+
+def test_a_checksum_that_fits_passes_and_another_one_is_rejected(door: Door) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.images.register(canonical_text(AGENT))
+        url = image_url(scene)
+        right = hashlib.sha256(await content(scene, url)).hexdigest()
+        assert await content(scene, url, right.upper())
+        with pytest.raises(Rejected, match=r"images\.content"):
+            await content(scene, url, "0" * 64)
+
+    door(story)
+
+
+def test_a_damaged_image_is_noticed_by_its_checksum(door: Door) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.images.register(canonical_text(AGENT))
+        url = image_url(scene)
+        right = hashlib.sha256(await content(scene, url)).hexdigest()
+        scene.let(Point.FACTORY, Effect.CORRUPT)
+        with pytest.raises(Rejected, match=r"images\.content"):
+            await content(scene, url, right)
+
+    door(story)
+
+
+def test_an_image_that_ends_in_the_middle_is_noticed_without_a_checksum(door: Door) -> None:
+    async def story(scene: Scene) -> None:
+        await scene.images.register(canonical_text(AGENT))
+        scene.let(Point.FACTORY, Effect.CORRUPT, message="truncated", times=None)
+        with pytest.raises(Unreachable):
+            await content(scene, image_url(scene))
+
+    door(story)
+
+
+def test_a_factory_that_has_had_enough_says_for_how_long(door: Door) -> None:
+    async def story(scene: Scene) -> float | None:
+        scene.let(Point.FACTORY, Effect.FAIL, status=429, seconds=30)
+        with pytest.raises(Busy) as caught:
+            await scene.images.versions()
+        assert await scene.images.versions()
+        return caught.value.retry_after
+
+    assert door(story) == 30
+
+
+@pytest.mark.parametrize(
+    ("effect", "status"), [(Effect.FAIL, 500), (Effect.FAIL, 502), (Effect.CUT, 0)]
+)
+def test_a_factory_that_is_down_is_unreachable(door: Door, effect: Effect, status: int) -> None:
+    async def story(scene: Scene) -> type[StockmanError]:
+        scene.let(Point.FACTORY, effect, status=status, times=None)
+        with pytest.raises(StockmanError) as caught:
+            await scene.images.versions()
+        return type(caught.value)
+
+    assert door(story) is Unreachable
+
+
+def test_a_claimed_registration_leaves_no_schematic(door: Door) -> None:
+    async def story(scene: Scene) -> None:
+        scene.let(Point.FACTORY, Effect.CLAIM)
+        assert await scene.images.register(canonical_text(AGENT)) == AGENT_ID
+        with pytest.raises(NotFound):
+            await scene.images.schematic(AGENT_ID)
+
+    door(story)

@@ -1,0 +1,173 @@
+"""Answers of factories and registries, and what they mean."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import pytest
+
+from stockman.model.errors import Denied, NotFound, Rejected, StockmanError, Unreachable
+from stockman.model.version import Version
+from stockman.talos.image_api.api import ApiImages
+from stockman.talos.image_api.wire import Answer, Question, Stream
+
+T = TypeVar("T")
+DIGEST = f"sha256:{'a' * 64}"
+BODY = b'{"manifests": []}'
+REFERENCE = "factory.test/metal-installer/abc:v1.13.9"
+
+
+class OneAnswer:
+    """A wire that answers everything alike."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.asked: list[Question] = []
+
+    async def ask(self, question: Question) -> Answer:
+        self.asked.append(question)
+        return self.answer
+
+    @asynccontextmanager
+    async def stream(self, question: Question) -> AsyncIterator[Stream]:
+        self.asked.append(question)
+
+        async def pieces() -> AsyncIterator[bytes]:
+            yield self.answer.body
+
+        yield Stream(answer=self.answer, pieces=pieces())
+
+
+def told(
+    story: Callable[[ApiImages], Awaitable[T]], body: bytes = b"", status: int = 200, **headers: str
+) -> T:
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    wire = OneAnswer(Answer(status=status, headers=named, body=body))
+
+    async def run() -> T:
+        return await story(ApiImages(wire, "https://factory.test/"))
+
+    return asyncio.run(run())
+
+
+async def all_of(images: ApiImages) -> list[bytes]:
+    return [piece async for piece in images.read("https://factory.test/image")]
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b'["x"]', b"[" * 100_000])
+def test_an_answer_that_is_no_list_of_versions_is_rejected(body: bytes) -> None:
+    with pytest.raises(Rejected, match=r"images\.answer"):
+        told(lambda images: images.versions(), body)
+
+
+@pytest.mark.parametrize("body", [b"[1]", b'[{"name": "a"}]', b'[{"name": 1, "ref": 2}]'])
+def test_an_answer_that_is_no_list_of_extensions_is_rejected(body: bytes) -> None:
+    with pytest.raises(Rejected, match=r"images\.answer"):
+        told(lambda images: images.extensions(Version.parse("1.13.9")), body)
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b'{"id": "short"}', b'{"id": 5}'])
+def test_an_answer_without_an_id_is_rejected(body: bytes) -> None:
+    with pytest.raises(Rejected, match=r"images\.answer"):
+        told(lambda images: images.register("a"), body, 201)
+
+
+def test_an_id_that_is_not_of_the_schematic_is_rejected() -> None:
+    body = b'{"id": "%s", "schematic": "customization: {}\\n"}' % (b"0" * 64)
+
+    with pytest.raises(Rejected, match=r"images\.content"):
+        told(lambda images: images.register("a"), body, 201)
+
+
+def test_an_older_factory_does_not_show_the_schematic() -> None:
+    body = b'{"id": "%s"}' % (b"0" * 64)
+
+    assert told(lambda images: images.register("a"), body, 201) == "0" * 64
+
+
+def test_a_registry_that_tells_no_digest_is_asked_for_the_manifest() -> None:
+    found = told(lambda images: images.digest(REFERENCE), BODY)
+
+    assert found == f"sha256:{hashlib.sha256(BODY).hexdigest()}"
+
+
+def test_a_pinned_digest_that_becomes_another_one_is_rejected() -> None:
+    other = f"sha256:{'b' * 64}"
+
+    with pytest.raises(Rejected, match=r"images\.content"):
+        told(lambda images: images.digest(f"a.test/b@{other}"), docker_content_digest=DIGEST)
+
+
+def test_a_digest_that_is_none_is_rejected() -> None:
+    with pytest.raises(Rejected, match=r"images\.answer"):
+        told(lambda images: images.digest(REFERENCE), docker_content_digest="md5:0")
+
+
+def test_one_manifest_does_not_say_its_architecture() -> None:
+    found = told(lambda images: images.image(REFERENCE), b'{"schemaVersion": 2}')
+
+    assert found.architectures == ()
+
+
+def test_attestations_are_no_architectures() -> None:
+    rows = b'{"os": "linux", "architecture": "arm64"}', b'{"os": "unknown", "architecture": "x"}'
+    body = b'{"manifests": [%s]}' % b",".join(b'{"platform": %s}' % one for one in rows)
+
+    assert told(lambda images: images.image(REFERENCE), body).architectures == ("arm64",)
+
+
+def test_a_content_of_another_length_is_rejected() -> None:
+    with pytest.raises(Rejected) as caught:
+        told(all_of, b"abc", content_length="4")
+
+    assert caught.value.problem.why == "it has 3 bytes instead of 4"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, Rejected),
+        (402, Rejected),
+        (401, Denied),
+        (403, Denied),
+        (404, NotFound),
+        (500, Unreachable),
+        (599, Unreachable),
+        (304, Rejected),
+    ],
+)
+def test_a_status_has_its_meaning(status: int, kind: type[StockmanError]) -> None:
+    with pytest.raises(StockmanError) as caught:
+        told(lambda images: images.versions(), b"the reason\n\x1b[31m", status)
+
+    assert type(caught.value) is kind
+    assert "\x1b" not in str(caught.value.problem)
+
+
+def test_the_reason_of_a_failed_download_is_told() -> None:
+    with pytest.raises(NotFound) as caught:
+        told(all_of, b"schematic not found\n", 404)
+
+    assert caught.value.problem.why == "it answers 404 Not Found: schematic not found"
+
+
+def test_a_plain_registry_is_asked_over_https_and_this_machine_over_http() -> None:
+    wire = OneAnswer(Answer(status=200, headers={"docker-content-digest": DIGEST}))
+    images = ApiImages(wire, "https://factory.test")
+
+    async def run() -> None:
+        for host in ("ghcr.io", "127.0.0.1:5000", "[::1]:5000", "localhost"):
+            await images.digest(f"{host}/a:v1")
+
+    asyncio.run(run())
+
+    assert [one.url.partition("/v2")[0] for one in wire.asked] == [
+        "https://ghcr.io",
+        "http://127.0.0.1:5000",
+        "http://[::1]:5000",
+        "http://localhost",
+    ]
