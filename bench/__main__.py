@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import crypto, lab, machine_configs, rendering, templates
+from bench import crypto, etcd, lab, machine_configs, rendering, talos, templates, thousand
 from bench.estates import estate
 from bench.measure import least, least_call
 from bench.ratio import Ratio, report
@@ -117,7 +117,8 @@ def main() -> int:
             (directory / name).write_text(text)
         found = [*start_ups(directory), *growth(directory), *beside_cue(directory)]
     found += [*crypto.ratios(), *machine_configs.ratios(), *templates.ratios()]
-    found += [*rendering.ratios(), *lab.ratios()]
+    found += [*rendering.ratios(), *lab.ratios(), *talos.ratios(), *etcd.ratios()]
+    found += thousand.ratios()
     return report(found)
 
 

@@ -17,6 +17,7 @@ from stockman.lab.pve.errors import ApiError
 from stockman.lab.pve.host import GIB
 from tests.lab.machines import QEMU, create, create_linux, ended, start
 from tests.lab.outside import Shelf, world_with
+from tests.lab.talos import struck
 from tests.lab.worlds import NAME, door
 
 URL = "http://127.0.0.1:9/talos.qcow2"
@@ -213,6 +214,7 @@ SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (authenticate, Effect.FAIL, [401]),
     (host, Effect.KILL, [False, False, False]),
     (quorum, Effect.FAIL, ["500", "[]"]),
+    *struck.SEEN,
 ]
 
 
@@ -226,7 +228,7 @@ def test_an_effect_is_seen(
 
 
 def test_no_effect_that_is_offered_is_left_out() -> None:
-    tried = {(one.__name__, two) for one, two, _ in SEEN}
+    tried = {(one.__name__.replace("_", "-"), two) for one, two, _ in SEEN}
     over_a_wire = Point.SSH  # tried where the door is
     offered = {
         (point.value, effect)

@@ -108,15 +108,19 @@ def new_authority(
 
 
 def issued(
-    authority: CertificateAndKey, leaf: Leaf, random_bytes: RandomBytes
+    authority: CertificateAndKey,
+    leaf: Leaf,
+    random_bytes: RandomBytes,
+    key: PrivateKey | None = None,
 ) -> CertificateAndKey:
-    """A new key with a certificate of an authority; both use the authority's kind of key.
+    """A key with a certificate of an authority; a new key is of the authority's kind.
 
     `NotPem` where the authority cannot be read.
     """
     parent = read_certificate(authority.crt)
     signer = read_key(authority.key)
-    key = new_key(algorithm_of(signer))
+    if key is None:
+        key = new_key(algorithm_of(signer))
     subject = _name(leaf.organizations, leaf.common_name)
     builder = _builder(subject, parent.subject, leaf.period, random_bytes)
     builder = builder.public_key(key.public_key())

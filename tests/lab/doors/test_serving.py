@@ -15,7 +15,8 @@ import pytest
 
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.serving import Manner, PortTaken, Serving
+from stockman.lab.doors.port_taken import PortTaken
+from stockman.lab.doors.serving import Manner, Serving
 from stockman.lab.world.file import read_world, world_file
 from stockman.lab.world.world import World
 from tests.lab.worlds import NAME, small_world

@@ -65,3 +65,19 @@ def test_the_router_of_a_bridge_serves_its_vlans_too() -> None:
     other = NicView(number=0, mac="BC:24:11:AA:BB:00", bridge="vmbr1", vlan=62)
     assert network.prefix(tagged) == "fd66:0:0:3e::/64"
     assert network.prefix(other) is None
+
+
+def test_a_card_is_at_home_where_its_address_belongs() -> None:
+    pools = Pools([Pool("vmbr0", "127.66.1.100/24", 10, trunks=[3])])
+
+    def at_home(address: str, bridge: str, vlan: int | None) -> bool:
+        nic = NicView(number=0, mac="bc:24:11:00:00:01", bridge=bridge, vlan=vlan)
+        return pools.is_home(address, nic)
+
+    assert at_home("127.66.1.7", "vmbr0", None)
+    assert at_home("127.66.1.7", "vmbr0", 3)
+    assert not at_home("127.66.1.7", "vmbr0", 4)
+    assert not at_home("127.66.1.7", "vmbr1", None)
+    assert at_home("10.42.0.1", "vmbr1", 4)  # nobody knows where that is
+    pools.pools[0].trunks = None
+    assert at_home("127.66.1.7", "vmbr0", 4)

@@ -8,6 +8,7 @@ from stockman.lab.core.points import Effect, Point
 
 _ALL = frozenset(Effect)
 _FAILS = frozenset({Effect.FAIL, Effect.DO_THEN_FAIL, Effect.DELAY, Effect.HANG})
+_MACHINE = ("cluster", "vmid", "name", "machine", "address", "version")
 
 OFFERED: dict[Point, frozenset[Effect]] = {
     Point.REQUEST: _ALL,
@@ -22,6 +23,14 @@ OFFERED: dict[Point, frozenset[Effect]] = {
     Point.HOST: frozenset({Effect.KILL}),
     Point.QUORUM: frozenset({Effect.FAIL}),
     Point.SSH: _FAILS | {Effect.CLAIM, Effect.CUT, Effect.DO_THEN_CUT},
+    Point.REGISTRY: _ALL,
+    Point.FACTORY: _ALL,
+    Point.TALOS_CALL: _ALL - {Effect.KILL},
+    Point.TALOS_STEP: frozenset({Effect.FAIL, Effect.DELAY, Effect.HANG}),
+    Point.NETWORK: frozenset({Effect.FAIL}),
+    Point.LEASE: frozenset({Effect.FAIL, Effect.LIE}),
+    Point.ETCD: frozenset({Effect.FAIL, Effect.HANG}),
+    Point.CLOCK: frozenset({Effect.LIE}),
 }
 """Effects by the point that knows what to do with them."""
 
@@ -38,10 +47,18 @@ FACTS: dict[Point, tuple[str, ...]] = {
     Point.HOST: ("cluster", "node", "host"),
     Point.QUORUM: ("cluster",),
     Point.SSH: ("cluster", "node", "command"),
+    Point.REGISTRY: ("method", "path", "repository", "reference", "client"),
+    Point.FACTORY: ("method", "path"),
+    Point.TALOS_CALL: (*_MACHINE, "service", "method", "role"),
+    Point.TALOS_STEP: (*_MACHINE, "step", "sequence"),
+    Point.NETWORK: _MACHINE,
+    Point.LEASE: (*_MACHINE, "mac"),
+    Point.ETCD: (*_MACHINE, "action"),
+    Point.CLOCK: _MACHINE,
 }
 """What is known at a point, and can be asked for."""
 
-_STATES = frozenset({Point.RESOURCES, Point.HOST, Point.QUORUM})
+_STATES = frozenset({Point.RESOURCES, Point.HOST, Point.QUORUM, Point.NETWORK, Point.CLOCK})
 """Points that are no occasions: nothing can be counted there."""
 
 

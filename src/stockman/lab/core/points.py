@@ -66,3 +66,38 @@ class Point(Enum):
     """Agreement of a cluster, which is read-only without it."""
     SSH = "ssh"
     """A command over SSH, or `sftp ACTION PATH`."""
+    REGISTRY = "registry"
+    """A request to the registry: method, path, repository, reference, client (machine or `http`).
+
+    `fail` answers 503 or its status, 429 with `seconds` as Retry-After; `kill`: nobody listens;
+    `claim` takes what is pushed for show;
+    `lie` serves another build under a tag, or the version that its message names; `corrupt` changes
+    a byte, with the message `truncated` leaves half away, with `arch` offers only another one.
+    """
+    FACTORY = "factory"
+    """A request to the Image Factory: method, path. As above; `claim` takes schematics for show,
+    `lie` delivers an image of the version before, or of the one that its message names."""
+    TALOS_CALL = "talos-call"
+    """A call of a Talos machine's API: cluster, machine, vmid, address, service, method, role.
+
+    `status` is a gRPC code (0: 14, unavailable); `lie` answers reads as on the first such occasion.
+    """
+    TALOS_STEP = "talos-step"
+    """A step of a Talos machine: cluster, vmid, name, machine, version, step, sequence.
+
+    Steps are `firmware`, `kernel`, `network`, `time`, `pull`, phases of sequences (`install`),
+    `service/etcd`, `promote`, `static-pods`, `node-ready`. `fail` ends what is under way with an
+    error, `hang` never ends, `delay` takes longer.
+    """
+    NETWORK = "network"
+    """Whether a machine can be reached: cluster, vmid, machine, address. `fail` cuts it off."""
+    LEASE = "lease"
+    """An address from DHCP: cluster, vmid, machine, mac. `fail` gives none, `lie` another one."""
+    ETCD = "etcd"
+    """A member of etcd: cluster, vmid, machine, action (`run`, `join`, `promote`).
+
+    `fail` makes it ill, or refuses: it tries again as long as `times` are counted. `hang` makes it
+    ill, or lets it never come to an end.
+    """
+    CLOCK = "clock"
+    """The clock of a machine: cluster, vmid, machine. `lie` sets it off by so many seconds."""

@@ -59,9 +59,12 @@ class Timeline:
 
     def after(self, seconds: float, name: str, arguments: Mapping[str, object]) -> None:
         """Plan something; at once means before time goes on, not before this call returns."""
+        self.at(self.now + max(seconds, 0.0), name, arguments)
+
+    def at(self, moment: float, name: str, arguments: Mapping[str, object]) -> None:
+        """Plan something for a moment; one that has passed is now."""
         self.state.planned += 1
-        moment = self.now + max(seconds, 0.0)
-        event = Event(moment, self.state.planned, name, dict(arguments))
+        event = Event(max(moment, self.now), self.state.planned, name, dict(arguments))
         self.state.events.append(event)
         heapq.heappush(self._heap, (event.at, event.number, event))
 

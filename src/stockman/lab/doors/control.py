@@ -35,6 +35,8 @@ class ControlDoor:
             ("GET", "status"): self._status,
             ("GET", "environment"): lambda _: environment(),
             ("GET", "log"): self._log,
+            ("GET", "machines"): self._machines,
+            ("GET", "machine"): self._machine,
             ("GET", "faults"): self._faults,
             ("POST", "faults"): self._add_fault,
             ("POST", "forget"): self._forget_fault,
@@ -88,7 +90,24 @@ class ControlDoor:
                 }
                 for cluster in world.clusters.values()
             ],
+            "machines": self._machines({}),
         }
+
+    def _machines(self, given: dict[str, object]) -> object:
+        del given
+        self._serving.pace.catch_up()
+        if not self._serving.world.talos.by_key:
+            return []
+        from stockman.lab.talos.console import machine_rows
+
+        return machine_rows(self._serving.world.talos)
+
+    def _machine(self, given: dict[str, object]) -> object:
+        self._serving.pace.catch_up()
+        from stockman.lab.talos.console import console, machine_named
+
+        found = machine_named(self._serving.world.talos, str(given.get("name", "")))
+        return None if found is None else console(found)
 
     def _log(self, given: dict[str, object]) -> object:
         lines = list(self._serving.log)
@@ -106,6 +125,7 @@ class ControlDoor:
         self._serving.pace.catch_up()
         made = plain(self._serving.world.faults.add(fault))
         self._serving.world.strike()
+        self._serving.happened()
         self._serving.pace.go_on()
         return made
 
@@ -113,6 +133,8 @@ class ControlDoor:
         number = int(str(given["number"]))
         if not self._serving.world.take_back(number):
             raise ValueError(f"there is no fault {number}")
+        self._serving.happened()
+        self._serving.pace.go_on()
         return {"removed": True}
 
     def _clock(self, given: dict[str, object]) -> object:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from stockman.lab.world.world import World
+
+_MOST_AT_ONCE = 200_000
 
 
 class Pace:
@@ -22,6 +25,9 @@ class Pace:
         self._inside = world.now
         self._outside = self._loop.time()
         self._timer: asyncio.TimerHandle | asyncio.Handle | None = None
+        self._held_until = 0.0
+        self.listeners: list[Callable[[], None]] = []
+        """Called after something happened in the world by itself."""
 
     @property
     def speed(self) -> float | None:
@@ -42,14 +48,30 @@ class Pace:
     def catch_up(self) -> None:
         """Bring the world up to this moment; called before anybody looks at it."""
         passed = (self._loop.time() - self._outside) * (self._speed or 1.0)
-        self._world.timeline.run_until(self._inside + passed)
+        moment, upcoming = self._inside + passed, self._world.timeline.next_at
+        self._world.timeline.run_until(moment)
+        if upcoming is not None and upcoming <= moment:
+            self._tell()
 
     def jump(self, seconds: float) -> None:
         """Let time inside pass at once."""
         self.catch_up()
         self._world.advance(seconds)
         self._count_from_here()
+        self._tell()
         self.go_on()
+
+    def hold(self, seconds: float) -> None:
+        """Let nothing more than real time pass for so long, even if all is to happen at once.
+
+        Clients start something first and then ask to be told how it goes; that takes them a
+        moment of real time, and until then it must not be over.
+        """
+        self._held_until = max(self._held_until, self._loop.time() + seconds)
+        if self._speed is None and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self.go_on()
 
     def go_on(self) -> None:
         """See to it that what is planned happens; called after anything was planned."""
@@ -62,7 +84,11 @@ class Pace:
         if upcoming is None:
             return
         if self._speed is None:
-            self._timer = self._loop.call_soon(self._happen)
+            held = self._held_until - self._loop.time()
+            if held > 0:
+                self._timer = self._loop.call_later(held, self._happen)
+            else:
+                self._timer = self._loop.call_soon(self._happen)
         else:
             ahead = max(upcoming - self._world.now, 0.0) / self._speed
             self._timer = self._loop.call_later(ahead, self._happen)
@@ -72,6 +98,7 @@ class Pace:
         if self._speed is None:
             self._world.advance(seconds)
             self._count_from_here()
+            self._tell()
             return
         until: asyncio.Future[None] = self._loop.create_future()
         timer = self._loop.call_later(seconds / self._speed, _wake, until)
@@ -93,11 +120,29 @@ class Pace:
     def _happen(self) -> None:
         self._timer = None
         if self._speed is None:
-            self._world.settle()
+            self._settle()
             self._count_from_here()
+            self._tell()
         else:
             self.catch_up()
         self.go_on()
+
+    def _settle(self) -> None:
+        """Let everything happen, up to where somebody outside has to see how things are."""
+        timeline = self._world.timeline
+        for _ in range(_MOST_AT_ONCE):
+            if timeline.next_at is None:
+                return
+            timeline.run_until(timeline.next_at)
+            pause = self._world.talos.taken_pause()
+            if pause:
+                self.hold(pause)
+                return
+        raise RuntimeError("the world never comes to rest")
+
+    def _tell(self) -> None:
+        for listener in self.listeners:
+            listener()
 
 
 def _wake(until: asyncio.Future[None]) -> None:

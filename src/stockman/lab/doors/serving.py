@@ -15,6 +15,7 @@ from stockman.lab.core.dice import Dice
 from stockman.lab.core.state import state
 from stockman.lab.doors.outside import LoopbackOutside
 from stockman.lab.doors.pace import Pace
+from stockman.lab.doors.port_taken import PortTaken
 from stockman.lab.http.house import House
 from stockman.lab.http.server import HttpServer
 from stockman.lab.ssh.door import SshDoor
@@ -24,25 +25,20 @@ if TYPE_CHECKING:
     import ssl
 
     from stockman.lab.authority.state import Authority
+    from stockman.lab.doors.images_door import ImagesDoor
+    from stockman.lab.doors.talos_face import TalosFace
     from stockman.lab.http.messages import Handler, Outcome, Request
     from stockman.lab.pve.api.api import Api
     from stockman.lab.pve.cluster import Cluster
     from stockman.lab.pve.host import Host
     from stockman.lab.ssh.keys import Key
     from stockman.lab.ssh.programs.console import Console
+    from stockman.lab.talos.machine import Machine
 
 API_PORT = 8006
+TALOS_PORT = 50000
 _LOG_LINES = 10_000
 _LOCALHOST = "127.0.0.1"
-
-
-class PortTaken(Exception):
-    """Somebody else listens where a host should answer."""
-
-    def __init__(self, address: str, port: int) -> None:
-        super().__init__(f"{address}:{port}")
-        self.address = address
-        self.port = port
 
 
 @state
@@ -67,6 +63,10 @@ class Manner:
     """0: any that is free."""
     ssh_port: int | None = None
     """The same for SSH. None: no host has such a door."""
+    images_port: int | None = None
+    """Of Image Factory and registry. None: nobody serves them."""
+    talos_port: int = TALOS_PORT
+    """Of Talos machines, each on its own address. 0: any that is free."""
     slow_refusals: bool = False
     """Whether failed logins are answered late, as the real one does."""
 
@@ -83,6 +83,12 @@ class Serving:
         self._now = now
         self.servers: list[HttpServer] = []
         self._ssh: list[SshDoor] = []
+        self._images: ImagesDoor | None = None
+        self.images_place: tuple[str, int] | None = None
+        """Where Image Factory and registry answer. None: nowhere."""
+        self._telling: asyncio.Handle | None = None
+        self.talos: TalosFace | None = None
+        """The doors of Talos machines. None: no machine has booted yet."""
         self._outside = LoopbackOutside()
         self._pace: Pace | None = None
 
@@ -101,10 +107,81 @@ class Serving:
                 api = _late_api(cluster)
                 for host in cluster.state.hosts.values():
                     await self._open(api, cluster, host)
+            await self._open_images()
+            self._open_machines()
         except BaseException:
             await self.stop()
             raise
         self.pace.go_on()
+
+    def happened(self) -> None:
+        """Called after somebody changed the world from outside."""
+        if self.talos is not None:
+            self.talos.happened()
+
+    def machine_place(self, machine: Machine) -> tuple[str, int] | None:
+        """Where the API of a Talos machine answers. None: nowhere."""
+        return None if self.talos is None else self.talos.place_of(machine, machine.address)
+
+    def talosconfig(self) -> str:
+        """A talosconfig for all clusters of Talos machines. Empty: there is none."""
+        from stockman.lab.doors.talos_clients import talosconfig_of
+
+        return talosconfig_of(self.world, self._now, self._endpoint)
+
+    def _endpoint(self, machine: Machine) -> str:
+        place = self.machine_place(machine)
+        if place is None or place == (machine.address, TALOS_PORT):
+            return machine.address
+        return f"{place[0]}:{place[1]}"
+
+    def _open_machines(self) -> None:
+        land = self.world.talos
+        land.real_clock = self._real_clock()
+        land.listen(self._machines_changed)
+        if any(True for _ in land.on()):
+            self._machines_changed()
+
+    def _real_clock(self) -> Callable[[], float]:
+        """The moment outside: those who check certificates live there."""
+        loop = asyncio.get_running_loop()
+        begun, started = self._now.timestamp(), loop.time()
+        return lambda: begun + loop.time() - started
+
+    def _machines_changed(self) -> None:
+        """Something happened to a Talos machine; the first one has their doors made."""
+        if self.talos is None:
+            from stockman.lab.doors.talos_face import Keeping, TalosFace
+            from stockman.lab.doors.talos_places import TalosPlaces
+
+            keeping = Keeping(TalosPlaces(self._manner.talos_port).of, self._seen)
+            self.talos = TalosFace(self.world.talos, self.pace, self._scratch, keeping)
+            self.talos.reconcile()
+        elif self._telling is None:
+            self._telling = asyncio.get_running_loop().call_soon(self._tell_machines)
+
+    def _tell_machines(self) -> None:
+        """Whoever changed a machine, those who follow it are told."""
+        self._telling = None
+        if self.talos is not None:
+            self.talos.happened()
+
+    async def _open_images(self) -> None:
+        if self._manner.images_port is None or not self.world.state.images_address:
+            return
+        from stockman.lab.doors.images_door import ImagesDoor
+
+        address, port = self.world.state.images_address, self._manner.images_port
+        door = ImagesDoor(self.world, self.pace, self._seen)
+        try:
+            self.images_place = address, await door.start(address, port)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise PortTaken(address, port) from None
+            if error.errno != errno.EADDRNOTAVAIL:
+                raise
+            self.images_place = _LOCALHOST, await door.start(_LOCALHOST, 0)
+        self._images = door
 
     async def stop(self) -> None:
         """Close all doors; the world stands still."""
@@ -117,6 +194,12 @@ class Serving:
         for door in self._ssh:
             await door.stop()
         self._ssh.clear()
+        if self.talos is not None:
+            self.talos.stop()
+            self.talos = None
+        if self._images is not None:
+            await self._images.stop()
+            self._images = None
         await self._outside.stop()
 
     async def _open(self, api: Callable[[], Api], cluster: Cluster, host: Host) -> None:

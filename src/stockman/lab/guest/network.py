@@ -25,6 +25,10 @@ class Network(Protocol):
         """The IPv6 network that a router announces. None: there is no router."""
         ...
 
+    def is_home(self, address: str, nic: NicView) -> bool:
+        """Whether a card is where an address belongs; all are at home where nobody knows."""
+        ...
+
 
 @state
 class Pool:
@@ -41,6 +45,8 @@ class Pool:
 
     The router of an untagged network serves all VLANs of its bridge, with a network for each.
     """
+    trunks: list[int] | None = field(default_factory=list)
+    """Other VLANs of the bridge that lead to this network. None: all do."""
     leases: dict[str, int] = field(default_factory=dict)
     """Places by MAC address, in small letters."""
 
@@ -61,6 +67,16 @@ class Pool:
         address = ip_address(int(start.ip) + self.leases[mac])
         return f"{address}/{start.network.prefixlen}"
 
+    def covers(self, address: str) -> bool:
+        """Whether an address belongs to this network."""
+        return ip_address(address) in ip_interface(self.first).network
+
+    def is_reached_by(self, nic: NicView) -> bool:
+        """Whether a card is in this network."""
+        if nic.bridge != self.bridge:
+            return False
+        return self.trunks is None or nic.vlan == self.vlan or nic.vlan in self.trunks
+
     def forget(self, mac: str) -> None:
         """Free the place of a card that is gone."""
         self.leases.pop(mac.lower(), None)
@@ -75,6 +91,10 @@ class Pools:
     def lease(self, nic: NicView, version: int) -> str | None:
         pool = self._pool(nic, version)
         return None if pool is None else pool.lease(nic.mac)
+
+    def is_home(self, address: str, nic: NicView) -> bool:
+        known = [one for one in self.pools if one.covers(address)]
+        return not known or any(one.is_reached_by(nic) for one in known)
 
     def prefix(self, nic: NicView) -> str | None:
         pool = self._pool(nic, 6)

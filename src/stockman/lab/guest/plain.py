@@ -60,6 +60,9 @@ class PlainGuest:
             return None
         return dice.between(*_SHUTDOWN)
 
+    def lost_power(self, now: float) -> None:
+        del now
+
     def agent_is_up(self, now: float) -> bool:
         return now >= self.agent_at
 

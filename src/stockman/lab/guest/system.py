@@ -53,6 +53,10 @@ class GuestSystem(Protocol):
         """The power button was pressed: seconds until it is off. None: it does not care."""
         ...
 
+    def lost_power(self, now: float) -> None:
+        """The machine is off, whatever it was doing."""
+        ...
+
     def agent_is_up(self, now: float) -> bool:
         """Whether an agent answers."""
         ...

@@ -63,6 +63,12 @@ class Systems:
         kind = str(saved[_KIND])
         return self.kinds[kind](rest) if kind in self.kinds else _plain().loaded(rest)
 
+    def lost_power(self, saved: Mapping[str, object], now: float) -> None:
+        """Tell what ran in a machine that its power is gone."""
+        system = self.loaded(saved) if saved else None
+        if system is not None:
+            system.lost_power(now)
+
 
 def _plain() -> type[PlainGuest]:
     """Imported when the first machine boots: a lab starts without."""

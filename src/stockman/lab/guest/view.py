@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 INSTALLED = "image"
 """Under which name guests write down on a disk what they installed there."""
+WIPED = "wiped"
+"""Under which name they write down that nothing is left of what it began with."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,13 +38,17 @@ class DiskView:
         said = self.contents.get(INSTALLED)
         if isinstance(said, dict):
             return ImageFacts(**said)
-        return self.image.facts if self.image is not None else None
+        if self.image is None or self.contents.get(WIPED):
+            return None
+        return self.image.facts
 
     @property
     def is_bootable(self) -> bool:
         if INSTALLED in self.contents:
             return True
-        return self.image is not None and self.image.is_bootable
+        if self.image is None or self.contents.get(WIPED):
+            return False
+        return self.image.is_bootable
 
     def install(self, facts: ImageFacts) -> None:
         """Write an operating system on it."""
@@ -62,6 +68,21 @@ class SmbiosView:
     family: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PciView:
+    """A device of the host that was given to the machine."""
+
+    slot: int
+    """1 of `hostpci1`."""
+    vendor: str
+    """`0x10de`."""
+    device: str
+    device_class: str
+    """`0x030000`."""
+    vendor_name: str = ""
+    device_name: str = ""
+
+
 @dataclass(slots=True, kw_only=True)
 class GuestView:
     """One virtual machine from the inside."""
@@ -71,8 +92,15 @@ class GuestView:
     memory: int
     """Bytes."""
     network: Network
+    cluster: str = ""
+    """The Proxmox cluster that it is in."""
+    node: str = ""
+    """The host that it runs on."""
+    name: str = ""
+    is_uefi: bool = False
     disks: list[DiskView] = field(default_factory=list)
     nics: list[NicView] = field(default_factory=list)
+    pci: list[PciView] = field(default_factory=list)
     smbios: SmbiosView = field(default_factory=SmbiosView)
     boot_order: list[str] = field(default_factory=list)
     """Slots of disks and names of cards, first one first."""

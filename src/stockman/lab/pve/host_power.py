@@ -27,6 +27,8 @@ def lose_power(cluster: Cluster, host: Host) -> None:
     workers.power_lost(cluster, host)
     for guest in cluster.guests_on(host.name):
         if guest.is_running:
+            if guest.kind == "qemu":
+                cluster.around.systems.lost_power(guest.inside, cluster.now)
             guest.status = "stopped"
             guest.paused = False
             guest.inside = {}

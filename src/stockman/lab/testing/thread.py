@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.doors.serving import Manner, Serving
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.access.state import ROOT
 from stockman.lab.pve.access.tokens import TokenChange, create_token
+from stockman.lab.testing.steering import SteeredLab
 from stockman.lab.world.world import World
 
 T = TypeVar("T")
@@ -23,8 +23,8 @@ _TOKEN = "lab"
 _PATIENCE = 60.0
 
 
-@dataclass(slots=True)
-class ProxmoxLab:
+@dataclass(slots=True, kw_only=True)
+class ProxmoxLab(SteeredLab):
     """A running lab: where it answers, who may ask, and how to steer it."""
 
     endpoint: str
@@ -40,74 +40,57 @@ class ProxmoxLab:
     """Ports of the SSH doors by name of the host. Empty: there are none."""
     ssh_key: str
     """A private key, as OpenSSH writes it, that opens those doors. Empty: there are none."""
-    world: World
-    """What is simulated; look at it as you like, change it through `run`."""
-    run: Callable[[Callable[[], object]], object]
-    """Carries a function out where the world is served, so that nothing else happens meanwhile."""
 
     @property
     def authorization(self) -> str:
         """The value of the header that lets a request in."""
         return f"PVEAPIToken={self.token_id}={self.token_secret}"
 
-    def fault(  # noqa: PLR0913  # what a fault can be told, each by its name
-        self,
-        point: str,
-        effect: str,
-        *,
-        times: int | None = 1,
-        seconds: float = 0.0,
-        message: str = "",
-        status: int = 0,
-        **match: str,
-    ) -> int:
-        """Let something go wrong where the facts that are named fit; returns its number."""
-        fault = Fault(
-            Point(point),
-            Effect(effect),
-            match,
-            message=message,
-            status=status,
-            seconds=seconds,
-            times=times,
-        )
 
-        def strike() -> None:
-            self.world.faults.add(fault)
-            self.world.strike()
-            self.world.settle()
+@dataclass(slots=True, kw_only=True)
+class TalosLab(SteeredLab):
+    """A running lab with a Talos cluster: where machines answer, who may ask, how to steer it."""
 
-        self.run(strike)
-        return fault.number
+    talosconfig: Path
+    """For `talosctl --talosconfig`, with all rights of an administrator."""
+    endpoints: list[str]
+    """Where control plane machines answer: `127.x.y.z:PORT`."""
+    machines: dict[str, str]
+    """Addresses by name, for `--nodes`."""
+    places: dict[str, str]
+    """Where each machine answers itself, by name."""
+    factory: str
+    """URL of Image Factory and registry."""
+    proxmox: ProxmoxLab
+    """The Proxmox VE that the machines run on."""
 
-    def take_back(self, number: int) -> None:
-        """End a fault."""
-        self.run(lambda: self.world.take_back(number))
 
-    def advance(self, seconds: float) -> None:
-        """Let time pass."""
-        self.run(lambda: self.world.advance(seconds))
+@dataclass(frozen=True, slots=True)
+class TalosPorts:
+    """Ports of Talos machines, and of Image Factory and registry. 0: any that is free."""
 
-    def settle(self) -> None:
-        """Let everything happen that is on its way."""
-        self.run(self.world.settle)
+    api: int = 0
+    images: int = 0
 
 
 class LabThread:
     """Serves a world until it is stopped."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # ports of every kind of door
         self,
         world: World,
         scratch: Path,
         now: datetime,
         port: int = 8006,
         ssh_port: int | None = None,
+        talos: TalosPorts | None = None,
     ) -> None:
         self._world = world
         self._scratch = scratch
         self._now = now
         self._manner = Manner(port=port, ssh_port=ssh_port)
+        if talos is not None:
+            self._manner.talos_port, self._manner.images_port = talos.api, talos.images
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending: asyncio.Event | None = None
         self._serving: Serving | None = None
@@ -140,6 +123,29 @@ class LabThread:
             ssh_key=key,
             world=self._world,
             run=self.run,
+            jump=serving.pace.jump,
+        )
+
+    def talos(self, proxmox: ProxmoxLab) -> TalosLab:
+        """The Talos machines of a lab that was started."""
+        serving = self._serving
+        if serving is None:
+            raise RuntimeError("the lab is not running")
+        talosconfig = self._scratch / "talosconfig"
+        talosconfig.touch(mode=0o600)
+        talosconfig.write_text(self.run(serving.talosconfig), "ascii")
+        machines = list(self._world.talos.on())
+        places = {one.hostname: _place(serving.machine_place(one)) for one in machines}
+        return TalosLab(
+            talosconfig=talosconfig,
+            endpoints=[places[one.hostname] for one in machines if one.is_controlplane],
+            machines={one.hostname: one.address for one in machines},
+            places=places,
+            factory=f"http://{_place(serving.images_place)}",
+            proxmox=proxmox,
+            world=self._world,
+            run=self.run,
+            jump=serving.pace.jump,
         )
 
     def stop(self) -> None:
@@ -156,7 +162,11 @@ class LabThread:
 
         def carry_out() -> None:
             try:
-                done.set_result(work())
+                found = work()
+                if self._serving is not None:
+                    self._serving.happened()
+                    self._serving.pace.go_on()
+                done.set_result(found)
             except Exception as error:  # noqa: BLE001  # raised again where it was asked for
                 done.set_exception(error)
 
@@ -189,3 +199,7 @@ class LabThread:
         self._started.set_result(None)
         await self._ending.wait()
         await serving.stop()
+
+
+def _place(place: tuple[str, int] | None) -> str:
+    return "" if place is None else f"{place[0]}:{place[1]}"

@@ -29,10 +29,13 @@ _EMPTY: dict[str, Any] = {
     "hosts": {"pve1": 4},
     "storages": [],
     "bridges": ["vmbr0"],
+    "vlans": None,
     "image_storage": "local",
     "devices": [],
 }
 _TIB = 1024 * GIB
+_IMAGES = 3
+"""Place of Image Factory and registry in the network."""
 
 
 @state
@@ -49,6 +52,7 @@ class Wish:
 def preset_world(wish: Wish) -> World:
     """A world of one preset: hosts, storages, bridges and devices, and no guests."""
     world = World.new(seed=wish.seed, now=wish.now)
+    world.state.images_address = str(wish.network.network_address + _IMAGES)
     table = json.loads(package_bytes("stockman.lab.world", "presets.json"))
     for told in [_EMPTY] if wish.preset == EMPTY else table[wish.preset]:
         _add(world, wish, told)
@@ -73,7 +77,7 @@ def _add(world: World, wish: Wish, told: dict[str, Any]) -> None:
         _fit_pools(host, state.storages.values())
     _add_devices(state, told["devices"])
     world.add_cluster(state)
-    _add_addresses(world, wish.network, told["bridges"])
+    _add_addresses(world, wish.network, told["bridges"], told["vlans"])
 
 
 def _host(name: str, address: str, number: int, now: float) -> Host:
@@ -146,7 +150,12 @@ def _add_devices(state: ClusterState, devices: Iterable[dict[str, Any]]) -> None
             host.usb.append(usb_device(told, len(host.usb) + 1))
 
 
-def _add_addresses(world: World, network: IPv4Network, bridges: Iterable[str]) -> None:
+def _add_addresses(
+    world: World,
+    network: IPv4Network,
+    bridges: Iterable[str],
+    vlans: dict[str, list[int]] | None,
+) -> None:
     """On every bridge a DHCP server with the upper addresses of the network, and a router.
 
     The router announces an IPv6 network: clients that wait for an address that is more than this
@@ -161,6 +170,7 @@ def _add_addresses(world: World, network: IPv4Network, bridges: Iterable[str]) -
                     bridge=bridge,
                     first=f"{first}/{network.prefixlen}",
                     count=min(50, size // 2 - 2),
+                    trunks=None if vlans is None else vlans.get(bridge, []),
                 )
             )
             world.state.network.pools.append(

@@ -44,6 +44,7 @@ def _cluster(preset: str, desired: Desired, cluster: ProxmoxCluster) -> dict[str
         "hosts": places,
         "storages": list(dict.fromkeys((*cluster.storages, *_storages(desired)))),
         "bridges": list(dict.fromkeys((*cluster.bridges, *_bridges(desired), "vmbr0"))),
+        "vlans": _vlans(desired),
         "image_storage": cluster.image_storage or "local",
         "devices": list(_devices(desired)),
     }
@@ -94,6 +95,16 @@ def _storages(desired: Desired) -> Iterator[str]:
 def _bridges(desired: Desired) -> Iterator[str]:
     for vm in _machines(desired):
         yield from (str(nic.bridge) for nic in vm.nics)
+
+
+def _vlans(desired: Desired) -> dict[str, list[int]]:
+    """VLANs by bridge that the first cards of machines are in."""
+    found: dict[str, set[int]] = {}
+    for vm in _machines(desired):
+        for nic in vm.nics[:1]:
+            if nic.vlan_id:
+                found.setdefault(str(nic.bridge), set()).add(int(nic.vlan_id))
+    return {bridge: sorted(tags) for bridge, tags in found.items()}
 
 
 def _machines(desired: Desired) -> Iterator[Vm]:

@@ -8,9 +8,12 @@ from stockman.lab.core.dice import Dice
 from stockman.lab.core.faults import Faults
 from stockman.lab.core.state import state
 from stockman.lab.core.timeline import TimelineState
+from stockman.lab.factory.state import FactoryState
 from stockman.lab.guest.network import Pools
 from stockman.lab.images.blobs import Blobs
 from stockman.lab.pve.cluster_state import ClusterState
+from stockman.lab.registry.state import RegistryState
+from stockman.lab.talos.state import LandState
 
 VERSION = 1
 
@@ -39,5 +42,10 @@ class WorldState:
     clusters: dict[str, ClusterState] = field(default_factory=dict)
     repositories: dict[str, str] = field(default_factory=dict)
     """Where Git repositories really are, by the URLs that files name."""
+    images_address: str = ""
+    """Where Image Factory and registry are served. Empty: nowhere."""
+    factory: FactoryState = field(default_factory=FactoryState)
+    registry: RegistryState = field(default_factory=RegistryState)
+    talos: LandState = field(default_factory=LandState)
     memories: dict[int, Memory] = field(default_factory=dict)
     """By the numbers of faults."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from stockman.lab.core.dice import Dice
 from stockman.lab.core.faults import Effect, Fault, Faults, Point
 from stockman.lab.core.timeline import Arguments, Timeline, TimelineState
@@ -11,9 +13,21 @@ from stockman.lab.pve.cluster_state import ClusterState
 from stockman.lab.pve.happenings import happen
 from stockman.lab.pve.outside import NothingOutside, Outside
 from stockman.lab.pve.surroundings import Surroundings
+from stockman.lab.talos.guest import KIND, PLATFORMS, TalosGuest
+from stockman.lab.talos.land import Land
 from stockman.lab.world.state import WorldState
 
+if TYPE_CHECKING:
+    from stockman.lab.factory.state import FactoryState
+    from stockman.lab.registry.registry import Registry
+
 KILL = "world.host.kill"
+LOOK = "world.look"
+_TALOS = "talos."
+_LASTING = frozenset({Point.NETWORK, Point.ETCD, Point.CLOCK})
+"""Points whose faults machines have to live with while they last, whoever asks or does not."""
+_AFTER = 0.001
+"""Seconds after its first and last moments when a fault is seen to be there, or to be over."""
 
 
 class World:
@@ -21,6 +35,7 @@ class World:
 
     def __init__(self, state: WorldState, outside: Outside | None = None) -> None:
         self.state = state
+        self._registry: Registry | None = None
         self.timeline = Timeline(state.timeline, self._happen)
         self.around = Surroundings(
             timeline=self.timeline,
@@ -36,6 +51,13 @@ class World:
         self.recalled: dict[int, World] = {}
         """Memories that came to life, by the numbers of faults."""
         self.clusters = {name: Cluster(one, self.around) for name, one in state.clusters.items()}
+        self.talos = Land(state.talos, self.around, self.clusters, self)
+        self.around.systems.register(
+            KIND,
+            PLATFORMS,
+            lambda: TalosGuest(self.talos),
+            lambda saved: TalosGuest.loaded(self.talos, saved),
+        )
 
     @classmethod
     def new(cls, *, seed: int = 1, now: float = 1_767_225_600.0) -> World:
@@ -49,6 +71,21 @@ class World:
     @property
     def faults(self) -> Faults:
         return self.state.faults
+
+    @property
+    def factory(self) -> FactoryState:
+        """The Image Factory."""
+        return self.state.factory
+
+    @property
+    def registry(self) -> Registry:
+        """Where container images are pulled from."""
+        from stockman.lab.registry.registry import Registry
+
+        if self._registry is None:
+            state = self.state
+            self._registry = Registry(state.registry, state.factory, state.faults, lambda: self.now)
+        return self._registry
 
     def add_cluster(self, state: ClusterState) -> Cluster:
         """Put a Proxmox cluster into the world."""
@@ -65,10 +102,13 @@ class World:
         self.timeline.run_all()
 
     def strike(self) -> None:
-        """Carry out faults that strike by themselves: hosts that lose their power.
+        """Carry out faults that strike by themselves: hosts that lose their power, networks.
 
-        Those that are set for later wait for their moment.
+        Those that are set for later wait for their moment. Machines take notice of what is around
+        them: now, and when something of that begins or ends.
         """
+        self._plan_looks()
+        self.talos.look_around()
         for fault in self.faults.listed:
             if fault.point is not Point.HOST or fault.effect is not Effect.KILL or fault.struck:
                 continue
@@ -80,7 +120,19 @@ class World:
         found = self.faults.remove(number)
         if self.state.memories:
             self._remember()
+        self.talos.look_around()
         return found
+
+    def _plan_looks(self) -> None:
+        """Have machines take notice when a fault of their surroundings begins, and when it ends."""
+        planned = {one.at for one in self.state.timeline.events if one.name == LOOK}
+        for fault in self.faults.listed:
+            if fault.point not in _LASTING:
+                continue
+            for moment in (fault.since, fault.until):
+                if moment is not None and moment >= self.now and moment + _AFTER not in planned:
+                    planned.add(moment + _AFTER)
+                    self.timeline.at(moment + _AFTER, LOOK, {})
 
     def _remember(self) -> None:
         from stockman.lab.world.memories import remember
@@ -100,6 +152,10 @@ class World:
     def _happen(self, name: str, arguments: Arguments) -> None:
         if name == KILL:
             _kill_host(self, arguments)
+        elif name == LOOK:
+            self.talos.look_around()
+        elif name.startswith(_TALOS):
+            self.talos.happen(name, arguments)
         else:
             happen(self.clusters[str(arguments["cluster"])], name, arguments)
 

@@ -41,9 +41,9 @@ def check_hardware(cluster: Cluster, guest: Guest, host: Host, log: Callable[[st
         address: other.vmid
         for other in cluster.guests_on(host.name, "qemu")
         if other.is_running and other is not guest
-        for address in _addresses(cluster, host, other)
+        for _, address in given_devices(cluster, host, other)
     }
-    for address in _addresses(cluster, host, guest):
+    for _, address in given_devices(cluster, host, guest):
         if address in taken:
             raise die(f"PCI device '{address}' already in use by VMID '{taken[address]}'")
     _check_memory(cluster, guest, host, log)
@@ -91,15 +91,19 @@ def _mapped(cluster: Cluster, host: Host, kind: str, name: str) -> Iterator[dict
             yield entry
 
 
-def _addresses(cluster: Cluster, host: Host, guest: Guest) -> list[str]:
-    """PCI devices that a machine takes for itself; of a mapping with several, none for sure."""
-    found = []
+def given_devices(cluster: Cluster, host: Host, guest: Guest) -> list[tuple[int, str]]:
+    """PCI devices that a machine takes for itself: its slots, and addresses on the host.
+
+    Of a mapping with several devices it is none for sure.
+    """
+    found: list[tuple[int, str]] = []
     for key, value in guest.config.values.items():
         if not is_indexed(key, "hostpci"):
             continue
         device = parse_pci(value)
         mapped = list(_mapped(cluster, host, "pci", device.mapping)) if device.mapping else []
+        slot = int(key.removeprefix("hostpci"))
         if len(mapped) == 1:
-            found.append(mapped[0]["path"])
-        found.extend(device.addresses)
+            found.append((slot, mapped[0]["path"]))
+        found.extend((slot, one) for one in device.addresses)
     return found

@@ -62,6 +62,7 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None] = _silen
 
 def power_off(cluster: Cluster, guest: Guest) -> None:
     """Take the power from a machine."""
+    cluster.around.systems.lost_power(guest.inside, cluster.now)
     guest.status, guest.paused, guest.pid = "stopped", False, 0
     guest.started_at, guest.inside = 0.0, {}
     guest.changed_at = cluster.now

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from stockman.lab.guest.nic import NicView
-from stockman.lab.guest.view import DiskView, GuestView, SmbiosView
+from stockman.lab.guest.view import DiskView, GuestView, PciView, SmbiosView
 from stockman.lab.images.errors import CorruptImage
 from stockman.lab.images.image import Form, Image, read_image
 from stockman.lab.pve import space
@@ -23,8 +23,10 @@ from stockman.lab.pve.formats.smbios import parse_smbios
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.keys import index_of
 from stockman.lab.pve.guest_rows import cpus_of
+from stockman.lab.pve.host import Host, PciDevice
 from stockman.lab.pve.qemu.cloud_init_drive import kept_files
 from stockman.lab.pve.qemu.drives import drives_of
+from stockman.lab.pve.qemu.hardware_checks import given_devices
 from stockman.model.errors import StockmanError
 from stockman.talos.nocloud import iso_reader
 
@@ -41,12 +43,17 @@ def guest_view(cluster: Cluster, guest: Guest) -> GuestView:
         cores=cpus_of(guest),
         memory=current_memory(values.get("memory", "")) * MIB,
         network=cluster.around.network,
+        cluster=cluster.name,
+        node=guest.node,
+        name=guest.name,
+        is_uefi=values.get("bios") == "ovmf",
         disks=[
             _disk(cluster, guest, drive)
             for drive in drives
             if drive.bus in ("ide", "scsi", "virtio", "sata")
         ],
         nics=_nics(values),
+        pci=_pci(cluster, guest),
         smbios=_smbios(values.get("smbios1", "")),
         boot_order=_order(values),
         cloud_init=_cloud_init(cluster, guest, drives),
@@ -95,6 +102,30 @@ def _nics(values: Mapping[str, str]) -> list[NicView]:
             )
         )
     return sorted(found, key=lambda one: one.number)
+
+
+def _pci(cluster: Cluster, guest: Guest) -> list[PciView]:
+    host = cluster.state.hosts.get(guest.node)
+    if host is None:
+        return []
+    return [
+        PciView(
+            slot=slot,
+            vendor=device.vendor,
+            device=device.device,
+            device_class=device.device_class,
+            vendor_name=device.vendor_name,
+            device_name=device.device_name,
+        )
+        for slot, address in given_devices(cluster, host, guest)
+        if (device := _device(host, address)) is not None
+    ]
+
+
+def _device(host: Host, address: str) -> PciDevice | None:
+    """The first function of a device."""
+    full = address if address.count(":") > 1 else f"0000:{address}"
+    return next((one for one in host.pci if one.id.startswith(full)), None)
 
 
 def _smbios(text: str) -> SmbiosView:

@@ -1,0 +1,62 @@
+"""Files with which clients reach the Talos machines of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stockman.lab.talos.machine import Machine
+    from stockman.lab.world.world import World
+
+_YEAR = timedelta(days=365)
+
+
+def talosconfig_of(
+    world: World, now: datetime, endpoint: Callable[[Machine], str] | None = None
+) -> str:
+    """A talosconfig with a context for every cluster, for an admin. Empty: there is no cluster.
+
+    `endpoint` tells where a machine answers. None: on its address.
+    """
+    clusters: dict[str, list[Machine]] = {}
+    for machine in world.talos.on():
+        config = machine.config
+        if config is not None and config.os_ca.key:
+            clusters.setdefault(config.cluster_name, []).append(machine)
+    if not clusters:
+        return ""
+    return _text(world, clusters, now, endpoint or (lambda one: one.address))
+
+
+def _text(
+    world: World,
+    clusters: dict[str, list[Machine]],
+    now: datetime,
+    endpoint: Callable[[Machine], str],
+) -> str:
+    from stockman.crypto.certificate_pair import CertificateAndKey
+    from stockman.crypto.certificates import Leaf, Period, Purpose, issued
+    from stockman.lab.core.dice import Dice
+    from stockman.model.secret import Secret
+    from stockman.talos.talosconfig import Talosconfig, client_context, talosconfig_text
+
+    contexts = {}
+    for number, (name, machines) in enumerate(clusters.items()):
+        config = machines[0].config
+        if config is None:
+            continue
+        authority = CertificateAndKey(crt=config.os_ca.crt, key=Secret(config.os_ca.key))
+        leaf = Leaf(
+            period=Period.lasting(now.astimezone(UTC), _YEAR),
+            purposes=(Purpose.CLIENT,),
+            organizations=("os:admin",),
+        )
+        dice = Dice(world.state.dice.seed, (1 << 44) + number * 64)
+        client = issued(authority, leaf, dice.random_bytes)
+        endpoints = [endpoint(one) for one in machines]
+        contexts[name] = client_context(
+            config.os_ca.crt, client, endpoints=endpoints, nodes=[machines[0].address]
+        )
+    return talosconfig_text(Talosconfig(context=next(iter(contexts)), contexts=contexts)).reveal()

@@ -1,0 +1,1 @@
+"""Simulated machines that run Talos Linux."""

@@ -1,0 +1,1 @@
+"""What a machine configuration says to a machine, in the words of any contract."""

@@ -1,0 +1,1 @@
+"""Containers as the API of a machine finds them."""

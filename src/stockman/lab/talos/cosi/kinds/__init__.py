@@ -1,0 +1,1 @@
+"""One function for each kind: what a machine has of it, by id."""

@@ -1,0 +1,1 @@
+"""The files of a machine, as `talosctl` lists, reads and copies them."""

@@ -1,0 +1,1 @@
+"""The health check of a cluster, as a machine of its control plane carries it out."""

@@ -1,0 +1,1 @@
+"""Logs of machines: what was noted down, after a believable beginning."""

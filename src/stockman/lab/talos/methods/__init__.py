@@ -1,0 +1,1 @@
+"""Methods of the Talos API, one module for each family of them."""

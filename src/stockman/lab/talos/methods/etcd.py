@@ -1,0 +1,210 @@
+"""etcd through the API of its machine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar
+
+from stockman.etcd.identities import hex_id
+from stockman.lab.etcd import membership, quorum, space
+from stockman.lab.etcd.cluster import EtcdCluster, numbered
+from stockman.lab.etcd.errors import EtcdError
+from stockman.lab.etcd.snapshots import snapshot
+from stockman.lab.talos import etcd_member
+from stockman.lab.talos.api.call import Call
+from stockman.lab.talos.api.codes import Code
+from stockman.lab.talos.api.refusal import Refusal
+from stockman.lab.talos.api.registry import Fields, method, streamed
+from stockman.lab.talos.services import running as services
+
+T = TypeVar("T")
+_SERVICE = "machine.MachineService"
+_PIECE = 64 << 10
+_TRIES, _PAUSE = 30, 10.0
+
+
+def _local(call: Call) -> tuple[EtcdCluster, str, set[str]]:
+    """The cluster, the member of this machine, and who is alive; refused where etcd is not up."""
+    machine = call.machine
+    cluster, member = etcd_member.cluster_of(machine), etcd_member.member_of(machine)
+    if cluster is None or not etcd_member.is_alive(machine) or member not in cluster.members:
+        raise Refusal(Code.DEADLINE_EXCEEDED, "context deadline exceeded")
+    return cluster, member, etcd_member.alive(machine.land, cluster)
+
+
+def _any(call: Call) -> tuple[EtcdCluster, set[str]]:
+    """The cluster of the control plane, asked at any of its members."""
+    for machine in call.land.controllers(call.machine):
+        cluster = etcd_member.cluster_of(machine)
+        if cluster is not None and etcd_member.is_alive(machine):
+            return cluster, etcd_member.alive(call.land, cluster)
+    raise Refusal(Code.DEADLINE_EXCEEDED, "context deadline exceeded")
+
+
+def _done(work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except EtcdError as error:
+        raise Refusal(Code(error.code), str(error)) from None
+
+
+@method(_SERVICE, "EtcdMemberList")
+def members(call: Call) -> Fields:
+    """Who is a member."""
+    if call.request.query_local:
+        cluster, member, alive = _local(call)
+        found = _done(lambda: membership.listed(cluster, alive, member))
+    else:
+        cluster, alive = _any(call)
+        found = _done(lambda: membership.listed(cluster, alive))
+    rows = [
+        {
+            "id": numbered(key),
+            "hostname": one.name,
+            "peer_urls": one.peer_urls,
+            "client_urls": one.client_urls,
+            "is_learner": one.is_learner,
+        }
+        for key, one in sorted(found.items())
+    ]
+    return {"legacy_members": [one.name for one in found.values()], "members": rows}
+
+
+@method(_SERVICE, "EtcdStatus")
+def status(call: Call) -> Fields:
+    """How the member of this machine is."""
+    cluster, member, alive = _local(call)
+    leader = quorum.leader(cluster, alive)
+    found = cluster.members[member]
+    errors = [] if leader else ["etcdserver: no leader"]
+    errors += [f"memberID:{numbered(one.member)} alarm:{one.kind.name} " for one in cluster.alarms]
+    return {
+        "member_status": {
+            "protocol_version": found.server_version,
+            "storage_version": cluster.storage_version,
+            "db_size": found.db_size,
+            "db_size_in_use": min(space.size_in_use(cluster), found.db_size),
+            "leader": numbered(leader) if leader else 0,
+            "raft_index": cluster.index,
+            "raft_term": cluster.term,
+            "raft_applied_index": found.applied,
+            "errors": errors,
+            "is_learner": found.is_learner,
+            "member_id": numbered(member),
+        }
+    }
+
+
+@method(_SERVICE, "EtcdAlarmList")
+def alarms(call: Call) -> Fields:
+    """Alarms that were raised."""
+    cluster, _, alive = _local(call)
+    _done(lambda: quorum.need_quorum(cluster, alive))
+    return {"member_alarms": _alarms(cluster)}
+
+
+def _alarms(cluster: EtcdCluster) -> list[Fields]:
+    return [{"member_id": numbered(one.member), "alarm": one.kind.value} for one in cluster.alarms]
+
+
+@method(_SERVICE, "EtcdAlarmDisarm")
+def disarm(call: Call) -> Fields:
+    """Take all alarms back; one whose reason lasts comes again."""
+    cluster, _, alive = _local(call)
+    _done(lambda: quorum.need_quorum(cluster, alive))
+    found = _alarms(cluster)
+    space.disarm(cluster)
+    call.land.changed()
+    return {"member_alarms": found}
+
+
+@method(_SERVICE, "EtcdDefragment")
+async def defragment(call: Call) -> Fields:
+    """Make the file of the member as small as what is in it."""
+    cluster, member, _ = _local(call)
+    await call.sleep(1.0)
+    space.defragment(cluster, member)
+    call.land.changed()
+    return {}
+
+
+@streamed(_SERVICE, "EtcdSnapshot")
+async def take_snapshot(call: Call) -> AsyncIterator[Fields]:
+    """The database as it is now, with its checksum."""
+    cluster, _, alive = _local(call)
+    _done(lambda: quorum.need_quorum(cluster, alive))
+    for piece in snapshot(cluster):
+        for start in range(0, len(piece), _PIECE):
+            yield {"bytes": piece[start : start + _PIECE]}
+
+
+@method(_SERVICE, "EtcdForfeitLeadership")
+def forfeit(call: Call) -> Fields:
+    """Let another member lead."""
+    cluster, member, alive = _local(call)
+    if len(cluster.members) == 1:
+        raise Refusal(Code.UNKNOWN, "cannot forfeit leadership, only one member")
+    name = _done(lambda: quorum.forfeit(cluster, alive, member))
+    call.land.changed()
+    return {"member": name}
+
+
+@method(_SERVICE, "EtcdRemoveMemberByID")
+def remove_member(call: Call) -> Fields:
+    """Take a member out that is gone."""
+    cluster, _, alive = _local(call)
+    member = hex_id(call.request.member_id)
+    if member not in cluster.members:
+        raise Refusal(Code.NOT_FOUND, f"failed to remove member {member}: member not found")
+    _done(lambda: membership.remove(cluster, alive, member))
+    call.land.settle(call.machine)
+    return {}
+
+
+@method(_SERVICE, "EtcdLeaveCluster")
+async def leave(call: Call) -> Fields:
+    """Leave the cluster: tried again for five minutes."""
+    machine = call.machine
+    for _ in range(_TRIES):
+        try:
+            etcd_member.leave(machine)
+            break
+        except etcd_member.EtcdRefused as refused:
+            text = str(refused)
+        await call.sleep(_PAUSE)
+    else:
+        raise Refusal(Code.UNKNOWN, f"failed to leave cluster: {text}")
+    services.stop(machine, "etcd")
+    call.land.settle(machine)
+    return {}
+
+
+@method(_SERVICE, "EtcdDowngradeValidate")
+def validate_downgrade(call: Call) -> Fields:
+    """Whether members could go back to an older version."""
+    cluster, _, _ = _local(call)
+    _check_downgrade(cluster, call.request.version)
+    return {"cluster_downgrade": {"cluster_version": cluster.cluster_version}}
+
+
+@method(_SERVICE, "EtcdDowngradeEnable")
+def enable_downgrade(call: Call) -> Fields:
+    """Let members go back to an older version."""
+    cluster, _, _ = _local(call)
+    _check_downgrade(cluster, call.request.version)
+    cluster.cluster_version = cluster.storage_version = f"{call.request.version}.0"
+    call.land.changed()
+    return {"cluster_downgrade": {"cluster_version": cluster.cluster_version}}
+
+
+@method(_SERVICE, "EtcdDowngradeCancel")
+def cancel_downgrade(call: Call) -> Fields:
+    """Stay with the version."""
+    raise Refusal(Code.FAILED_PRECONDITION, "etcdserver: no inflight downgrade job")
+
+
+def _check_downgrade(cluster: EtcdCluster, version: str) -> None:
+    major, _, minor = cluster.cluster_version.partition(".")
+    wanted = f"{major}.{int(minor.partition('.')[0]) - 1}"
+    if version != wanted:
+        raise Refusal(Code.INVALID_ARGUMENT, "etcdserver: invalid downgrade target version")

@@ -1,0 +1,96 @@
+"""Reboot, shutdown, reset, rollback."""
+
+from __future__ import annotations
+
+from stockman.lab.talos import acting
+from stockman.lab.talos.api.call import Call
+from stockman.lab.talos.api.codes import Code
+from stockman.lab.talos.api.refusal import Refusal
+from stockman.lab.talos.api.registry import Fields, method
+from stockman.lab.talos.disk import BOOT, EFI, EPHEMERAL, META, STATE
+from stockman.lab.talos.disks import device_of, disk_at
+from stockman.lab.talos.state import Stage
+
+_SERVICE = "machine.MachineService"
+_MODES = {0: "default", 1: "powercycle", 2: "force"}
+_ALL, _SYSTEM_DISK, _USER_DISKS = range(3)
+_VOLUMES = (STATE, EPHEMERAL, META, BOOT, EFI, "BIOS")
+
+
+@method(_SERVICE, "Reboot")
+def reboot(call: Call) -> Fields:
+    """Boot again."""
+    return {"actor_id": acting.reboot(call.machine, _MODES.get(call.request.mode, "default"))}
+
+
+@method(_SERVICE, "Shutdown")
+def shutdown(call: Call) -> Fields:
+    """Switch off."""
+    return {"actor_id": acting.shut_down(call.machine, force=call.request.force)}
+
+
+@method(_SERVICE, "Rollback")
+def rollback(call: Call) -> Fields:
+    """Boot what was installed before."""
+    disk = call.machine.disk
+    if disk is None or not call.machine.state.slot:
+        raise Refusal(Code.FAILED_PRECONDITION, "system disk not found")
+    if not acting.roll_back(call.machine, disk):
+        raise Refusal(Code.UNKNOWN, "cannot rollback: no previous boot entry found")
+    return {}
+
+
+@method(_SERVICE, "Reset")
+def reset(call: Call) -> Fields:
+    """Wipe partitions or disks."""
+    request = call.request
+    labels = [one.label for one in request.system_partitions_to_wipe if one.wipe]
+    wipes = [one.label for one in request.system_partitions_to_wipe]
+    _check_reset(call, wipes)
+    options = {"graceful"} if request.graceful else set()
+    if not request.reboot:
+        options.add("shutdown")
+    if labels:
+        options.add("partitions")
+    if request.mode == _USER_DISKS:
+        options.add("user-disks")
+    if request.user_disks_to_wipe:
+        options.add("wipes-user-disks")
+    actor = acting.reset(call.machine, frozenset(options), labels, request.user_disks_to_wipe)
+    return {"actor_id": actor}
+
+
+def _check_reset(call: Call, labels: list[str]) -> None:
+    request, machine = call.request, call.machine
+    if machine.state.stage is Stage.MAINTENANCE and not machine.at_least("1.13") and labels:
+        raise Refusal(
+            Code.FAILED_PRECONDITION,
+            "system partitions can't be wiped in maintenance mode",
+        )
+    if request.mode == _USER_DISKS and labels:
+        raise Refusal(
+            Code.INVALID_ARGUMENT,
+            "reset failed: invalid input, wipe mode USER_DISKS doesn't support"
+            " SystemPartitionsToWipe parameter",
+        )
+    if request.mode == _SYSTEM_DISK and request.user_disks_to_wipe:
+        raise Refusal(
+            Code.INVALID_ARGUMENT,
+            "reset failed: invalid input, wipe mode SYSTEM_DISK doesn't support UserDisksToWipe"
+            " parameter",
+        )
+    view = machine.view
+    for path in request.user_disks_to_wipe:
+        disk = disk_at(view, path)
+        if disk is None:
+            raise Refusal(Code.UNKNOWN, f"failed to look up disk {path!r}")
+        if disk.is_cdrom:
+            raise Refusal(Code.INVALID_ARGUMENT, f"disk {path!r} is read-only")
+        if disk.slot == machine.state.system_disk:
+            name = device_of(view, disk.slot)
+            raise Refusal(
+                Code.INVALID_ARGUMENT, f"system disk {name!r} can't be wiped as a user disk"
+            )
+    for label in labels:
+        if label not in _VOLUMES:
+            raise Refusal(Code.UNKNOWN, f'volume status "{label}" is not found')

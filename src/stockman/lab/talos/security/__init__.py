@@ -1,0 +1,1 @@
+"""Certificates of Talos machines, and who is behind those of their callers."""

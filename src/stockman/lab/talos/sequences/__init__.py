@@ -1,0 +1,1 @@
+"""What a machine does in order: boot, install, reboot, upgrade, reset, shut down."""

@@ -1,0 +1,55 @@
+"""Which services a machine runs, and what each waits for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One service, the same on every machine that has it."""
+
+    id: str
+    needs: tuple[str, ...] = ()
+    """Services that have to be up before."""
+    timing: str = "service"
+    has_health: bool = True
+    """Whether somebody asks how it is."""
+    is_container: bool = True
+    may_stop: bool = False
+    """Whether it can be stopped and started by request."""
+    only_controllers: bool = False
+    since: str = "1.11"
+
+
+EARLY = (
+    Kind(id="machined", is_container=False),
+    Kind(id="auditd", is_container=False),
+    Kind(id="syslogd", is_container=False),
+    Kind(id="containerd", is_container=False),
+    Kind(id="udevd", is_container=False),
+    Kind(id="dashboard", is_container=False, has_health=False),
+)
+"""There as soon as the kernel is up, with or without a configuration."""
+CONFIGURED = (
+    Kind(id="apid", needs=("containerd",)),
+    Kind(id="trustd", needs=("containerd",), only_controllers=True),
+)
+"""There as soon as there is a configuration and a network."""
+LATE = (
+    Kind(id="cri", needs=("containerd",), timing="cri", is_container=False),
+    Kind(id="kubelet", needs=("cri",), timing="kubelet", may_stop=True),
+    Kind(id="etcd", needs=("cri",), timing="etcd", may_stop=True, only_controllers=True),
+)
+"""Started at the end of a boot."""
+KINDS = {one.id: one for one in (*EARLY, *CONFIGURED, *LATE)}
+
+
+def extension_service(name: str) -> Kind:
+    """A service that an extension brings, `ext-qemu-guest-agent`."""
+    return Kind(id=name, needs=("containerd",), has_health=False, may_stop=True)
+
+
+def kind_of(service: str) -> Kind:
+    """The kind of a service by its name."""
+    return KINDS.get(service) or extension_service(service)

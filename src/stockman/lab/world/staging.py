@@ -1,0 +1,248 @@
+"""A preset's cluster in a world: virtual machines, and Talos in them, bootstrapped.
+
+What `stockman init` writes for the preset is read as the product reads it, so that the machines
+are those that the files describe. Secrets are made with the world's own dice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from ipaddress import IPv4Network
+from typing import TypeAlias
+
+from stockman.config.load import load
+from stockman.config.presets import render_preset
+from stockman.config.presets.answers import Answers
+from stockman.config.resolve import resolve
+from stockman.lab.core.dice import Dice
+from stockman.lab.factory import assets, names, schematics
+from stockman.lab.pve import space
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.pve.access.state import ROOT
+from stockman.lab.pve.api.api import Api
+from stockman.lab.pve.api.call import Upload
+from stockman.lab.pve.api.request import ApiReply, ApiRequest
+from stockman.lab.pve.cluster import Cluster as ProxmoxCluster
+from stockman.lab.world.world import World
+from stockman.model.desired import Cluster, Desired, Node, Vm
+from stockman.model.problem import Problems
+from stockman.talos.bundle import SecretsBundle, new_bundle
+from stockman.talos.machine.assembly import Assembly
+from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.talos.nocloud.meta_data import meta_data
+from stockman.talos.nocloud.network_config import network_config, suitable_form
+from stockman.talos.nocloud.node_network import node_network
+from stockman.talos.nocloud.seed import Seed
+from stockman.talos.schematic import ImageSchematic, canonical_text
+from stockman.talos.schematic_reader import image_schematic
+
+_GIB = 1 << 30
+_FAR = 1 << 42
+"""Where the dice of secrets begin, so that nothing else throws the same."""
+_PATIENCE = 3600.0
+_STEP = 30.0
+
+
+Told: TypeAlias = Callable[[str, str], None]
+"""Of a machine and its stage."""
+
+
+class NothingToStage(Exception):
+    """A preset without a Talos cluster."""
+
+
+@dataclass(kw_only=True)
+class Staging:
+    """What is wanted."""
+
+    preset: str
+    network: IPv4Network
+    talos_version: str | None = None
+    """`1.13.9`. None: as the preset has it."""
+    real_now: datetime | None = None
+    """From when on certificates are valid. None: the moment of the world."""
+    bootstrap: bool = True
+    told: Told | None = None
+    """Is told how far which machine is. None: nobody listens."""
+
+
+@dataclass
+class Staged:
+    """A cluster that was put into a world."""
+
+    desired: Desired
+    bundle: SecretsBundle
+    machines: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Where each node is: Proxmox cluster and VMID, by name."""
+
+
+def stage_cluster(world: World, wanted: Staging) -> Staged:
+    """Make the machines of a preset, switch them on, and bootstrap etcd on the first one."""
+    answers = Answers(talos_version=wanted.talos_version)
+    texts = render_preset(wanted.preset, network=wanted.network, answers=answers)
+    return stage_files(world, texts, wanted)
+
+
+def stage_files(world: World, texts: Mapping[str, str], wanted: Staging) -> Staged:
+    """The same of any files that fit into the world; hosts of their names have to be there."""
+    desired = resolve(load({name: text.encode() for name, text in texts.items()}))
+    cluster = desired.cluster
+    if cluster is None:
+        raise NothingToStage(wanted.preset)
+    moment = wanted.real_now or datetime.fromtimestamp(world.now, UTC)
+    dice = Dice(world.state.dice.seed, _FAR).random_bytes
+    staged = Staged(desired, new_bundle(cluster.talos.contract, moment, dice))
+    assembly = Assembly(desired, staged.bundle, PatchSet())
+    for node in desired.nodes:
+        if node.vm is None:
+            continue
+        text = assembly.of(node).text()
+        seed = Seed(
+            user_data=text,
+            meta_data=meta_data(node),
+            network_config=_network(cluster, node),
+        )
+        image = seed.image(moment)
+        place = staged.machines[str(node.name)] = _place(world, node.vm)
+        _make(world, world.clusters[place[0]], cluster, node, image)
+        if wanted.told is not None:
+            wanted.told(str(node.name), "made")
+    if wanted.bootstrap:
+        bring_up(world, staged, wanted.told)
+    return staged
+
+
+def bring_up(world: World, staged: Staged, told: Told | None = None) -> None:
+    """Switch all machines on, bootstrap the first control plane, and wait until all are ready."""
+    from stockman.lab.talos.bootstrapping import bootstrap
+    from stockman.lab.talos.state import Stage
+
+    for cluster, vmid in staged.machines.values():
+        node = world.clusters[cluster].state.guests[vmid].node
+        _post(world.clusters[cluster], f"/nodes/{node}/qemu/{vmid}/status/start", {})
+    controllers = [str(one.name) for one in staged.desired.nodes if one.is_controller]
+    first = world.talos.machine(*staged.machines[controllers[0]])
+    machines = {name: world.talos.machine(*place) for name, place in staged.machines.items()}
+    stages: dict[str, str] = {}
+
+    def look() -> None:
+        for name, machine in machines.items():
+            stage = machine.state.stage.value
+            if told is not None and machine.is_on and stages.get(name) != stage:
+                told(name, stage)
+            stages[name] = stage
+
+    _wait(world, lambda: first.runs("cri") and first.state.is_time_synced, look)
+    bootstrap(first)
+    _wait(world, lambda: all(one.state.stage is Stage.RUNNING for one in machines.values()), look)
+    world.settle()
+
+
+def _wait(world: World, done: Callable[[], bool], look: Callable[[], None]) -> None:
+    until = world.now + _PATIENCE
+    look()
+    while not done() and world.now < until:
+        world.advance(_STEP)
+        look()
+
+
+def _network(cluster: Cluster, node: Node) -> str:
+    network = node_network(cluster, node)
+    return network_config(network, suitable_form(network))
+
+
+def _place(world: World, vm: Vm) -> tuple[str, int]:
+    for name, cluster in world.clusters.items():
+        if str(vm.host) in cluster.state.hosts:
+            return name, int(vm.vmid)
+    raise KeyError(str(vm.host))
+
+
+def _make(world: World, proxmox: ProxmoxCluster, cluster: Cluster, node: Node, seed: bytes) -> None:
+    vm = node.vm
+    if vm is None:
+        return
+    host = str(vm.host)
+    schematic = _schematic(world, node)
+    asset = names.asset(f"{cluster.talos.platform}-amd64.qcow2")
+    order = assets.order(world.factory, schematic, f"v{cluster.talos.version}", asset)
+    image = world.around.blobs.put(assets.content_of(world.factory, order))
+    storage = _storage_for(proxmox, host)
+    iso = f"{node.name}-seed.iso"
+    path = f"/nodes/{host}/storage/{storage}/upload"
+    _post(proxmox, path, {"content": "iso", "filename": iso}, Upload(iso, seed))
+    world.settle()
+    given = {name: value for name, value in _settings(vm, f"{storage}:iso/{iso}").items() if value}
+    _post(proxmox, f"/nodes/{host}/qemu", given)
+    world.settle()
+    guest = proxmox.state.guests[int(vm.vmid)]
+    disk = guest.config.values["scsi0"].partition(",")[0]
+    volume = space.find(proxmox, host, disk)
+    if volume is None:
+        raise ValueError(f"{node.name}: {disk} is not there")
+    world.around.blobs.hold(image)
+    volume.blob = image
+
+
+def _post(
+    proxmox: ProxmoxCluster, path: str, params: dict[str, object], upload: Upload | None = None
+) -> None:
+    """Ask the API of a cluster for something, as root."""
+    request = ApiRequest(
+        method="POST", path=path, params=params, caller=Caller(ROOT), upload=upload
+    )
+    found = Api(proxmox).perform(next(iter(proxmox.state.hosts.values())), request)
+    if not isinstance(found, ApiReply) or found.status != HTTPStatus.OK:
+        raise ValueError(f"{path}: {found}")
+
+
+def _schematic(world: World, node: Node) -> str:
+    """The schematic of a node, posted; an id that nobody knows stands for a guest agent alone."""
+    contents = image_schematic(node.schematic, Problems())
+    if contents is not None:
+        return str(schematics.post(world.factory, contents))
+    found = str(node.schematic.id)
+    if found not in world.factory.schematics:
+        agent = ImageSchematic(extensions=("siderolabs/qemu-guest-agent",))
+        world.factory.schematics[found] = canonical_text(agent)
+    return found
+
+
+def _storage_for(proxmox: ProxmoxCluster, host: str) -> str:
+    for storage in proxmox.state.storages.values():
+        if storage.is_on(host) and "iso" in storage.content:
+            return storage.id
+    raise KeyError(f"{host} has no storage for ISO images")
+
+
+def _settings(vm: Vm, seed: str) -> Mapping[str, object]:
+    found: dict[str, object] = {
+        "vmid": int(vm.vmid),
+        "name": vm.name,
+        "cores": vm.cores,
+        "sockets": vm.sockets,
+        "memory": vm.memory,
+        "balloon": vm.balloon or None,
+        "cpu": vm.cpu_type,
+        "machine": vm.machine if vm.machine == "q35" else None,
+        "bios": vm.bios,
+        "efidisk0": f"{vm.datastore}:1,efitype=4m" if vm.bios == "ovmf" else None,
+        "scsihw": vm.scsihw,
+        "scsi0": f"{vm.datastore}:{vm.disk_gb}",
+        "ide2": f"{seed},media=cdrom",
+        "boot": "order=scsi0",
+        "smbios1": f"uuid={vm.uuid}",
+        "agent": "1" if vm.agent else None,
+        "serial0": "socket" if vm.serial else None,
+        "onboot": int(vm.onboot),
+        "ostype": "l26",
+    }
+    for number, disk in enumerate(vm.data_disks, start=1):
+        found[f"scsi{number}"] = f"{disk.datastore or vm.datastore}:{disk.size_gb}"
+    for number, nic in enumerate(vm.nics):
+        tag = f",tag={nic.vlan_id}" if nic.vlan_id else ""
+        found[f"net{number}"] = f"{nic.model}={nic.mac_addr},bridge={nic.bridge}{tag}"
+    return found
