@@ -1,0 +1,1 @@
+"""`ports.Talos` over gRPC."""

@@ -1,0 +1,105 @@
+"""Who we are to machines, and how theirs are judged: TLS of connections."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from stockman.adapters import tls
+from stockman.model.errors import Refused
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.ports.probe import Trust
+from stockman.talos.api import problems
+from stockman.talos.talosconfig import Context
+
+_TALOS_LABEL, _LABEL = "ED25519 PRIVATE KEY", "PRIVATE KEY"
+
+
+class WrongKey(ssl.SSLCertVerificationError):
+    """The key behind a certificate is not the one that was named; nothing was sent."""
+
+
+@record
+class Identity:
+    """A client certificate, and the authority of those who are asked. PEM texts."""
+
+    ca: str
+    """Empty: the authorities of the system."""
+    crt: str
+    key: Secret
+
+    @classmethod
+    def of(cls, context: Context) -> Identity:
+        """That of a talosconfig; `Refused` where it has none."""
+        if not context.crt or context.key is None:
+            raise Refused(problems.no_identity("it has no client certificate"))
+        return cls(ca=context.ca, crt=context.crt, key=context.key)
+
+
+def own_context(identity: Identity) -> ssl.SSLContext:
+    """TLS with our certificate, to those whom our authority has signed."""
+    try:
+        made = tls.judging(Trust(ca=identity.ca.encode() if identity.ca else None))
+        _load(made, identity)
+    except tls.UnusableCa as error:
+        raise Refused(problems.no_identity(f"of its authority {error}")) from None
+    except (ssl.SSLError, ValueError):
+        why = "certificate and key cannot be read, or do not belong together"
+        raise Refused(problems.no_identity(why)) from None
+    return _speaking(made)
+
+
+def stranger_context(fingerprint: str) -> ssl.SSLContext:
+    """TLS without a certificate of ours, to whoever has the key of a fingerprint.
+
+    Without a fingerprint to whoever answers.
+    """
+    made = tls.unjudging()
+    if fingerprint:
+        made.sslobject_class = _pinned(_bare(fingerprint))
+    return _speaking(made)
+
+
+def _speaking(made: ssl.SSLContext) -> ssl.SSLContext:
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    made.set_alpn_protocols(["h2"])
+    return made
+
+
+def _load(made: ssl.SSLContext, identity: Identity) -> None:
+    """OpenSSL takes keys from files only: one lies in a directory of ours for that moment."""
+    key = identity.key.reveal().replace(_TALOS_LABEL, _LABEL)
+    with TemporaryDirectory(prefix="stockman-") as private:
+        path = Path(private) / "client.pem"
+        path.touch(mode=0o600)
+        try:
+            path.write_text(f"{key}\n{identity.crt}", "ascii")
+            made.load_cert_chain(path, password=_no_password)
+        finally:
+            path.unlink()
+
+
+def _no_password() -> str:
+    """An encrypted key is one that cannot be read; nobody is asked at a terminal."""
+    return ""
+
+
+def _pinned(fingerprint: str) -> type[ssl.SSLObject]:
+    class Pinned(ssl.SSLObject):
+        """One end of a connection that ends a handshake with any other key."""
+
+        def do_handshake(self) -> None:
+            from stockman.crypto.key_fingerprint import key_fingerprint
+
+            super().do_handshake()
+            found = key_fingerprint(self.getpeercert(binary_form=True) or b"")
+            if _bare(found) != fingerprint:
+                raise WrongKey(1, f"the fingerprint of its key is {found}, which was not named")
+
+    return Pinned
+
+
+def _bare(fingerprint: str) -> str:
+    return fingerprint.strip().rstrip("=")

@@ -1,0 +1,134 @@
+"""The wire over gRPC: connections used again, a read repeated once, nothing else retried."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from stockman.adapters.grpc_talos.endpoint import Endpoints
+from stockman.adapters.grpc_talos.identity import own_context, stranger_context
+from stockman.model.errors import Refused, StockmanError, Unreachable
+from stockman.ports.talos.maintenance import Stranger
+from stockman.talos.api import problems
+from stockman.talos.api.refusals import lost, odd_answer
+from stockman.talos.api.wire import Request
+
+if TYPE_CHECKING:
+    from stockman.adapters.grpc_talos.line import Line
+
+
+class GrpcWire:
+    """Carries calls over gRPC to whichever endpoint takes the connection.
+
+    Settings of proxies are not looked at: what is dialled is what was given.
+    """
+
+    def __init__(self, endpoints: Endpoints) -> None:
+        self._endpoints = endpoints
+        self._at = 0
+        self._own: ssl.SSLContext | None = None
+        self._lines: dict[tuple[str, Stranger | None], Line] = {}
+
+    async def close(self) -> None:
+        """Close all connections."""
+        lines = list(self._lines.values())
+        self._lines.clear()
+        for line in lines:
+            await line.close()
+
+    async def unary(self, request: Request) -> bytes:
+        return await self._single(request, None)
+
+    async def upload(self, request: Request, messages: AsyncIterable[bytes]) -> bytes:
+        return await self._single(request, messages)
+
+    async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
+        from stockman.adapters.grpc_talos.line import Dead
+
+        begun = False
+        for is_last in (not request.is_read, True):
+            line = await self._connected(request)
+            try:
+                answers = line.answers(request, _once(request.message), deadline=None)
+                async with aclosing(answers):
+                    async for piece in answers:
+                        begun = True
+                        yield piece
+                return
+            except Dead as dead:
+                if begun or is_last:
+                    raise lost(request, str(dead)) from None
+
+    async def _single(self, request: Request, messages: AsyncIterable[bytes] | None) -> bytes:
+        from stockman.adapters.grpc_talos.line import Dead
+
+        for is_last in (not request.is_read, True):
+            line = await self._connected(request)
+            try:
+                return await _only(line, request, messages or _once(request.message))
+            except Dead as dead:
+                if is_last:
+                    raise lost(request, str(dead)) from None
+        raise odd_answer(request, "there is no answer")
+
+    async def _connected(self, request: Request) -> Line:
+        """A line to the first endpoint that takes the connection, or to a stranger."""
+        seconds = self._endpoints.connect_seconds
+        if request.stranger is not None:
+            line = await self._line(request.stranger.address, request.stranger)
+            await line.open(seconds)
+            return line
+        hosts = self._endpoints.hosts
+        trouble: StockmanError = Unreachable(problems.unreachable("", "there is no endpoint"))
+        for _ in hosts:
+            at = self._at
+            try:
+                line = await self._line(hosts[at], None)
+                await line.open(seconds)
+                return line
+            except Unreachable as error:
+                trouble = error
+                if self._at == at:
+                    self._at = (at + 1) % len(hosts)
+        raise trouble
+
+    async def _line(self, host: str, stranger: Stranger | None) -> Line:
+        from stockman.adapters.grpc_talos.line import Line
+
+        door = self._endpoints.door(host)
+        known = self._lines.get((host, stranger))
+        if known is not None and known.door == door:
+            return known
+        made = self._lines[(host, stranger)] = Line(door, self._context(stranger))
+        if known is not None:
+            await known.close()
+        return made
+
+    def _context(self, stranger: Stranger | None) -> ssl.SSLContext:
+        if stranger is not None:
+            return stranger_context(stranger.fingerprint)
+        if self._own is None:
+            identity = self._endpoints.identity
+            if identity is None:
+                raise Refused(problems.no_identity("there are none"))
+            self._own = own_context(identity)
+        return self._own
+
+
+async def _only(line: Line, request: Request, messages: AsyncIterable[bytes]) -> bytes:
+    found: bytes | None = None
+    answers = line.answers(request, messages, deadline=request.seconds)
+    async with aclosing(answers):
+        async for piece in answers:
+            if found is not None:
+                raise odd_answer(request, "several messages came where one was expected")
+            found = piece
+    if found is None:
+        raise lost(request, "the call ended without an answer")
+    return found
+
+
+async def _once(message: bytes) -> AsyncIterator[bytes]:
+    yield message

@@ -1,0 +1,98 @@
+"""Talos machines of a world, served at any free ports, and clients that find them there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from stockman.adapters.grpc_talos.endpoint import Endpoints
+from stockman.adapters.grpc_talos.identity import Identity
+from stockman.crypto.certificate_pair import CertificateAndKey
+from stockman.crypto.certificates import Leaf, Period, Purpose, issued
+from stockman.lab.core.dice import Dice
+from stockman.lab.doors.pace import Pace
+from stockman.lab.doors.talos_face import Keeping, Place, TalosFace
+from stockman.lab.talos.api.call import ApiMachine
+from stockman.lab.talos.api.registry import Methods
+from stockman.lab.world.world import World
+from stockman.model.secret import Secret
+
+ADMIN = "os:admin"
+DAY = timedelta(days=1)
+_NOWHERE = "127.0.0.1:1"
+
+
+def _anywhere(machine: ApiMachine, address: str, port: int) -> Place | None:
+    del machine, port
+    return None if ":" in address else ("127.0.0.1", 0)
+
+
+class Places(Mapping[str, str]):
+    """Where addresses of machines really are, at any moment."""
+
+    def __init__(self, world: World, face: TalosFace) -> None:
+        self._world = world
+        self._face = face
+
+    def __getitem__(self, key: str) -> str:
+        host, _, port = key.rpartition(":")
+        machine = self._world.talos.machine_at(host)
+        found = None if machine is None else self._face.place_of(machine, host, int(port))
+        return _NOWHERE if found is None else f"{found[0]}:{found[1]}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+@asynccontextmanager
+async def served(
+    world: World, scratch: Path, methods: Methods | None = None
+) -> AsyncIterator[TalosFace]:
+    """The doors of a world's machines while they are open.
+
+    Its time is brought to ours first: certificates that machines made long ago have ended.
+    """
+    world.advance(max(0.0, real_now().timestamp() - world.now))
+    pace = Pace(world, None)
+    world.talos.real_clock = lambda: real_now().timestamp()
+    face = TalosFace(world.talos, pace, scratch, Keeping(placing=_anywhere), methods)
+    face.reconcile()
+    pace.go_on()
+    try:
+        yield face
+    finally:
+        pace.stop()
+        face.stop()
+
+
+def endpoints(world: World, face: TalosFace, role: str = ADMIN) -> Endpoints:
+    """Where the control plane of a world answers, for somebody with a role."""
+    hosts = tuple(one.address for one in world.talos.machines if one.is_controlplane)
+    known = identity(world, role) if hosts else None
+    return Endpoints(hosts=hosts, identity=known, connect=Places(world, face))
+
+
+def identity(
+    world: World, role: str = ADMIN, since: timedelta = -DAY, lasting: timedelta = 30 * DAY
+) -> Identity:
+    """A client certificate of the cluster in a world, from and for so long."""
+    config = next(one.config for one in world.talos.machines if one.is_controlplane)
+    assert config is not None
+    leaf = Leaf(
+        period=Period.lasting(real_now() + since, lasting),
+        purposes=(Purpose.CLIENT,),
+        organizations=(role,),
+    )
+    authority = CertificateAndKey(crt=config.os_ca.crt, key=Secret(config.os_ca.key))
+    client = issued(authority, leaf, Dice(7, 0).random_bytes)
+    return Identity(ca=config.os_ca.crt, crt=client.crt, key=client.key)
+
+
+def real_now() -> datetime:
+    """This moment: TLS looks at no other clock."""
+    return datetime.now(UTC)  # noqa: TID251

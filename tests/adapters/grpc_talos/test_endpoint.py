@@ -1,0 +1,38 @@
+"""Addresses of machines, in all forms that talosconfigs have."""
+
+import pytest
+
+from stockman.adapters.grpc_talos.endpoint import Endpoints
+from stockman.model.errors import Refused
+from stockman.ports.probe import Door
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("10.42.0.11", "10.42.0.11", 50000),
+        ("10.42.0.11:50443", "10.42.0.11", 50443),
+        ("cp-1.home.arpa", "cp-1.home.arpa", 50000),
+        ("fd66::11", "fd66::11", 50000),
+        ("[fd66::11]:50443", "fd66::11", 50443),
+        ("https://cp-1.home.arpa", "cp-1.home.arpa", 443),
+    ],
+)
+def test_an_address_is_dialled_and_expected(text: str, host: str, port: int) -> None:
+    assert Endpoints(hosts=()).door(text) == Door(host=host, port=port, name=host)
+
+
+def test_a_map_leads_elsewhere_and_the_name_stays() -> None:
+    known = Endpoints(hosts=(), connect={"10.42.0.11:50000": "127.0.0.1:6000"})
+
+    assert known.door("10.42.0.11") == Door(host="127.0.0.1", port=6000, name="10.42.0.11")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "http://10.42.0.11", "10.42.0.11:port", "user@10.42.0.11", "10.42.0.11/api", "[::"]
+)
+def test_other_texts_are_no_addresses(text: str) -> None:
+    with pytest.raises(Refused) as caught:
+        Endpoints(hosts=()).door(text)
+
+    assert caught.value.problem.code == "talos.address"

@@ -1,0 +1,136 @@
+"""What holds for configurations and files of clients through any door."""
+
+import traceback
+from datetime import timedelta
+
+import pytest
+
+from stockman.model.errors import Rejected, Unsupported
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret
+from stockman.ports.talos import Talos
+from stockman.ports.talos.configuration import Application, Applied, ApplyMode
+from stockman.talos.talosconfig import read_talosconfig
+from tests.contract.talos.doors import Door, Stage
+from tests.lab.talos.staged import staged
+
+MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
+CANARY = "c4n4ry-0123456789-abcdef"
+
+
+def changed(text: Secret, mode: ApplyMode, dry_run: bool = False) -> Application:
+    """The same configuration with a setting of the kernel that it did not have."""
+    setting = '    sysctls:\n        vm.max_map_count: "262144"\n'
+    more = text.reveal().replace("\nmachine:\n", f"\nmachine:\n{setting}", 1)
+    return Application(text=Secret(more, resolved=True), mode=mode, dry_run=dry_run)
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_the_configuration_is_read_as_it_was_applied(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> bool:
+        found = await talos.machine_configuration(stage.node())
+        return found.reveal().encode() == stage.machine().state.config
+
+    assert door(staged("single", version), story)
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_a_change_is_applied_without_a_reboot(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> tuple[Applied, str]:
+        node = stage.node()
+        before = await talos.machine_configuration(node)
+        applied = await talos.apply_configuration(node, changed(before, ApplyMode.NO_REBOOT))
+        return applied, (await talos.machine_configuration(node)).reveal()
+
+    applied, after = door(staged("single", version), story)
+
+    assert applied.mode is ApplyMode.NO_REBOOT
+    assert not applied.reboots
+    assert "sysctls:" in after
+
+
+def test_a_dry_run_changes_nothing_and_shows_no_secret_by_accident(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> tuple[Applied, Secret, Secret]:
+        node = stage.node()
+        before = await talos.machine_configuration(node)
+        applied = await talos.apply_configuration(
+            node, changed(before, ApplyMode.AUTO, dry_run=True)
+        )
+        return applied, before, await talos.machine_configuration(node)
+
+    applied, before, after = door(staged(), story)
+
+    assert applied.details.reveal().startswith("Dry run summary:")
+    assert "Dry run" not in repr(applied)
+    assert before == after
+
+
+def test_a_try_goes_back_by_itself(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> tuple[Applied, bool, bool]:
+        node = stage.node()
+        before = await talos.machine_configuration(node)
+        applied = await talos.apply_configuration(node, changed(before, ApplyMode.TRY))
+        stage.settle()
+        after = await talos.machine_configuration(node)
+        return applied, "sysctls:" in after.reveal(), before == after
+
+    applied, is_there, is_back = door(staged(), story)
+
+    assert applied.mode is ApplyMode.TRY
+    assert (is_there, is_back) == (False, True)
+
+
+def test_the_newest_minor_does_not_reboot_for_a_configuration(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        before = await talos.machine_configuration(stage.node())
+        with pytest.raises(Unsupported):
+            await talos.apply_configuration(stage.node(), changed(before, ApplyMode.REBOOT))
+
+    door(staged("single", "1.14.1"), story)
+
+
+def test_a_wrong_configuration_is_rejected_in_the_words_of_talos(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> str:
+        wrong = f"version: v1alpha1\nmachine:\n  type: queen\n  token: {CANARY}\n"
+        application = Application(text=Secret(wrong), mode=ApplyMode.AUTO)
+        with pytest.raises(Rejected) as caught:
+            await talos.apply_configuration(stage.node(), application)
+        assert CANARY not in "".join(traceback.format_exception(caught.value))
+        return f"{caught.value.problem}"
+
+    told = door(staged(), story)
+
+    assert "talos.rejected" in told
+    assert "queen" in told
+    assert CANARY not in told
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_a_kubeconfig_is_made(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> Secret:
+        return await talos.kubeconfig(stage.node())
+
+    found = door(staged("single", version), story)
+
+    assert "client-certificate-data:" in found.reveal()
+    assert repr(found) == "***"
+
+
+def test_a_talosconfig_is_made_for_a_role(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> Secret:
+        return await talos.client_configuration(stage.node(), ["os:reader"], timedelta(days=1))
+
+    found = read_talosconfig("talosconfig", door(staged(), story), Problems())
+
+    assert found is not None
+    (name,) = found.contexts
+    assert name.startswith("reader@")
+    assert found.contexts[name].key is not None
+
+
+def test_a_lifetime_of_nothing_is_rejected(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(Rejected):
+            await talos.client_configuration(stage.node(), ["os:reader"], timedelta(0))
+
+    door(staged(), story)

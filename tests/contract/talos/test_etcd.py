@@ -1,0 +1,181 @@
+"""What holds for etcd through any door."""
+
+import hashlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.model.errors import Conflict, NotFound, Rejected, StockmanError, Unreachable
+from stockman.ports.talos import Talos
+from tests.contract.talos.doors import Door, Stage
+from tests.lab.talos.staged import staged
+
+BACKUP = "os:etcd:backup"
+NEO, NIOBE, TRINITY = "talos-neo", "talos-niobe", "talos-trinity"
+
+
+async def whole(talos: Talos, stage: Stage, name: str = "") -> bytes:
+    return b"".join([piece async for piece in talos.etcd_snapshot(stage.node(name))])
+
+
+def test_members_agree_on_who_they_are_and_who_leads(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        members = await talos.etcd_members(stage.node(NEO))
+        assert [one.hostname for one in members if not one.is_learner] == sorted(
+            [NEO, NIOBE, TRINITY], key=lambda name: _id(members, name)
+        )
+        found = [await talos.etcd_status(stage.node(name)) for name in (NEO, NIOBE, TRINITY)]
+        assert {one.member for one in found} == {one.id for one in members}
+        assert len({one.leader for one in found}) == 1
+        assert sum(one.is_leader for one in found) == 1
+        assert len({one.raft_term for one in found}) == 1
+        assert all(one.errors == () and one.db_in_use <= one.db_size for one in found)
+        assert await talos.etcd_alarms(stage.node(NEO)) == ()
+
+    door(staged("three-node"), story)
+
+
+def _id(members: object, name: str) -> int:
+    assert isinstance(members, tuple)
+    return next(int(one.id) for one in members if one.hostname == name)
+
+
+def test_the_leader_lets_another_lead(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        leads = [
+            name
+            for name in (NEO, NIOBE, TRINITY)
+            if (await talos.etcd_status(stage.node(name))).is_leader
+        ]
+        (leader,) = leads
+        new = await talos.forfeit_etcd_leadership(stage.node(leader))
+        assert new in {NEO, NIOBE, TRINITY} - {leader}
+        assert (await talos.etcd_status(stage.node(new))).is_leader
+        assert await talos.forfeit_etcd_leadership(stage.node(leader)) == ""
+
+    door(staged("three-node"), story)
+
+
+def test_a_member_leaves_and_another_is_removed(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node(TRINITY)
+        await talos.leave_etcd(stage.node(NEO))
+        assert {one.hostname for one in await talos.etcd_members(node)} == {NIOBE, TRINITY}
+        with pytest.raises(NotFound):
+            await talos.remove_etcd_member(node, 4711)
+
+    door(staged("three-node"), story)
+
+
+def test_a_member_without_its_machine_is_removed(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node(TRINITY)
+        (gone,) = [one for one in await talos.etcd_members(node) if one.hostname == NEO]
+        stage.power_off(NEO)
+        await talos.remove_etcd_member(node, gone.id)
+        assert {one.hostname for one in await talos.etcd_members(node)} == {NIOBE, TRINITY}
+
+    door(staged("three-node"), story)
+
+
+def test_without_quorum_nobody_claims_that_all_is_well(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node(TRINITY)
+        stage.power_off(NEO)
+        stage.power_off(NIOBE)
+        with pytest.raises(StockmanError):
+            await talos.etcd_alarms(node)
+        status = await talos.etcd_status(node)
+        assert status.leader is None
+        assert status.errors != ()
+
+    door(staged("three-node"), story)
+
+
+def test_the_only_member_cannot_step_down(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(Rejected):
+            await talos.forfeit_etcd_leadership(stage.node())
+
+    door(staged(), story)
+
+
+@pytest.mark.parametrize("version", ["1.11.5", "1.14.1"])
+def test_a_snapshot_has_its_checksum(door: Door, version: str) -> None:
+    found = door(staged("single", version), whole, BACKUP)
+
+    assert len(found) % 512 == 32
+    assert hashlib.sha256(found[:-32]).digest() == found[-32:]
+
+
+def test_a_snapshot_that_was_damaged_on_its_way_is_rejected(door: Door) -> None:
+    world = staged()
+    match = {"method": "EtcdSnapshot"}
+    world.faults.add(Fault(Point.TALOS_CALL, Effect.CORRUPT, match, times=None))
+
+    with pytest.raises(Rejected) as caught:
+        door(world, whole)
+
+    assert caught.value.problem.code == "talos.answer"
+
+
+def test_a_snapshot_that_is_cut_off_is_none(door: Door) -> None:
+    world = staged()
+    match = {"method": "EtcdSnapshot"}
+    world.faults.add(Fault(Point.TALOS_CALL, Effect.CUT, match, times=None))
+
+    with pytest.raises(Unreachable):
+        door(world, whole)
+
+
+def test_defragmenting_and_disarming_are_done(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        await talos.defragment_etcd(node)
+        await talos.disarm_etcd(node)
+        status = await talos.etcd_status(node)
+        assert status.db_size == pytest.approx(status.db_in_use, rel=0.5)
+
+    door(staged(), story)
+
+
+def test_a_cluster_that_is_there_is_not_begun_again(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> bool:
+        return await talos.bootstrap(stage.node())
+
+    assert door(staged(), story) is False
+
+
+def test_a_cluster_is_begun_from_a_snapshot_that_was_sent(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        with pytest.raises(Conflict):
+            await talos.bootstrap(node, recover=True)
+        await talos.send_etcd_snapshot(node, pieces())
+        assert await talos.bootstrap(node, recover=True) is True
+        stage.settle()
+        assert (await talos.machine_status(node)).is_up
+        assert [one.hostname for one in await talos.etcd_members(node)] == ["talos-1"]
+
+    async def pieces() -> AsyncIterator[bytes]:
+        yield content[:100]
+        yield content[100:]
+
+    content, world = door(staged(), whole), staged(bootstrap=False)
+    name, cluster = next(iter(world.clusters.items()))
+    ((vmid, guest),) = cluster.state.guests.items()
+    MemoryDoor(world, name).post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
+    world.settle()
+    door(world, story)
+
+
+def test_a_bootstrap_that_comes_too_early_is_a_conflict(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        stage.machine().state.services["cri"].state = "Waiting"
+        with pytest.raises(Conflict) as caught:
+            await talos.bootstrap(stage.node())
+        assert caught.value.problem.code == "talos.state"
+
+    door(staged(), story)

@@ -1,0 +1,195 @@
+"""What holds for a machine through any door: what it is, and how it is."""
+
+import asyncio
+
+import pytest
+
+from stockman.model.errors import Denied, NotFound, Unreachable
+from stockman.model.names import MachineAddress
+from stockman.ports.talos import Talos
+from stockman.ports.talos.machines import TalosVersion
+from stockman.ports.talos.network import cards
+from tests.contract.talos.doors import Door, Stage
+from tests.lab.talos.staged import staged
+
+MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
+READER = "os:reader"
+NOWHERE = MachineAddress("127.67.99.99")
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_a_machine_tells_what_it_is(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> TalosVersion:
+        return await talos.version(stage.node())
+
+    found = door(staged("single", version), story)
+
+    assert (found.tag, found.platform, found.mode) == (f"v{version}", "nocloud", "cloud")
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_a_machine_that_is_up_says_so_in_every_minor(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        status = await talos.machine_status(node)
+        assert status.is_up
+        services = {one.id: one for one in await talos.services(node)}
+        assert services["etcd"].is_running
+        assert services["etcd"].healthy is True
+        assert len(await talos.boot_id(node)) == 36
+        assert await talos.diagnostics(node) == ()
+        assert (await talos.time_sync(node)).synced
+        assert abs((await talos.clock_reading(node)).skew) < 1.0
+        assert await talos.hostname(node) == "talos-1"
+        (neighbour,) = await talos.neighbours(node)
+        assert (neighbour.hostname, neighbour.role) == ("talos-1", "controlplane")
+        assert node in neighbour.addresses
+
+    door(staged("single", version), story)
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_cards_are_counted_whatever_they_are_called(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        links = await talos.links(node)
+        (card,) = cards(links)
+        assert card.is_up
+        assert "lo" in {one.name for one in links}
+        addresses = {one.address.partition("/")[0] for one in await talos.addresses(node)}
+        assert str(node) in addresses
+
+    door(staged("single", version), story)
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_disks_extensions_and_schematic_are_told(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        disks = {one.path: one for one in await talos.disks(node)}
+        system = await talos.system_disk(node)
+        assert system == "/dev/sda"
+        assert disks[system].size > 1 << 30
+        assert [one.path for one in disks.values() if one.is_cdrom] == ["/dev/sr0"]
+        assert [one.name for one in await talos.extensions(node)] == ["qemu-guest-agent"]
+        schematic = await talos.schematic(node)
+        assert schematic is not None
+        assert len(schematic) == 64
+
+    door(staged("single", version), story)
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_parts_of_kubernetes_are_told(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        pods = await talos.static_pods(node)
+        assert "kube-system/kube-apiserver-talos-1" in {one.id for one in pods}
+        assert all(one.ready for one in pods)
+        kubelet = await talos.kubelet(node)
+        assert kubelet.nodename == "talos-1"
+        assert "/kubelet:v" in kubelet.image
+        found = await talos.kubernetes_node(node)
+        assert (found.name, found.ready, found.unschedulable) == ("talos-1", True, False)
+
+    door(staged("single", version), story)
+
+
+def test_a_service_is_restarted(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> str:
+        await talos.restart_service(stage.node(), "kubelet")
+        stage.settle()
+        found = {one.id: one for one in await talos.services(stage.node())}
+        return found["kubelet"].state
+
+    assert door(staged(), story) == "Running"
+
+
+def test_a_reader_sees_no_secrets_and_changes_nothing(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        assert (await talos.machine_status(node)).is_up
+        for refused in (
+            talos.machine_configuration(node),
+            talos.kubeconfig(node),
+            talos.reboot(node),
+            talos.boot_id(node),
+        ):
+            with pytest.raises(Denied) as caught:
+                await refused
+            assert caught.value.problem.code == "talos.denied"
+
+    door(staged("single", "1.13.9"), story, READER)
+
+
+def test_a_reader_of_the_newest_minor_sees_the_boot_id(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> str:
+        return await talos.boot_id(stage.node())
+
+    world = staged("single", "1.14.1")
+
+    assert door(world, story, READER) == next(iter(world.talos.machines)).state.boot_id
+
+
+def test_a_machine_is_reached_through_another_one(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> list[str]:
+        names = ("talos-neo", "talos-niobe", "talos-trinity")
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(talos.hostname(stage.node(name))) for name in names]
+        return [task.result() for task in tasks]
+
+    assert door(staged("three-node"), story) == ["talos-neo", "talos-niobe", "talos-trinity"]
+
+
+def test_a_machine_without_power_is_unreachable_and_the_others_answer(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        down, up = stage.node("talos-niobe"), stage.node("talos-trinity")
+        stage.power_off("talos-niobe")
+        with pytest.raises(Unreachable) as caught:
+            await talos.version(down)
+        assert caught.value.problem.code == "talos.node-down"
+        with pytest.raises(Unreachable):
+            await talos.reboot(down)
+        assert await talos.hostname(up) == "talos-trinity"
+
+    door(staged("three-node"), story)
+
+
+def test_an_endpoint_without_power_is_skipped(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> str:
+        first, last = stage.world.talos.machines[0].hostname, stage.world.talos.machines[-1]
+        await talos.version(MachineAddress(last.address))
+        stage.power_off(first)
+        return await talos.hostname(MachineAddress(last.address))
+
+    assert door(staged("three-node"), story).startswith("talos-")
+
+
+def test_without_any_machine_nothing_answers(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        stage.power_off("")
+        with pytest.raises(Unreachable) as caught:
+            await talos.version(node)
+        assert caught.value.problem.code == "talos.unreachable"
+
+    door(staged(), story)
+
+
+def test_what_is_not_there_is_not_found(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(NotFound):
+            await talos.read_file(stage.node(), "/var/nothing")
+        with pytest.raises(NotFound):
+            await talos.delete_meta(stage.node(), 12)
+
+    door(staged(), story)
+
+
+def test_a_machine_that_nobody_knows_is_unreachable(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        del stage
+        with pytest.raises(Unreachable):
+            await talos.version(NOWHERE)
+
+    door(staged(), story)

@@ -1,0 +1,143 @@
+"""What holds for machines without a configuration through any door."""
+
+from __future__ import annotations
+
+import ssl
+
+import pytest
+
+from stockman.crypto.key_fingerprint import key_fingerprint
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.talos.state import Stage as MachineStage
+from stockman.lab.world.world import World
+from stockman.model.errors import Refused, Rejected, Unreachable, Unsupported
+from stockman.model.names import MachineAddress
+from stockman.model.secret import Secret
+from stockman.ports.talos import Talos
+from stockman.ports.talos.configuration import Application, ApplyMode
+from stockman.ports.talos.maintenance import Stranger
+from stockman.ports.talos.network import cards
+from tests.contract.talos.doors import Door, Stage
+from tests.lab.talos.staged import staged
+
+MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
+
+
+def waiting(version: str = "1.13.9") -> tuple[World, str]:
+    """A world whose one machine waits for its configuration, and that configuration."""
+    world = staged("single", version, bootstrap=False)
+    name, cluster = next(iter(world.clusters.items()))
+    ((vmid, guest),) = cluster.state.guests.items()
+    config = staged("single", version).talos.machines[0].state.config
+    door = MemoryDoor(world, name)
+    door.put(f"/nodes/{guest.node}/qemu/{vmid}/config", delete="ide2")
+    door.post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
+    world.settle()
+    return world, config.decode()
+
+
+def stranger(stage: Stage) -> Stranger:
+    return Stranger(address=stage.node())
+
+
+def with_fingerprint(stage: Stage) -> Stranger:
+    api = stage.machine().api
+    assert api is not None
+    found = key_fingerprint(ssl.PEM_cert_to_DER_cert(api.certificate))
+    return Stranger(address=stage.node(), fingerprint=found)
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_a_machine_that_waits_tells_its_disks_and_cards(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        at = stranger(stage)
+        assert await talos.is_in_maintenance(at)
+        assert "/dev/sda" in {one.path for one in await talos.maintenance_disks(at)}
+        assert len(cards(await talos.maintenance_links(at))) == 1
+
+    door(waiting(version)[0], story)
+
+
+def test_the_version_is_told_since_1_13(door: Door) -> None:
+    async def old(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(Unsupported):
+            await talos.maintenance_version(stranger(stage))
+
+    async def new(talos: Talos, stage: Stage) -> str:
+        return (await talos.maintenance_version(stranger(stage))).tag
+
+    door(waiting("1.12.1")[0], old)
+
+    assert door(waiting("1.13.9")[0], new) == "v1.13.9"
+
+
+def test_a_machine_with_a_configuration_is_not_in_maintenance(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> bool:
+        return await talos.is_in_maintenance(stranger(stage))
+
+    assert door(staged(), story) is False
+
+
+def test_a_machine_that_does_not_answer_is_not_taken_for_one_that_waits(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        del stage
+        with pytest.raises(Unreachable):
+            await talos.is_in_maintenance(Stranger(address=MachineAddress("127.67.99.99")))
+
+    door(staged(), story)
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_a_machine_takes_its_first_configuration(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        at = with_fingerprint(stage)
+        application = Application(text=Secret(config, resolved=True), mode=ApplyMode.AUTO)
+        applied = await talos.configure(at, application)
+        assert applied.mode is (None if version < "1.13" else ApplyMode.NO_REBOOT)
+        stage.settle()
+        assert stage.machine().state.stage is MachineStage.BOOTING
+        assert stage.machine().state.config == config.encode()
+
+    world, config = waiting(version)
+    door(world, story)
+
+
+def test_a_wrong_first_configuration_is_rejected(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        application = Application(text=Secret("machine: 5"), mode=ApplyMode.AUTO)
+        with pytest.raises(Rejected):
+            await talos.configure(stranger(stage), application)
+        assert await talos.is_in_maintenance(stranger(stage))
+
+    door(waiting()[0], story)
+
+
+def test_another_key_than_the_one_that_was_named_gets_nothing(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        at = Stranger(address=stage.node(), fingerprint=f"{'A' * 43}=")
+        application = Application(text=Secret(config, resolved=True), mode=ApplyMode.AUTO)
+        with pytest.raises(Refused) as caught:
+            await talos.configure(at, application)
+        assert caught.value.problem.code == "talos.certificate"
+        assert stage.machine().state.stage is MachineStage.MAINTENANCE
+
+    world, config = waiting()
+    door(world, story)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_read_whose_connection_was_dead_is_repeated_once(door: Door, times: int) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        if times == 1:
+            assert await talos.is_in_maintenance(stranger(stage))
+        else:
+            with pytest.raises(Unreachable):
+                await talos.is_in_maintenance(stranger(stage))
+
+    world, _ = waiting()
+    fault = Fault(Point.TALOS_CALL, Effect.CUT, {"method": "Get"}, times=times)
+    world.faults.add(fault)
+    door(world, story)
+
+    assert fault.struck == times

@@ -1,0 +1,91 @@
+"""What holds for events, logs, files and META values through any door."""
+
+from contextlib import aclosing
+
+import pytest
+
+from stockman.model.errors import NotFound, Rejected
+from stockman.model.secret import Secret
+from stockman.ports.talos import Talos
+from stockman.ports.talos.observing import EventsWish, LogWish
+from tests.contract.talos.doors import Door, Stage
+from tests.lab.talos.staged import staged
+
+
+def test_events_of_a_reboot_are_told_to_who_listens(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> tuple[str, set[str], set[str]]:
+        node = stage.node()
+        kinds, actors = set[str](), set[str]()
+        async with aclosing(talos.events(node)) as events:
+            greeting = await anext(events)
+            assert greeting.kind == ""
+            actor = await talos.reboot(node)
+            async for event in events:
+                kinds.add(event.kind)
+                actors.add(event.actor)
+                if event.kind == "TaskEvent":
+                    break
+        return actor, kinds, actors
+
+    actor, kinds, actors = door(staged(), story)
+
+    assert "SequenceEvent" in kinds
+    assert actor in actors
+
+
+def test_events_that_were_are_told_after_an_id(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        async with aclosing(talos.events(node, EventsWish(last=2))) as events:
+            found = [await anext(events) for _ in range(3)]
+        async with aclosing(talos.events(node, EventsWish(after=found[1].id))) as events:
+            again = [await anext(events) for _ in range(2)]
+        assert again[1] == found[2]
+        assert found[2].content != {}
+
+    door(staged(), story)
+
+
+def test_logs_are_told_line_by_line(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        lines = [line async for line in talos.service_log(node, LogWish(service="etcd"))]
+        assert lines
+        last = [line async for line in talos.service_log(node, LogWish(service="etcd", last=1))]
+        assert last == lines[-1:]
+        assert [line async for line in talos.kernel_log(node)]
+        with pytest.raises(Rejected):
+            await anext(talos.service_log(node, LogWish(service="nothing")))
+
+    door(staged(), story)
+
+
+def test_a_file_is_read(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> bytes:
+        return await talos.read_file(stage.node(), "/proc/sys/kernel/random/boot_id")
+
+    world = staged()
+
+    assert door(world, story).decode().strip() == world.talos.machines[0].state.boot_id
+
+
+def test_a_meta_value_is_set_and_taken_away(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node = stage.node()
+        await talos.write_meta(node, 12, Secret("mine"))
+        disk = stage.machine().disk
+        assert disk is not None
+        assert "12" in disk.meta
+        await talos.delete_meta(node, 12)
+        with pytest.raises(NotFound):
+            await talos.delete_meta(node, 12)
+
+    door(staged(), story)
+
+
+def test_a_meta_key_that_cannot_be_is_rejected(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(Rejected):
+            await talos.write_meta(stage.node(), 256, Secret("mine"))
+
+    door(staged(), story)

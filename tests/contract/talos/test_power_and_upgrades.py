@@ -1,0 +1,166 @@
+"""What holds for reboots, resets, upgrades and images through any door."""
+
+import pytest
+
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.talos.state import Stage as MachineStage
+from stockman.model.errors import NotFound, Rejected, Uncertain, Unsupported
+from stockman.ports.talos import Talos
+from stockman.ports.talos.images import ImageStore
+from stockman.ports.talos.power import RebootMode, Reset
+from stockman.ports.talos.upgrades import Upgrade, UpgradeApi, Upgraded
+from tests.contract.talos.doors import Door, Stage
+from tests.lab.talos.methods.test_upgrading import installer
+from tests.lab.talos.staged import staged
+
+MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_a_reboot_gives_another_boot_id(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> tuple[str, str, bool]:
+        node = stage.node()
+        before = await talos.boot_id(node)
+        assert await talos.reboot(node) != ""
+        stage.settle()
+        return before, await talos.boot_id(node), (await talos.machine_status(node)).is_up
+
+    before, after, is_up = door(staged("single", version), story)
+
+    assert before != after
+    assert is_up
+
+
+def test_a_forced_reboot_is_refused_where_talos_would_not_know_it(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(Unsupported):
+            await talos.reboot(stage.node(), RebootMode.FORCE)
+        assert stage.machine().state.stage is MachineStage.RUNNING
+
+    door(staged("single", "1.11.5"), story)
+
+
+def test_a_shutdown_takes_the_power(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> bool:
+        await talos.shut_down(stage.node(), force=True)
+        stage.settle()
+        return stage.machine().state.is_on
+
+    assert door(staged(), story) is False
+
+
+def test_a_reset_leaves_a_machine_that_does_not_come_back_by_itself(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        node, other = stage.node("talos-neo"), stage.node("talos-trinity")
+        await talos.reset(node, Reset(graceful=True, reboot=False))
+        stage.settle()
+        assert not stage.machine("talos-neo").state.is_on
+        members = await talos.etcd_members(other)
+        assert {one.hostname for one in members} == {"talos-niobe", "talos-trinity"}
+
+    door(staged("three-node"), story)
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "api"),
+    [
+        ("1.11.5", "1.12.1", UpgradeApi.LEGACY),
+        ("1.12.1", "1.13.9", UpgradeApi.LEGACY),
+        ("1.13.9", "1.14.1", UpgradeApi.LIFECYCLE),
+    ],
+)
+def test_an_upgrade_goes_the_way_that_this_talos_offers(
+    door: Door, version: str, target: str, api: UpgradeApi
+) -> None:
+    async def story(talos: Talos, stage: Stage) -> tuple[Upgraded, list[str], str]:
+        node, lines = stage.node(), list[str]()
+        done = await talos.upgrade(node, Upgrade(image=installer(target)), lines.append)
+        if not done.reboots:
+            await talos.reboot(node)
+        stage.settle()
+        return done, lines, (await talos.version(node)).tag
+
+    done, lines, tag = door(staged("single", version), story)
+
+    assert (done.api, tag) == (api, f"v{target}")
+    assert bool(done.actor) is done.reboots
+    assert lines == list(done.lines)
+    assert bool(lines) is not done.reboots
+
+
+def test_an_installer_that_fails_is_no_upgrade(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(Rejected) as caught:
+            await talos.upgrade(stage.node(), Upgrade(image=installer("1.14.1")))
+        assert caught.value.problem.code == "talos.installer"
+        assert "exit code 7" in caught.value.problem.what
+        assert "no room" in caught.value.problem.why
+
+    world = staged()
+    match = {"step": "upgrade"}
+    world.faults.add(Fault(Point.TALOS_STEP, Effect.FAIL, match, message="no room"))
+    door(world, story)
+
+
+def test_an_installer_that_does_not_tell_how_it_ended_is_uncertain(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        await talos.pull_image(stage.node(), installer("1.14.1"), ImageStore.SYSTEM)
+        with pytest.raises(Uncertain):
+            await talos.run_installer(stage.node(), installer("1.14.1"))
+
+    world = staged()
+    match = {"service": "machine.LifecycleService"}
+    world.faults.add(Fault(Point.TALOS_CALL, Effect.DO_THEN_CUT, match))
+    door(world, story)
+
+
+def test_an_installer_that_was_not_pulled_is_not_found(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(NotFound):
+            await talos.run_installer(stage.node(), installer("1.14.1"))
+
+    door(staged(), story)
+
+
+def test_a_rollback_brings_the_version_before_back(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> str:
+        node = stage.node()
+        await talos.upgrade(node, Upgrade(image=installer("1.14.1")))
+        await talos.reboot(node)
+        stage.settle()
+        await talos.roll_back(node)
+        stage.settle()
+        return (await talos.version(node)).tag
+
+    assert door(staged(), story) == "v1.13.9"
+
+
+@pytest.mark.parametrize("version", ["1.12.1", "1.13.9"])
+def test_an_image_that_was_pulled_is_listed(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> set[str]:
+        await talos.pull_image(stage.node(), installer(version), ImageStore.SYSTEM)
+        return {one.name for one in await talos.images(stage.node(), ImageStore.SYSTEM)}
+
+    assert installer(version) in door(staged("single", version), story)
+
+
+def test_an_image_that_is_nowhere_is_not_pulled(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises((NotFound, Rejected)):
+            await talos.pull_image(stage.node(), installer("1.13.77"), ImageStore.SYSTEM)
+
+    door(staged(), story)
+
+
+def test_a_change_whose_answer_was_lost_is_uncertain_and_made_once(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> None:
+        with pytest.raises(Uncertain) as caught:
+            await talos.reboot(stage.node())
+        assert caught.value.problem.code == "talos.unknown-outcome"
+
+    world = staged()
+    fault = Fault(Point.TALOS_CALL, Effect.DO_THEN_CUT, {"method": "Reboot"}, times=None)
+    world.faults.add(fault)
+    door(world, story)
+
+    assert fault.struck == 1

@@ -1,0 +1,113 @@
+"""One call of every method that `ports.Talos` has, and a wire that only writes down."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
+from datetime import timedelta
+
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
+from stockman.model.secret import Secret
+from stockman.ports.talos import Talos
+from stockman.ports.talos.configuration import Application, ApplyMode
+from stockman.ports.talos.images import ImageStore
+from stockman.ports.talos.maintenance import Stranger
+from stockman.ports.talos.observing import LogWish
+from stockman.ports.talos.power import Reset
+from stockman.ports.talos.upgrades import Upgrade
+from stockman.talos.api.wire import Request
+from tests.talos.api.scripted import NODE
+
+AT = Stranger(address=NODE)
+CONFIG = Application(text=Secret("version: v1alpha1"), mode=ApplyMode.AUTO)
+
+
+class Heard(StockmanError):
+    """A call was written down; there is no answer."""
+
+
+class Notebook:
+    """Writes down what is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def unary(self, request: Request) -> bytes:
+        raise self._heard(request)
+
+    async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
+        for trouble in [self._heard(request)]:
+            raise trouble
+        yield b""
+
+    async def upload(self, request: Request, messages: AsyncIterable[bytes]) -> bytes:
+        del messages
+        raise self._heard(request)
+
+    def _heard(self, request: Request) -> Heard:
+        self.asked.append(request)
+        return Heard(Problem(code="test.heard", what="heard", why="it is a test", fix="none"))
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    yield b""
+
+
+EVERY: dict[str, Callable[[Talos], object]] = {
+    "version": lambda talos: talos.version(NODE),
+    "machine_status": lambda talos: talos.machine_status(NODE),
+    "services": lambda talos: talos.services(NODE),
+    "restart_service": lambda talos: talos.restart_service(NODE, "kubelet"),
+    "boot_id": lambda talos: talos.boot_id(NODE),
+    "extensions": lambda talos: talos.extensions(NODE),
+    "schematic": lambda talos: talos.schematic(NODE),
+    "clock_reading": lambda talos: talos.clock_reading(NODE),
+    "time_sync": lambda talos: talos.time_sync(NODE),
+    "diagnostics": lambda talos: talos.diagnostics(NODE),
+    "neighbours": lambda talos: talos.neighbours(NODE),
+    "hostname": lambda talos: talos.hostname(NODE),
+    "addresses": lambda talos: talos.addresses(NODE),
+    "links": lambda talos: talos.links(NODE),
+    "disks": lambda talos: talos.disks(NODE),
+    "system_disk": lambda talos: talos.system_disk(NODE),
+    "static_pods": lambda talos: talos.static_pods(NODE),
+    "kubelet": lambda talos: talos.kubelet(NODE),
+    "kubernetes_node": lambda talos: talos.kubernetes_node(NODE),
+    "machine_configuration": lambda talos: talos.machine_configuration(NODE),
+    "apply_configuration": lambda talos: talos.apply_configuration(NODE, CONFIG),
+    "kubeconfig": lambda talos: talos.kubeconfig(NODE),
+    "client_configuration": lambda talos: talos.client_configuration(
+        NODE, ["os:reader"], timedelta(days=1)
+    ),
+    "bootstrap": lambda talos: talos.bootstrap(NODE, recover=True),
+    "etcd_members": lambda talos: talos.etcd_members(NODE),
+    "etcd_status": lambda talos: talos.etcd_status(NODE),
+    "etcd_alarms": lambda talos: talos.etcd_alarms(NODE),
+    "disarm_etcd": lambda talos: talos.disarm_etcd(NODE),
+    "defragment_etcd": lambda talos: talos.defragment_etcd(NODE),
+    "forfeit_etcd_leadership": lambda talos: talos.forfeit_etcd_leadership(NODE),
+    "leave_etcd": lambda talos: talos.leave_etcd(NODE),
+    "remove_etcd_member": lambda talos: talos.remove_etcd_member(NODE, 1),
+    "etcd_snapshot": lambda talos: talos.etcd_snapshot(NODE),
+    "send_etcd_snapshot": lambda talos: talos.send_etcd_snapshot(NODE, _nothing()),
+    "reboot": lambda talos: talos.reboot(NODE),
+    "shut_down": lambda talos: talos.shut_down(NODE),
+    "reset": lambda talos: talos.reset(NODE, Reset(graceful=True, reboot=False)),
+    "roll_back": lambda talos: talos.roll_back(NODE),
+    "upgrade_api": lambda talos: talos.upgrade_api(NODE),
+    "upgrade": lambda talos: talos.upgrade(NODE, Upgrade(image="installer")),
+    "run_installer": lambda talos: talos.run_installer(NODE, "installer"),
+    "images": lambda talos: talos.images(NODE, ImageStore.KUBERNETES),
+    "pull_image": lambda talos: talos.pull_image(NODE, "installer", ImageStore.SYSTEM),
+    "events": lambda talos: talos.events(NODE),
+    "service_log": lambda talos: talos.service_log(NODE, LogWish(service="etcd")),
+    "kernel_log": lambda talos: talos.kernel_log(NODE),
+    "read_file": lambda talos: talos.read_file(NODE, "/etc/os-release"),
+    "write_meta": lambda talos: talos.write_meta(NODE, 12, Secret("mine")),
+    "delete_meta": lambda talos: talos.delete_meta(NODE, 12),
+    "is_in_maintenance": lambda talos: talos.is_in_maintenance(AT),
+    "maintenance_version": lambda talos: talos.maintenance_version(AT),
+    "maintenance_disks": lambda talos: talos.maintenance_disks(AT),
+    "maintenance_links": lambda talos: talos.maintenance_links(AT),
+    "configure": lambda talos: talos.configure(AT, CONFIG),
+}

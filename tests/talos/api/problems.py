@@ -1,0 +1,104 @@
+"""Every problem of the Talos API, made by an end of a call that its page is compared with."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+
+import pytest
+
+from stockman.adapters.grpc_talos.endpoint import Endpoints
+from stockman.adapters.grpc_talos.failures import not_connected, not_let_in
+from stockman.adapters.grpc_talos.identity import Identity, WrongKey
+from stockman.model.errors import StockmanError
+from stockman.model.names import MachineAddress
+from stockman.model.problem import Problem
+from stockman.ports.probe import Door
+from stockman.talos.api.codes import Code
+from stockman.talos.api.refusals import Refusal, lost, odd_answer, refusal
+from stockman.talos.api.wire import Request
+from stockman.talos.talosconfig import Context
+from tests.talos.api.scripted import told
+
+NODE = MachineAddress("10.42.0.11")
+DOOR = Door(host=NODE, port=50000, name=NODE)
+IMAGE = "installer.invalid/nocloud-installer:v1.14.1"
+
+
+def ended(method: str, code: Code, words: str, *, is_read: bool = False) -> Problem:
+    request = Request(method=f"machine.MachineService/{method}", node=NODE, is_read=is_read)
+    return refusal(request, Refusal(code=code, message=words)).problem
+
+
+def caught(act: Callable[[], object]) -> Problem:
+    with pytest.raises(StockmanError) as found:
+        act()
+    return found.value.problem
+
+
+def installer() -> Problem:
+    lines = ["running pre-flight checks", "host version 1.11.5 is too old to upgrade to 1.14.1"]
+    answers = [{"progress": {"message": line}} for line in lines]
+    talos = told(Upgrade=[*answers, {"progress": {"exit_code": 3}}])
+    return caught(lambda: asyncio.run(talos.run_installer(NODE, IMAGE)))
+
+
+def unwanted() -> Problem:
+    error = ssl.SSLError(1, "alert")
+    error.reason = "SSLV3_ALERT_CERTIFICATE_EXPIRED"
+    found = not_let_in(DOOR, error)
+    assert found is not None
+    return found.problem
+
+
+def another_key() -> Problem:
+    error = WrongKey(1, f"the fingerprint of its key is {'A' * 43}=, which was not named")
+    return not_connected(DOOR, error).problem
+
+
+READ = Request(method="machine.MachineService/Version", node=NODE)
+
+MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "talos.address": lambda: caught(lambda: Endpoints(hosts=()).door("http://10.42.0.11")),
+    "talos.answer": lambda: odd_answer(READ, "version is not told").problem,
+    "talos.busy": lambda: ended(
+        "Upgrade",
+        Code.FAILED_PRECONDITION,
+        "another installation/upgrade is already in progress",
+    ),
+    "talos.certificate": another_key,
+    "talos.denied": lambda: ended("Reboot", Code.PERMISSION_DENIED, "not authorized"),
+    "talos.exists": lambda: ended(
+        "Bootstrap", Code.ALREADY_EXISTS, "etcd data directory is not empty"
+    ),
+    "talos.identity": lambda: caught(lambda: Identity.of(Context())),
+    "talos.installer": installer,
+    "talos.no-such-call": lambda: ended(
+        "Kubeconfig",
+        Code.UNIMPLEMENTED,
+        "kubeconfig is only available on control plane nodes",
+    ),
+    "talos.node-down": lambda: ended(
+        "Version",
+        Code.UNAVAILABLE,
+        'connection error: desc = "transport: Error while dialing: '
+        'dial tcp 10.42.0.11:50000: connect: no route to host"',
+    ),
+    "talos.not-found": lambda: ended("MetaDelete", Code.NOT_FOUND, "meta key not found"),
+    "talos.not-let-in": unwanted,
+    "talos.refused": lambda: ended(
+        "Rollback", Code.UNKNOWN, "cannot rollback: no previous boot entry found"
+    ),
+    "talos.rejected": lambda: ended(
+        "ApplyConfiguration",
+        Code.INVALID_ARGUMENT,
+        "unknown keys found during decoding: machine: kubelets",
+    ),
+    "talos.silent": lambda: lost(READ, "nothing came within 20 s").problem,
+    "talos.state": lambda: ended("Bootstrap", Code.FAILED_PRECONDITION, "time is not in sync yet"),
+    "talos.unknown-outcome": lambda: ended(
+        "Reboot", Code.UNAVAILABLE, "error reading from server: EOF"
+    ),
+    "talos.unreachable": lambda: not_connected(DOOR, ConnectionRefusedError()).problem,
+}

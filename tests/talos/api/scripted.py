@@ -1,0 +1,55 @@
+"""A wire that answers as it is told to, and writes down what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
+
+from stockman.model.names import MachineAddress
+from stockman.talos.api.api import ApiTalos
+from stockman.talos.api.messages import NEWEST
+from stockman.talos.api.wire import Request
+from stockman.talos.wire.filling import new_message
+from stockman.talos.wire.wire import wire_of
+
+NODE = MachineAddress("10.42.0.11")
+Answer = bytes | Mapping[str, object]
+
+
+class ScriptedWire:
+    """Answers of methods, by their names; fields are encoded."""
+
+    def __init__(self, **answers: Sequence[Answer]) -> None:
+        self._answers = answers
+        self.asked: list[Request] = []
+
+    async def unary(self, request: Request) -> bytes:
+        return self._encoded(request)[0]
+
+    async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
+        for one in self._encoded(request):
+            yield one
+
+    async def upload(self, request: Request, messages: AsyncIterable[bytes]) -> bytes:
+        async for _ in messages:
+            pass
+        return self._encoded(request)[0]
+
+    def _encoded(self, request: Request) -> list[bytes]:
+        self.asked.append(request)
+        service, _, name = request.method.rpartition("/")
+        wire = wire_of(NEWEST)
+        response = wire.method(service, name).response
+        return [
+            one if isinstance(one, bytes) else new_message(wire, response, one).SerializeToString()
+            for one in self._answers[name]
+        ]
+
+
+def told(**answers: Sequence[Answer]) -> ApiTalos:
+    """The port, with answers behind it."""
+    return ApiTalos(ScriptedWire(**answers))
+
+
+def resource(spec: str, name: str = "machine") -> Mapping[str, object]:
+    """An answer that holds a resource."""
+    return {"resource": {"metadata": {"id": name}, "spec": {"yaml_spec": spec}}}

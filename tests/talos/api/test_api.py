@@ -1,0 +1,78 @@
+"""Every method of the port makes a call of its own, and the reference lists them all."""
+
+import asyncio
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from stockman.ports.talos import Talos
+from stockman.talos.api.api import ApiTalos
+from stockman.talos.api.messages import decoded_as
+from stockman.talos.api.wire import Request
+from stockman.talos.wire.wire import wire_of
+from tests.talos.api.every_call import EVERY, Heard, Notebook
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "talos-calls.md"
+ROW = re.compile(
+    r"^\| (?P<method>\w+) \| `(?P<call>[\w.]+/\w+)`(?: of (?P<kind>\w+))?", re.MULTILINE
+)
+LISTED = {row["method"]: (row["call"], row["kind"]) for row in ROW.finditer(PAGE.read_text())}
+READS = {"ServiceList", "Version", "Time", "Get", "List", "Read", "Kubeconfig", "Events", "Logs"}
+READS |= {"Dmesg", "EtcdMemberList", "EtcdStatus", "EtcdAlarmList", "EtcdSnapshot"}
+
+
+def heard(method: str) -> Request:
+    """The first request that a method makes."""
+    notebook = Notebook()
+    talos: Talos = ApiTalos(notebook)
+
+    async def made() -> None:
+        found = EVERY[method](talos)
+        await (anext(found) if inspect.isasyncgen(found) else found)  # type: ignore[misc]  # a coroutine
+
+    with pytest.raises(Heard):
+        asyncio.run(made())
+    return notebook.asked[0]
+
+
+def kind_of(request: Request) -> str | None:
+    """The kind of resources that is asked for. None: it is about none."""
+    if not request.method.startswith("cosi."):
+        return None
+    name = wire_of("1.14").method(*request.method.split("/")).request
+    return str(decoded_as(name, request.message)["type"]).partition(".")[0]
+
+
+def test_every_method_of_the_port_is_called_here() -> None:
+    methods = [name for name, _ in inspect.getmembers(Talos, inspect.isfunction)]
+
+    assert sorted(EVERY) == [name for name in sorted(methods) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_what_is_listed_is_what_is_called(method: str) -> None:
+    request = heard(method)
+
+    assert LISTED[method] == (request.method, kind_of(request))
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_only_reads_may_be_made_again(method: str) -> None:
+    request = heard(method)
+
+    assert request.is_read is (request.method.rpartition("/")[2] in READS)
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_strangers_are_asked_only_by_calls_for_them(method: str) -> None:
+    named = {"is_in_maintenance", "configure"} | {
+        one for one in EVERY if one.startswith("maintenance_")
+    }
+
+    assert (heard(method).stranger is not None) is (method in named)
+
+
+def test_no_other_method_is_listed() -> None:
+    assert sorted(LISTED) == sorted(EVERY)

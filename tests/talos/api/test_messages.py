@@ -1,0 +1,73 @@
+"""The newest tables serve all minors: what is asked and answered has not changed between them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stockman.talos.api import messages
+from stockman.talos.wire.tables import MINORS
+from stockman.talos.wire.wire import NotOnTheWire, Wire, wire_of
+
+CALLS = Path(messages.__file__).parent
+_SERVICE = re.compile(r'"((?:machine|time|cosi\.resource)\.\w+)/(\w+)"')
+_MACHINE = re.compile(r'f"\{MACHINE\}/(\w+)"')
+_NEW = {"machine.ImageService", "machine.LifecycleService"}
+
+
+def called() -> set[tuple[str, str]]:
+    """Every method that is called anywhere."""
+    found = set[tuple[str, str]]()
+    for path in CALLS.glob("*.py"):
+        text = path.read_text()
+        found |= {(service, name) for service, name in _SERVICE.findall(text)}
+        found |= {("machine.MachineService", name) for name in _MACHINE.findall(text)}
+    return found
+
+
+def shapes(wire: Wire, service: str, name: str) -> dict[str, object]:
+    """All messages of a method, with their fields."""
+    method = wire.method(service, name)
+    found: dict[str, object] = {}
+    for full_name in (method.request, method.response):
+        _add(found, wire.message(full_name).DESCRIPTOR)
+    return found
+
+
+def _add(found: dict[str, object], descriptor: Any) -> None:
+    if descriptor.full_name in found:
+        return
+    found[descriptor.full_name] = {
+        field.name: (field.number, field.type, field.is_repeated) for field in descriptor.fields
+    }
+    for field in descriptor.fields:
+        if field.message_type is not None:
+            _add(found, field.message_type)
+
+
+def test_all_families_are_looked_at() -> None:
+    assert len(called()) > 35
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_messages_are_the_same_in_every_minor(minor: str) -> None:
+    newest, wire = wire_of(messages.NEWEST), wire_of(minor)
+
+    different = []
+    for service, name in sorted(called()):
+        try:
+            own = shapes(wire, service, name)
+        except NotOnTheWire:
+            assert service in _NEW
+            continue
+        if own != shapes(newest, service, name):
+            different.append(name)
+
+    assert different == []
+
+
+def test_fields_that_nobody_knows_are_left_aside() -> None:
+    later = b"\x0a\x00" + b"\xfa\x7f\x03new"
+
+    assert messages.decoded("machine.MachineService/Version", later) == {"messages": [{}]}
