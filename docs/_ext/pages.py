@@ -12,6 +12,7 @@ from docs._ext import (
     keys,
     lab_calls,
     lab_faults,
+    lab_talos,
     presets,
     problems,
 )
@@ -27,6 +28,7 @@ _MAKERS = (
     compatibility,
     lab_calls,
     lab_faults,
+    lab_talos,
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from stockman.app.lab import problems
 from stockman.app.lab.background import failed
+from stockman.app.lab.consoles import unknown_machine
 from stockman.app.lab.faults import Wanted, wanted_fault
 from stockman.app.lab.places import LabPlaces, running
 from stockman.app.lab.remote import not_understood
@@ -44,6 +45,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "lab.absent": lambda: refused(lambda: running(LabPlaces(state=STATE))),
     "lab.asked": _misunderstood,
     "lab.fault": lambda: refused(lambda: wanted_fault(Wanted(point="task", effect=None), 0.0)),
+    "lab.machine": lambda: unknown_machine("neo", ["talos-neo", "talos-niobe", "talos-trinity"]),
     "lab.network": lambda: refused(lambda: wish("single", "10.42.0.0/24", "9.1", "max")),
     "lab.port": lambda: problems.port_taken("127.66.0.4", 8006).problem,
     "lab.repository": lambda: refused(
@@ -51,7 +53,16 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "lab.running": lambda: problems.served_already(STATE).problem,
     "lab.speed": lambda: refused(lambda: speed_of("fast")),
+    "lab.stage": lambda: refused(
+        lambda: wish("home", "127.66.0.0/16", "9.1", "max", Manners(stage="cluster"))
+    ),
+    "lab.staged": lambda: problems.not_staged(STATE).problem,
     "lab.start": lambda: failed(LabPlaces(state=STATE), ""),
     "lab.state": _damaged,
+    "lab.talos": lambda: refused(
+        lambda: wish(
+            "single", "127.66.0.0/16", "9.1", "max", Manners(stage="cluster", talos="1.9.0")
+        )
+    ),
     "lab.unwritable": lambda: problems.unwritable(STATE, "Permission denied").problem,
 }

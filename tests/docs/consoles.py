@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tests.docs.pages import NOT_RUN, ROOT, Block, blocks
 
-_PATIENCE = 120
+_PATIENCE = 600
 _MARK = "\x1e"
 
 

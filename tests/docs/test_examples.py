@@ -17,6 +17,8 @@ NOT_RUN = {
     "stockman config nocloud k8s-work-4 --iso ~/work-4.iso": "needs a secrets bundle",
     "stockman secrets set cluster.yaml cloudflare_token": "asks for the value on a terminal",
     "stockman lab up": "serves until it is stopped",
+    "stockman lab up --stage cluster --talos 1.13.9": "serves until it is stopped",
+    "stockman lab machine talos-neo --log --follow": "goes on until it is stopped",
     "stockman lab up --speed 60": "serves until it is stopped",
     "stockman lab up --state rehearsal.state": "serves until it is stopped",
     "stockman doctor": "asks servers over the network",
@@ -51,6 +53,9 @@ BEFORE = {
     "stockman convert terraform/variables.tf --out my-cluster": (
         "rm -r my-cluster; mkdir terraform;"
         """ echo 'variable "cluster_name" { default = "lab" }' > terraform/variables.tf"""
+    ),
+    "stockman lab machine talos-neo": (
+        "stockman lab down -q; rm .stockman/lab.state; stockman lab up --stage cluster --detach -q"
     ),
     "stockman lab fault --file faults.yaml": (
         "echo '[{point: quorum, effect: fail}]' > faults.yaml"

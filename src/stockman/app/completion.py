@@ -28,6 +28,15 @@ def secret_file_names(directory: Path) -> tuple[str, ...]:
     return secret_names(directory)
 
 
+def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
+    """Names of the Talos machines of a lab that runs."""
+    from stockman.app.lab.consoles import machine_rows
+    from stockman.app.lab.places import DEFAULT, LabPlaces
+
+    rows = machine_rows(LabPlaces(state=directory / (state or DEFAULT)))
+    return tuple(str(one["name"]) for one in rows)
+
+
 def preset_names() -> tuple[str, ...]:
     """Names of the presets that `init` knows."""
     from stockman.config.presets import PRESETS

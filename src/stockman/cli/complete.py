@@ -35,6 +35,15 @@ complete_codes = values_of(f"{_SOURCE}:problem_codes")
 complete_components = values_of(f"{_SOURCE}:catalog_names")
 
 
+def complete_lab_machines(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with the Talos machines of the lab that the command line means."""
+    del param
+    given = ctx.params.get("state")
+    return _offered(f"{_SOURCE}:lab_machine_names", incomplete, directory(ctx), given)
+
+
 def complete_what_explain_takes(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:

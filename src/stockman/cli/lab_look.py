@@ -11,6 +11,7 @@ import click
 
 from stockman.cli import lab_options, options
 from stockman.cli.command import command
+from stockman.cli.lab_machine import machine_table
 from stockman.cli.output import Output, show
 from stockman.cli.screen import Screen
 from stockman.cli.tables import table
@@ -50,6 +51,9 @@ def _status_lines(found: dict[str, Any], screen: Screen) -> Iterator[str]:
             f"{cluster['name']}: {cluster['guests']} guests, {cluster['running']} running,"
             f" {cluster['tasks']} tasks"
         )
+    if found["machines"]:
+        yield ""
+        yield from machine_table(found["machines"], screen)
 
 
 @command(

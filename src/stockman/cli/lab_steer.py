@@ -15,7 +15,8 @@ from stockman.cli.tables import table
 
 _POINTS = (
     "request", "task", "allocate", "download", "boot", "shutdown", "agent", "resources",
-    "authenticate", "host", "quorum", "ssh",
+    "authenticate", "host", "quorum", "ssh", "registry", "factory", "talos-call", "talos-step",
+    "network", "lease", "etcd", "clock",
 )  # fmt: skip
 _EFFECTS = (
     "fail", "do-then-fail", "claim", "delay", "hang", "cut", "do-then-cut", "lie", "corrupt",
@@ -103,7 +104,8 @@ def _clock_lines(found: dict[str, Any], screen: Screen) -> Iterator[str]:
 @click.argument("effect", required=False, type=options.Choice(_EFFECTS))
 @click.option("--match", multiple=True, metavar="FACT=PATTERN", help="Only where this fits.")
 @click.option("--message", default="", help="Text of the error.")
-@click.option("--status", type=click.IntRange(400, 599), default=None, help="Status of the error.")
+@click.option("--status", type=click.IntRange(1, 599), default=None,
+              help="Status of the error: of HTTP, or a gRPC code at talos-call.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(0), default=0.0, help="Length of a delay or lie.")
 @click.option("--after", type=click.FloatRange(0), default=None, metavar="SECONDS",
               help="Not before so much time has passed inside.")  # fmt: skip

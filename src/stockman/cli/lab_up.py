@@ -17,6 +17,7 @@ _PRESETS = ("three-node", "fifteen-node", "home", "single", "empty")
     examples={
         "stockman lab up": "three hosts, until Ctrl-C",
         "stockman lab up --preset fifteen-node --pve 8.4 --detach": "another preset, in background",
+        "stockman lab up --stage cluster --talos 1.13.9": "Talos machines, bootstrapped and ready",
         "stockman lab up --speed 60": "a minute inside for every second outside",
         "stockman lab up --state rehearsal.state": "one of several labs, with a file of its own",
     },
@@ -37,10 +38,16 @@ _PRESETS = ("three-node", "fifteen-node", "home", "single", "empty")
 )
 @click.option(
     "--stage",
-    type=Choice(("hosts",)),
+    type=Choice(("hosts", "cluster")),
     default="hosts",
     show_default=True,
-    help="How far a new lab is: hosts without guests.",
+    help="How far a new lab is: hosts without guests, or the preset's Talos cluster running.",
+)
+@click.option(
+    "--talos",
+    metavar="VERSION",
+    default=None,
+    help="Which Talos the machines of `--stage cluster` run. Default: as the preset has it.",
 )
 @click.option(
     "--pve",
@@ -72,6 +79,7 @@ def lab_up(  # noqa: PLR0913  # one for each option
     preset: str,
     network: str,
     stage: str,
+    talos: str | None,
     pve: str,
     speed: str,
     repositories: tuple[str, ...],
@@ -83,23 +91,31 @@ def lab_up(  # noqa: PLR0913  # one for each option
 
     A state that is there is gone on with, and its preset, network and release hold; otherwise a
     new one is made. The state is written when the lab stops. Every host serves the API on port
-    8006 of its own 127.x address with a certificate of the lab's own authority; `stockman lab env`
+    8006 of its own 127.x address with a certificate of the lab's own authority, every Talos machine
+    its own on port 50000, and an Image Factory with a registry is there too; `stockman lab env`
     tells clients where. Nothing outside of this machine is ever dialled.
     """
     from stockman.adapters.system import SystemClock, SystemEntropy
-    from stockman.app.lab.background import detached
+    from stockman.app.lab.background import MACHINE, detached
     from stockman.app.lab.serve import Doors, serve
     from stockman.app.lab.wishes import Manners, wish
 
-    del stage
+    if talos is not None and stage == "hosts":
+        raise click.UsageError("--talos needs --stage cluster: hosts alone run no Talos", ctx)
     places = lab_options.places(ctx, state)
-    how = Manners(repositories=repositories, slow_refusals=slow_refusals)
+    how = Manners(repositories=repositories, slow_refusals=slow_refusals, stage=stage, talos=talos)
     wanted = wish(preset, network, pve, speed, how)
     screen = current()
     if detach:
-        detached(places, wanted)
+        detached(places, wanted, screen.note)
         screen.note(f"the lab runs; stop it with `stockman lab down` ({places.state})")
         return
     doors = Doors(clock=SystemClock(), entropy=SystemEntropy())
-    serve(places, wanted, doors, lambda: screen.note("the lab is ready; stop it with Ctrl-C"))
+    serve(
+        places,
+        wanted,
+        doors,
+        lambda: screen.note("the lab is ready; stop it with Ctrl-C"),
+        lambda name, how_far: screen.note(f"{MACHINE}{name}: {how_far}"),
+    )
     screen.note(f"the lab is kept in {places.state}")

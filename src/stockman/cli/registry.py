@@ -126,6 +126,11 @@ COMMANDS: Registry = {
         "Show what a running lab holds, and what time it is there.",
         REHEARSE,
     ),
+    "lab machine": Entry(
+        "stockman.cli.lab_machine:lab_machine",
+        "Show the Talos machines of a running lab, or the console of one.",
+        REHEARSE,
+    ),
     "lab env": Entry(
         "stockman.cli.lab_look:lab_env",
         "Print the variables by which clients find a running lab.",

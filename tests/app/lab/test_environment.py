@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import stat
 from pathlib import Path
 
+import yaml
+
 from stockman.app.lab.environment import environment
 from stockman.app.lab.places import LabPlaces
-from stockman.lab.doors.serving import Serving
+from stockman.lab.doors.serving import Manner, Serving
+from tests.lab.doors.talos_client import today
 from tests.lab.ssh.doors import place, served
+from tests.lab.talos.staged import staged
 
 
 def test_who_asks_learns_how_to_log_in(tmp_path: Path) -> None:
@@ -25,6 +30,29 @@ def test_who_asks_learns_how_to_log_in(tmp_path: Path) -> None:
     assert found["PROXMOX_VE_SSH_USERNAME"] == "root"
     assert found["PROXMOX_VE_SSH_AGENT"] == "false"
     assert f"pve1={place_of(found)}:{port}" in found["STOCKMAN_LAB_SSH"].split(",")
+
+
+def test_machines_that_are_not_where_they_should_be_are_told_with_their_ports(
+    tmp_path: Path,
+) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+
+    async def asked() -> dict[str, str]:
+        manner = Manner(port=0, images_port=0, talos_port=0)
+        serving = Serving(staged(), manner, tmp_path, today())
+        await serving.start()
+        try:
+            return environment(serving, places, tag="test")
+        finally:
+            await serving.stop()
+
+    found = asyncio.run(asked())
+
+    ports = dict(one.split("=") for one in found["STOCKMAN_LAB_PORTS"].split(","))
+    assert ports["talos-1"].startswith("127.67.0.11:")
+    (context,) = yaml.safe_load(Path(found["TALOSCONFIG"]).read_text())["contexts"].values()
+    assert context["endpoints"] == [ports["talos-1"]]
+    assert context["nodes"] == ["127.67.0.11"]
 
 
 def place_of(found: dict[str, str]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stockman.adapters.private_files import replace_private_file
 from stockman.app.lab.places import LabPlaces
+from stockman.lab.doors.serving import API_PORT, TALOS_PORT
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.access.state import ROOT
 from stockman.lab.pve.access.tokens import TokenChange, create_token
@@ -35,12 +36,42 @@ def environment(serving: Serving, places: LabPlaces, *, tag: str) -> dict[str, s
     _write(places.authority, "".join(authorities))
     found["PROXMOX_VE_INSECURE"] = "true"
     found["STOCKMAN_LAB_CA"] = str(places.authority.resolve())
-    moved = [one for one in serving.places if one.port != 8006]
+    moved = {
+        one.host: f"{one.address}:{one.port}" for one in serving.places if one.port != API_PORT
+    }
+    moved |= {name: place for name, place in machine_places(serving).items() if name not in moved}
     if moved:
-        found["STOCKMAN_LAB_PORTS"] = ",".join(
-            f"{one.host}={one.address}:{one.port}" for one in moved
-        )
-    return found | _ssh(serving, places, tag)
+        found["STOCKMAN_LAB_PORTS"] = ",".join(f"{name}={place}" for name, place in moved.items())
+    return found | _ssh(serving, places, tag) | _talos(serving, places, tag) | _factory(serving)
+
+
+def machine_places(serving: Serving) -> dict[str, str]:
+    """Talos machines that do not answer on port 50000 of their own addresses, and where they do."""
+    found = {}
+    for machine in serving.world.talos.on():
+        place = serving.machine_place(machine)
+        if place is not None and place != (machine.address, TALOS_PORT):
+            found[machine.hostname] = f"{place[0]}:{place[1]}"
+    return found
+
+
+def _talos(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
+    """A talosconfig for all clusters, where there is one."""
+    if not serving.world.talos.by_key:
+        return {}
+    text = serving.talosconfig()
+    if not text:
+        return {}
+    replace_private_file(places.talosconfig, text.encode(), tag=tag)
+    return {"TALOSCONFIG": str(places.talosconfig.resolve())}
+
+
+def _factory(serving: Serving) -> dict[str, str]:
+    """Where Image Factory and registry are."""
+    if serving.images_place is None:
+        return {}
+    address, port = serving.images_place
+    return {"STOCKMAN_LAB_FACTORY": f"http://{address}:{port}"}
 
 
 def _ssh(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:

@@ -12,6 +12,9 @@ from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 from stockman.model.record import record
 
+_HTTP_ERRORS = range(400, 600)
+_GRPC_CODES = range(1, 17)
+
 
 @record
 class Wanted:
@@ -41,7 +44,7 @@ def wanted_fault(wanted: Wanted, now: float) -> dict[str, object]:
             "effect": wanted.effect,
             "match": dict(_pair(one) for one in wanted.match),
             "message": wanted.message,
-            "status": wanted.status or 0,
+            "status": _status(wanted),
             "seconds": wanted.seconds,
             "since": begin,
             "until": end,
@@ -69,6 +72,19 @@ def _sensible(fault: dict[str, object]) -> dict[str, object]:
     except Unreadable as error:
         raise _wrong(str(error).removeprefix("it is no Fault: ")) from None
     return fault
+
+
+def _status(wanted: Wanted) -> int:
+    """The status of an error. 0: the usual one of its point."""
+    if wanted.status is None:
+        return 0
+    known = _GRPC_CODES if wanted.point == "talos-call" else _HTTP_ERRORS
+    if wanted.status not in known:
+        raise _wrong(
+            f"errors at {wanted.point} have a status from {known.start} to {known.stop - 1},"
+            f" and {wanted.status} is none"
+        )
+    return wanted.status
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -40,6 +40,11 @@ class LabPlaces:
         return self.state.with_name(f"{self.state.name}.ssh")
 
     @property
+    def talosconfig(self) -> Path:
+        """How clients reach its Talos machines."""
+        return self.state.with_name(f"{self.state.name}.talosconfig")
+
+    @property
     def log(self) -> Path:
         """What a lab in the background says."""
         return self.state.with_name(f"{self.state.name}.log")

@@ -48,6 +48,19 @@ def damaged(state: Path, why: str) -> Refused:
     )
 
 
+def not_staged(state: Path) -> Refused:
+    """A lab that is there already, and has no machines."""
+    return Refused(
+        Problem(
+            code="lab.staged",
+            what="this lab is there already, and no Talos machine is in it",
+            where=str(state),
+            why="a stage is where a new lab begins; one that was kept goes on as it is",
+            fix="leave --stage out, or name another file with --state",
+        )
+    )
+
+
 def unwritable(state: Path, why: str) -> Conflict:
     """A state that cannot be written."""
     return Conflict(

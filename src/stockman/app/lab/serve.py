@@ -15,20 +15,28 @@ from functools import partial
 from glob import escape
 from ipaddress import IPv4Network
 from pathlib import Path
+from typing import TypeAlias
 
 from stockman.adapters.private_files import replace_private_file
 from stockman.app.lab import problems
 from stockman.app.lab.places import LabPlaces
 from stockman.lab.core.saved import Unreadable
 from stockman.lab.doors.control import ControlDoor
-from stockman.lab.doors.serving import Manner, PortTaken, Serving
+from stockman.lab.doors.port_taken import PortTaken
+from stockman.lab.doors.serving import Manner, Serving
 from stockman.lab.ssh.door import SSH_PORT
 from stockman.lab.world.world import World
+from stockman.model.errors import Conflict
 from stockman.model.record import record
 from stockman.ports.clock import Clock
 from stockman.ports.entropy import Entropy
 
 _TOKEN_BYTES = 24
+_IMAGES_PORT = 8080
+HOSTS = "hosts"
+CLUSTER = "cluster"
+Told: TypeAlias = Callable[[str, str], None]
+"""Of a machine and its stage, while a cluster is made."""
 
 
 @record
@@ -44,6 +52,10 @@ class LabWish:
     slow_refusals: bool = False
     repositories: dict[str, str] = field(default_factory=dict)
     """Where repositories really are, by the URLs that files name; kept for clusters in the lab."""
+    stage: str = HOSTS
+    """How far a new lab is: `hosts`, or `cluster` with the machines of its preset running."""
+    talos_version: str | None = None
+    """Of the machines, `1.13.9`. None: as the preset has it."""
 
 
 @record
@@ -54,27 +66,38 @@ class Doors:
     entropy: Entropy
 
 
-def serve(places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], None]) -> None:
+def serve(
+    places: LabPlaces,
+    wish: LabWish,
+    doors: Doors,
+    ready: Callable[[], None],
+    told: Told | None = None,
+) -> None:
     """Serve a lab until it is told to stop; its state is kept then."""
     prepare(places)
     with locked(places):
-        world = _world(places, wish, doors)
+        world = _world(places, wish, doors, told)
         world.state.repositories |= wish.repositories
         tag = doors.entropy.random_bytes(4).hex()
         try:
             asyncio.run(_served(world, places, wish, doors, ready))
+            _keep(places, world, tag)
         except PortTaken as taken:
             raise problems.port_taken(taken.address, taken.port) from None
         finally:
-            places.run.unlink(missing_ok=True)
-        _keep(places, world, tag)
+            places.run.unlink(missing_ok=True)  # who waits for the end finds the state kept
 
 
 async def _served(
     world: World, places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], None]
 ) -> None:
     with _scratch(places) as scratch:
-        manner = Manner(speed=wish.speed, ssh_port=SSH_PORT, slow_refusals=wish.slow_refusals)
+        manner = Manner(
+            speed=wish.speed,
+            ssh_port=SSH_PORT,
+            images_port=_IMAGES_PORT,
+            slow_refusals=wish.slow_refusals,
+        )
         serving = Serving(world, manner, scratch, doors.clock.now())
         await serving.start()
         control: ControlDoor | None = None
@@ -156,11 +179,20 @@ def locked(places: LabPlaces) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _world(places: LabPlaces, wish: LabWish, doors: Doors) -> World:
+def is_locked(places: LabPlaces) -> bool:
+    """Whether somebody serves a state."""
+    try:
+        with locked(places):
+            return False
+    except Conflict:
+        return True
+
+
+def _world(places: LabPlaces, wish: LabWish, doors: Doors, told: Told | None) -> World:
     try:
         content = places.state.read_bytes()
     except FileNotFoundError:
-        return _new_world(wish, doors)
+        return _new_world(wish, doors, told)
     except OSError as error:
         raise problems.damaged(places.state, f"the system says: {error.strerror}") from None
     from stockman.lab.pve.storages.fetches import interrupted
@@ -172,21 +204,36 @@ def _world(places: LabPlaces, wish: LabWish, doors: Doors) -> World:
         raise problems.damaged(places.state, str(error)) from None
     for cluster in world.clusters.values():
         interrupted(cluster)
+    if wish.stage == CLUSTER and not world.talos.machines:
+        raise problems.not_staged(places.state)
     return world
 
 
-def _new_world(wish: LabWish, doors: Doors) -> World:
+def _new_world(wish: LabWish, doors: Doors, told: Told | None) -> World:
     from stockman.lab.world.preset import Wish, preset_world
 
-    return preset_world(
+    now = doors.clock.now()
+    world = preset_world(
         Wish(
             preset=wish.preset,
             network=wish.network,
             profile=wish.profile,
             seed=wish.seed,
-            now=float(int(doors.clock.now().timestamp())),
+            now=float(int(now.timestamp())),
         )
     )
+    if wish.stage == CLUSTER:
+        from stockman.lab.world.staging import Staging, stage_cluster
+
+        wanted = Staging(
+            preset=wish.preset,
+            network=wish.network,
+            talos_version=wish.talos_version,
+            real_now=now,
+            told=told,
+        )
+        stage_cluster(world, wanted)
+    return world
 
 
 def _keep(places: LabPlaces, world: World, tag: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import AddressValueError, IPv4Network, NetmaskValueError
 from pathlib import Path
 
-from stockman.app.lab.serve import LabWish
+from stockman.app.lab.serve import CLUSTER, HOSTS, LabWish
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 from stockman.model.record import record
@@ -13,6 +13,7 @@ from stockman.model.record import record
 _LOOPBACK = IPv4Network("127.0.0.0/8")
 _LONGEST_PREFIX = 24
 _FASTEST = 100_000.0
+_WITH_CLUSTER = ("three-node", "fifteen-node", "single")
 
 
 @record
@@ -22,6 +23,9 @@ class Manners:
     repositories: tuple[str, ...] = ()
     """`URL=PATH` each."""
     slow_refusals: bool = False
+    stage: str = HOSTS
+    talos: str | None = None
+    """`1.13.9`. None: as the preset has it."""
 
 
 _USUAL = Manners()
@@ -29,6 +33,8 @@ _USUAL = Manners()
 
 def wish(preset: str, network: str, profile: str, speed: str, manners: Manners = _USUAL) -> LabWish:
     """What is wanted; refuses networks that are not this machine's alone, and odd speeds."""
+    if manners.stage == CLUSTER and preset not in _WITH_CLUSTER:
+        raise _no_cluster(preset)
     return LabWish(
         preset=preset,
         network=_network(network),
@@ -36,6 +42,8 @@ def wish(preset: str, network: str, profile: str, speed: str, manners: Manners =
         speed=speed_of(speed),
         slow_refusals=manners.slow_refusals,
         repositories=dict(_repository(one) for one in manners.repositories),
+        stage=manners.stage,
+        talos_version=None if manners.talos is None else _talos(manners.talos),
     )
 
 
@@ -57,6 +65,41 @@ def speed_of(text: str) -> float | None:
             )
         )
     return speed
+
+
+def _no_cluster(preset: str) -> WrongUsage:
+    return WrongUsage(
+        Problem(
+            code="lab.stage",
+            what=f"the preset {preset} has no Talos cluster",
+            why=f"its files describe no machines that could run; {_those()} do",
+            fix="choose one of those with --preset, or leave --stage out",
+        )
+    )
+
+
+def _those() -> str:
+    return f"{', '.join(_WITH_CLUSTER[:-1])} and {_WITH_CLUSTER[-1]}"
+
+
+def _talos(text: str) -> str:
+    """A version that machines of the lab can run, without its v."""
+    from stockman.lab.factory.state import FactoryState
+    from stockman.model.support import talos_line, talos_lines
+    from stockman.model.version import Version
+
+    bare = text.removeprefix("v")
+    if f"v{bare}" in FactoryState().versions and talos_line(Version.parse(bare)) is not None:
+        return bare
+    newest = [line.newest.bare for line in talos_lines()]
+    raise WrongUsage(
+        Problem(
+            code="lab.talos",
+            what=f"{text!r} is no Talos that machines of the lab run",
+            why=f"they run releases of 1.11 to 1.14; the newest known are {', '.join(newest)}",
+            fix="write one of those, such as --talos 1.13.9",
+        )
+    )
 
 
 def _repository(text: str) -> tuple[str, str]:

@@ -1,0 +1,95 @@
+"""The comparison with a real Talos machine only reads, and prints shapes, never values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scripts.compare_with_talos import CALLS, differences, main
+from scripts.talos_shapes import message_places, spec_places
+from stockman.lab.talos.api.roles import only_reads
+from stockman.lab.testing.thread import TalosLab
+from stockman.talos.wire.filling import new_message
+from stockman.talos.wire.wire import wire_of
+
+HOSTNAME = "network.HostnameStatusSpec"
+
+
+@pytest.mark.talos_lab(talos="1.13.9")
+def test_a_lab_does_not_differ_from_the_lab(
+    talos_lab: TalosLab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (machine,) = talos_lab.world.talos.machines
+    before = machine.state.events_made
+    status = main(["--talosconfig", str(talos_lab.talosconfig)])
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert status == 0
+    assert int(printed.err.split()[0]) > 150
+    assert "talos-1" not in printed.err
+    assert machine.state.events_made == before
+
+
+def test_all_calls_only_read() -> None:
+    assert [name for service, name, _ in CALLS if not only_reads(f"/{service}/{name}")] == []
+
+
+@pytest.mark.talos_lab(talos="1.13.9")
+def test_who_finds_nobody_is_told_so(
+    talos_lab: TalosLab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talos_lab.fault("network", "fail", times=None)
+    assert main(["--talosconfig", str(talos_lab.talosconfig)]) == 2
+    assert f"{talos_lab.endpoints[0]} does not answer: " in capsys.readouterr().err
+    empty = tmp_path / "talosconfig"
+    empty.write_text("context: wool\n")
+    assert main(["--talosconfig", str(empty)]) == 2
+    assert "has no context" in capsys.readouterr().err
+    assert main(["--talosconfig", str(tmp_path / "none")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+def test_fields_that_are_filled_and_fields_that_nobody_knows_are_places() -> None:
+    message = new_message(wire_of("1.13"), "machine.Memory", {"meminfo": {"memtotal": 5}})
+    message.MergeFromString(b"\xf8\x07\x01")  # field 127, a number
+    assert sorted(message_places(message, "Memory")) == [
+        ("Memory.#127", "unknown"),
+        ("Memory.meminfo", "message"),
+        ("Memory.meminfo.memtotal", "value"),
+    ]
+
+
+def test_keys_that_the_lab_does_not_know_are_told_and_names_of_users_are_not() -> None:
+    known = dict(spec_places(HOSTNAME, "1.13", {"hostname": "neo", "wool": 1}, "Hostname"))
+    assert known == {"Hostname.hostname": "str", "Hostname.wool": "unknown"}
+    found = list(spec_places("k8s.NodeLabelSpecSpec", "1.13", {"key": "a", "value": "b"}, "L"))
+    assert found == [("L.key", "str"), ("L.value", "str")]
+
+
+NOTHING: dict[str, set[str]] = {}
+TOLD = {"a/B.y": {"value"}}
+
+
+@pytest.mark.parametrize(
+    ("mine", "lab", "said"),
+    [
+        ({"a/B.x": {"value"}}, TOLD, "a/B.x is never told by the lab"),
+        ({"a/B.#9": {"unknown"}}, TOLD, "a/B.#9 is not known to the lab"),
+        ({"(refused)": {"UNIMPLEMENTED"}}, TOLD, "a/B is not there, and is in the lab"),
+        (TOLD, {"(refused)": {"INTERNAL"}}, "a/B is refused in the lab: INTERNAL"),
+        (TOLD, NOTHING, "a/B has none in the lab"),
+        ({"a/B.y": {"str"}}, {"a/B.y": {"bool"}}, "a/B.y is str, and bool in the lab"),
+        ({"(refused)": {"UNAVAILABLE"}}, TOLD, ""),
+        (NOTHING, TOLD, ""),
+    ],
+)
+def test_differences_are_told_by_name(
+    mine: dict[str, set[str]], lab: dict[str, set[str]], said: str
+) -> None:
+    assert list(differences({"a/B": mine}, {"a/B": lab})) == ([said] if said else [])
+
+
+def test_what_only_one_of_them_has_is_told() -> None:
+    assert list(differences({"a/B": {}}, {})) == ["a/B is not known to the lab"]
+    assert list(differences({}, {"a/B": {}})) == ["a/B is there in the lab alone"]
