@@ -24,6 +24,7 @@ from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.problems import codes, page
 from tests.adapters.fake_registry import Answer, FakeRegistry
+from tests.adapters.git_repo.problems import MADE_BY_CALL as REPOSITORIES
 from tests.app import leak_problems, secret_troubles
 from tests.app.lab_problems import MADE_BY_CALL as LABS
 from tests.app.machine_problems import MADE_BY_CALL as ASSEMBLIES
@@ -35,6 +36,7 @@ from tests.proxmox import problems as proxmox_problems
 from tests.rendering import problems as rendering_problems
 from tests.rendering.faults import MADE_BY_CALL as RENDERING
 from tests.rendering.templates import problems as template_problems
+from tests.s3.problems import MADE_BY_CALL as OBJECTS
 from tests.talos import problems as talos_problems
 from tests.talos.api.problems import MADE_BY_CALL as CALLS
 from tests.talos.image_api.problems import MADE_BY_CALL as IMAGES
@@ -79,6 +81,8 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "registry.unreachable": lambda: listed(Answer(429)),
     "workspace.no-directory": lambda: unread(Path("meadow")),
     **crypto_problems.MADE_BY_CALL,
+    **OBJECTS,
+    **REPOSITORIES,
     **LABS,
     **talos_problems.MADE_BY_CALL,
     **CALLS,

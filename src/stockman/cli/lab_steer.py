@@ -17,6 +17,7 @@ _POINTS = (
     "request", "task", "allocate", "download", "boot", "shutdown", "agent", "resources",
     "authenticate", "host", "quorum", "ssh", "registry", "factory", "talos-call", "talos-step",
     "network", "lease", "etcd", "clock",
+    "objects",
 )  # fmt: skip
 _EFFECTS = (
     "fail", "do-then-fail", "claim", "delay", "hang", "cut", "do-then-cut", "lie", "corrupt",

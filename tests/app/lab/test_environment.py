@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import stat
+from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
@@ -14,6 +15,7 @@ from stockman.lab.doors.serving import Manner, Serving
 from tests.lab.doors.talos_client import today
 from tests.lab.ssh.doors import place, served
 from tests.lab.talos.staged import staged
+from tests.lab.worlds import small_world
 
 
 def test_who_asks_learns_how_to_log_in(tmp_path: Path) -> None:
@@ -30,6 +32,29 @@ def test_who_asks_learns_how_to_log_in(tmp_path: Path) -> None:
     assert found["PROXMOX_VE_SSH_USERNAME"] == "root"
     assert found["PROXMOX_VE_SSH_AGENT"] == "false"
     assert f"pve1={place_of(found)}:{port}" in found["STOCKMAN_LAB_SSH"].split(",")
+
+
+def test_who_asks_learns_where_objects_and_repositories_are(tmp_path: Path) -> None:
+    world = small_world()
+    world.state.objects_address = "127.0.0.1"
+    world.state.repositories["https://git.test/home.git"] = str(tmp_path / "home.git")
+    places = LabPlaces(state=tmp_path / "lab.state")
+
+    async def told() -> dict[str, str]:
+        manner = Manner(port=0, objects_port=0, git_port=0)
+        serving = Serving(world, manner, tmp_path, datetime(2026, 6, 1, tzinfo=UTC))
+        await serving.start()
+        try:
+            return environment(serving, places, tag="test")
+        finally:
+            await serving.stop()
+
+    found = asyncio.run(told())
+
+    assert found["AWS_ENDPOINT_URL"].startswith("http://127.0.0.1:")
+    assert world.state.objects.keys == {found["AWS_ACCESS_KEY_ID"]: found["AWS_SECRET_ACCESS_KEY"]}
+    assert found["AWS_REGION"] == "us-east-1"
+    assert found["STOCKMAN_LAB_GIT"].startswith("http://127.0.0.1:")
 
 
 def test_machines_that_are_not_where_they_should_be_are_told_with_their_ports(

@@ -98,3 +98,22 @@ def test_an_answer_without_a_body_has_no_length() -> None:
         said = server.talk(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 
     assert b"Content-Length" not in said
+
+
+def test_who_asks_whether_a_body_is_welcome_is_told_so() -> None:
+    with running(answer, HOUSE) as server, server.connect() as line:
+        head = b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n"
+        line.sendall(head)
+        welcome = line.recv(100)
+        line.sendall(b"abc")
+        found = one_answer(line)
+
+    assert welcome == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert found.endswith(b"PUT  abc")
+
+
+def test_a_body_that_is_too_large_is_not_welcome() -> None:
+    with running(answer, HOUSE) as server, server.connect() as line:
+        head = b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000\r\nExpect: 100-continue\r\n\r\n"
+        line.sendall(head)
+        assert not one_answer(line).startswith(b"HTTP/1.1 100")

@@ -42,7 +42,8 @@ def environment(serving: Serving, places: LabPlaces, *, tag: str) -> dict[str, s
     moved |= {name: place for name, place in machine_places(serving).items() if name not in moved}
     if moved:
         found["STOCKMAN_LAB_PORTS"] = ",".join(f"{name}={place}" for name, place in moved.items())
-    return found | _ssh(serving, places, tag) | _talos(serving, places, tag) | _factory(serving)
+    found |= _ssh(serving, places, tag) | _talos(serving, places, tag)
+    return found | _factory(serving) | _objects(serving) | _git(serving)
 
 
 def machine_places(serving: Serving) -> dict[str, str]:
@@ -88,6 +89,28 @@ def _ssh(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
         "STOCKMAN_LAB_SSH_KEY": str(places.ssh_key.resolve()),
         "STOCKMAN_LAB_SSH": ",".join(f"{one.host}={one.address}:{one.ssh_port}" for one in doors),
     }
+
+
+def _objects(serving: Serving) -> dict[str, str]:
+    """Where object storage is, and the key that opens it, as clients of S3 want to be told."""
+    if serving.objects_place is None:
+        return {}
+    address, port = serving.objects_place
+    key = serving.objects_key()
+    return {
+        "AWS_ENDPOINT_URL": f"http://{address}:{port}",
+        "AWS_ACCESS_KEY_ID": key.id,
+        "AWS_SECRET_ACCESS_KEY": key.secret,
+        "AWS_REGION": serving.world.state.objects.region,
+    }
+
+
+def _git(serving: Serving) -> dict[str, str]:
+    """Where git repositories are served: below it comes host and path of their URLs."""
+    if serving.git_place is None:
+        return {}
+    address, port = serving.git_place
+    return {"STOCKMAN_LAB_GIT": f"http://{address}:{port}"}
 
 
 def _secret(cluster: Cluster) -> str:

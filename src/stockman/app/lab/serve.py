@@ -37,6 +37,8 @@ HOSTS = "hosts"
 CLUSTER = "cluster"
 Told: TypeAlias = Callable[[str, str], None]
 """Of a machine and its stage, while a cluster is made."""
+_OBJECTS_PORT = 9000
+_GIT_PORT = 3000
 
 
 @record
@@ -96,6 +98,8 @@ async def _served(
             speed=wish.speed,
             ssh_port=SSH_PORT,
             images_port=_IMAGES_PORT,
+            objects_port=_OBJECTS_PORT,
+            git_port=_GIT_PORT,
             slow_refusals=wish.slow_refusals,
         )
         serving = Serving(world, manner, scratch, doors.clock.now())

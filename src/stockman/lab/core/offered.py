@@ -25,6 +25,7 @@ OFFERED: dict[Point, frozenset[Effect]] = {
     Point.SSH: _FAILS | {Effect.CLAIM, Effect.CUT, Effect.DO_THEN_CUT},
     Point.REGISTRY: _ALL,
     Point.FACTORY: _ALL,
+    Point.OBJECTS: _ALL - {Effect.CLAIM},
     Point.TALOS_CALL: _ALL - {Effect.KILL},
     Point.TALOS_STEP: frozenset({Effect.FAIL, Effect.DELAY, Effect.HANG}),
     Point.NETWORK: frozenset({Effect.FAIL}),
@@ -49,6 +50,7 @@ FACTS: dict[Point, tuple[str, ...]] = {
     Point.SSH: ("cluster", "node", "command"),
     Point.REGISTRY: ("method", "path", "repository", "reference", "client"),
     Point.FACTORY: ("method", "path"),
+    Point.OBJECTS: ("method", "bucket", "key", "operation"),
     Point.TALOS_CALL: (*_MACHINE, "service", "method", "role"),
     Point.TALOS_STEP: (*_MACHINE, "step", "sequence"),
     Point.NETWORK: _MACHINE,
@@ -78,6 +80,8 @@ def _wrong_effect(point: Point, effect: Effect, seconds: float) -> Iterator[str]
         yield f"`{effect.value}` means nothing at `{point.value}`, which knows {_listed(able)}"
     if effect is Effect.DELAY and seconds <= 0:
         yield "a delay without a length (`seconds`) delays nothing"
+    if point is Point.OBJECTS and effect is Effect.LIE and not seconds:
+        yield "how wrong its clock is has to be said (`seconds`)"
     if point is Point.RESOURCES and seconds <= 0:
         yield "how old rows of resources are has to be said (`seconds`)"
 

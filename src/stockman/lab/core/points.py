@@ -101,3 +101,10 @@ class Point(Enum):
     """
     CLOCK = "clock"
     """The clock of a machine: cluster, vmid, machine. `lie` sets it off by so many seconds."""
+    OBJECTS = "objects"
+    """A request to the object storage: method, bucket, key, operation (`put`, `get`, `list`,
+    `put-part`, `complete`, `begin`, `list-uploads`).
+
+    `corrupt` changes a byte of what is stored or read, with the message `truncated` leaves half
+    away; `lie` lets its clock be wrong by so many seconds; `do-then-cut` dies after storing.
+    """

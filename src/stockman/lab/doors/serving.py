@@ -6,7 +6,7 @@ import asyncio
 import errno
 from collections import deque
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     import ssl
 
     from stockman.lab.authority.state import Authority
+    from stockman.lab.doors.git_door import GitDoor
     from stockman.lab.doors.images_door import ImagesDoor
+    from stockman.lab.doors.objects_door import ObjectsDoor
     from stockman.lab.doors.talos_face import TalosFace
     from stockman.lab.http.messages import Handler, Outcome, Request
+    from stockman.lab.objects.keys import AccessKey
     from stockman.lab.pve.api.api import Api
     from stockman.lab.pve.cluster import Cluster
     from stockman.lab.pve.host import Host
@@ -67,6 +70,10 @@ class Manner:
     """Of Image Factory and registry. None: nobody serves them."""
     talos_port: int = TALOS_PORT
     """Of Talos machines, each on its own address. 0: any that is free."""
+    objects_port: int | None = None
+    """Of object storage. None: nobody serves it."""
+    git_port: int | None = None
+    """Of git repositories, beside object storage. None: nobody serves them."""
     slow_refusals: bool = False
     """Whether failed logins are answered late, as the real one does."""
 
@@ -87,10 +94,17 @@ class Serving:
         self.images_place: tuple[str, int] | None = None
         """Where Image Factory and registry answer. None: nowhere."""
         self._telling: asyncio.Handle | None = None
+        self._objects: ObjectsDoor | None = None
+        self.objects_place: tuple[str, int] | None = None
+        """Where object storage answers. None: nowhere."""
+        self._git: GitDoor | None = None
+        self.git_place: tuple[str, int] | None = None
+        """Where git repositories are served. None: nowhere, or there is none."""
         self.talos: TalosFace | None = None
         """The doors of Talos machines. None: no machine has booted yet."""
         self._outside = LoopbackOutside()
         self._pace: Pace | None = None
+        self._began = 0.0
 
     @property
     def pace(self) -> Pace:
@@ -101,6 +115,7 @@ class Serving:
     async def start(self) -> None:
         """Open all doors; raises `PortTaken`, and leaves none open then."""
         self._pace = self._outside.pace = Pace(self.world, self._manner.speed)
+        self._began = asyncio.get_running_loop().time()
         self.world.around.outside = self._outside
         try:
             for cluster in self.world.clusters.values():
@@ -108,6 +123,8 @@ class Serving:
                 for host in cluster.state.hosts.values():
                     await self._open(api, cluster, host)
             await self._open_images()
+            await self._open_objects()
+            await self._open_git()
             self._open_machines()
         except BaseException:
             await self.stop()
@@ -172,16 +189,37 @@ class Serving:
         from stockman.lab.doors.images_door import ImagesDoor
 
         address, port = self.world.state.images_address, self._manner.images_port
-        door = ImagesDoor(self.world, self.pace, self._seen)
-        try:
-            self.images_place = address, await door.start(address, port)
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise PortTaken(address, port) from None
-            if error.errno != errno.EADDRNOTAVAIL:
-                raise
-            self.images_place = _LOCALHOST, await door.start(_LOCALHOST, 0)
-        self._images = door
+        door = self._images = ImagesDoor(self.world, self.pace, self._seen)
+        self.images_place = await _opened(door.start, address, port)
+
+    async def _open_objects(self) -> None:
+        if self._manner.objects_port is None or not self.world.state.objects_address:
+            return
+        from stockman.lab.doors.objects_door import ObjectsDoor
+
+        address, port = self.world.state.objects_address, self._manner.objects_port
+        door = self._objects = ObjectsDoor(self.world, self.pace, self._real_now, self._seen)
+        self.objects_place = await _opened(door.start, address, port)
+
+    async def _open_git(self) -> None:
+        state = self.world.state
+        if self._manner.git_port is None or not state.objects_address or not state.repositories:
+            return
+        from stockman.lab.doors.git_door import GitDoor
+
+        door = self._git = GitDoor(state.repositories, lambda: self.world.now, self._seen)
+        self.git_place = await _opened(door.start, state.objects_address, self._manner.git_port)
+
+    def _real_now(self) -> datetime:
+        """What clients take for the time, at whatever pace the world goes."""
+        passed = asyncio.get_running_loop().time() - self._began
+        return self._now + timedelta(seconds=passed)
+
+    def objects_key(self) -> AccessKey:
+        """What opens object storage; made when first asked for."""
+        from stockman.lab.objects.keys import first_key
+
+        return first_key(self.world.state.objects, self.world.state.dice.seed)
 
     async def stop(self) -> None:
         """Close all doors; the world stands still."""
@@ -200,6 +238,12 @@ class Serving:
         if self._images is not None:
             await self._images.stop()
             self._images = None
+        if self._objects is not None:
+            await self._objects.stop()
+            self._objects = None
+        if self._git is not None:
+            await self._git.stop()
+            self._git = None
         await self._outside.stop()
 
     async def _open(self, api: Callable[[], Api], cluster: Cluster, host: Host) -> None:
@@ -293,18 +337,25 @@ def _late_api(cluster: Cluster) -> Callable[[], Api]:
     return api
 
 
-async def _bound(
-    server: HttpServer, address: str, port: int, context: Callable[[], ssl.SSLContext]
+async def _opened(
+    start: Callable[[str, int], Awaitable[int]], address: str, port: int
 ) -> tuple[str, int]:
-    """Where a server listens: at its own address, or where this machine has no such one, at any."""
+    """Where a door is: at its own address, or where this machine has no such one, at any."""
     try:
-        return address, await server.start(address, port, context)
+        return address, await start(address, port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(address, port) from None
         if error.errno != errno.EADDRNOTAVAIL:
             raise
-    return _LOCALHOST, await server.start(_LOCALHOST, 0, context)
+    return _LOCALHOST, await start(_LOCALHOST, 0)
+
+
+async def _bound(
+    server: HttpServer, address: str, port: int, context: Callable[[], ssl.SSLContext]
+) -> tuple[str, int]:
+    """Where a server listens: at its own address, or where this machine has no such one, at any."""
+    return await _opened(lambda at, number: server.start(at, number, context), address, port)
 
 
 def _is_upload(request: Request) -> bool:

@@ -106,15 +106,14 @@ class TalosFace:
             for machine in (self._land.machines if machines is None else machines)
         ]
         changed = [(one, stamp) for one, stamp in looked_at if self._stamp_of(one) != stamp]
-        for machine, _ in changed:
-            self._close(machine)
+        staying = {machine: self._close(machine, stamp) for machine, stamp in changed}
         if machines is None and len(self._open) > len(looked_at):
             self._forget({machine for machine, _ in looked_at})
         taken: PortTaken | None = None
         for machine, stamp in changed:
             if stamp is None:
                 continue
-            doors: dict[Place, TalosDoor] = {}
+            doors = staying[machine]
             try:
                 self._fill(doors, machine, stamp)
                 self._open[machine] = _Open(stamp, doors)
@@ -148,7 +147,7 @@ class TalosFace:
         self, doors: dict[Place, TalosDoor], machine: ApiMachine, at: Place, manner: Manner
     ) -> None:
         place = self._keeping.placing(machine, *at)
-        if place is None:
+        if place is None or at in doors:
             return
         try:
             doors[at] = TalosDoor(machine, *place, manner)
@@ -157,11 +156,21 @@ class TalosFace:
                 raise PortTaken(*place) from None
             raise
 
-    def _close(self, machine: ApiMachine) -> None:
+    def _close(self, machine: ApiMachine, stamp: Stamp | None = None) -> dict[Place, TalosDoor]:
+        """Close the doors of a machine but those that it keeps, which are returned.
+
+        A machine that gets or loses an address, the shared one, goes on with its callers.
+        """
         found = self._open.pop(machine, None)
-        if found is not None:
-            for door in found.doors.values():
+        if found is None:
+            return {}
+        kept: tuple[str, ...] = ()
+        if stamp is not None and (stamp[:2], stamp[3]) == (found.stamp[:2], found.stamp[3]):
+            kept = stamp[2]
+        for (address, _), door in found.doors.items():
+            if address not in kept:
                 door.close()
+        return {at: door for at, door in found.doors.items() if at[0] in kept}
 
     def _forget(self, there: set[ApiMachine]) -> None:
         for machine in [one for one in self._open if one not in there]:

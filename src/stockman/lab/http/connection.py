@@ -190,6 +190,8 @@ class Connection(Line):
             self._answer(said)
             return
         self._phase = Phase.BODY
+        if house.says_continue and request.headers.get("expect", "").lower() == "100-continue":
+            self.say(b"HTTP/1.1 100 Continue\r\n\r\n")
         if house.is_upload(request):
             kind, boundary = refusals.content_type(request.headers.get("content-type", ""))
             if kind == "multipart/form-data" and boundary:

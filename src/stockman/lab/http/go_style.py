@@ -32,6 +32,7 @@ def go_house(*, body_bytes: int, silence: float = 120.0) -> House:
         body_types=None,
         takes_chunks=True,
         stays_after_errors=True,
+        says_continue=True,
         render=go_rendered,
     )
 

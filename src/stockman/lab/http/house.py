@@ -69,6 +69,8 @@ class House:
     """Whether a body may come in chunks."""
     stays_after_errors: bool = False
     """Whether a connection is kept after an answer with a status from 400 on."""
+    says_continue: bool = False
+    """Whether who asks first if a body is welcome is told so."""
     render: Callable[[Response, Manner], bytes] | None = None
     """How answers are written. None: as the API proxy writes them."""
     admit: Admission = everyone

@@ -5,6 +5,7 @@ def test_mine(proxmox_lab): ...
 
 @pytest.mark.talos_lab(preset="single", talos="1.13.9")
 def test_a_cluster(talos_lab): ...
+`s3_lab` is an object storage.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import pytest
 
 if TYPE_CHECKING:
     from stockman.lab.testing.staged import StagedWorlds
+    from stockman.lab.testing.storage import S3Lab
     from stockman.lab.testing.thread import ProxmoxLab, TalosLab
 
 _NETWORK = "127.66.0.0/16"
 _MARK = "proxmox_lab"
 _TALOS_MARK = "talos_lab"
+_STORAGE_MARK = "s3_lab"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,6 +37,10 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "talos_lab(preset='single', talos=None, pve='9.1', network='127.66.0.0/16', seed=1,"
         " port=0): which simulated Talos cluster the fixture `talos_lab` is",
+    )
+    config.addinivalue_line(
+        "markers",
+        "s3_lab(bucket='lab', seed=1): which simulated object storage the fixture `s3_lab` is",
     )
 
 
@@ -104,4 +111,27 @@ def talos_lab(
     scratch = tmp_path_factory.mktemp("talos-lab")
     lab = LabThread(world, scratch, staged_talos_worlds.now, 0, talos=TalosPorts(api=port))
     yield lab.talos(lab.start())
+    lab.stop()
+
+
+@pytest.fixture
+def s3_lab(request: pytest.FixtureRequest) -> Iterator[S3Lab]:
+    """A simulated object storage that answers on a loopback address while the test runs."""
+    from datetime import UTC, datetime
+
+    from stockman.lab.testing.storage import StorageThread
+    from stockman.lab.world.world import World
+
+    mark = request.node.get_closest_marker(_STORAGE_MARK)
+    wanted = dict(mark.kwargs) if mark is not None else {}
+    bucket, seed = str(wanted.pop("bucket", "lab")), int(wanted.pop("seed", 1))
+    if wanted:
+        raise pytest.UsageError(f"the mark {_STORAGE_MARK} takes no {', '.join(sorted(wanted))}")
+
+    def now() -> datetime:
+        return datetime.now(UTC)  # noqa: TID251  # what real clients sign by
+
+    world = World.new(seed=seed, now=float(int(now().timestamp())))
+    lab = StorageThread(world, now, bucket)
+    yield lab.start()
     lab.stop()

@@ -34,6 +34,8 @@ _EMPTY: dict[str, Any] = {
     "devices": [],
 }
 _TIB = 1024 * GIB
+_OBJECTS = 2
+"""Place of object storage in the network."""
 _IMAGES = 3
 """Place of Image Factory and registry in the network."""
 
@@ -53,6 +55,7 @@ def preset_world(wish: Wish) -> World:
     """A world of one preset: hosts, storages, bridges and devices, and no guests."""
     world = World.new(seed=wish.seed, now=wish.now)
     world.state.images_address = str(wish.network.network_address + _IMAGES)
+    world.state.objects_address = str(wish.network.network_address + _OBJECTS)
     table = json.loads(package_bytes("stockman.lab.world", "presets.json"))
     for told in [_EMPTY] if wish.preset == EMPTY else table[wish.preset]:
         _add(world, wish, told)

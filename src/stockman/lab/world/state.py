@@ -11,6 +11,7 @@ from stockman.lab.core.timeline import TimelineState
 from stockman.lab.factory.state import FactoryState
 from stockman.lab.guest.network import Pools
 from stockman.lab.images.blobs import Blobs
+from stockman.lab.objects.state import ObjectsState
 from stockman.lab.pve.cluster_state import ClusterState
 from stockman.lab.registry.state import RegistryState
 from stockman.lab.talos.state import LandState
@@ -46,6 +47,9 @@ class WorldState:
     """Where Image Factory and registry are served. Empty: nowhere."""
     factory: FactoryState = field(default_factory=FactoryState)
     registry: RegistryState = field(default_factory=RegistryState)
+    objects_address: str = ""
+    """Where object storage is served. Empty: nowhere."""
+    objects: ObjectsState = field(default_factory=ObjectsState)
     talos: LandState = field(default_factory=LandState)
     memories: dict[int, Memory] = field(default_factory=dict)
     """By the numbers of faults."""

@@ -1,0 +1,1 @@
+"""`ports.repo.Repo` by the git program."""

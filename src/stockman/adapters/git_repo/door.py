@@ -1,0 +1,142 @@
+"""`ports.repo.Repo` by the git program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+from stockman.adapters.git_repo.commits import made_commit
+from stockman.adapters.git_repo.program import Git, complaint
+from stockman.adapters.git_repo.remotes import failed, pushed, upstream
+from stockman.ports import repo_refusals as refusals
+from stockman.ports.repo import RepoState, TreeFile
+
+_REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+_LINK, _EXECUTABLE, _REPOSITORY = "120000", "100755", "160000"
+
+
+class GitRepo:
+    """`ports.repo.Repo` by the git program, for the work tree that a directory is in."""
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        program: str = "git",
+        patience: float = 30.0,
+        remote_patience: float = 300.0,
+    ) -> None:
+        """`patience` is how many seconds git may take, `remote_patience` where others answer."""
+        self._start = Git(directory, program=program, patience=patience)
+        self._program = program
+        self._patience = patience
+        self._remote_patience = remote_patience
+        self._top: Path | None = None
+
+    async def state(self) -> RepoState:
+        git = await self._git()
+        listed = await git.told(
+            *("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"),
+        )
+        return RepoState(
+            branch=await self._branch(git),
+            commit=await self._head(git),
+            dirty=tuple(sorted(one[3:] for one in listed.split("\0") if one)),
+        )
+
+    async def commit(self, paths: Collection[str], message: str) -> str | None:
+        git = await self._git()
+        branch = await self._branch(git)
+        if branch is None:
+            raise refusals.detached(str(git.directory))
+        return await made_commit(git, branch, await self._head(git), paths, message)
+
+    async def push(self) -> None:
+        git = await self._git(remote=True)
+        branch = await self._needed_branch(git)
+        to = await upstream(git, branch)
+        if await self._head(git) is None:
+            return
+        said = await git.run(
+            *("push", "--porcelain", "--no-verify", "--no-follow-tags", "--"),
+            *(to.remote, f"refs/heads/{branch}:refs/heads/{to.branch}"),
+        )
+        trouble = pushed(f"{to.remote} {to.branch}", said)
+        if trouble is not None:
+            raise trouble
+
+    async def fetch(self) -> str | None:
+        git = await self._git(remote=True)
+        to = await upstream(git, await self._needed_branch(git))
+        said = await git.run(
+            *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"),
+            *("--", to.remote, f"+refs/heads/{to.branch}:{to.tracking}"),
+        )
+        if said.status != 0:
+            if "couldn't find remote ref" in said.complaint:
+                return None
+            raise failed(f"{to.remote} {to.branch}", said)
+        return (await git.told("rev-parse", "--verify", to.tracking)).strip()
+
+    async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
+        git = await self._git()
+        within = ["--", f"{folder.rstrip('/')}/"] if folder else []
+        found = await self._commit(git, commit)
+        listed = await git.told(
+            "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", found, *within
+        )
+        files = (_tree_file(line) for line in listed.split("\0") if line)
+        return tuple(sorted((one for one in files if one is not None), key=lambda one: one.path))
+
+    async def read(self, commit: str, path: str) -> bytes:
+        git = await self._git()
+        said = await git.run("cat-file", "blob", f"{await self._commit(git, commit)}:{path}")
+        if said.status != 0:
+            raise refusals.no_commit(f"{commit}:{path}")
+        return said.output
+
+    async def _git(self, *, remote: bool = False) -> Git:
+        """Git at the top of the work tree."""
+        if self._top is None:
+            said = await self._start.run("rev-parse", "--show-toplevel")
+            if said.status != 0:
+                if "not a git repository" in said.complaint or "work tree" in said.complaint:
+                    raise refusals.no_repository(str(self._start.directory))
+                raise refusals.rejected(str(self._start.directory), complaint(said))
+            self._top = Path(said.text.removesuffix("\n"))
+        patience = self._remote_patience if remote else self._patience
+        return Git(self._top, program=self._program, patience=patience)
+
+    async def _branch(self, git: Git) -> str | None:
+        said = await git.run("symbolic-ref", "--quiet", "--short", "HEAD")
+        return said.text.strip() or None
+
+    async def _needed_branch(self, git: Git) -> str:
+        branch = await self._branch(git)
+        if branch is None:
+            raise refusals.detached(str(git.directory))
+        return branch
+
+    async def _head(self, git: Git) -> str | None:
+        said = await git.run("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+        return said.text.strip() or None
+
+    async def _commit(self, git: Git, revision: str) -> str:
+        if not _REVISION.fullmatch(revision):
+            raise refusals.no_commit(revision)
+        said = await git.run("rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}")
+        if said.status != 0:
+            raise refusals.no_commit(revision)
+        return said.text.strip()
+
+
+def _tree_file(line: str) -> TreeFile | None:
+    """A line of a tree. None: a repository within, of which only the name of a commit is known."""
+    facts, _, path = line.partition("\t")
+    mode, _, name = facts.split(" ")
+    if mode == _REPOSITORY:
+        return None
+    return TreeFile(
+        path=path, object=name, is_executable=mode == _EXECUTABLE, is_link=mode == _LINK
+    )

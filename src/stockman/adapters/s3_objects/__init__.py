@@ -1,0 +1,1 @@
+"""`ports.Objects` over S3."""

@@ -1,0 +1,94 @@
+"""Signatures of requests to S3 (AWS Signature Version 4), for those who make and check them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+from urllib.parse import quote
+
+ALGORITHM = "AWS4-HMAC-SHA256"
+UNSIGNED = "UNSIGNED-PAYLOAD"
+EMPTY_DIGEST = hashlib.sha256(b"").hexdigest()
+_CHUNK = f"{ALGORITHM}-PAYLOAD"
+_TRAILER = f"{ALGORITHM}-TRAILER"
+
+
+class Scope(NamedTuple):
+    """For what a signature holds: a day in a region."""
+
+    moment: str
+    """`20260101T120000Z`."""
+    region: str
+    service: str = "s3"
+
+    @property
+    def day(self) -> str:
+        return self.moment[:8]
+
+    @property
+    def text(self) -> str:
+        return f"{self.day}/{self.region}/{self.service}/aws4_request"
+
+
+class Canonical(NamedTuple):
+    """A request in the form that is signed."""
+
+    method: str
+    path: str
+    """Not encoded."""
+    query: Iterable[tuple[str, str]]
+    """Not encoded; the signature itself left out."""
+    headers: Mapping[str, str]
+    """Those that are signed, names in small letters."""
+    payload: str
+    """SHA-256 of the body in hexadecimal digits, or what stands for it."""
+
+    @property
+    def text(self) -> str:
+        pairs = sorted((_encoded(name), _encoded(value)) for name, value in self.query)
+        names = sorted(self.headers)
+        lines = [f"{name}:{' '.join(self.headers[name].split())}\n" for name in names]
+        return "\n".join(
+            [
+                self.method,
+                quote(self.path, safe="/~"),
+                "&".join(f"{name}={value}" for name, value in pairs),
+                "".join(lines),
+                ";".join(names),
+                self.payload,
+            ]
+        )
+
+
+def signature(secret: str, scope: Scope, canonical: Canonical) -> str:
+    """The signature of a request, in hexadecimal digits."""
+    digest = hashlib.sha256(canonical.text.encode()).hexdigest()
+    return signed_text(secret, scope, f"{ALGORITHM}\n{scope.moment}\n{scope.text}\n{digest}")
+
+
+def chunk_signature(secret: str, scope: Scope, previous: str, content: bytes) -> str:
+    """The signature of one piece of a body that is sent in signed pieces."""
+    digest = hashlib.sha256(content).hexdigest()
+    text = f"{_CHUNK}\n{scope.moment}\n{scope.text}\n{previous}\n{EMPTY_DIGEST}\n{digest}"
+    return signed_text(secret, scope, text)
+
+
+def trailer_signature(secret: str, scope: Scope, previous: str, trailers: bytes) -> str:
+    """The signature of what follows a body in signed pieces, as lines `name:value`."""
+    digest = hashlib.sha256(trailers).hexdigest()
+    text = f"{_TRAILER}\n{scope.moment}\n{scope.text}\n{previous}\n{digest}"
+    return signed_text(secret, scope, text)
+
+
+def signed_text(secret: str, scope: Scope, text: str) -> str:
+    """The signature of any text under a key of the scope."""
+    key = f"AWS4{secret}".encode()
+    for part in (scope.day, scope.region, scope.service, "aws4_request"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
+
+
+def _encoded(text: str) -> str:
+    return quote(text, safe="~")

@@ -1,0 +1,1 @@
+"""Simulated object storage that speaks S3."""

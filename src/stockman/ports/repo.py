@@ -1,0 +1,72 @@
+"""A git repository that the product writes to: its own files, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from stockman.model.record import record
+
+
+@record
+class RepoState:
+    """Where a repository stands."""
+
+    branch: str | None
+    """None: no branch is checked out (a detached HEAD)."""
+    commit: str | None
+    """None: there is none yet."""
+    dirty: tuple[str, ...]
+    """Files that differ from the commit, staged or not, and new ones that are not ignored."""
+
+
+@record
+class TreeFile:
+    """A file of a commit."""
+
+    path: str
+    """Relative to the top of the work tree."""
+    object: str
+    """Changes with the content."""
+    is_executable: bool = False
+    is_link: bool = False
+
+
+class Repo(Protocol):
+    """One work tree and its remote.
+
+    Paths are relative to the top of the work tree. `NotFound`: no repository, remote, branch,
+    commit or file. `Refused`: something has to be put right first, such as no identity, a detached
+    HEAD or a merge that is not finished. `Conflict`: others committed or pushed meanwhile.
+    `Denied`: the remote does not let us. `Unreachable`: nobody answered. `Rejected`: git or the
+    remote refuse for a reason of their own.
+    """
+
+    async def state(self) -> RepoState:
+        """Where the repository stands."""
+        ...
+
+    async def commit(self, paths: Collection[str], message: str) -> str | None:
+        """Commit these files as they are in the work tree, removed ones as removed.
+
+        Only these paths are in the commit; whatever else is staged or changed stays as it is. No
+        hook runs. Returns the commit, None where nothing differs. `Refused`: a path is ignored or
+        no file of the work tree. `Conflict`: the branch moved meanwhile.
+        """
+        ...
+
+    async def push(self) -> None:
+        """Push the branch to its remote, and only forward; nothing to push is fine."""
+        ...
+
+    async def fetch(self) -> str | None:
+        """What the remote has; returns the commit of our branch there. None: no such branch."""
+        ...
+
+    async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
+        """Files of a commit below a folder, in the order of their paths; links are not followed."""
+        ...
+
+    async def read(self, commit: str, path: str) -> bytes:
+        """A file as a commit has it."""
+        ...

@@ -1,0 +1,170 @@
+"""What keeps a repository from being read or written, in our words."""
+
+from __future__ import annotations
+
+from stockman.model.errors import Conflict, Denied, NotFound, Refused, Rejected, Unreachable
+from stockman.model.problem import Problem
+
+
+def no_repository(where: str) -> NotFound:
+    return NotFound(
+        Problem(
+            code="repo.none",
+            what="this is no git repository",
+            where=where,
+            why="neither here nor above is a work tree of git",
+            fix="run `git init`, or name the directory of the repository",
+        )
+    )
+
+
+def no_git() -> Refused:
+    return Refused(
+        Problem(
+            code="repo.no-git",
+            what="git is not installed",
+            why="no program of that name is found",
+            fix="install git; it is the one program that stockman needs besides itself",
+        )
+    )
+
+
+def no_commit(where: str) -> NotFound:
+    return NotFound(
+        Problem(
+            code="repo.no-commit",
+            what="the repository has no such commit or file",
+            where=where,
+            why="git finds nothing of that name",
+            fix="fetch first, or name another commit",
+        )
+    )
+
+
+def no_remote(why: str) -> NotFound:
+    return NotFound(
+        Problem(
+            code="repo.no-remote",
+            what="the repository has no remote to push to",
+            why=why,
+            fix="add one: `git remote add origin URL`",
+        )
+    )
+
+
+def detached(where: str) -> Refused:
+    return Refused(
+        Problem(
+            code="repo.detached",
+            what="no branch is checked out",
+            where=where,
+            why="a commit made now would be on no branch, and lost later",
+            fix="check a branch out: `git switch main`",
+        )
+    )
+
+
+def unfinished(what: str) -> Refused:
+    return Refused(
+        Problem(
+            code="repo.unfinished",
+            what=f"a {what} is not finished",
+            why="a commit in the middle of it would mix both",
+            fix=f"finish it, or give it up: `git {what} --abort`",
+        )
+    )
+
+
+def no_identity() -> Refused:
+    return Refused(
+        Problem(
+            code="repo.identity",
+            what="git does not know who commits",
+            why="user.name or user.email is not set, and stockman guesses neither",
+            fix="run `git config user.name NAME` and `git config user.email ADDRESS`",
+        )
+    )
+
+
+def bad_path(path: str, why: str) -> Refused:
+    return Refused(
+        Problem(
+            code="repo.path",
+            what="this file is not committed",
+            where=path,
+            why=why,
+            fix="name files of the work tree that may be seen by everybody who reads it",
+        )
+    )
+
+
+def moved(where: str) -> Conflict:
+    return Conflict(
+        Problem(
+            code="repo.moved",
+            what="somebody else committed meanwhile",
+            where=where,
+            why="the branch is no longer where it was when the commit was made",
+            fix="do it again: it is made on top of the new commit then",
+        )
+    )
+
+
+def behind(where: str, why: str) -> Conflict:
+    return Conflict(
+        Problem(
+            code="repo.behind",
+            what="others pushed something that is not here yet",
+            where=where,
+            why=why,
+            fix="bring both together: `git pull --rebase`; stockman never forces a push",
+        )
+    )
+
+
+def denied(where: str, why: str) -> Denied:
+    return Denied(
+        Problem(
+            code="repo.denied",
+            what="the remote of the repository does not let us in",
+            where=where,
+            why=why,
+            fix="check the deploy key, token or credential helper; git is never asked to prompt",
+        )
+    )
+
+
+def unreachable(where: str, why: str) -> Unreachable:
+    return Unreachable(
+        Problem(
+            code="repo.unreachable",
+            what="the remote of the repository gives no answer",
+            where=where,
+            why=why,
+            fix="try again later; check its URL and the network",
+        )
+    )
+
+
+def rejected(where: str, why: str) -> Rejected:
+    return Rejected(
+        Problem(
+            code="repo.rejected",
+            what="git refuses",
+            where=where,
+            why=why,
+            fix="run the same with git to see all that it says",
+        )
+    )
+
+
+def no_remote_repository(where: str, why: str) -> NotFound:
+    return NotFound(
+        Problem(
+            code="repo.remote-missing",
+            what="there is no repository at the remote",
+            where=where,
+            why=why,
+            fix="create it, or correct its URL: `git remote set-url origin URL`",
+        )
+    )

@@ -1,0 +1,1 @@
+"""What S3 asks and answers, whoever carries it."""

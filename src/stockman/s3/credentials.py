@@ -1,0 +1,66 @@
+"""Who asks: keys, and requests that are signed with them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import field
+from datetime import datetime
+from urllib.parse import quote, unquote, urlencode, urlsplit
+
+from stockman.crypto.sigv4 import ALGORITHM, Canonical, Scope, signature
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.s3.wire import Question
+
+
+@record
+class S3Credentials:
+    """A key of a storage."""
+
+    access_key: Secret
+    secret_key: Secret
+    session_token: Secret | None = None
+    """None: the key is a lasting one."""
+
+
+@record
+class Request:
+    """A request before it is signed."""
+
+    method: str
+    url: str
+    """Without a query."""
+    shown: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+def signed(request: Request, credentials: S3Credentials, region: str, now: datetime) -> Question:
+    """The same, signed for a region at a moment."""
+    parts = urlsplit(request.url)
+    scope = Scope(f"{now:%Y%m%dT%H%M%SZ}", region)
+    payload = hashlib.sha256(request.body).hexdigest()
+    headers = {
+        **{name.lower(): value for name, value in request.headers.items()},
+        "host": parts.netloc,
+        "x-amz-content-sha256": payload,
+        "x-amz-date": scope.moment,
+    }
+    if credentials.session_token is not None:
+        headers["x-amz-security-token"] = credentials.session_token.reveal()
+    canonical = Canonical(request.method, unquote(parts.path), request.query, headers, payload)
+    made = signature(credentials.secret_key.reveal(), scope, canonical)
+    headers["authorization"] = (
+        f"{ALGORITHM} Credential={credentials.access_key.reveal()}/{scope.text},"
+        f" SignedHeaders={';'.join(sorted(headers))}, Signature={made}"
+    )
+    query = urlencode(request.query, quote_via=quote)
+    return Question(
+        method=request.method,
+        url=f"{request.url}?{query}" if query else request.url,
+        headers=headers,
+        shown=request.shown,
+        body=request.body,
+    )
