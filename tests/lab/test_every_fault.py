@@ -9,6 +9,7 @@ import pytest
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.core.offered import OFFERED
 from stockman.lab.doors.memory import MemoryDoor, NoAnswer
+from stockman.lab.http.messages import Response
 from stockman.lab.images.facts import ImageFacts
 from stockman.lab.images.image import Form
 from stockman.lab.images.making import disk_image
@@ -16,6 +17,8 @@ from stockman.lab.pve.api.request import ApiReply, ApiRequest
 from stockman.lab.pve.errors import ApiError
 from stockman.lab.pve.host import GIB
 from tests.lab.machines import QEMU, create, create_linux, ended, start
+from tests.lab.objects.asking import Asker
+from tests.lab.objects.signing import Ask
 from tests.lab.outside import Shelf, world_with
 from tests.lab.talos import struck
 from tests.lab.worlds import NAME, door
@@ -158,6 +161,16 @@ def host(effect: Effect) -> list[object]:
     return [one.has_power for one in asked.cluster.state.hosts.values()]
 
 
+def objects(effect: Effect) -> list[object]:
+    asker = Asker()
+    asker.world.faults.add(Fault(Point.OBJECTS, effect, seconds=3600))
+    found = asker.told(Ask("PUT", "/flock/a", {}, {}, b"wool"))
+    said = str(found.outcome.status) if isinstance(found.outcome, Response) else "no answer"
+    made = asker.state.buckets["flock"].objects.get("a")
+    content = asker.world.state.blobs.get(made.blob) if made is not None else b""
+    return [said, made is not None, content == b"wool", found.seconds, found.is_refused]
+
+
 def quorum(effect: Effect) -> list[object]:
     asked = door()
     let(asked, Point.QUORUM, effect)
@@ -212,6 +225,15 @@ SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (agent, Effect.HANG, ["500", False, 3]),
     (resources, Effect.LIE, ["unknown", "stopped"]),
     (authenticate, Effect.FAIL, [401]),
+    (objects, Effect.FAIL, ["503", False, False, 0, False]),
+    (objects, Effect.DO_THEN_FAIL, ["503", True, True, 0, False]),
+    (objects, Effect.DELAY, ["200", True, True, 3600, False]),
+    (objects, Effect.HANG, ["no answer", False, False, 0, False]),
+    (objects, Effect.CUT, ["no answer", False, False, 0, False]),
+    (objects, Effect.DO_THEN_CUT, ["no answer", True, True, 0, False]),
+    (objects, Effect.LIE, ["403", False, False, 0, False]),
+    (objects, Effect.CORRUPT, ["200", True, False, 0, False]),
+    (objects, Effect.KILL, ["no answer", False, False, 0, True]),
     (host, Effect.KILL, [False, False, False]),
     (quorum, Effect.FAIL, ["500", "[]"]),
     *struck.SEEN,

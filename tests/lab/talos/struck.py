@@ -174,7 +174,7 @@ def etcd(effect: Effect) -> list[object]:
         let(world, Point.ETCD, effect, action=action)
         ask = Asking(world, machine(world, "talos-neo"))
         ask.call("EtcdLeaveCluster")
-        ask.call("ServiceStart", id="etcd")
+        ask.call("Reboot")
         world.settle()
         listed = Asking(world, machine(world, "talos-trinity")).call("EtcdMemberList").members
         seen.append(sum(not one.is_learner for one in listed))

@@ -44,7 +44,7 @@ def test_a_member_is_ill_before_anything_begins_and_an_old_upgrade_is_refused() 
     ill(world, "talos-neo")
     assert health(world) == {"talos-neo": False, "talos-niobe": True, "talos-trinity": True}
     refusal = refused(ask(world), "Upgrade", image=installer("1.13.9"))
-    assert "talos-neo is not healthy" in refusal.message
+    assert "is not healthy" in refusal.message
 
 
 def test_a_member_falls_ill_while_another_one_is_down() -> None:
@@ -53,6 +53,7 @@ def test_a_member_falls_ill_while_another_one_is_down() -> None:
     assert ask(world).call("EtcdMemberList").members
     ill(world, "talos-neo")
     assert refused(ask(world), "EtcdAlarmList").code in (
+        Code.UNKNOWN,
         Code.UNAVAILABLE,
         Code.DEADLINE_EXCEEDED,
     )
@@ -63,7 +64,7 @@ def test_a_learner_is_never_promoted_and_can_be_taken_out() -> None:
     world = staged("three-node")
     let(world, Point.ETCD, Effect.HANG, match={"action": "promote"})
     ask(world, "talos-neo").call("EtcdLeaveCluster")
-    ask(world, "talos-neo").call("ServiceStart", id="etcd")
+    ask(world, "talos-neo").call("Reboot")
     world.settle()
     (learner,) = [one for one in ask(world).call("EtcdMemberList").members if one.is_learner]
     assert learner.hostname == "talos-neo"
@@ -76,7 +77,7 @@ def test_a_learner_is_refused_some_times_and_votes_then() -> None:
     world = staged("three-node")
     let(world, Point.ETCD, Effect.FAIL, match={"action": "promote"}, times=3)
     ask(world, "talos-neo").call("EtcdLeaveCluster")
-    ask(world, "talos-neo").call("ServiceStart", id="etcd")
+    ask(world, "talos-neo").call("Reboot")
     world.settle()
     assert not [one for one in ask(world).call("EtcdMemberList").members if one.is_learner]
     log = [one.text for one in machine(world, "talos-neo").state.logs["etcd"]]

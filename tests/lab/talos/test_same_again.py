@@ -62,7 +62,7 @@ def learner(world: World) -> None:
     let(world, Point.ETCD, Effect.FAIL, match={"action": "promote"}, times=2)
     ask = Asking(world, machine(world, NEO))
     ask.call("EtcdLeaveCluster")
-    ask.call("ServiceStart", id="etcd")
+    ask.call("Reboot")
 
 
 def read_much(world: World) -> None:

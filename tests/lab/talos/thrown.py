@@ -45,7 +45,13 @@ _OF_PYTHON = re.compile(
     r"|not subscriptable|invalid literal|unhashable|codec can't|object at 0x|stockman"
 )
 _UNREADABLE = "grpc: error unmarshalling request"
-_MAY_BE_INTERNAL = (_UNREADABLE, "EOF", "invalid target")
+_MAY_BE_INTERNAL = (
+    _UNREADABLE,
+    "EOF",
+    "invalid target",
+    "upgrade failed: installer image",
+    "installation failed: installer image",
+)
 _WORDS = (
     "etcd", "kubelet", "apid", "machined", "cri", "nothing", "talos-1", "talos-neo", "127.67.0.11",
     "/", "/proc/cmdline", "/etc/os-release", "/var", "../..", "system", "k8s.io", "runtime",

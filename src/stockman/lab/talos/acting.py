@@ -132,4 +132,4 @@ def trial_over(machine: Machine, arguments: Arguments) -> None:
     machine.state.trial = None
     machine.note("configuration was rolled back: try mode timed out")
     if trial.before:
-        change_config(machine, trial.before)
+        change_config(machine, trial.before, keep=False)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from stockman.lab.core.timeline import Arguments
 from stockman.lab.images.facts import ImageFacts
 from stockman.lab.talos import journal
-from stockman.lab.talos.disk import GRUB, SD_BOOT, STATE, TalosDisk
+from stockman.lab.talos.disk import (
+    GRUB,
+    SD_BOOT,
+    STAGED_IMAGE,
+    STAGED_OPTIONS,
+    STATE,
+    TalosDisk,
+)
 from stockman.lab.talos.machine import Machine
 from stockman.lab.talos.sequences import running as sequences
 from stockman.lab.talos.services import running as services
@@ -20,8 +27,6 @@ if TYPE_CHECKING:
 KERNEL_UP = "talos.kernel.up"
 NETWORK_UP = "talos.network.up"
 TIME_SYNCED = "talos.time.synced"
-STAGED_IMAGE, STAGED_OPTIONS = 7, 8
-"""Keys of META under which an upgrade waits for the next boot."""
 _IS_INSTALLED = (
     "Talos is already installed to disk but booted from another media and talos.halt_if_installed"
     " kernel parameter is set. Please reboot from the disk."
@@ -142,35 +147,12 @@ def network_up(machine: Machine, arguments: Arguments) -> None:
 
     del arguments
     platform = networking.ask_platform(machine)
-    if _staged_upgrade(machine):
-        return
     text = acquired(machine, platform)
     if text:
         configure(machine, text)
         return
     networking.set_up(machine, platform)
     enter_maintenance(machine)
-
-
-def _staged_upgrade(machine: Machine) -> bool:
-    """Install what META says was staged before the reboot; returns whether something was."""
-    from stockman.lab.talos.pulling import PullFailed, pull
-
-    disk = machine.disk
-    image = disk.meta_value(STAGED_IMAGE) if disk is not None and machine.state.slot else None
-    if disk is None or image is None:
-        return False
-    for key in (STAGED_IMAGE, STAGED_OPTIONS):
-        disk.meta.pop(str(key), None)
-    machine.note(f"performing staged upgrade via {image.decode()}")
-    try:
-        found = pull(machine, image.decode(), "system")
-    except PullFailed as failed:
-        machine.note(f"staged upgrade failed: {failed}")
-        return False
-    machine.state.installing = True
-    sequences.begin(machine, "maintenanceUpgrade", arguments={"image": found.image.name})
-    return True
 
 
 def enter_maintenance(machine: Machine) -> None:
@@ -199,11 +181,22 @@ def configure(machine: Machine, text: bytes) -> None:
         if machine.is_controlplane or not kind.only_controllers:
             services.start(machine, kind.id)
     _sync_time(machine)
-    if not state.slot and config is not None and config.install is not None:
+    staged = _taken_staged_image(machine)
+    is_wanted = not state.slot and config is not None and config.install is not None
+    if is_wanted or staged:
         state.installing = True
-        sequences.begin(machine, "install")
+        sequences.begin(machine, "install", arguments={"staged": staged})
         return
     sequences.begin(machine, "boot")
+
+
+def _taken_staged_image(machine: Machine) -> str:
+    """The image of an upgrade that waited for this boot, told once. Empty: none waited."""
+    disk = machine.disk
+    if disk is None or not machine.state.slot:
+        return ""
+    image, options = disk.take_meta(STAGED_IMAGE), disk.take_meta(STAGED_OPTIONS)
+    return image.decode() if image and options else ""
 
 
 def keep_config(machine: Machine, text: bytes) -> None:

@@ -22,6 +22,9 @@ _ROOM, _OLD_ROOM = 2000, 1000
 _EFI_ROOM = 101
 STATE, EPHEMERAL, META, BOOT, EFI = "STATE", "EPHEMERAL", "META", "BOOT", "EFI"
 
+STAGED_IMAGE, STAGED_OPTIONS = 7, 8
+"""Keys in META of an upgrade that waits for the next boot."""
+
 
 class TalosDisk:
     """The system disk of a machine."""
@@ -146,6 +149,12 @@ class TalosDisk:
 
     def write_meta(self, key: int, value: bytes) -> None:
         self.meta[str(key)] = base64.b64encode(value).decode("ascii")
+
+    def take_meta(self, key: int) -> bytes | None:
+        """A value in META, which is gone then."""
+        found = self.meta_value(key)
+        self.meta.pop(str(key), None)
+        return found
 
     # -- partitions ----------------------------------------------------------------------------
 

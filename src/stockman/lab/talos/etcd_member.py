@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from stockman.lab.core.faults import Effect, Fault, Point
@@ -60,6 +61,14 @@ def alive(land: Land, cluster: EtcdCluster) -> set[str]:
         for one in land.all_controllers()
         if one.service("etcd") is not None and cluster_of(one) is cluster and is_alive(one)
     }
+
+
+def clusters_alive(machine: Machine) -> Iterator[EtcdCluster]:
+    """Clusters of the control planes around a machine that somebody answers for."""
+    for one in machine.land.controllers(machine):
+        cluster = cluster_of(one)
+        if cluster is not None and is_alive(one):
+            yield cluster
 
 
 def has_quorum(machine: Machine) -> bool:

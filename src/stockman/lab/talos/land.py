@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from stockman.lab.registry.registry import Registry
     from stockman.talos.schematic import ImageSchematic
 
+_FORGOTTEN_AFTER = 1800.0
+"""Seconds that discovery keeps a member that says nothing more."""
 _UNTIL_NOTICED = 1.4
 """Seconds: clients that lost a machine try again after one, and have to find it gone."""
 
@@ -131,6 +133,18 @@ class Land:
         found = [one for one in self._groups.get(name, {}).values() if one.state.is_on]
         return found if machine in found else [*found, machine]
 
+    def members(self, machine: Machine) -> list[Machine]:
+        """Machines that discovery knows of: who loses power is not forgotten at once."""
+        found = self._groups.get(self._group_of.get(machine.key, ""), {})
+        gone = [
+            one
+            for one in found.values()
+            if not one.state.is_on
+            and one.state.off_at
+            and self.now - one.state.off_at < _FORGOTTEN_AFTER
+        ]
+        return [*self.group(machine), *(one for one in gone if one is not machine)]
+
     def controllers(self, machine: Machine) -> list[Machine]:
         """Control plane machines with power of the same Talos cluster, in a lasting order."""
         found = self._controllers.get(self._group_of.get(machine.key, ""), {})
@@ -225,8 +239,12 @@ class Land:
     # -- who looks on ---------------------------------------------------------------------------
 
     def went_quiet(self, machine: Machine) -> None:
-        """The API of a machine is gone; who follows it has to notice before it is back."""
-        if machine.followers:
+        """The API of a machine is gone; who follows it has to notice before it is back.
+
+        Clients let go of a machine as soon as they hear of its reboot, and come again a second
+        later: they count too.
+        """
+        if machine.was_followed:
             self._pause = _UNTIL_NOTICED
 
     def taken_pause(self) -> float:

@@ -25,10 +25,21 @@ class Machine:
         self.state = state
         self._effective: Effective | None = None
         self._effective_of: tuple[bytes, str] = (b"", "")
-        self.followers = 0
-        """How many callers are told now what happens on it."""
+        self._followers = 0
+        self.was_followed = False
+        """Whether somebody was told of the sequence that is under way, or of the last one."""
         self.apid: Apid | None = None
         """What was shown last of its API; `api` tells whether that still holds."""
+
+    @property
+    def followers(self) -> int:
+        """How many callers are told now what happens on it."""
+        return self._followers
+
+    @followers.setter
+    def followers(self, count: int) -> None:
+        self.was_followed = self.was_followed or count > self._followers
+        self._followers = count
 
     @property
     def key(self) -> str:
@@ -168,6 +179,8 @@ class Machine:
     def go_dark(self) -> None:
         """Nothing of it runs any more."""
         state = self.state
+        if state.is_on:
+            state.off_at = self.now
         state.stage, state.api, state.installing, state.trial = Stage.OFF, "", False, None
         state.sequence, state.services, state.kubernetes.node_ready = None, {}, False
 

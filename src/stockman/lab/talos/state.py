@@ -226,6 +226,8 @@ class MachineState:
     cmdline: list[str] = field(default_factory=list)
     boot_id: str = ""
     booted_at: float = 0.0
+    off_at: float = 0.0
+    """When it lost its power. 0: it never did."""
     kernel_at: float = 0.0
     """When the kernel began: what clocks of the machine count from."""
     uuid: str = ""

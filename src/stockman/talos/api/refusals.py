@@ -21,6 +21,8 @@ from stockman.talos.api import problems
 from stockman.talos.api.codes import Code
 from stockman.talos.api.wire import Request
 
+_NOT_PULLED = "not found in containerd store"
+"""How Talos says, under another code, that an installer is missing."""
 _LONGEST = 600
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
@@ -55,6 +57,8 @@ def refusal(request: Request, no: Refusal) -> StockmanError:
         case Code.UNAUTHENTICATED:
             return Denied(problems.not_let_in(request.shown, told or "it does not say why"))
         case Code.NOT_FOUND:
+            return NotFound(problems.missing(request, told))
+        case Code.INTERNAL if _NOT_PULLED in told:
             return NotFound(problems.missing(request, told))
         case Code.ALREADY_EXISTS:
             return Conflict(problems.exists(request, told))

@@ -63,6 +63,9 @@ class HandMadeLand:
     def group(self, machine: Machine) -> list[Machine]:
         return [one for one in self.machines if one is machine or one.state.config]
 
+    def members(self, machine: Machine) -> list[Machine]:
+        return self.group(machine)
+
     def controllers(self, machine: Machine) -> list[Machine]:
         return [one for one in self.group(machine) if one.is_controlplane]
 

@@ -116,6 +116,17 @@ def test_a_node_that_is_not_reached_is_named(version: str, part: str) -> None:
     assert part.format(other.address) in lines[-1]
 
 
+def test_a_node_without_power_is_not_forgotten_at_once() -> None:
+    world = staged("three-node")
+    lost = world.talos.machines[1]
+    world.talos.power_off(lost)
+    lines, refusal = checked(world, wait_timeout=30.0)
+    assert refusal is not None
+    assert lines[-1].startswith("waiting for etcd to be healthy")
+    world.advance(1900.0)
+    assert lost not in world.talos.members(world.talos.machines[0])
+
+
 @pytest.mark.parametrize(
     ("version", "check"),
     [("1.13.9", "all k8s nodes to report"), ("1.14.1", "etcd to be healthy")],

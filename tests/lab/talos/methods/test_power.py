@@ -69,7 +69,7 @@ def test_the_system_disk_is_no_user_disk() -> None:
         Asking(world, found).call(
             "Reset", mode="USER_DISKS", system_partitions_to_wipe=[{"label": "META", "wipe": True}]
         )
-    with pytest.raises(Refusal, match="is not found"):
+    with pytest.raises(Refusal, match="runtime/NOTHING@undefined"):
         Asking(world, found).call(
             "Reset", system_partitions_to_wipe=[{"label": "NOTHING", "wipe": True}]
         )

@@ -43,7 +43,7 @@ def nodes_asked_for(request: Dynamic, machine: Machine) -> Nodes:
     told = request.cluster_info
     if told.control_plane_nodes or told.worker_nodes:
         return Nodes(_given(told.control_plane_nodes), _given(told.worker_nodes))
-    members = sorted(machine.land.group(machine), key=lambda one: one.hostname)
+    members = sorted(machine.land.members(machine), key=lambda one: one.hostname)
     members = [one for one in members if one.address]
     return Nodes(
         tuple(_node(one) for one in members if one.is_controlplane),

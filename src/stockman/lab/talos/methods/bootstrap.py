@@ -23,11 +23,15 @@ def bootstrap(call: Call) -> Fields:
     waits = machine.at_least("1.14") and (machine.state.installing or machine.state.pending_install)
     if not machine.runs("cri") or waits:
         raise Refusal(Code.FAILED_PRECONDITION, "bootstrap is not available yet")
+    if not machine.is_controlplane and not machine.at_least("1.13"):
+        raise Refusal(
+            Code.FAILED_PRECONDITION, "bootstrap can only be performed on a control plane node"
+        )
     if not machine.is_controlplane:
         raise not_here("bootstrap", configured=machine.config is not None)
     config = machine.config
-    if config is not None and not config.etcd_ca.crt:
-        raise Refusal(Code.INVALID_ARGUMENT, "etcd CA is not set")
+    if machine.at_least("1.14") and config is not None and not config.etcd_ca.crt:
+        raise Refusal(Code.INVALID_ARGUMENT, "etcd is not configured, bootstrap is not possible")
     if not machine.state.is_time_synced or abs(machine.clock - machine.now) > 5.0:
         raise Refusal(Code.FAILED_PRECONDITION, "time is not in sync yet")
     disk = machine.disk

@@ -86,7 +86,7 @@ def client_configuration(call: Call) -> Fields:
     config, request = _config(call), call.request
     lifetime = timedelta(seconds=seconds_in(request.crt_ttl))
     if lifetime <= timedelta(0):
-        raise Refusal(Code.INVALID_ARGUMENT, "crt_ttl must be positive")
+        raise Refusal(Code.INVALID_ARGUMENT, "crt_ttl should be positive")
     roles = tuple(sorted(request.roles))
     leaf = Leaf(period=_period(call, lifetime), purposes=(Purpose.CLIENT,), organizations=roles)
     client = _issued(call, config.os_ca, leaf)

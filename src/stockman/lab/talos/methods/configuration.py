@@ -30,14 +30,17 @@ def apply(call: Call) -> Fields:
     if call.in_maintenance:
         return _in_maintenance(call, new, mode)
     _check_free(call)
+    if mode != _TRY:
+        trying.cancel(machine)  # even by what is refused, or only looked at
     warnings = _check(call, new)
     if effective(new, call.minor).is_partial:
         raise Refusal(Code.INVALID_ARGUMENT, comparing.NO_OLDEST)
     mode, why = _chosen_mode(call, new, mode)
-    details = _details(call, mode) + (f": {why}" if why else "")
     if call.request.dry_run:
+        details = comparing.LIVE if mode == _TRY else _details(call, mode)
         details = comparing.dry_run(details, machine.state.config, new, call.minor)
         return {"mode": mode, "mode_details": details}
+    details = _details(call, mode) + (f": {why}" if why else "")
     _carry_out(call, new, mode)
     return {"warnings": warnings, "mode": mode, "mode_details": details}
 
@@ -94,7 +97,7 @@ def _check(call: Call, new: bytes) -> list[str]:
 
 def _in_maintenance(call: Call, new: bytes, mode: int) -> Fields:
     if call.machine.at_least("1.13"):
-        return _in_new_maintenance(call, new)
+        return _in_new_maintenance(call, new, mode)
     if mode not in (_TRY, _REBOOT, _AUTO):
         name = {_NO_REBOOT: "no-reboot", _STAGED: "staged"}[mode]
         raise Refusal(
@@ -116,19 +119,23 @@ def _in_maintenance(call: Call, new: bytes, mode: int) -> Fields:
     return {"warnings": [*verdict.warnings, *own.warnings]}
 
 
-def _in_new_maintenance(call: Call, new: bytes) -> Fields:
+def _in_new_maintenance(call: Call, new: bytes, mode: int) -> Fields:
     machine = call.machine
     warnings = _check(call, new)
-    details = comparing.LIVE
+    mode = mode if mode in (_STAGED, _TRY) else _NO_REBOOT
     if call.request.dry_run:
+        details = comparing.LIVE if mode == _TRY else _details(call, mode)
         details = comparing.dry_run(details, machine.state.config, new, call.minor)
-        return {"mode": _NO_REBOOT, "mode_details": details}
-    if effective(new, call.minor).is_partial:
+        return {"mode": mode, "mode_details": details}
+    details = _details(call, mode)
+    if mode == _STAGED:
+        acting.stage_config(machine, new)
+    elif effective(new, call.minor).is_partial:
         machine.take_config(new)
         machine.land.settle(machine)
     else:
         acting.change_config(machine, new)
-    return {"warnings": warnings, "mode": _NO_REBOOT, "mode_details": details}
+    return {"warnings": warnings, "mode": mode, "mode_details": details}
 
 
 def _chosen_mode(call: Call, new: bytes, mode: int) -> tuple[int, str]:
@@ -165,9 +172,7 @@ def _carry_out(call: Call, new: bytes, mode: int) -> None:
     machine = call.machine
     if mode == _TRY:
         acting.try_config(machine, new, _seconds(call))
-        return
-    trying.cancel(machine)
-    if mode == _STAGED:
+    elif mode == _STAGED:
         acting.stage_config(machine, new)
     elif mode == _REBOOT:
         acting.apply_and_reboot(machine, new)

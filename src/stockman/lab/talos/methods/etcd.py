@@ -8,7 +8,7 @@ from typing import TypeVar
 from stockman.etcd.identities import hex_id
 from stockman.lab.etcd import membership, quorum, space
 from stockman.lab.etcd.cluster import EtcdCluster, numbered
-from stockman.lab.etcd.errors import EtcdError
+from stockman.lab.etcd.errors import EtcdError, Reason
 from stockman.lab.etcd.snapshots import snapshot
 from stockman.lab.talos import etcd_member
 from stockman.lab.talos.api.call import Call
@@ -34,18 +34,24 @@ def _local(call: Call) -> tuple[EtcdCluster, str, set[str]]:
 
 def _any(call: Call) -> tuple[EtcdCluster, set[str]]:
     """The cluster of the control plane, asked at any of its members."""
-    for machine in call.land.controllers(call.machine):
-        cluster = etcd_member.cluster_of(machine)
-        if cluster is not None and etcd_member.is_alive(machine):
-            return cluster, etcd_member.alive(call.land, cluster)
+    for cluster in etcd_member.clusters_alive(call.machine):
+        return cluster, etcd_member.alive(call.land, cluster)
     raise Refusal(Code.DEADLINE_EXCEEDED, "context deadline exceeded")
 
 
-def _done(work: Callable[[], T]) -> T:
+def _done(work: Callable[[], T], failed: str = "") -> T:
+    """Do something; errors of etcd lose their code on their way, and get words in front."""
     try:
         return work()
     except EtcdError as error:
-        raise Refusal(Code(error.code), str(error)) from None
+        raise Refusal(Code.UNKNOWN, f"{failed}: {error}" if failed else str(error)) from None
+
+
+def _need_leader(cluster: EtcdCluster, alive: set[str], failed: str = "") -> None:
+    """Members that know of no leader refuse what wants one at once."""
+    if not quorum.leader(cluster, alive):
+        text = str(EtcdError(Reason.NO_LEADER))
+        raise Refusal(Code.UNKNOWN, f"{failed}: {text}" if failed else text)
 
 
 @method(_SERVICE, "EtcdMemberList")
@@ -53,9 +59,11 @@ def members(call: Call) -> Fields:
     """Who is a member."""
     if call.request.query_local:
         cluster, member, alive = _local(call)
+        _need_leader(cluster, alive)
         found = _done(lambda: membership.listed(cluster, alive, member))
     else:
         cluster, alive = _any(call)
+        _need_leader(cluster, alive)
         found = _done(lambda: membership.listed(cluster, alive))
     rows = [
         {
@@ -99,7 +107,7 @@ def status(call: Call) -> Fields:
 def alarms(call: Call) -> Fields:
     """Alarms that were raised."""
     cluster, _, alive = _local(call)
-    _done(lambda: quorum.need_quorum(cluster, alive))
+    _done(lambda: quorum.need_quorum(cluster, alive), "failed to list etcd alarms")
     return {"member_alarms": _alarms(cluster)}
 
 
@@ -111,7 +119,7 @@ def _alarms(cluster: EtcdCluster) -> list[Fields]:
 def disarm(call: Call) -> Fields:
     """Take all alarms back; one whose reason lasts comes again."""
     cluster, _, alive = _local(call)
-    _done(lambda: quorum.need_quorum(cluster, alive))
+    _done(lambda: quorum.need_quorum(cluster, alive), "failed to disarm etcd alarm")
     found = _alarms(cluster)
     space.disarm(cluster)
     call.land.changed()
@@ -130,9 +138,8 @@ async def defragment(call: Call) -> Fields:
 
 @streamed(_SERVICE, "EtcdSnapshot")
 async def take_snapshot(call: Call) -> AsyncIterator[Fields]:
-    """The database as it is now, with its checksum."""
-    cluster, _, alive = _local(call)
-    _done(lambda: quorum.need_quorum(cluster, alive))
+    """The database as it is now, with its checksum; a member gives it without a leader too."""
+    cluster, _, _ = _local(call)
     for piece in snapshot(cluster):
         for start in range(0, len(piece), _PIECE):
             yield {"bytes": piece[start : start + _PIECE]}
@@ -142,9 +149,11 @@ async def take_snapshot(call: Call) -> AsyncIterator[Fields]:
 def forfeit(call: Call) -> Fields:
     """Let another member lead."""
     cluster, member, alive = _local(call)
+    failed = "failed to forfeit leadership"
+    _need_leader(cluster, alive, f"{failed}: failed to list etcd members")
     if len(cluster.members) == 1:
-        raise Refusal(Code.UNKNOWN, "cannot forfeit leadership, only one member")
-    name = _done(lambda: quorum.forfeit(cluster, alive, member))
+        raise Refusal(Code.UNKNOWN, f"{failed}: cannot forfeit leadership, only one member")
+    name = _done(lambda: quorum.forfeit(cluster, alive, member), failed)
     call.land.changed()
     return {"member": name}
 
@@ -152,11 +161,14 @@ def forfeit(call: Call) -> Fields:
 @method(_SERVICE, "EtcdRemoveMemberByID")
 def remove_member(call: Call) -> Fields:
     """Take a member out that is gone."""
-    cluster, _, alive = _local(call)
-    member = hex_id(call.request.member_id)
+    cluster, alive = _any(call)
+    number = call.request.member_id
+    member, failed = hex_id(number), f"failed to remove member {number}"
     if member not in cluster.members:
-        raise Refusal(Code.NOT_FOUND, f"failed to remove member {member}: member not found")
-    _done(lambda: membership.remove(cluster, alive, member))
+        raise Refusal(Code.NOT_FOUND, f"{failed}: {EtcdError(Reason.MEMBER_NOT_FOUND)}")
+    failed = f"failed to remove member: {failed}"
+    _need_leader(cluster, alive, failed)
+    _done(lambda: membership.remove(cluster, alive, member), failed)
     call.land.settle(call.machine)
     return {}
 
@@ -173,7 +185,10 @@ async def leave(call: Call) -> Fields:
             text = str(refused)
         await call.sleep(_PAUSE)
     else:
-        raise Refusal(Code.UNKNOWN, f"failed to leave cluster: {text}")
+        number = numbered(etcd_member.member_of(machine))
+        raise Refusal(
+            Code.UNKNOWN, f"failed to leave cluster: failed to remove member {number}: {text}"
+        )
     services.stop(machine, "etcd")
     call.land.settle(machine)
     return {}

@@ -7,13 +7,14 @@ from stockman.lab.talos.api.call import Call
 from stockman.lab.talos.api.codes import Code
 from stockman.lab.talos.api.refusal import Refusal
 from stockman.lab.talos.api.registry import Fields, method
-from stockman.lab.talos.disk import BOOT, EFI, EPHEMERAL, META, STATE
-from stockman.lab.talos.disks import device_of, disk_at
+from stockman.lab.talos.disk import BOOT, EFI, EPHEMERAL, META, SD_BOOT, STATE
+from stockman.lab.talos.disks import disk_at
 from stockman.lab.talos.state import Stage
 
 _SERVICE = "machine.MachineService"
 _MODES = {0: "default", 1: "powercycle", 2: "force"}
 _ALL, _SYSTEM_DISK, _USER_DISKS = range(3)
+_NO_LABEL = 'cannot rollback to "", label does not exist'
 _VOLUMES = (STATE, EPHEMERAL, META, BOOT, EFI, "BIOS")
 
 
@@ -36,7 +37,9 @@ def rollback(call: Call) -> Fields:
     if disk is None or not call.machine.state.slot:
         raise Refusal(Code.FAILED_PRECONDITION, "system disk not found")
     if not acting.roll_back(call.machine, disk):
-        raise Refusal(Code.UNKNOWN, "cannot rollback: no previous boot entry found")
+        is_stub = disk.bootloader == SD_BOOT
+        why = "previous UKI not found" if is_stub else _NO_LABEL
+        raise Refusal(Code.UNKNOWN, why)
     return {}
 
 
@@ -69,13 +72,13 @@ def _check_reset(call: Call, labels: list[str]) -> None:
         )
     if request.mode == _USER_DISKS and labels:
         raise Refusal(
-            Code.INVALID_ARGUMENT,
+            Code.UNKNOWN,
             "reset failed: invalid input, wipe mode USER_DISKS doesn't support"
             " SystemPartitionsToWipe parameter",
         )
     if request.mode == _SYSTEM_DISK and request.user_disks_to_wipe:
         raise Refusal(
-            Code.INVALID_ARGUMENT,
+            Code.UNKNOWN,
             "reset failed: invalid input, wipe mode SYSTEM_DISK doesn't support UserDisksToWipe"
             " parameter",
         )
@@ -83,14 +86,19 @@ def _check_reset(call: Call, labels: list[str]) -> None:
     for path in request.user_disks_to_wipe:
         disk = disk_at(view, path)
         if disk is None:
-            raise Refusal(Code.UNKNOWN, f"failed to look up disk {path!r}")
+            raise _of_disk(path, "wasn't found")
         if disk.is_cdrom:
-            raise Refusal(Code.INVALID_ARGUMENT, f"disk {path!r} is read-only")
+            raise _of_disk(path, "is readonly")
         if disk.slot == machine.state.system_disk:
-            name = device_of(view, disk.slot)
-            raise Refusal(
-                Code.INVALID_ARGUMENT, f"system disk {name!r} can't be wiped as a user disk"
-            )
+            raise _of_disk(path, "is the system disk")
     for label in labels:
         if label not in _VOLUMES:
-            raise Refusal(Code.UNKNOWN, f'volume status "{label}" is not found')
+            raise Refusal(
+                Code.UNKNOWN,
+                f'failed to get volume status with label "{label}": resource'
+                f" VolumeStatuses.block.talos.dev(runtime/{label}@undefined) doesn't exist",
+            )
+
+
+def _of_disk(path: str, why: str) -> Refusal:
+    return Refusal(Code.UNKNOWN, f"reset user disk failed: device {path} {why}")

@@ -19,7 +19,7 @@ def _found(call: Call, verb: str) -> Service:
     service = call.machine.service(name)
     if service is None:
         raise Refusal(Code.UNKNOWN, f'service "{name}" not defined')
-    if not kind_of(name).may_stop:
+    if verb not in kind_of(name).by_request:
         raise Refusal(Code.UNKNOWN, f'service "{name}" doesn\'t support {verb} operation via API')
     return service
 

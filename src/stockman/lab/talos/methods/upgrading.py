@@ -12,8 +12,7 @@ from stockman.lab.talos.api.codes import Code
 from stockman.lab.talos.api.refusal import Refusal
 from stockman.lab.talos.api.registry import Fields, method, streamed
 from stockman.lab.talos.boot_room import lacking_room
-from stockman.lab.talos.booting import STAGED_IMAGE, STAGED_OPTIONS
-from stockman.lab.talos.disk import META
+from stockman.lab.talos.disk import META, STAGED_IMAGE, STAGED_OPTIONS
 from stockman.lab.talos.pulling import PullFailed, pull
 from stockman.lab.talos.sequences.installing import facts_of, preflight
 from stockman.lab.talos.state import Stage, StoredImage
@@ -95,32 +94,29 @@ def _is_freed(call: Call) -> bool:
 
 def _guard(call: Call) -> None:
     """Refuse an upgrade that etcd would not survive; who else upgrades is not looked at."""
-    machine = call.machine
-    cluster = etcd_member.cluster_of(machine)
-    if cluster is None or not etcd_member.is_alive(machine):
-        raise Refusal(Code.UNKNOWN, "failed to acquire upgrade mutex: context deadline exceeded")
-    alive = etcd_member.alive(call.land, cluster)
-    if not quorum.has_quorum(cluster, alive):
+    cluster = next(etcd_member.clusters_alive(call.machine), None)
+    alive = etcd_member.alive(call.land, cluster) if cluster is not None else set()
+    if cluster is None or not quorum.has_quorum(cluster, alive):
         raise Refusal(Code.UNKNOWN, "failed to acquire upgrade mutex: context deadline exceeded")
     if len(cluster.members) == _PAIR:
-        raise Refusal(
-            Code.UNKNOWN,
-            "error validating etcd for upgrade: etcd member count(2) is insufficient to maintain"
-            " quorum if upgrade commences",
+        raise _unsafe(
+            "etcd member count(2) is insufficient to maintain quorum if upgrade commences"
         )
     for key, member in cluster.members.items():
         if not member.name:
-            raise Refusal(
-                Code.UNKNOWN,
-                f"error validating etcd for upgrade: etcd member {key} is not started, all members"
-                " must be running to perform an upgrade",
+            raise _unsafe(
+                f"etcd member {key} is not started, all members must be running to perform an"
+                " upgrade"
             )
         if key not in alive:
-            raise Refusal(
-                Code.UNKNOWN,
-                f"error validating etcd for upgrade: etcd member {member.name} is not healthy; all"
-                " members must be healthy to perform an upgrade",
+            raise _unsafe(
+                f"etcd member {key} is not healthy; all members must be healthy to perform an"
+                " upgrade: context deadline exceeded"
             )
+
+
+def _unsafe(why: str) -> Refusal:
+    return Refusal(Code.UNKNOWN, f"error validating etcd for upgrade: {why}")
 
 
 @streamed(_LIFECYCLE, "Upgrade", since="1.13")
@@ -129,7 +125,7 @@ async def lifecycle_upgrade(call: Call) -> AsyncIterator[Fields]:
     machine = call.machine
     disk = machine.disk
     if disk is None or not disk.is_installed:
-        raise Refusal(Code.FAILED_PRECONDITION, "Talos is not installed")
+        raise Refusal(Code.FAILED_PRECONDITION, "machine is not installed")
     async for progress in _installed(call):
         yield progress
 
@@ -139,7 +135,7 @@ async def lifecycle_install(call: Call) -> AsyncIterator[Fields]:
     """Install from a medium."""
     disk = call.machine.disk
     if disk is not None and disk.is_installed:
-        raise Refusal(Code.ALREADY_EXISTS, "Talos is already installed")
+        raise Refusal(Code.ALREADY_EXISTS, "machine is already installed")
     from stockman.lab.talos.disks import disk_at
 
     wanted = call.request.destination.disk
@@ -157,8 +153,11 @@ async def _installed(call: Call, slot: str = "") -> AsyncIterator[Fields]:
     name = call.request.source.image_name
     image = machine.state.images.get(_namespace(call), {}).get(name)
     if image is None:
+        what = "installation" if slot else "upgrade"
         raise Refusal(
-            Code.NOT_FOUND, f"installer image {_quoted(name)} not found in containerd store"
+            Code.INTERNAL,
+            f"{what} failed: installer image {_quoted(name)} not found in containerd store:"
+            f" image {_quoted(name)}: not found",
         )
     machine.state.installing = True
     call.land.changed()

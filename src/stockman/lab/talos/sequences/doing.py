@@ -99,6 +99,9 @@ def _came_up(machine: Machine) -> None:
 
 def _reboot(machine: Machine, running: Running) -> None:
     machine.state.sequence = None
+    if machine.state.api:  # nobody stopped it before
+        machine.state.api = ""
+        machine.land.went_quiet(machine)
     if running.arguments.get("kexec") and machine.disk is not None and machine.disk.is_installed:
         machine.after(0.0, KEXEC)
     else:

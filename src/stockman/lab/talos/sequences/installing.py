@@ -21,16 +21,19 @@ _PREFLIGHT = {
 
 def begin_install(machine: Machine, running: Running) -> bool:
     """Look for the disk and for the installer; a machine that lacks one of them fails."""
-    config = machine.config
-    install = config.install if config is not None else None
-    disk = install_disk(machine)
-    if install is None or disk is None:
-        sequences.fail(machine, "failed to find disk matching provided parameters")
-        return False
     from stockman.lab.talos.pulling import PullFailed, pull
 
+    config = machine.config
+    install = config.install if config is not None else None
+    wanted = str(running.arguments["staged"])
+    disk = machine.view.disk(machine.state.system_disk) if wanted else install_disk(machine)
+    if disk is None or (install is None and not wanted):
+        sequences.fail(machine, "failed to find disk matching provided parameters")
+        return False
+    if install is not None and not wanted:
+        wanted = install.image or default_installer(machine)
     try:
-        pulled = pull(machine, install.image or default_installer(machine), "system")
+        pulled = pull(machine, wanted, "system")
     except PullFailed as failed:
         sequences.fail(machine, f"error pulling installer image: {failed}")
         return False
@@ -45,6 +48,8 @@ def begin_install(machine: Machine, running: Running) -> bool:
 
 def finish_install(machine: Machine, running: Running) -> bool:
     """Write to the disk; the configuration goes along."""
+    if running.arguments["staged"]:
+        return finish_upgrade(machine, running)
     view = machine.view
     slot = str(running.arguments["disk"])
     disk = view.disk(slot)

@@ -42,6 +42,7 @@ def begin(
 ) -> Running:
     """Start a sequence; one that is under way is given up."""
     state = machine.state
+    machine.was_followed = machine.followers > 0
     state.sequences_run += 1
     given = dict(arguments or {}) | {"options": sorted(options)}
     running = state.sequence = Running(name, actor, arguments=given, number=state.sequences_run)

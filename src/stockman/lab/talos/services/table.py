@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_ALL = frozenset({"start", "stop", "restart"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
@@ -16,8 +18,8 @@ class Kind:
     has_health: bool = True
     """Whether somebody asks how it is."""
     is_container: bool = True
-    may_stop: bool = False
-    """Whether it can be stopped and started by request."""
+    by_request: frozenset[str] = frozenset()
+    """What can be done with it by request: `start`, `stop`, `restart`."""
     only_controllers: bool = False
     since: str = "1.11"
 
@@ -38,8 +40,10 @@ CONFIGURED = (
 """There as soon as there is a configuration and a network."""
 LATE = (
     Kind(id="cri", needs=("containerd",), timing="cri", is_container=False),
-    Kind(id="kubelet", needs=("cri",), timing="kubelet", may_stop=True),
-    Kind(id="etcd", needs=("cri",), timing="etcd", may_stop=True, only_controllers=True),
+    Kind(
+        id="kubelet", needs=("cri",), timing="kubelet", by_request=frozenset({"start", "restart"})
+    ),
+    Kind(id="etcd", needs=("cri",), timing="etcd", only_controllers=True),
 )
 """Started at the end of a boot."""
 KINDS = {one.id: one for one in (*EARLY, *CONFIGURED, *LATE)}
@@ -47,7 +51,7 @@ KINDS = {one.id: one for one in (*EARLY, *CONFIGURED, *LATE)}
 
 def extension_service(name: str) -> Kind:
     """A service that an extension brings, `ext-qemu-guest-agent`."""
-    return Kind(id=name, needs=("containerd",), has_health=False, may_stop=True)
+    return Kind(id=name, needs=("containerd",), has_health=False, by_request=_ALL)
 
 
 def kind_of(service: str) -> Kind:

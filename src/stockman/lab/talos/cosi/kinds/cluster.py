@@ -59,8 +59,9 @@ def known(machine: Machine) -> list[Machine]:
         return []
     return [
         one
-        for one in machine.land.group(machine)
-        if one is machine or (one.is_reachable and one.hostname and one.state.api == "secured")
+        for one in machine.land.members(machine)
+        if one is machine
+        or (one.hostname and (not one.is_on or (one.is_reachable and one.state.api == "secured")))
     ]
 
 
