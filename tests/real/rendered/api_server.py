@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from email.message import Message
+from http.client import HTTPSConnection
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import (
@@ -28,11 +32,17 @@ TOKEN = "the-token-of-a-test"
 class ApiServer:
     """The server, and kubectl as its administrator."""
 
-    def __init__(self, kubectl: Path, config: Path, etcd: str) -> None:
+    def __init__(self, kubectl: Path, config: Path, address: str, etcd: str) -> None:
         self._kubectl = kubectl
         self._config = config
+        self.address = address
+        """Where it listens, as `127.0.0.1:6443`."""
         self.etcd = etcd
         """The address of the etcd below it."""
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
 
     def ask(self, *command: str | Path, text: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -50,10 +60,53 @@ class ApiServer:
         assert answer.returncode == 0, answer.stderr
         return answer.stdout
 
+    def sent(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        accept: str = "application/json",
+        content_type: str = "application/json",
+    ) -> Answer:
+        """The answer to a request as it goes over the wire."""
+        connection = HTTPSConnection(self.address, context=_unverified(), timeout=60)
+        headers = {"Authorization": f"Bearer {TOKEN}", "Accept": accept}
+        if body is not None:
+            headers["Content-Type"] = content_type
+        try:
+            connection.request(method, path, body, headers)
+            found = connection.getresponse()
+            return Answer(found.status, found.headers, found.read())
+        finally:
+            connection.close()
+
+
+def _unverified() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class Answer(NamedTuple):
+    """What came back over the wire."""
+
+    status: int
+    headers: Message
+    body: bytes
+
+    @property
+    def content(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.body)
+
 
 @contextmanager
-def api_server(place: Path, real_tool: RealTool) -> Iterator[ApiServer]:
-    """The server while it runs; its data stays in the directory."""
+def api_server(place: Path, real_tool: RealTool, *, accounts: bool = False) -> Iterator[ApiServer]:
+    """The server while it runs; its data stays in the directory.
+
+    With accounts, pods have to have one that is there, as they usually do.
+    """
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     (place / "sa.key").write_bytes(text)
@@ -78,10 +131,10 @@ def api_server(place: Path, real_tool: RealTool) -> Iterator[ApiServer]:
                 "--service-account-issuer=https://127.0.0.1",
                 "--authorization-mode=RBAC",
                 "--service-cluster-ip-range=10.43.0.0/16",
-                "--disable-admission-plugins=ServiceAccount",
+                *([] if accounts else ["--disable-admission-plugins=ServiceAccount"]),
             )
         )
-        found = ApiServer(real_tool("kubectl"), config, etcd)
+        found = ApiServer(real_tool("kubectl"), config, f"127.0.0.1:{port}", etcd)
         end = CLOCK.now() + LONGEST_START
         while found.ask("get", "--raw", "/readyz").stdout != "ok":
             assert CLOCK.now() < end, (place / "apiserver.log").read_text()[-2000:]

@@ -1,0 +1,81 @@
+"""Write the table of the numbers that fields of Kubernetes have in protobuf anew.
+
+Clients send built-in objects in protobuf. Which number stands for which field is told by the
+`generated.proto` files of the modules `k8s.io/api` and `k8s.io/apimachinery`. Only facts are kept:
+names, numbers and types.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from stockman.lab.kube.schema.tables import table
+
+VERSION = "v0.36.3"
+PLACE = Path(__file__).parents[1] / "src/stockman/lab/kube/protobuf/numbers.json"
+SCHEMAS = Path(__file__).parents[1] / "src/stockman/lab/kube/schema/tables"
+_MESSAGE = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(
+    r"^  (optional|repeated|map<string, ?([\w.]+)>) ?([\w.]*) (\w+) = (\d+);", re.MULTILINE
+)
+_PLAIN = {"string", "int32", "int64", "bool", "bytes", "double"}
+_OTHERS = {"Quantity", "IntOrString", "RawExtension"}
+
+
+def module(name: str) -> Path:
+    """Where the files of a module are."""
+    command = ["go", "mod", "download", "-json", f"{name}@{VERSION}"]
+    found = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    return Path(found["Dir"])
+
+
+def main() -> None:
+    made: dict[str, dict[str, str]] = {}
+    for package in sorted(one.stem for one in SCHEMAS.glob("*.json") if one.stem != "resources"):
+        file = proto_file(package)
+        if file.exists():
+            made[package] = dict(messages(package, file.read_text()))
+    rows = ",\n".join(f'"{name}":{json.dumps(made[name], indent=0)}' for name in made)
+    PLACE.write_text("{" + rows + "}\n")
+    json.loads(PLACE.read_text())
+
+
+def proto_file(package: str) -> Path:
+    """The file of a package."""
+    group, _, version = package.rpartition(".")
+    if group == "meta":
+        return module("k8s.io/apimachinery") / "pkg/apis/meta" / version / "generated.proto"
+    return module("k8s.io/api") / group / version / "generated.proto"
+
+
+def messages(package: str, text: str) -> Iterator[tuple[str, str]]:
+    """Each message with its fields: name, number, type."""
+    for name, body in _MESSAGE.findall(text):
+        known = table(package).get(name, {})
+        fields = []
+        for label, mapped, kind, field, number in _FIELD.findall(body):
+            spelled = f"{{{short(package, mapped)}}}" if mapped else short(package, kind)
+            if label == "repeated":
+                spelled = f"[{spelled}]"
+            inlined = known and field not in known and "." in spelled
+            fields.append(f"{number} {'+' if inlined else field} {spelled}")
+        yield name, ",".join(fields)
+
+
+def short(package: str, kind: str) -> str:
+    """A type as the table spells it."""
+    if kind in _PLAIN:
+        return kind
+    last = kind.rpartition(".")[2]
+    if last in _OTHERS:
+        return last
+    parts = kind.strip(".").split(".")
+    return f"{parts[-3]}.{parts[-2]}.{last}" if len(parts) > 2 else f"{package}.{last}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The Kubernetes of the lab: what a kube-apiserver does, and what the world's controllers do."""

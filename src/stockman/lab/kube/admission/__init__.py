@@ -1,0 +1,1 @@
+"""What the server itself fills in and refuses, by kind."""

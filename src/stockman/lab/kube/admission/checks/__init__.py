@@ -1,0 +1,1 @@
+"""What is wrong with objects of the most used kinds, in the words of the server."""

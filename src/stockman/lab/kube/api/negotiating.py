@@ -1,0 +1,97 @@
+"""In which form an answer is wanted, and in which form a request came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stockman.lab.kube.failures import About, Failure
+
+JSON = "application/json"
+YAML = "application/yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+_OFFERED = (JSON, YAML)
+_NAMED = f"{JSON}, {YAML}, {PROTOBUF}"
+_META = "meta.k8s.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How an answer is to look."""
+
+    media_type: str = JSON
+    kind: str = ""
+    """`Table`, `PartialObjectMetadata` or `PartialObjectMetadataList`; empty: the object."""
+    version: str = "v1"
+    pretty: bool = False
+
+    @property
+    def is_table(self) -> bool:
+        return self.kind == "Table"
+
+    @property
+    def is_metadata(self) -> bool:
+        return self.kind.startswith("PartialObjectMetadata")
+
+    @property
+    def content_type(self) -> str:
+        """As the answer names it."""
+        return self.media_type
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    name: str
+    quality: float
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+def _ranges(accept: str) -> list[_Range]:
+    made = []
+    for part in accept.split(","):
+        name, *rest = (one.strip() for one in part.split(";"))
+        if not name:
+            continue
+        pairs = dict(one.partition("=")[::2] for one in rest)
+        try:
+            quality = float(pairs.pop("q", "1"))
+        except ValueError:
+            quality = 1.0
+        made.append(_Range(name, quality, pairs))
+    return sorted(made, key=lambda one: -one.quality)
+
+
+def negotiated(accept: str, *, allows_kinds: bool = True, pretty: bool = False) -> Wanted:
+    """What is answered to an `Accept` header; raises `Failure`."""
+    ranges = _ranges(accept) or [_Range("*/*", 1.0)]
+    for one in ranges:
+        media = JSON if one.name in {"*/*", "application/*"} else one.name
+        if media not in _OFFERED:
+            continue
+        kind = one.parameters.get("as", "")
+        if kind:
+            known = kind == "Table" or kind.startswith("PartialObjectMetadata")
+            version = one.parameters.get("v", "")
+            if not (known and allows_kinds and one.parameters.get("g") == _META):
+                continue
+            if version not in {"v1", "v1beta1"}:
+                continue
+            return Wanted(media, kind, version, pretty)
+        return Wanted(media, pretty=pretty)
+    text = (
+        f"406: Not Acceptable\n\nAvailable representations: {_NAMED}, {JSON};stream=watch,"
+        f" {PROTOBUF};stream=watch"
+    )
+    raise Failure(406, "NotAcceptable", text, About())
+
+
+def body_type(content_type: str) -> str:
+    """In which form a body came; raises `Failure`."""
+    found = content_type.partition(";")[0].strip()
+    if found in {"", JSON}:
+        return JSON
+    if found in {YAML, PROTOBUF}:
+        return found
+    text = (
+        f"the body of the request was in an unknown format - accepted media types include: {_NAMED}"
+    )
+    raise Failure(415, "UnsupportedMediaType", text)

@@ -1,0 +1,251 @@
+"""Requests that patch objects, in all four ways."""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+from stockman.lab.kube.admission.draft import wrong
+from stockman.lab.kube.api.call import Call
+from stockman.lab.kube.api.creating import create_object, set_namespace, writing
+from stockman.lab.kube.api.decoding import complain, need_size, shaped
+from stockman.lab.kube.api.options import check_options
+from stockman.lab.kube.api.updating import check_name, write
+from stockman.lab.kube.api.versions import seen_as
+from stockman.lab.kube.failures import About, Failure, Named, bad_request, invalid, not_found
+from stockman.lab.kube.objects import Object, Tree, copied, metadata_of
+from stockman.lab.kube.patching.apply import apply
+from stockman.lab.kube.patching.checking import unlike
+from stockman.lab.kube.patching.json_patch import MOST_OPERATIONS, Unpatched, json_patched
+from stockman.lab.kube.patching.merge_patch import merge_patched
+from stockman.lab.kube.patching.shapes import Unlike
+from stockman.lab.kube.patching.strategic import BadPatch, strategically_patched
+from stockman.lab.kube.schema.decoding import decoding_error
+from stockman.lab.kube.schema.reading import Unreadable, read_json
+from stockman.lab.kube.store.entries import Entry
+
+_JSON_PATCH = "application/json-patch+json"
+_MERGE = "application/merge-patch+json"
+_STRATEGIC = "application/strategic-merge-patch+json"
+_APPLY = frozenset({"application/apply-patch+yaml", "application/apply-patch+json"})
+_SAID = {list: "array", str: "string", bool: "bool", int: "number", float: "number", dict: "object"}
+_MAP = "map[string]interface {}"
+
+
+def patch(call: Call) -> tuple[Entry, bool]:
+    """Change an object as the body says; returns it, and whether it is new."""
+    media = call.request.headers.get("content-type", "").partition(";")[0].strip()
+    known = {_JSON_PATCH, _MERGE, *_APPLY}
+    if not call.resource.is_custom:
+        known.add(_STRATEGIC)
+    if media not in known:
+        raise _unknown_type(call, known)
+    need_size(call.request.body)
+    check_options(call, "PatchOptions", is_apply=media in _APPLY)
+    if media in _APPLY:
+        return _apply(call)
+    return _patch(call, media), False
+
+
+def _unknown_type(call: Call, known: set[str]) -> Failure:
+    if call.resource.is_custom:
+        names = ", ".join(sorted(known - {"application/apply-patch+json"}, key=_ORDER.index))
+        text = (
+            "the body of the request was in an unknown format - accepted media types include:"
+            f" {names}"
+        )
+        return Failure(415, "UnsupportedMediaType", text)
+    return Failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", About())
+
+
+_ORDER = [_JSON_PATCH, _MERGE, _STRATEGIC, "application/apply-patch+yaml"]
+
+
+def _patch(call: Call, media: str) -> Entry:
+    entry = call.store.get(call.key())
+    if entry is None:
+        raise not_found(call.named, call.name)
+    live = seen_as(entry, call.resource).content
+    made = _patched(call, media, live)
+    made = _typed(call, made)
+    check_name(call, made)
+    set_namespace(call, made)
+    return write(call, entry, made, version_checked=False)
+
+
+def _patched(call: Call, media: str, live: Object) -> Object:
+    body = call.request.body
+    if media == _JSON_PATCH:
+        return _json_patched(body, live)
+    head = "" if media == _STRATEGIC else "error decoding patch: "
+    try:
+        found = read_json(body)
+    except Unreadable as why:
+        raise bad_request(f"{head}{why}") from None
+    if not isinstance(found, dict):
+        said = (
+            f"json: cannot unmarshal {_SAID.get(type(found), 'null')} into Go value of type {_MAP}"
+        )
+        raise bad_request(f"{head}{said}")
+    if media == _MERGE:
+        return merge_patched(live, found)
+    try:
+        return strategically_patched(live, found, call.shape)
+    except BadPatch as why:
+        raise Failure(500, "", str(why)) from None
+
+
+def _json_patched(body: bytes, live: Object) -> Object:
+    try:
+        found = read_json(body)
+    except Unreadable as why:
+        raise bad_request(f"error decoding patch: {why}") from None
+    if not isinstance(found, list):
+        said = f"json: cannot unmarshal {_SAID.get(type(found), 'null')}"
+        raise bad_request(
+            f"error decoding patch: {said} into Go value of type []handlers.jsonPatchOp"
+        )
+    if len(found) > MOST_OPERATIONS:
+        text = (
+            f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(found)}"
+        )
+        raise Failure(413, "RequestEntityTooLarge", text)
+    try:
+        return json_patched(live, cast(list[Object], found))
+    except Unpatched:
+        text = "the server rejected our request due to an error in our request"
+        raise Failure(422, "Invalid", text, About()) from None
+
+
+def _typed(call: Call, made: Object) -> Object:
+    """An object that a patch made, as its type says; raises `Failure`."""
+    resource = call.resource
+    if (made.get("apiVersion"), made.get("kind")) != (resource.api_version, resource.kind):
+        why = (
+            f'no kind "{made.get("kind")}" is registered for version "{made.get("apiVersion")}"'
+            ' in scheme "pkg/runtime/scheme.go:111"'
+        )
+        raise _unfit(made, why)
+    if not resource.is_custom:
+        why = decoding_error(call.shape, made)
+        if why:
+            raise _unfit(made, why)
+    _complain(call, made)
+    return shaped(resource, call.shape, made)
+
+
+def _complain(call: Call, made: Object) -> None:
+    try:
+        complain(call, call.shape, made, "")
+    except Failure as failure:
+        text = failure.message.removeprefix(": ")
+        causes = [wrong("patch", _shown(made), text)]
+        raise invalid(Named("", "", ""), "", causes) from None
+
+
+def _unfit(made: Object, why: str) -> Failure:
+    return invalid(Named("", "", ""), "", [wrong("patch", _shown(made), why)])
+
+
+def _shown(made: Object) -> str:
+    names = sorted(made)
+    return json.dumps({name: made[name] for name in names}, separators=(",", ":"))
+
+
+def _apply(call: Call) -> tuple[Entry, bool]:
+    wanted = _applied_object(call)
+    resource = call.resource
+    kind = (wanted.get("apiVersion", ""), wanted.get("kind", ""))
+    if kind != (resource.api_version, resource.kind):
+        group, _, version = str(kind[0]).rpartition("/")
+        raise bad_request(f"invalid object type: {group}/{version}, Kind={kind[1]}")
+    _check_applied_name(call, wanted)
+    way = call.request.asked("fieldValidation") or "Strict"
+    if way != "Ignore" and metadata_of(wanted).get("managedFields") is None:
+        _check_typed(call, wanted)
+    entry = call.store.get(call.key())
+    live = None if entry is None else seen_as(entry, resource).content
+    if entry is None and metadata_of(wanted).get("uid"):
+        uid = metadata_of(wanted)["uid"]
+        why = (
+            f"uid mismatch: the provided object specified uid {uid}, and no existing object was"
+            " found"
+        )
+        raise Failure(
+            409,
+            "Conflict",
+            f'Operation cannot be fulfilled on {call.named.resource} "{call.name}": {why}',
+            About(call.name, resource.group, resource.plural),
+        )
+    force = call.request.is_asked("force")
+    try:
+        made = apply(live, wanted, writing(call, wanted), force=force)
+    except Unlike as why:
+        raise Failure(
+            500, "", f"failed to create typed patch object ({_told(wanted)}): {why}"
+        ) from None
+    managed = metadata_of(made).get("managedFields")
+    made = shaped(resource, call.shape, made)
+    made["metadata"].setdefault("name", call.name)
+    set_namespace(call, made)
+    if managed:
+        made["metadata"]["managedFields"] = managed
+    if entry is None:
+        return create_object(call, made), True
+    return write(call, entry, made, tracked=True, version_checked=False), False
+
+
+def _applied_object(call: Call) -> Object:
+    body = call.request.body
+    try:
+        found: Tree = json.loads(body)
+    except ValueError:
+        found = _from_yaml(body)
+    if not isinstance(found, dict):
+        said = _SAID.get(type(found), "null")
+        raise bad_request(
+            f"error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot"
+            f" unmarshal {said} into Go value of type {_MAP}"
+        )
+    return copied(found)
+
+
+def _from_yaml(body: bytes) -> Tree:
+    from stockman.lab.kube.api.yaml_bodies import BadYaml, read_yaml
+
+    try:
+        return read_yaml(body)
+    except BadYaml as why:
+        raise bad_request(
+            f"error decoding YAML: error converting YAML to JSON: yaml: {why}"
+        ) from None
+
+
+def _check_applied_name(call: Call, wanted: Object) -> None:
+    metadata = wanted.setdefault("metadata", {})
+    if not isinstance(metadata, dict):
+        raise Failure(500, "", "metadata is no object")
+    name = metadata.get("name")
+    if name and name != call.name:
+        raise bad_request(
+            f"the name of the object ({name}) does not match the name on the URL ({call.name})"
+        )
+    if call.resource.namespaced and metadata.get("namespace") not in (None, "", call.namespace):
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+
+
+def _check_typed(call: Call, wanted: Object) -> None:
+    errors = unlike(wanted, call.shape)
+    if errors:
+        told = errors[0] if len(errors) == 1 else "errors:\n  " + "\n  ".join(errors)
+        text = f"failed to create typed patch object ({_told(wanted)}): {told}"
+        raise Failure(500, "", text)
+
+
+def _told(wanted: Object) -> str:
+    metadata = metadata_of(wanted)
+    group, _, version = str(wanted.get("apiVersion", "")).rpartition("/")
+    place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    return f"{place}; {group}/{version}, Kind={wanted.get('kind', '')}"

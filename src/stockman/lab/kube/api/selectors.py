@@ -1,0 +1,114 @@
+"""Label selectors, as they stand in queries and in objects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stockman.lab.kube.failures import bad_request
+
+_TOKEN = re.compile(r"\s*(==|!=|[=!,()<>]|[^\s=!,()<>]+)")
+_OPERATORS = "in, notin, =, ==, !=, gt, lt"
+_WORDS = {"in": "in", "notin": "notin", "=": "in", "==": "in", "!=": "notin"}
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a label has to be."""
+
+    key: str
+    operator: str
+    """`in`, `notin`, `exists`, `!`, `gt` or `lt`."""
+    values: frozenset[str] = frozenset()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels is meant."""
+        found = labels.get(self.key)
+        match self.operator:
+            case "in":
+                return found is not None and found in self.values
+            case "notin":
+                return found is None or found not in self.values
+            case "exists":
+                return found is not None
+            case "!":
+                return found is None
+        return found is not None and _compares(found, self.operator, *self.values)
+
+
+def _compares(found: str, operator: str, value: str) -> bool:
+    try:
+        left, right = int(found), int(value)
+    except ValueError:
+        return False
+    return left > right if operator == "gt" else left < right
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelector:
+    """All of several requirements."""
+
+    requirements: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels is meant."""
+        return all(one.matches(labels) for one in self.requirements)
+
+
+def read_label_selector(text: str) -> LabelSelector:
+    """`app in (a,b),!old`; raises `Failure`."""
+    tokens = [found.group(1) for found in _TOKEN.finditer(text)]
+    made: list[Requirement] = []
+    place = 0
+    while place < len(tokens):
+        requirement, place = _requirement(tokens, place)
+        made.append(requirement)
+        if place < len(tokens):
+            if tokens[place] != ",":
+                raise _unreadable(f"found '{tokens[place]}', expected: ',' or 'end of string'")
+            place += 1
+            if place == len(tokens):
+                raise bad_request("found '', expected: identifier after ','")
+    return LabelSelector(tuple(made))
+
+
+def _unreadable(why: str) -> Exception:
+    return bad_request(f"unable to parse requirement: {why}")
+
+
+def _requirement(tokens: list[str], place: int) -> tuple[Requirement, int]:
+    if tokens[place] == "!":
+        if place + 1 == len(tokens):
+            raise _unreadable("found '', expected: identifier")
+        return Requirement(tokens[place + 1], "!"), place + 2
+    key = tokens[place]
+    if key in {"=", "==", "!=", ",", "(", ")", "<", ">"}:
+        raise _unreadable(f"found '{key}', expected: !, identifier, or 'end of string'")
+    place += 1
+    if place == len(tokens) or tokens[place] == ",":
+        return Requirement(key, "exists"), place
+    operator = tokens[place]
+    if operator in {"<", ">"}:
+        value = tokens[place + 1] if place + 1 < len(tokens) else ""
+        return Requirement(key, "gt" if operator == ">" else "lt", frozenset({value})), place + 2
+    if operator not in _WORDS:
+        raise _unreadable(f"found '{operator}', expected: {_OPERATORS}")
+    if operator in {"in", "notin"}:
+        return _among(key, operator, tokens, place + 1)
+    place += 1
+    if place == len(tokens) or tokens[place] == ",":
+        return Requirement(key, _WORDS[operator], frozenset({""})), place
+    return Requirement(key, _WORDS[operator], frozenset({tokens[place]})), place + 1
+
+
+def _among(key: str, operator: str, tokens: list[str], place: int) -> tuple[Requirement, int]:
+    if place == len(tokens) or tokens[place] != "(":
+        found = tokens[place] if place < len(tokens) else ""
+        raise _unreadable(f"found '{found}' expected: '('")
+    try:
+        end = tokens.index(")", place)
+    except ValueError:
+        raise _unreadable("found '', expected: ',' or ')'") from None
+    values = frozenset(one for one in tokens[place + 1 : end] if one != ",") or frozenset({""})
+    return Requirement(key, operator, values), end + 1

@@ -1,0 +1,78 @@
+"""Objects of Kubernetes as trees of JSON, and the words that all code about them shares."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+Tree: TypeAlias = Any
+"""A value of JSON: null, a truth value, a number, a text, a list or an object."""
+Object: TypeAlias = dict[str, Any]
+"""An object of JSON."""
+
+_METADATA_ORDER = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+_HEAD_ORDER = ("kind", "apiVersion", "metadata")
+
+
+def written_time(now: float) -> str:
+    """A moment as objects write it, in whole seconds."""
+    return datetime.fromtimestamp(int(now), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def metadata_of(content: Mapping[str, Tree]) -> Object:
+    """The metadata of an object; an empty one where it has none."""
+    found = content.get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def part_of(content: Mapping[str, Tree], *names: str) -> Object:
+    """An inner object by the names that lead to it; an empty one where it is not there."""
+    found: Tree = content
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def entries_of(content: Mapping[str, Tree], *names: str) -> list[Object]:
+    """The objects of an inner list; none where it is not there."""
+    *way, last = names
+    found = part_of(content, *way).get(last)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def copied(content: Object) -> Object:
+    """Another object with the same content."""
+    return copy.deepcopy(content)
+
+
+def in_order(content: Object) -> Object:
+    """Kind, version and metadata first, as the server writes them."""
+    made = {name: content[name] for name in _HEAD_ORDER if name in content}
+    if isinstance(made.get("metadata"), dict):
+        made["metadata"] = _ordered(made["metadata"])
+    made.update((name, one) for name, one in content.items() if name not in made)
+    return made
+
+
+def _ordered(metadata: Object) -> Object:
+    made = {name: metadata[name] for name in _METADATA_ORDER if name in metadata}
+    made.update((name, one) for name, one in metadata.items() if name not in made)
+    return made

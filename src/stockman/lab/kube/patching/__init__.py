@@ -1,0 +1,1 @@
+"""How objects are changed by patches of all kinds, and who owns which field."""

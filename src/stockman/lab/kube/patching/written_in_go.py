@@ -1,0 +1,19 @@
+"""Values as Go's `%v` writes them, which messages of the server show."""
+
+from __future__ import annotations
+
+from stockman.lab.kube.objects import Tree
+
+
+def written_in_go(value: Tree) -> str:
+    """`map[a:1 b:[x y]]`."""
+    if isinstance(value, dict):
+        inner = (f"{name}:{written_in_go(value[name])}" for name in sorted(value))
+        return f"map[{' '.join(inner)}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(written_in_go, value))}]"
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,1 @@
+"""Bodies in protobuf, in which many clients send built-in objects."""

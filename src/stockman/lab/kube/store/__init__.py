@@ -1,0 +1,1 @@
+"""Objects in the keyspace of etcd: read, written, listed and watched."""

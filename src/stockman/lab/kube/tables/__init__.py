@@ -1,0 +1,1 @@
+"""Tables: what clients print of objects, as the server lays it out for them."""
