@@ -32,6 +32,7 @@ from tests.app.private_problems import MADE_BY_CALL as PRIVATE
 from tests.catalog import problems as catalog_problems
 from tests.crypto import problems as crypto_problems
 from tests.docs.pages import PROBLEMS, blocks, prose
+from tests.kubernetes.problems import MADE_BY_CALL as KUBERNETES
 from tests.proxmox import problems as proxmox_problems
 from tests.rendering import problems as rendering_problems
 from tests.rendering.faults import MADE_BY_CALL as RENDERING
@@ -99,6 +100,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **MIGRATIONS,
     **NOCLOUD,
     **IMAGES,
+    **KUBERNETES,
     **PRIVATE,
 }
 _PORT = re.compile(r"127\.0\.0\.1:\d+")

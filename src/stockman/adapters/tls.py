@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import ssl
 from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from stockman.model.secret import Secret
 from stockman.ports.probe import Certificate, Trust
 
 
@@ -36,6 +39,26 @@ def unjudging() -> ssl.SSLContext:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
+
+
+def present(context: ssl.SSLContext, crt: str, key: Secret) -> None:
+    """Show a client certificate in handshakes; raises `ssl.SSLError` or `ValueError`.
+
+    OpenSSL takes keys from files only: one lies in a directory of ours for that moment.
+    """
+    with TemporaryDirectory(prefix="stockman-") as private:
+        path = Path(private) / "client.pem"
+        path.touch(mode=0o600)
+        try:
+            path.write_text(f"{key.reveal()}\n{crt}", "ascii")
+            context.load_cert_chain(path, password=_no_password)
+        finally:
+            path.unlink()
+
+
+def _no_password() -> str:
+    """An encrypted key is one that cannot be read; nobody is asked at a terminal."""
+    return ""
 
 
 def certificate(der: bytes, flaw: str = "") -> Certificate:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ssl
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from stockman.adapters import tls
 from stockman.model.errors import Refused
@@ -42,7 +40,8 @@ def own_context(identity: Identity) -> ssl.SSLContext:
     """TLS with our certificate, to those whom our authority has signed."""
     try:
         made = tls.judging(Trust(ca=identity.ca.encode() if identity.ca else None))
-        _load(made, identity)
+        key = identity.key.reveal().replace(_TALOS_LABEL, _LABEL)
+        tls.present(made, identity.crt, Secret(key, resolved=True))
     except tls.UnusableCa as error:
         raise Refused(problems.no_identity(f"of its authority {error}")) from None
     except (ssl.SSLError, ValueError):
@@ -66,24 +65,6 @@ def _speaking(made: ssl.SSLContext) -> ssl.SSLContext:
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.set_alpn_protocols(["h2"])
     return made
-
-
-def _load(made: ssl.SSLContext, identity: Identity) -> None:
-    """OpenSSL takes keys from files only: one lies in a directory of ours for that moment."""
-    key = identity.key.reveal().replace(_TALOS_LABEL, _LABEL)
-    with TemporaryDirectory(prefix="stockman-") as private:
-        path = Path(private) / "client.pem"
-        path.touch(mode=0o600)
-        try:
-            path.write_text(f"{key}\n{identity.crt}", "ascii")
-            made.load_cert_chain(path, password=_no_password)
-        finally:
-            path.unlink()
-
-
-def _no_password() -> str:
-    """An encrypted key is one that cannot be read; nobody is asked at a terminal."""
-    return ""
 
 
 def _pinned(fingerprint: str) -> type[ssl.SSLObject]:

@@ -1,0 +1,1 @@
+"""`ports.Kubernetes` over HTTPS."""

@@ -1,0 +1,1 @@
+"""The API of Kubernetes: what is asked of it, and what its answers mean."""

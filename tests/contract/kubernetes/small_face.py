@@ -1,0 +1,60 @@
+"""An HTTPS server on a loopback address that passes everything on to an API server of the lab."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from urllib.parse import parse_qs, urlsplit
+
+from stockman.lab.doors.kube_port import ADMIN
+from stockman.lab.kube.api.messages import Request, Response
+from stockman.lab.kube.api.server import Api
+from tests.adapters.http_proxmox.scripted import Asked, ScriptedServer
+
+
+class SmallFace(ScriptedServer):
+    """Answers in the name of an API server; whoever asks is an administrator."""
+
+    def __init__(self, api: Api) -> None:
+        super().__init__()
+        self._api = api
+
+    async def _answered(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
+        self.asked.append(asked)
+        query = parse_qs(urlsplit(asked.target).query, keep_blank_values=True)
+        request = Request(asked.method, asked.path, query, asked.headers, asked.body, ADMIN)
+        found = self._api.handle(request)
+        writer.write(_head(found))
+        if found.stream is None:
+            writer.write(found.body)
+            await writer.drain()
+            return True
+        return await self._poured(found.stream, writer)
+
+    async def _poured(self, pieces: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> bool:
+        """Whether a stream came to its end before the server did."""
+        over = asyncio.ensure_future(self._over.wait())
+        while True:
+            following = asyncio.ensure_future(anext(pieces, None))
+            await asyncio.wait({following, over}, return_when=asyncio.FIRST_COMPLETED)
+            if not following.done():
+                following.cancel()
+                await asyncio.wait({following})
+                return False
+            piece = following.result()
+            writer.write(b"%x\r\n%s\r\n" % (len(piece or b""), piece or b""))
+            await writer.drain()
+            if piece is None:
+                over.cancel()
+                return True
+
+
+def _head(found: Response) -> bytes:
+    headers = dict(found.headers)
+    if found.stream is None:
+        headers["Content-Length"] = str(len(found.body))
+    else:
+        headers["Transfer-Encoding"] = "chunked"
+    lines = [f"HTTP/1.1 {found.status} Answered"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")

@@ -1,0 +1,251 @@
+"""What holds for objects of any kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from stockman.model.errors import Conflict, NotFound, Rejected, Unsupported
+from stockman.ports.kubernetes import Kubernetes
+from stockman.ports.kubernetes.errors import AlreadyThere, FieldConflict, Invalid
+from stockman.ports.kubernetes.kinds import CONFIG_MAPS, DEPLOYMENTS, NAMESPACES, PODS, Kind, Ref
+from stockman.ports.kubernetes.objects import (
+    Application,
+    Deletion,
+    JsonPatch,
+    MergePatch,
+    Propagation,
+    Selection,
+)
+from tests.contract.kubernetes.doors import Stage
+from tests.contract.kubernetes.stories.made import config_map, map_ref, metadata, names, part, pod
+
+
+async def what_was_made_is_read_again(kubernetes: Kubernetes, stage: Stage) -> None:
+    made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
+    found = await kubernetes.get(map_ref(stage, "wool"))
+    assert found == made
+    assert part(found, "data") == {"grade": "fine"}
+    assert metadata(found)["managedFields"][0]["manager"] == "stockman"
+
+
+async def an_object_that_is_not_there_is_not_found(kubernetes: Kubernetes, stage: Stage) -> None:
+    with pytest.raises(NotFound) as caught:
+        await kubernetes.get(map_ref(stage, "nowhere"))
+    assert caught.value.problem.code == "kubernetes.not-found"
+    assert caught.value.problem.why == 'configmaps "nowhere" not found'
+    with pytest.raises(NotFound):
+        await kubernetes.delete(map_ref(stage, "nowhere"))
+
+
+async def a_kind_that_is_not_served_is_unsupported(kubernetes: Kubernetes, stage: Stage) -> None:
+    shears = Kind(api_version="tools.invalid/v1", name="Shear", plural="shears")
+    with pytest.raises(Unsupported) as caught:
+        await kubernetes.get(Ref(kind=shears, name="one", namespace=stage.namespace))
+    assert caught.value.problem.code == "kubernetes.no-such-kind"
+    with pytest.raises(Unsupported):
+        await kubernetes.objects(shears)
+
+
+async def the_same_name_is_not_given_twice(kubernetes: Kubernetes, stage: Stage) -> None:
+    await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
+    with pytest.raises(AlreadyThere) as caught:
+        await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
+    assert caught.value.problem.code == "kubernetes.exists"
+
+
+async def a_list_has_what_is_selected_and_says_its_kind(
+    kubernetes: Kubernetes, stage: Stage
+) -> None:
+    for name, grade in (("a", "fine"), ("b", "rough"), ("c", "fine")):
+        await kubernetes.create(CONFIG_MAPS, config_map(stage, name, {"grade": grade}))
+    place = stage.namespace
+    fine = await kubernetes.objects(CONFIG_MAPS, Selection(namespace=place, labels="grade=fine"))
+    assert names(fine.items) == ["a", "c"]
+    assert {str(one["kind"]) for one in fine.items} == {"ConfigMap"}
+    only = Selection(namespace=place, fields="metadata.name=b")
+    assert names((await kubernetes.objects(CONFIG_MAPS, only)).items) == ["b"]
+    assert fine.version.isdecimal()
+    wrong = Selection(namespace=place, labels="grade in fine")
+    with pytest.raises(Rejected):
+        await kubernetes.objects(CONFIG_MAPS, wrong)
+
+
+async def pages_of_a_list_are_of_one_moment(kubernetes: Kubernetes, stage: Stage) -> None:
+    for number in range(501):
+        await kubernetes.create(CONFIG_MAPS, config_map(stage, f"bale-{number:04}"))
+    found = await kubernetes.objects(CONFIG_MAPS, Selection(namespace=stage.namespace))
+    assert len(set(names(found.items)) - {"kube-root-ca.crt"}) == 501
+
+
+async def what_is_applied_twice_changes_once(kubernetes: Kubernetes, stage: Stage) -> None:
+    wish = Application(content=config_map(stage, "wool", grade="fine"))
+    first = await kubernetes.apply(CONFIG_MAPS, wish)
+    again = await kubernetes.apply(CONFIG_MAPS, wish)
+    assert metadata(again)["resourceVersion"] == metadata(first)["resourceVersion"]
+    (manager,) = metadata(again)["managedFields"]
+    assert (manager["manager"], manager["operation"]) == ("stockman", "Apply")
+
+
+async def fields_of_others_are_a_conflict_that_names_them(
+    kubernetes: Kubernetes, stage: Stage
+) -> None:
+    theirs = Application(content=config_map(stage, "wool", grade="fine"), manager="shepherd")
+    await kubernetes.apply(CONFIG_MAPS, theirs)
+    ours = config_map(stage, "wool", grade="rough")
+    with pytest.raises(FieldConflict) as caught:
+        await kubernetes.apply(CONFIG_MAPS, Application(content=ours))
+    assert caught.value.managers == ("shepherd",)
+    assert [one.field for one in caught.value.fields] == [".data.grade"]
+    assert caught.value.problem.code == "kubernetes.field-conflict"
+    taken = await kubernetes.apply(CONFIG_MAPS, Application(content=ours, force=True))
+    assert part(taken, "data") == {"grade": "rough"}
+
+
+async def fields_that_are_no_longer_applied_go(kubernetes: Kubernetes, stage: Stage) -> None:
+    both = config_map(stage, "wool", grade="fine", colour="white")
+    await kubernetes.apply(CONFIG_MAPS, Application(content=both))
+    one = Application(content=config_map(stage, "wool", grade="fine"))
+    assert part(await kubernetes.apply(CONFIG_MAPS, one), "data") == {"grade": "fine"}
+
+
+async def a_dry_run_leaves_everything(kubernetes: Kubernetes, stage: Stage) -> None:
+    content = config_map(stage, "wool", grade="fine")
+    await kubernetes.create(CONFIG_MAPS, content, dry_run=True)
+    await kubernetes.apply(CONFIG_MAPS, Application(content=content, dry_run=True))
+    with pytest.raises(NotFound):
+        await kubernetes.get(map_ref(stage, "wool"))
+    await kubernetes.create(CONFIG_MAPS, content)
+    ref = map_ref(stage, "wool")
+    change = MergePatch(changes={"data": {"grade": "rough"}}, dry_run=True)
+    assert part(await kubernetes.patch(ref, change), "data") == {"grade": "rough"}
+    await kubernetes.delete(ref, Deletion(dry_run=True))
+    assert part(await kubernetes.get(ref), "data") == {"grade": "fine"}
+
+
+async def a_merge_patch_takes_keys_away(kubernetes: Kubernetes, stage: Stage) -> None:
+    await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine", colour="white"))
+    change = MergePatch(changes={"data": {"grade": None, "bales": "3"}})
+    found = await kubernetes.patch(map_ref(stage, "wool"), change)
+    assert part(found, "data") == {"bales": "3", "colour": "white"}
+
+
+async def a_json_patch_tests_first(kubernetes: Kubernetes, stage: Stage) -> None:
+    await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
+    ref = map_ref(stage, "wool")
+    change = {"op": "replace", "path": "/data/grade", "value": "rough"}
+    wrong = {"op": "test", "path": "/data/grade", "value": "coarse"}
+    with pytest.raises(Rejected):
+        await kubernetes.patch(ref, JsonPatch(operations=[wrong, change]))
+    right = {**wrong, "value": "fine"}
+    found = await kubernetes.patch(ref, JsonPatch(operations=[right, change]))
+    assert part(found, "data") == {"grade": "rough"}
+
+
+async def a_patch_with_an_old_version_is_a_conflict(kubernetes: Kubernetes, stage: Stage) -> None:
+    made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
+    ref, version = map_ref(stage, "wool"), metadata(made)["resourceVersion"]
+    await kubernetes.patch(ref, MergePatch(changes={"data": {"grade": "rough"}}))
+    late = {"metadata": {"resourceVersion": version}, "data": {"grade": "coarse"}}
+    with pytest.raises(Conflict) as caught:
+        await kubernetes.patch(ref, MergePatch(changes=late))
+    assert caught.value.problem.code == "kubernetes.conflict"
+    with pytest.raises(Conflict):
+        await kubernetes.replace(CONFIG_MAPS, {**made, "data": {"grade": "coarse"}})
+
+
+async def what_is_replaced_is_as_it_was_given(kubernetes: Kubernetes, stage: Stage) -> None:
+    made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
+    found = await kubernetes.replace(CONFIG_MAPS, {**made, "data": {"bales": "3"}})
+    assert part(found, "data") == {"bales": "3"}
+
+
+async def wrong_fields_are_named(kubernetes: Kubernetes, stage: Stage) -> None:
+    with pytest.raises(Invalid) as caught:
+        await kubernetes.create(CONFIG_MAPS, config_map(stage, "Wool!", grade="fine"))
+    assert [one.field for one in caught.value.causes] == ["metadata.name"]
+    content = pod(stage, "web")
+    content["spec"]["containers"] = []
+    with pytest.raises(Invalid) as caught:
+        await kubernetes.create(PODS, content)
+    assert "spec.containers" in [one.field for one in caught.value.causes]
+
+
+async def a_deletion_has_conditions(kubernetes: Kubernetes, stage: Stage) -> None:
+    made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
+    ref = map_ref(stage, "wool")
+    for how in (Deletion(uid="another"), Deletion(version="1")):
+        with pytest.raises(Conflict):
+            await kubernetes.delete(ref, how)
+    known = metadata(made)
+    how = Deletion(uid=known["uid"], version=known["resourceVersion"])
+    assert await kubernetes.delete(ref, how) is True
+    with pytest.raises(NotFound):
+        await kubernetes.get(ref)
+
+
+async def an_object_with_finalizers_goes_later(kubernetes: Kubernetes, stage: Stage) -> None:
+    content = config_map(stage, "wool")
+    content["metadata"]["finalizers"] = ["stockman.invalid/kept"]
+    await kubernetes.create(CONFIG_MAPS, content)
+    ref = map_ref(stage, "wool")
+    how = Deletion(propagation=Propagation.BACKGROUND)
+    assert await kubernetes.delete(ref, how) is False
+    assert metadata(await kubernetes.get(ref))["deletionTimestamp"]
+    await kubernetes.patch(ref, MergePatch(changes={"metadata": {"finalizers": None}}))
+    with pytest.raises(NotFound):
+        await kubernetes.get(ref)
+
+
+async def grace_lets_a_pod_go_later(kubernetes: Kubernetes, stage: Stage) -> None:
+    await kubernetes.create(PODS, pod(stage, "web"))
+    ref = Ref(kind=PODS, name="web", namespace=stage.namespace)
+    assert await kubernetes.delete(ref, Deletion(grace=30)) is False
+    assert (await kubernetes.pod(stage.namespace, "web")).is_leaving
+    assert await kubernetes.delete(ref, Deletion(grace=0)) is True
+    with pytest.raises(NotFound):
+        await kubernetes.pod(stage.namespace, "web")
+
+
+async def names_that_lead_elsewhere_are_not_sent(kubernetes: Kubernetes, stage: Stage) -> None:
+    for name in ("", "..", "a/b"):
+        with pytest.raises(Rejected) as caught:
+            await kubernetes.get(map_ref(stage, name))
+        assert caught.value.problem.code == "kubernetes.rejected"
+
+
+async def the_scale_of_a_workload_is_set(kubernetes: Kubernetes, stage: Stage) -> None:
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": pod(stage, "web")["spec"]}
+    await kubernetes.create(
+        DEPLOYMENTS,
+        {
+            "metadata": {"name": "web", "namespace": stage.namespace},
+            "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": template},
+        },
+    )
+    ref = Ref(kind=DEPLOYMENTS, name="web", namespace=stage.namespace)
+    before = await kubernetes.scale(ref)
+    assert (before.wanted, before.there) == (2, 0)
+    assert (await kubernetes.set_scale(ref, 0)).wanted == 0
+    assert part(await kubernetes.get(ref), "spec")["replicas"] == 0
+    with pytest.raises(Invalid):
+        await kubernetes.set_scale(ref, -1)
+
+
+async def kinds_are_known_by_discovery(kubernetes: Kubernetes, stage: Stage) -> None:
+    assert await kubernetes.served_kind("apps/v1", "Deployment") == DEPLOYMENTS
+    assert await kubernetes.served_kind("v1", "Namespace") == NAMESPACES
+    assert await kubernetes.served_kind("apps/v1", "Meadow") is None
+    assert await kubernetes.served_kind("tools.invalid/v1", "Shear") is None
+    assert await kubernetes.serves(CONFIG_MAPS)
+    del stage
+
+
+async def the_server_tells_its_version_and_that_it_is_ready(
+    kubernetes: Kubernetes, stage: Stage
+) -> None:
+    version = await kubernetes.server_version()
+    assert version.parsed.major == 1
+    found = await kubernetes.readiness()
+    assert (found.ready, found.failed) == (True, ())
+    del stage

@@ -1,0 +1,91 @@
+"""What holds for those who watch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from stockman.ports.kubernetes import Kubernetes
+from stockman.ports.kubernetes.kinds import CONFIG_MAPS, Kind, Ref
+from stockman.ports.kubernetes.objects import MergePatch, Object, Selection
+from stockman.ports.kubernetes.watching import Seen, Sight
+from tests.contract.kubernetes.doors import Stage
+from tests.contract.kubernetes.stories.made import config_map, map_ref, metadata, names
+
+_SECONDS = 10
+EVENTS = Kind(api_version="v1", name="Event", plural="events")
+
+
+def wool(stage: Stage) -> Selection:
+    return Selection(namespace=stage.namespace, labels="what=wool")
+
+
+async def a_watch_begins_with_all_and_goes_on_with_changes(
+    kubernetes: Kubernetes, stage: Stage
+) -> None:
+    labels = {"what": "wool"}
+    await kubernetes.create(CONFIG_MAPS, config_map(stage, "a", labels, grade="fine"))
+    watch = kubernetes.watch(CONFIG_MAPS, wool(stage))
+    async with aclosing(watch), asyncio.timeout(_SECONDS):
+        first = await anext(watch)
+        assert (first.seen, names(first.items)) == (Seen.LISTED, ["a"])
+        await kubernetes.create(CONFIG_MAPS, config_map(stage, "b", labels))
+        await kubernetes.create(CONFIG_MAPS, config_map(stage, "unseen"))
+        change = MergePatch(changes={"data": {"grade": "rough"}})
+        await kubernetes.patch(map_ref(stage, "a"), change)
+        shorn = MergePatch(changes={"metadata": {"labels": None}})
+        await kubernetes.patch(map_ref(stage, "b"), shorn)
+        await kubernetes.delete(map_ref(stage, "a"))
+        found = [await _next(watch) for _ in range(4)]
+    assert [(one.seen, *names(one.items)) for one in found] == [
+        (Seen.ADDED, "b"),
+        (Seen.CHANGED, "a"),
+        (Seen.GONE, "b"),
+        (Seen.GONE, "a"),
+    ]
+    versions = [int(one.version) for one in found]
+    assert versions == sorted(versions)
+
+
+async def a_watch_goes_on_behind_a_version(kubernetes: Kubernetes, stage: Stage) -> None:
+    labels = {"what": "wool"}
+    made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "a", labels))
+    await kubernetes.create(CONFIG_MAPS, config_map(stage, "b", labels))
+    watch = kubernetes.watch(CONFIG_MAPS, wool(stage), metadata(made)["resourceVersion"])
+    async with aclosing(watch), asyncio.timeout(_SECONDS):
+        found = await _next(watch)
+    assert (found.seen, names(found.items)) == (Seen.ADDED, ["b"])
+
+
+async def what_is_forgotten_is_listed_anew(kubernetes: Kubernetes, stage: Stage) -> None:
+    first = await kubernetes.create(EVENTS, event(stage, "a"))
+    last = await kubernetes.create(EVENTS, event(stage, "b"))
+    stage.forget(metadata(last)["resourceVersion"])
+    chosen, since = Selection(namespace=stage.namespace), metadata(first)["resourceVersion"]
+    watch = kubernetes.watch(EVENTS, chosen, str(int(since) - 1))
+    async with aclosing(watch), asyncio.timeout(_SECONDS):
+        begun = await _next(watch)
+        assert (begun.seen, names(begun.items)) == (Seen.LISTED, ["a", "b"])
+        await kubernetes.delete(Ref(kind=EVENTS, name="a", namespace=stage.namespace))
+        following = await _next(watch)
+    assert (following.seen, names(following.items)) == (Seen.GONE, ["a"])
+
+
+def event(stage: Stage, name: str) -> Object:
+    """An event: servers keep no changes of events beside their store."""
+    about = {"kind": "ConfigMap", "name": "wool", "namespace": stage.namespace}
+    return {
+        "metadata": {"name": name, "namespace": stage.namespace},
+        "involvedObject": about,
+        "reason": "Shorn",
+        "message": "it is shorn",
+        "type": "Normal",
+    }
+
+
+async def _next(watch: AsyncGenerator[Sight, None]) -> Sight:
+    """The next thing that happened to objects."""
+    while (found := await anext(watch)).seen is Seen.PASSED:
+        pass
+    return found

@@ -1,0 +1,148 @@
+"""What holds for nodes, pods, evictions, leases and logs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from stockman.model.errors import Locked, NotFound, Rejected
+from stockman.ports.kubernetes import Kubernetes
+from stockman.ports.kubernetes.eviction import Blocked, Evicted, Eviction
+from stockman.ports.kubernetes.kinds import LEASES, NODES, PODS, Ref
+from stockman.ports.kubernetes.leases import LeaseWish
+from stockman.ports.kubernetes.logs import LogWish
+from stockman.ports.kubernetes.nodes import Taint
+from stockman.ports.kubernetes.objects import MergePatch, Selection
+from tests.contract.kubernetes.doors import Stage
+from tests.contract.kubernetes.stories.made import budget, metadata, pod, running_pod
+
+
+async def a_node_tells_how_it_is(kubernetes: Kubernetes, stage: Stage) -> None:
+    name = f"{stage.namespace}-node"
+    taint = {"key": "shorn", "effect": "NoSchedule", "value": "yes"}
+    spec = {"unschedulable": True, "taints": [taint], "providerID": "proxmox://meadow/100"}
+    await kubernetes.create(NODES, {"metadata": {"name": name}, "spec": spec})
+    before = await kubernetes.node(name)
+    assert (before.is_ready, before.unschedulable) == (False, True)
+    assert Taint(key="shorn", effect="NoSchedule", value="yes") in before.taints
+    info = {
+        "kubeletVersion": "v1.36.3",
+        "osImage": "Talos (v1.14.1)",
+        "bootID": "boot",
+        "machineID": "machine",
+        "architecture": "amd64",
+        "containerRuntimeVersion": "containerd://2",
+        "kernelVersion": "6",
+        "kubeProxyVersion": "",
+        "operatingSystem": "linux",
+        "systemUUID": "u",
+    }
+    status = {
+        "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}],
+        "addresses": [{"type": "InternalIP", "address": "10.42.0.11"}],
+        "nodeInfo": info,
+        "allocatable": {"cpu": "4"},
+    }
+    ref = Ref(kind=NODES, name=name)
+    await kubernetes.patch(ref, MergePatch(changes={"status": status}, subresource="status"))
+    found = await kubernetes.node(name)
+    assert found.is_ready
+    assert found.internal_addresses == ("10.42.0.11",)
+    assert (found.kubelet, found.operating_system) == ("v1.36.3", "Talos (v1.14.1)")
+    assert (found.boot_id, found.machine_id) == ("boot", "machine")
+    assert found.provider_id == "proxmox://meadow/100"
+    assert found.allocatable == {"cpu": "4"}
+    assert found in await kubernetes.nodes()
+    assert await kubernetes.nodes(Selection(labels="no=such")) == ()
+    assert await kubernetes.delete(ref)
+
+
+async def a_pod_tells_how_it_is(kubernetes: Kubernetes, stage: Stage) -> None:
+    await kubernetes.create(PODS, pod(stage, "web", app="web"))
+    before = await kubernetes.pod(stage.namespace, "web")
+    assert (before.phase, before.is_ready, before.node) == ("Pending", False, "shelf-1")
+    await running_pod(kubernetes, stage, "other", app="web")
+    chosen = Selection(namespace=stage.namespace, labels="app=web", fields="spec.nodeName=shelf-1")
+    found = await kubernetes.pods(chosen)
+    assert [(one.name, one.phase, one.is_ready) for one in found] == [
+        ("other", "Running", True),
+        ("web", "Pending", False),
+    ]
+    assert not found[0].has_ended
+    assert not found[0].is_mirror
+    assert found[0].labels == {"app": "web"}
+
+
+async def a_budget_blocks_an_eviction_and_is_named(kubernetes: Kubernetes, stage: Stage) -> None:
+    await running_pod(kubernetes, stage, "web", app="web")
+    await budget(kubernetes, stage, allowed=0)
+    found = await kubernetes.evict(stage.namespace, "web")
+    assert isinstance(found, Blocked)
+    assert found.budget == "web-budget"
+    assert "needs 1 healthy pods and has 1 currently" in found.why
+    assert not (await kubernetes.pod(stage.namespace, "web")).is_leaving
+
+
+async def a_budget_lets_a_pod_go(kubernetes: Kubernetes, stage: Stage) -> None:
+    made = await running_pod(kubernetes, stage, "web", app="web")
+    await budget(kubernetes, stage, allowed=1)
+    uid = metadata(made)["uid"]
+    tried = await kubernetes.evict(stage.namespace, "web", Eviction(dry_run=True))
+    assert tried == Evicted()
+    assert not (await kubernetes.pod(stage.namespace, "web")).is_leaving
+    assert await kubernetes.evict(stage.namespace, "web", Eviction(uid=uid, grace=5)) == Evicted()
+    assert (await kubernetes.pod(stage.namespace, "web")).is_leaving
+    with pytest.raises(NotFound):
+        await kubernetes.evict(stage.namespace, "nowhere")
+
+
+async def a_lease_is_held_by_one(kubernetes: Kubernetes, stage: Stage) -> None:
+    def wish(holder: str) -> LeaseWish:
+        return LeaseWish(namespace=stage.namespace, name="run", holder=holder, seconds=15)
+
+    mine = await kubernetes.acquire_lease(wish("one"))
+    assert (mine.holder, mine.transitions, mine.seconds) == ("one", 0, 15)
+    with pytest.raises(Locked) as caught:
+        await kubernetes.acquire_lease(wish("two"))
+    assert caught.value.problem.code == "kubernetes.lease"
+    assert "one has it" in str(caught.value.problem.why)
+    stage.later(10)
+    renewed = await kubernetes.renew_lease(mine)
+    assert renewed.renewed is not None
+    assert mine.renewed is not None
+    assert renewed.renewed - mine.renewed >= timedelta(seconds=10)
+    assert renewed.acquired == mine.acquired
+    with pytest.raises(Locked):
+        await kubernetes.renew_lease(mine)
+    again = await kubernetes.acquire_lease(wish("one"))
+    assert again.acquired == mine.acquired
+    stage.later(21)
+    taken = await kubernetes.acquire_lease(wish("two"))
+    assert (taken.holder, taken.transitions) == ("two", 1)
+    with pytest.raises(Locked):
+        await kubernetes.renew_lease(again)
+    with pytest.raises(Locked):
+        await kubernetes.release_lease(again)
+    freed = await kubernetes.release_lease(taken)
+    assert freed.holder == ""
+    assert (await kubernetes.acquire_lease(wish("one"))).transitions == 2
+
+
+async def a_lease_keeps_what_others_wrote_on_it(kubernetes: Kubernetes, stage: Stage) -> None:
+    wish = LeaseWish(namespace=stage.namespace, name="run", holder="one")
+    await kubernetes.acquire_lease(wish)
+    ref = Ref(kind=LEASES, name="run", namespace=stage.namespace)
+    await kubernetes.patch(ref, MergePatch(changes={"metadata": {"labels": {"a": "b"}}}))
+    await kubernetes.acquire_lease(wish)
+    assert metadata(await kubernetes.get(ref))["labels"] == {"a": "b"}
+
+
+async def a_log_that_cannot_be_is_rejected(kubernetes: Kubernetes, stage: Stage) -> None:
+    await kubernetes.create(PODS, pod(stage, "web"))
+    wish = LogWish(namespace=stage.namespace, pod="web", container="nobody")
+    with pytest.raises(Rejected) as caught:
+        [line async for line in kubernetes.log(wish)]
+    assert "container nobody is not valid for pod web" in str(caught.value.problem.why)
+    with pytest.raises(NotFound):
+        [line async for line in kubernetes.log(LogWish(namespace=stage.namespace, pod="none"))]

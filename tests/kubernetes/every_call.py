@@ -1,0 +1,85 @@
+"""One call of every method that `ports.Kubernetes` has, and a wire that only writes down."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+
+from stockman.kubernetes.wire import Reply, Request
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
+from stockman.ports.kubernetes import Kubernetes
+from stockman.ports.kubernetes.access import TokenWish
+from stockman.ports.kubernetes.errors import Right
+from stockman.ports.kubernetes.kinds import DEPLOYMENTS, Ref
+from stockman.ports.kubernetes.leases import Lease, LeaseWish
+from stockman.ports.kubernetes.logs import LogWish
+from stockman.ports.kubernetes.objects import Application, MergePatch, Selection
+
+PLACE, NAME = "NAMESPACE", "NAME"
+REF = Ref(kind=DEPLOYMENTS, name=NAME, namespace=PLACE)
+CONTENT = {"metadata": {"name": NAME, "namespace": PLACE}}
+LEASE = Lease(
+    namespace=PLACE,
+    name=NAME,
+    holder="one",
+    seconds=15,
+    renewed=None,
+    acquired=None,
+    transitions=0,
+    version="7",
+)
+
+
+class Heard(StockmanError):
+    """A call was written down; there is no answer."""
+
+
+class Notebook:
+    """Writes down what is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def call(self, request: Request) -> Reply:
+        raise self._heard(request)
+
+    async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
+        for trouble in [self._heard(request)]:
+            raise trouble
+        yield b""
+
+    def _heard(self, request: Request) -> Heard:
+        self.asked.append(request)
+        return Heard(Problem(code="test.heard", what="heard", why="it is a test", fix="none"))
+
+
+EVERY: dict[str, Callable[[Kubernetes], object]] = {
+    "get": lambda one: one.get(REF),
+    "objects": lambda one: one.objects(DEPLOYMENTS, Selection(namespace=PLACE)),
+    "create": lambda one: one.create(DEPLOYMENTS, CONTENT),
+    "apply": lambda one: one.apply(DEPLOYMENTS, Application(content=CONTENT)),
+    "replace": lambda one: one.replace(DEPLOYMENTS, CONTENT),
+    "patch": lambda one: one.patch(REF, MergePatch(changes={})),
+    "delete": lambda one: one.delete(REF),
+    "watch": lambda one: one.watch(DEPLOYMENTS, Selection(namespace=PLACE)),
+    "scale": lambda one: one.scale(REF),
+    "set_scale": lambda one: one.set_scale(REF, 3),
+    "node": lambda one: one.node(NAME),
+    "nodes": lambda one: one.nodes(),
+    "pod": lambda one: one.pod(PLACE, NAME),
+    "pods": lambda one: one.pods(),
+    "evict": lambda one: one.evict(PLACE, NAME),
+    "log": lambda one: one.log(LogWish(namespace=PLACE, pod=NAME)),
+    "lease": lambda one: one.lease(PLACE, NAME),
+    "acquire_lease": lambda one: one.acquire_lease(
+        LeaseWish(namespace=PLACE, name=NAME, holder="one")
+    ),
+    "renew_lease": lambda one: one.renew_lease(LEASE),
+    "release_lease": lambda one: one.release_lease(LEASE),
+    "server_version": lambda one: one.server_version(),
+    "readiness": lambda one: one.readiness(),
+    "served_kind": lambda one: one.served_kind("apps/v1", "Deployment"),
+    "serves": lambda one: one.serves(DEPLOYMENTS),
+    "may": lambda one: one.may(Right(verb="get", resource="pods")),
+    "token": lambda one: one.token(TokenWish(namespace=PLACE, account=NAME)),
+}

@@ -1,0 +1,70 @@
+"""A wire that answers as it is told to, and writes down what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping
+from datetime import UTC, datetime, timedelta
+
+from stockman.kubernetes.api import ApiKubernetes
+from stockman.kubernetes.refusals import refusal
+from stockman.kubernetes.wire import Reply, Request
+from stockman.model.errors import StockmanError
+
+Answer = Mapping[str, object] | Reply | StockmanError | list[object]
+"""An object, a whole reply, an error of the wire, or pieces of a stream and errors among them."""
+
+
+class StandingClock:
+    """Stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.time = datetime(2030, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.time
+
+    def later(self, seconds: float) -> None:
+        self.time += timedelta(seconds=seconds)
+
+
+class ScriptedWire:
+    """Answers one after the other."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self._answers = deque(answers)
+        self.asked: list[Request] = []
+
+    async def call(self, request: Request) -> Reply:
+        self.asked.append(request)
+        found = self._answers.popleft()
+        if isinstance(found, StockmanError):
+            raise found
+        if isinstance(found, Reply):
+            return found
+        return Reply(status=200, body=json.dumps(found).encode())
+
+    async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
+        self.asked.append(request)
+        found = self._answers.popleft() if self._answers else None
+        if isinstance(found, StockmanError):
+            raise found
+        if isinstance(found, Reply):
+            raise refusal(request, found)
+        for piece in found if isinstance(found, list) else []:
+            if isinstance(piece, StockmanError):
+                raise piece
+            yield piece if isinstance(piece, bytes) else json.dumps(piece).encode() + b"\n"
+        if found is None:
+            await asyncio.Event().wait()
+
+    def queries(self) -> list[dict[str, str]]:
+        """The parameters of everything that was asked."""
+        return [dict(one.query) for one in self.asked]
+
+
+def told(*answers: Answer) -> ApiKubernetes:
+    """The port, with answers behind it."""
+    return ApiKubernetes(ScriptedWire(*answers), StandingClock())
