@@ -16,6 +16,7 @@ from stockman.lab.images.making import disk_image
 from stockman.lab.pve.api.request import ApiReply, ApiRequest
 from stockman.lab.pve.errors import ApiError
 from stockman.lab.pve.host import GIB
+from tests.lab.kube import struck as kube_struck
 from tests.lab.machines import QEMU, create, create_linux, ended, start
 from tests.lab.objects.asking import Asker
 from tests.lab.objects.signing import Ask
@@ -237,6 +238,7 @@ SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (host, Effect.KILL, [False, False, False]),
     (quorum, Effect.FAIL, ["500", "[]"]),
     *struck.SEEN,
+    *kube_struck.SEEN,
 ]
 
 

@@ -71,8 +71,6 @@ def test_etcd_is_guarded(tmp_path: Path, real_tool: RealTool) -> None:
         power.etcd_is_guarded(lab, "1.13.9", "1.12.1", "1.13.9")
 
 
-def test_without_kubernetes_an_upgrade_ends_before_the_reboot(
-    tmp_path: Path, real_tool: RealTool
-) -> None:
+def test_an_upgrade_drains_the_node_before_it_reboots(tmp_path: Path, real_tool: RealTool) -> None:
     with served(staged("single", "1.13.9"), tmp_path, real_tool) as lab:
         power.drains_before_it_reboots(lab.talosctl("1.14.1"), lab, "1.14.1")

@@ -16,8 +16,7 @@ from stockman.cli.tables import table
 _POINTS = (
     "request", "task", "allocate", "download", "boot", "shutdown", "agent", "resources",
     "authenticate", "host", "quorum", "ssh", "registry", "factory", "talos-call", "talos-step",
-    "network", "lease", "etcd", "clock",
-    "objects",
+    "network", "lease", "etcd", "clock", "objects", "kubernetes",
 )  # fmt: skip
 _EFFECTS = (
     "fail", "do-then-fail", "claim", "delay", "hang", "cut", "do-then-cut", "lie", "corrupt",

@@ -43,6 +43,7 @@ def environment(serving: Serving, places: LabPlaces, *, tag: str) -> dict[str, s
     if moved:
         found["STOCKMAN_LAB_PORTS"] = ",".join(f"{name}={place}" for name, place in moved.items())
     found |= _ssh(serving, places, tag) | _talos(serving, places, tag)
+    found |= _kubernetes(serving, places, tag)
     return found | _factory(serving) | _objects(serving) | _git(serving)
 
 
@@ -65,6 +66,15 @@ def _talos(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
         return {}
     replace_private_file(places.talosconfig, text.encode(), tag=tag)
     return {"TALOSCONFIG": str(places.talosconfig.resolve())}
+
+
+def _kubernetes(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
+    """A kubeconfig for all clusters, where one answers."""
+    text = "" if serving.kube is None else serving.kubeconfig()
+    if not text:
+        return {}
+    replace_private_file(places.kubeconfig, text.encode(), tag=tag)
+    return {"KUBECONFIG": str(places.kubeconfig.resolve())}
 
 
 def _factory(serving: Serving) -> dict[str, str]:

@@ -40,6 +40,11 @@ class LabPlaces:
         return self.state.with_name(f"{self.state.name}.ssh")
 
     @property
+    def kubeconfig(self) -> Path:
+        """For clients of API servers; with a private key."""
+        return self.state.with_name(f"{self.state.name}.kubeconfig")
+
+    @property
     def talosconfig(self) -> Path:
         """How clients reach its Talos machines."""
         return self.state.with_name(f"{self.state.name}.talosconfig")

@@ -32,6 +32,7 @@ OFFERED: dict[Point, frozenset[Effect]] = {
     Point.LEASE: frozenset({Effect.FAIL, Effect.LIE}),
     Point.ETCD: frozenset({Effect.FAIL, Effect.HANG}),
     Point.CLOCK: frozenset({Effect.LIE}),
+    Point.KUBERNETES: _FAILS | {Effect.CUT, Effect.DO_THEN_CUT, Effect.LIE},
 }
 """Effects by the point that knows what to do with them."""
 
@@ -57,6 +58,10 @@ FACTS: dict[Point, tuple[str, ...]] = {
     Point.LEASE: (*_MACHINE, "mac"),
     Point.ETCD: (*_MACHINE, "action"),
     Point.CLOCK: _MACHINE,
+    Point.KUBERNETES: (
+        *_MACHINE,
+        *("method", "path", "resource", "namespace", "object", "verb", "user"),
+    ),
 }
 """What is known at a point, and can be asked for."""
 

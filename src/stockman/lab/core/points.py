@@ -108,3 +108,10 @@ class Point(Enum):
     `corrupt` changes a byte of what is stored or read, with the message `truncated` leaves half
     away; `lie` lets its clock be wrong by so many seconds; `do-then-cut` dies after storing.
     """
+    KUBERNETES = "kubernetes"
+    """A request to an API server: machine, method, path, resource (`deployments.apps`), namespace,
+    object, verb, user.
+
+    `fail` answers 500 or its status; of a watch, `cut` breaks the stream, `seconds` after it began;
+    `lie` answers reads with what was there on the first such occasion.
+    """

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from stockman.lab.authority.state import Authority
     from stockman.lab.doors.git_door import GitDoor
     from stockman.lab.doors.images_door import ImagesDoor
+    from stockman.lab.doors.kube_face import KubeFace
     from stockman.lab.doors.objects_door import ObjectsDoor
     from stockman.lab.doors.talos_face import TalosFace
     from stockman.lab.http.messages import Handler, Outcome, Request
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 API_PORT = 8006
 TALOS_PORT = 50000
+KUBE_PORT = 6443
 _LOG_LINES = 10_000
 _LOCALHOST = "127.0.0.1"
 
@@ -74,6 +76,8 @@ class Manner:
     """Of object storage. None: nobody serves it."""
     git_port: int | None = None
     """Of git repositories, beside object storage. None: nobody serves them."""
+    kube_port: int | None = KUBE_PORT
+    """Of API servers, each on the address of its machine. 0: any that is free; None: none opens."""
     slow_refusals: bool = False
     """Whether failed logins are answered late, as the real one does."""
 
@@ -102,6 +106,8 @@ class Serving:
         """Where git repositories are served. None: nowhere, or there is none."""
         self.talos: TalosFace | None = None
         """The doors of Talos machines. None: no machine has booted yet."""
+        self.kube: KubeFace | None = None
+        """The doors of API servers. None: no machine has booted yet, or nobody wants them."""
         self._outside = LoopbackOutside()
         self._pace: Pace | None = None
         self._began = 0.0
@@ -135,6 +141,8 @@ class Serving:
         """Called after somebody changed the world from outside."""
         if self.talos is not None:
             self.talos.happened()
+        if self.kube is not None:
+            self.kube.happened()
 
     def machine_place(self, machine: Machine) -> tuple[str, int] | None:
         """Where the API of a Talos machine answers. None: nowhere."""
@@ -145,6 +153,20 @@ class Serving:
         from stockman.lab.doors.talos_clients import talosconfig_of
 
         return talosconfig_of(self.world, self._now, self._endpoint)
+
+    def kubeconfig(self) -> str:
+        """A kubeconfig for all clusters that answer. Empty: there is none."""
+        from stockman.lab.doors.talos_clients import kubeconfig_of
+
+        return kubeconfig_of(self.world, self._now, self.kube_place)
+
+    def kube_place(self, machine: Machine) -> tuple[str, int] | None:
+        """Where the API server of a machine answers. None: nowhere."""
+        if self.kube is None:
+            return None
+        vip = machine.state.network.vip
+        shared = self.kube.place_of(machine, vip) if vip else None
+        return shared or self.kube.place_of(machine, machine.address)
 
     def _endpoint(self, machine: Machine) -> str:
         place = self.machine_place(machine)
@@ -174,14 +196,24 @@ class Serving:
             keeping = Keeping(TalosPlaces(self._manner.talos_port).of, self._seen)
             self.talos = TalosFace(self.world.talos, self.pace, self._scratch, keeping)
             self.talos.reconcile()
+            self._open_kube()
         elif self._telling is None:
             self._telling = asyncio.get_running_loop().call_soon(self._tell_machines)
+
+    def _open_kube(self) -> None:
+        if self._manner.kube_port is None:
+            return
+        from stockman.lab.doors.kube_face import KubeFace
+        from stockman.lab.doors.talos_places import TalosPlaces
+
+        places = TalosPlaces(self._manner.kube_port, KUBE_PORT)
+        self.kube = KubeFace(self.world.talos, self.pace, self._scratch, places.of, self._seen)
+        self.kube.reconcile()
 
     def _tell_machines(self) -> None:
         """Whoever changed a machine, those who follow it are told."""
         self._telling = None
-        if self.talos is not None:
-            self.talos.happened()
+        self.happened()
 
     async def _open_images(self) -> None:
         if self._manner.images_port is None or not self.world.state.images_address:
@@ -232,6 +264,9 @@ class Serving:
         for door in self._ssh:
             await door.stop()
         self._ssh.clear()
+        if self.kube is not None:
+            self.kube.stop()
+            self.kube = None
         if self.talos is not None:
             self.talos.stop()
             self.talos = None

@@ -60,3 +60,66 @@ def _text(
             config.os_ca.crt, client, endpoints=endpoints, nodes=[machines[0].address]
         )
     return talosconfig_text(Talosconfig(context=next(iter(contexts)), contexts=contexts)).reveal()
+
+
+def kubeconfig_of(
+    world: World, now: datetime, place: Callable[[Machine], tuple[str, int] | None]
+) -> str:
+    """A kubeconfig with a context for every cluster, for an admin. Empty: none of them answers.
+
+    `place` tells where the API server of a machine answers.
+    """
+    clusters: dict[str, tuple[Machine, tuple[str, int]]] = {}
+    for machine in world.talos.all_controllers():
+        config, found = machine.config, place(machine)
+        if config is None or found is None or not config.k8s_ca.key:
+            continue
+        # Where the shared address is, everybody is asked there.
+        if config.cluster_name not in clusters or found[0] == machine.state.network.vip:
+            clusters[config.cluster_name] = machine, found
+    return _kubeconfig(world, clusters, now) if clusters else ""
+
+
+def _kubeconfig(
+    world: World, clusters: dict[str, tuple[Machine, tuple[str, int]]], now: datetime
+) -> str:
+    import base64
+
+    from stockman.config.yaml_writer import dump
+    from stockman.lab.core.dice import Dice
+    from stockman.lab.doors.kube_certificates import admin_certificate
+
+    def encoded(text: str) -> str:
+        return base64.b64encode(text.encode()).decode()
+
+    servers, users, contexts = [], [], []
+    for number, (name, (machine, (address, port))) in enumerate(clusters.items()):
+        config = machine.config
+        if config is None:
+            continue
+        dice = Dice(world.state.dice.seed, (1 << 46) + number * 64)
+        client = admin_certificate(config, now, dice.random_bytes)
+        host = f"[{address}]" if ":" in address else address
+        server = {
+            "server": f"https://{host}:{port}",
+            "certificate-authority-data": encoded(config.k8s_ca.crt),
+        }
+        shown = {
+            "client-certificate-data": encoded(client.crt),
+            "client-key-data": encoded(client.key.reveal()),
+        }
+        user = f"admin@{name}"
+        servers.append({"name": name, "cluster": server})
+        users.append({"name": user, "user": shown})
+        context = {"cluster": name, "namespace": "default", "user": user}
+        contexts.append({"name": user, "context": context})
+    return dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": servers,
+            "users": users,
+            "contexts": contexts,
+            "current-context": contexts[0]["name"],
+        }
+    )

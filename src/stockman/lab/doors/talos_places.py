@@ -15,10 +15,10 @@ _LOCALHOST = "127.0.0.1"
 class TalosPlaces:
     """Remembers places, so that a machine that reboots is found where it was before."""
 
-    def __init__(self, port: int = APID_PORT) -> None:
-        """Of the API; with 0 every address answers on any free port."""
+    def __init__(self, port: int = APID_PORT, usual: int = APID_PORT) -> None:
+        """Of the API instead of the usual one; with 0 every address answers on any free port."""
         self._ports_are_free = port == 0
-        self._shift = port - APID_PORT
+        self._shift = port - usual
         self._known: dict[Place, Place] = {}
 
     def of(self, machine: ApiMachine, address: str, port: int) -> Place | None:

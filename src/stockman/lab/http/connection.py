@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from stockman.lab.http import refusals
 from stockman.lab.http.line import Line
-from stockman.lab.http.messages import Cut, Hang, Outcome, Request, Response
+from stockman.lab.http.messages import Cut, Hang, Outcome, Request, Response, Stream
 from stockman.lab.http.reading import Nothing, Reader
+from stockman.lab.http.streaming import Pump
 from stockman.lab.http.writing import Manner, encoding_of, rendered
 
 if TYPE_CHECKING:
@@ -62,6 +63,10 @@ class Hosting(Protocol):
         """Let a connection know what becomes of a request."""
         ...
 
+    def streams(self, connection: Connection, pump: Pump) -> None:
+        """Let a connection send a body piece by piece."""
+        ...
+
     def date(self) -> str:
         """The time of the lab, as headers spell it."""
         ...
@@ -74,6 +79,7 @@ class Connection(Line):
         "_body",
         "_body_size",
         "_phase",
+        "_pump",
         "_queue",
         "_reader",
         "_remaining",
@@ -93,6 +99,7 @@ class Connection(Line):
         self._body_size = 0
         self._queue = b""
         self._spool: Spool | None = None
+        self._pump: Pump | None = None
 
     def begin(self, *, is_crowded: bool) -> None:
         """Serve the client; in a crowd only one request of it."""
@@ -114,7 +121,21 @@ class Connection(Line):
     def arrived(self) -> None:
         self._server.arrived(self)
 
+    def ended(self) -> None:
+        if self._pump is not None:
+            self.abort()  # nobody is there who would read on
+
+    def pause_writing(self) -> None:
+        if self._pump is not None:
+            self._pump.hold()
+
+    def resume_writing(self) -> None:
+        if self._pump is not None:
+            self._pump.go_on()
+
     def gone(self) -> None:
+        if self._pump is not None:
+            self._pump.stop()
         self._forget_upload()
         self._server.gone(self)
 
@@ -154,6 +175,8 @@ class Connection(Line):
         if type(read) is Request:
             self._remaining -= 1
             self._request = read
+            if self._server.house.asks_for_certificates:
+                read.certificate = self.peer_certificate
             self._judge(read)
         elif type(read) is Response:
             self._request = None
@@ -247,22 +270,49 @@ class Connection(Line):
         elif isinstance(outcome, Cut):
             self._phase = Phase.OVER
             self.cut(self._bytes_of(outcome.response, keeps_alive=True)[: outcome.after])
+        elif isinstance(outcome, Stream):
+            self._stream(outcome)
         elif isinstance(outcome, Awaitable):
             self._phase = Phase.BUSY
             self._server.wait_for(self, outcome)
         else:
             raise TypeError(f"{type(outcome).__name__} is no outcome of a request")
 
-    def _answer(self, response: Response) -> None:
-        keeps_alive = (
+    def _stream(self, outcome: Stream) -> None:
+        """Send the head now, and the body as it comes."""
+        self._phase = Phase.BUSY
+        response = outcome.response
+        response.headers = {**response.headers, "Transfer-Encoding": "chunked"}
+        self.say(self._bytes_of(response, keeps_alive=self._stays(response)))
+        self._pump = Pump(outcome, self.say)
+        self._server.streams(self, self._pump)
+
+    def streamed(self, stream: Stream) -> None:
+        """A body has been sent to its end."""
+        self._pump = None
+        if stream.is_cut:
+            self._phase = Phase.OVER
+            self.abort()
+            return
+        self._go_on(keeps_alive=self._stays(stream.response))
+        self._advance()
+
+    def _stays(self, response: Response) -> bool:
+        return (
             (response.status < 400 or self._server.house.stays_after_errors)
             and self._remaining > 0
             and not response.close
             and self._request is not None
             and _wants_more(self._request)
         )
+
+    def _answer(self, response: Response) -> None:
+        keeps_alive = self._stays(response)
         self.touch()
         self.say(self._bytes_of(response, keeps_alive=keeps_alive))
+        self._go_on(keeps_alive=keeps_alive)
+
+    def _go_on(self, *, keeps_alive: bool) -> None:
         if self._spool is not None:
             self._forget_upload()
         if keeps_alive:

@@ -17,7 +17,9 @@ _HEADER_BYTES = 1 << 20
 _MANY = 1 << 30
 
 
-def go_house(*, body_bytes: int, silence: float = 120.0) -> House:
+def go_house(
+    *, body_bytes: int, silence: float = 120.0, asks_for_certificates: bool = False
+) -> House:
     """The rules of such a server: any method, any type of body, connections that stay."""
     return House(
         server="",
@@ -34,6 +36,7 @@ def go_house(*, body_bytes: int, silence: float = 120.0) -> House:
         stays_after_errors=True,
         says_continue=True,
         render=go_rendered,
+        asks_for_certificates=asks_for_certificates,
     )
 
 
@@ -41,7 +44,7 @@ def go_rendered(response: Response, manner: Manner) -> bytes:
     """All bytes of an answer; one to HEAD tells the length that GET would have."""
     headers = dict(response.headers)
     has_body = response.status not in _BODILESS
-    if has_body:
+    if has_body and "Transfer-Encoding" not in headers:
         headers.setdefault("Content-Length", str(len(response.body)))
     headers.setdefault("Date", manner.date)
     if not manner.keeps_alive:

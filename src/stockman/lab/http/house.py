@@ -71,6 +71,8 @@ class House:
     """Whether a connection is kept after an answer with a status from 400 on."""
     says_continue: bool = False
     """Whether who asks first if a body is welcome is told so."""
+    asks_for_certificates: bool = False
+    """Whether handlers are told which certificates clients show."""
     render: Callable[[Response, Manner], bytes] | None = None
     """How answers are written. None: as the API proxy writes them."""
     admit: Admission = everyone

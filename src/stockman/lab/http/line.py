@@ -55,6 +55,9 @@ class Line(asyncio.Protocol):
     def gone(self) -> None:
         """The client has left."""
 
+    def ended(self) -> None:
+        """The client said that it will say nothing more."""
+
     def is_at_work(self) -> bool:
         """Whether an answer is being made, so that silence is nobody's fault."""
         return False
@@ -62,6 +65,11 @@ class Line(asyncio.Protocol):
     @property
     def is_secure(self) -> bool:
         return self._tls is not None
+
+    @property
+    def peer_certificate(self) -> bytes | None:
+        """What the client showed, in DER. None: nothing."""
+        return None if self._tls is None else self._tls.peer_certificate
 
     @property
     def has_ended(self) -> bool:
@@ -154,6 +162,7 @@ class Line(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         self._has_ended = True
+        self.ended()
         return self.is_at_work() and self._rest < 0
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -176,6 +185,7 @@ class Line(asyncio.Protocol):
             self.heard(said)
         if tls.ended:
             self._has_ended = True
+            self.ended()
             if not self.is_at_work():
                 self.end()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,8 @@ class Request:
     secure: bool
     version: str = "1.1"
     upload: Upload | None = None
+    certificate: bytes | None = None
+    """What the client showed, in DER, where the server asks for it. None: nothing."""
 
 
 @dataclass(slots=True, eq=False)
@@ -66,7 +68,18 @@ class Cut:
     response: Response = field(default_factory=Response)
 
 
-Outcome = Response | Hang | Cut
+@dataclass(slots=True, eq=False)
+class Stream:
+    """An answer whose body comes piece by piece, for as long as the client stays."""
+
+    pieces: AsyncIterator[bytes]
+    response: Response = field(default_factory=Response)
+    """Its head."""
+    is_cut: bool = False
+    """Whether the connection breaks after the last piece."""
+
+
+Outcome = Response | Hang | Cut | Stream
 Handler = Callable[[Request], Outcome | Awaitable[Outcome]]
 """Answers at once, which costs least, or later."""
 Admission = Callable[[Request], Outcome | Awaitable[Outcome] | None]

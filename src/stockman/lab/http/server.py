@@ -13,6 +13,7 @@ from stockman.lab.http.house import House, Timers
 if TYPE_CHECKING:
     from stockman.lab.http.connection import Connection
     from stockman.lab.http.messages import Handler, Outcome
+    from stockman.lab.http.streaming import Pump
 
 _BACKLOG = 1024
 _RESERVE = 20
@@ -47,6 +48,8 @@ class HttpServer:
         self._served: set[Connection] = set()
         self._waiting: deque[Connection] = deque()
         self._work: dict[asyncio.Future[Outcome], Connection] = {}
+        self._pumps: dict[asyncio.Future[None], tuple[Connection, Pump]] = {}
+        self._is_open = False
         self._farewell: asyncio.Event | None = None
         reserve = _RESERVE if self.house.connections > _SMALL_HOUSE else 0
         self._crowd = self.house.connections - reserve
@@ -56,29 +59,53 @@ class HttpServer:
         loop = asyncio.get_running_loop()
         self._context = context
         self.timers = self._given_timers or loop
+        self._is_open = True
         self._listener = await loop.create_server(self._connected, address, port, backlog=_BACKLOG)
         bound: int = self._listener.sockets[0].getsockname()[1]
         return bound
+
+    def opened(self, context: Context = None) -> Callable[[], Connection]:
+        """Serve clients that somebody else lets in; returns what makes their connections."""
+        self._context = context
+        self.timers = self._given_timers or asyncio.get_running_loop()
+        self._is_open = True
+        return self._connected
+
+    def cut(self) -> None:
+        """Break all connections at once, and take no more."""
+        self._is_open = False
+        self._give_up()
+        clients, self._waiting = [*self._served, *self._waiting], deque()
+        for connection in clients:
+            connection.abort()
 
     async def stop(self) -> None:
         """Break all connections, give up what is being answered, and free the port."""
         if self._listener is None:
             return
         listener, self._listener = self._listener, None
+        self._is_open = False
         await _deafened(listener)
         listener.close()
-        for task in self._work:
-            task.cancel()
+        self._give_up()
         clients, self._waiting = [*self._served, *self._waiting], deque()
         for connection in clients:
             connection.abort()
         if self._work:
             await asyncio.wait(self._work)
+        if self._pumps:
+            await asyncio.wait(self._pumps)
         if self._served:
             self._farewell = asyncio.Event()
             await self._farewell.wait()
             self._farewell = None
         await listener.wait_closed()
+
+    def _give_up(self) -> None:
+        for task in self._work:
+            task.cancel()
+        for pump in self._pumps:
+            pump.cancel()
 
     @property
     def context(self) -> ssl.SSLContext | None:
@@ -111,7 +138,7 @@ class HttpServer:
 
     def arrived(self, connection: Connection) -> None:
         """Serve a client, or let it wait until another one leaves."""
-        if self._listener is None:
+        if not self._is_open:
             # It came while the server stopped.
             connection.abort()
         elif len(self._served) >= self.house.connections:
@@ -135,6 +162,23 @@ class HttpServer:
         task = asyncio.ensure_future(answer)
         self._work[task] = connection
         task.add_done_callback(self._finished)
+
+    def streams(self, connection: Connection, pump: Pump) -> None:
+        """Let a connection send a body piece by piece."""
+        task = pump.start()
+        self._pumps[task] = connection, pump
+        task.add_done_callback(self._pumped)
+
+    def _pumped(self, task: asyncio.Future[None]) -> None:
+        connection, pump = self._pumps.pop(task)
+        if task.cancelled():
+            connection.abort()
+        elif (error := task.exception()) is not None:
+            connection.abort()
+            context = {"message": "a body could not be sent", "exception": error}
+            task.get_loop().call_exception_handler(context)
+        else:
+            connection.streamed(pump.stream)
 
     def _finished(self, task: asyncio.Future[Outcome]) -> None:
         connection = self._work.pop(task)

@@ -26,7 +26,18 @@ def seed_kubernetes(machine: Machine) -> None:
         ca=config.k8s_ca.crt,
         service_cidr=next(iter(config.kubernetes.service_subnets), "10.96.0.0/12"),
     )
-    seed(cluster.keyspace, around, (), machine.land.around.dice, machine.now)
+    dice, now = machine.land.around.dice, machine.now
+    seed(cluster.keyspace, around, (), dice, now)
+    _add_roles(machine, cluster)
+
+
+def _add_roles(machine: Machine, cluster: EtcdCluster) -> None:
+    """What a server sees to when it starts."""
+    from stockman.lab.kube.access.builtin_roles import add_builtin_roles
+    from stockman.lab.kube.store.store import Store
+
+    client = EtcdClient(cluster, etcd_member.alive(machine.land, cluster), machine.now)
+    add_builtin_roles(Store(lambda: client), machine.land.around.dice, machine.now)
 
 
 def register(machine: Machine) -> None:

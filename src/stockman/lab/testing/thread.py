@@ -67,10 +67,11 @@ class TalosLab(SteeredLab):
 
 @dataclass(frozen=True, slots=True)
 class TalosPorts:
-    """Ports of Talos machines, and of Image Factory and registry. 0: any that is free."""
+    """Ports of Talos machines, of images, and of API servers. 0: any that is free."""
 
     api: int = 0
     images: int = 0
+    kube: int = 0
 
 
 class LabThread:
@@ -91,6 +92,7 @@ class LabThread:
         self._manner = Manner(port=port, ssh_port=ssh_port)
         if talos is not None:
             self._manner.talos_port, self._manner.images_port = talos.api, talos.images
+            self._manner.kube_port = talos.kube
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending: asyncio.Event | None = None
         self._serving: Serving | None = None
@@ -147,6 +149,13 @@ class LabThread:
             run=self.run,
             jump=serving.pace.jump,
         )
+
+    def kubeconfig(self) -> str:
+        """A kubeconfig of an administrator of all clusters. Empty: none of them answers."""
+        serving = self._serving
+        if serving is None:
+            raise RuntimeError("the lab is not running")
+        return self.run(serving.kubeconfig)
 
     def stop(self) -> None:
         """Close the doors."""

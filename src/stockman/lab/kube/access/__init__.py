@@ -1,0 +1,1 @@
+"""Who asks an API server, and what they may: credentials, roles, reviews, certificates."""

@@ -1,0 +1,155 @@
+"""Roles and bindings of a cluster: who has which rules, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stockman.etcd.kubernetes.keys import ObjectKey
+from stockman.lab.kube.access.attributes import Attributes
+from stockman.lab.kube.access.rules import Rule, read_rules
+from stockman.lab.kube.api.messages import User
+from stockman.lab.kube.objects import Object, entries_of, metadata_of, part_of
+from stockman.lab.kube.store.store import Store, prefix_end
+
+_KINDS = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
+ACCOUNT = "system:serviceaccount:"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A rule that somebody has, and by what."""
+
+    rule: Rule
+    by: str
+    """As reasons tell it."""
+
+
+class Roles:
+    """What stands in the store, read again when something of it changed."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._seen = -1
+        self._stamp: tuple[tuple[bytes, int], ...] = ()
+        self._role_rules: dict[tuple[str, str, str], tuple[Rule, ...]] = {}
+        self._bindings: dict[str, list[Object]] = {}
+
+    def held(self, user: User, namespace: str) -> Iterator[Held]:
+        """All rules of somebody: those of the cluster first, then those of the namespace."""
+        self._refresh()
+        for space in ("", namespace) if namespace else ("",):
+            for binding in self._bindings.get(space, ()):
+                subject = _subject(binding, user, space)
+                if subject is None:
+                    continue
+                by = _by(binding, subject, space)
+                for rule in self.rules_of(part_of(binding, "roleRef"), space) or ():
+                    yield Held(rule, by)
+
+    def rules_of(self, reference: Object, namespace: str) -> tuple[Rule, ...] | None:
+        """What a reference of a binding stands for; None: there is no such role."""
+        self._refresh()
+        kind = str(reference.get("kind"))
+        space = namespace if kind == "Role" else ""
+        return self._role_rules.get((kind, space, str(reference.get("name"))))
+
+    def allows(self, asked: Attributes) -> str | None:
+        """Why somebody may do something; None: they may not."""
+        return next(
+            (one.by for one in self.held(asked.user, asked.namespace) if one.rule.allows(asked)),
+            None,
+        )
+
+    def _refresh(self) -> None:
+        revision = self._store.revision(cached=True)
+        if revision == self._seen:
+            return
+        self._seen = revision
+        stamp = tuple(self._standing())
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        found = {kind: self._listed(kind) for kind in _KINDS}
+        cluster_roles = found["clusterroles"]
+        self._role_rules = {
+            ("ClusterRole", "", metadata_of(one)["name"]): aggregated(one, cluster_roles)
+            for one in cluster_roles
+        }
+        for one in found["roles"]:
+            metadata = metadata_of(one)
+            self._role_rules["Role", metadata["namespace"], metadata["name"]] = read_rules(one)
+        self._bindings = {"": found["clusterrolebindings"]}
+        for one in found["rolebindings"]:
+            self._bindings.setdefault(metadata_of(one)["namespace"], []).append(one)
+
+    def _standing(self) -> Iterator[tuple[bytes, int]]:
+        """Keys of all roles and bindings, with their revisions."""
+        index = self._store.keyspace.index
+        for kind in _KINDS:
+            prefix = ObjectKey(kind, "").key + b"/"
+            for key in index.between(prefix, prefix_end(prefix)):
+                version = index.newest(key)
+                if version is not None:
+                    yield key, version.main
+
+    def _listed(self, plural: str) -> list[Object]:
+        prefix = ObjectKey(plural, "").key + b"/"
+        return [one.content for one in self._store.list(prefix, cached=True).entries]
+
+
+def aggregated(role: Object, every: list[Object]) -> tuple[Rule, ...]:
+    """The rules of a cluster role, with those that it takes from others by their labels."""
+    selectors = entries_of(role, "aggregationRule", "clusterRoleSelectors")
+    if not selectors:
+        return read_rules(role)
+    made: dict[Rule, None] = {}
+    for selector in selectors:
+        for other in sorted(every, key=lambda one: str(metadata_of(one)["name"])):
+            if other is not role and _selects(selector, metadata_of(other).get("labels") or {}):
+                made |= dict.fromkeys(aggregated(other, every))
+    return tuple(made)
+
+
+def _selects(selector: Object, labels: dict[str, str]) -> bool:
+    wanted = selector.get("matchLabels") or {}
+    if any(labels.get(name) != text for name, text in wanted.items()):
+        return False
+    for one in selector.get("matchExpressions") or []:
+        values, there = one.get("values") or [], one.get("key") in labels
+        text = labels.get(one.get("key", ""), "")
+        fits = {
+            "In": there and text in values,
+            "NotIn": text not in values or not there,
+            "Exists": there,
+            "DoesNotExist": not there,
+        }
+        if not fits.get(one.get("operator"), False):
+            return False
+    return True
+
+
+def _subject(binding: Object, user: User, namespace: str) -> Object | None:
+    for one in binding.get("subjects") or []:
+        name = one.get("name")
+        match one.get("kind"):
+            case "User" if name == user.name:
+                return dict(one)
+            case "Group" if name in user.groups:
+                return dict(one)
+            case "ServiceAccount":
+                space = one.get("namespace") or namespace
+                if space and user.name == f"{ACCOUNT}{space}:{name}":
+                    return dict(one)
+    return None
+
+
+def _by(binding: Object, subject: Object, namespace: str) -> str:
+    reference = part_of(binding, "roleRef")
+    name = metadata_of(binding)["name"]
+    bound = f'RoleBinding "{name}/{namespace}"' if namespace else f'ClusterRoleBinding "{name}"'
+    who = f'{subject["kind"]} "{subject["name"]}"'
+    if subject["kind"] == "ServiceAccount":
+        who = f'ServiceAccount "{subject["name"]}/{subject.get("namespace") or namespace}"'
+    role = f'{reference.get("kind")} "{reference.get("name")}"'
+    return f"RBAC: allowed by {bound} of {role} to {who}"
