@@ -25,3 +25,12 @@ class Code(IntEnum):
     UNAVAILABLE = 14
     DATA_LOSS = 15
     UNAUTHENTICATED = 16
+
+    @property
+    def words(self) -> str:
+        """The code as Go programs print it: `PermissionDenied`."""
+        if self is Code.OK:
+            return "OK"
+        if self is Code.CANCELLED:
+            return "Canceled"
+        return self.name.title().replace("_", "")
