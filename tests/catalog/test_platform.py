@@ -54,6 +54,13 @@ def test_spire_runs_where_its_agents_may_use_the_network_of_the_host(everything:
     assert spire["install"]["server"] == {"dataStorage": {"enabled": True}}
 
 
+def test_cilium_does_not_wait_for_what_waits_for_it(everything: Rendered) -> None:
+    spec = named(everything, "HelmRelease", "cilium")["spec"]
+
+    assert spec["install"] == spec["upgrade"] == {"disableWait": True}
+    assert "install" not in named(rendered(), "HelmRelease", "cilium")["spec"]
+
+
 def test_nothing_is_encrypted_or_announced_twice_by_default() -> None:
     given = values(rendered(), "cilium")
 

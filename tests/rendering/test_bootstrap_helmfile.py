@@ -40,6 +40,15 @@ def test_what_comes_before_flux_comes_in_its_order(dialect: Dialect) -> None:
     assert [one.get("needs", []) for one in found] == [[], *([name] for name in named[:-1])]
 
 
+@pytest.mark.parametrize("dialect", ["classic", "toml"])
+def test_only_what_can_run_at_once_is_waited_for(dialect: Dialect) -> None:
+    everything = texts(rendered(EVERYTHING, preset="fifteen-node", dialect=dialect))
+    found = releases(FOLDERS[dialect][1], everything)
+    assert [one["name"] for one in found if one.get("wait") is False] == ["cilium"]
+    usual = releases(FOLDERS[dialect][1], texts(rendered(dialect=dialect)))
+    assert all("wait" not in one for one in usual)
+
+
 def test_a_single_node_shares_no_images() -> None:
     found = releases(FOLDERS["classic"][1], texts(rendered(preset="single")))
     assert "spegel" not in [one["name"] for one in found]

@@ -31,6 +31,8 @@ class Chart:
     """Directory below the component's own."""
     has_definitions: bool
     """Whether the custom resource definitions that it may bring are not turned off."""
+    is_waited_for: bool
+    """Whether all that it brings can run before anything else is installed."""
 
     @property
     def is_main(self) -> bool:
@@ -99,6 +101,7 @@ def _chart(placed: Placed, release: Object, objects: Mapping[str, Object]) -> Ch
         version=version,
         folder=placed.app.folder,
         has_definitions=_has_definitions(release),
+        is_waited_for=_is_waited_for(release),
     )
 
 
@@ -106,6 +109,11 @@ def _has_definitions(release: Object) -> bool:
     values = _part(release, "spec").get("values")
     wished = values.get("crds") if isinstance(values, dict) else None
     return not isinstance(wished, dict) or wished.get("enabled") is not False
+
+
+def _is_waited_for(release: Object) -> bool:
+    install = _part(release, "spec").get("install")
+    return not isinstance(install, dict) or install.get("disableWait") is not True
 
 
 def _ordered(selection: Iterable[Selected]) -> Iterator[str]:

@@ -70,6 +70,7 @@ class _Releases:
         self.toml = toml
         self.repositories: dict[str, str] = {}
         self.releases: list[dict[str, object]] = []
+        self.unawaited: set[str] = set()
 
     def add(self, chart: Chart) -> None:
         release: dict[str, object] = {"name": chart.release, "namespace": chart.namespace}
@@ -82,6 +83,8 @@ class _Releases:
             name = f"{chart.release}/{chart.name}"
             release |= {"chart": name, "version": chart.version, "values": [_VALUES_FILE]}
         self.releases.append(release)
+        if not chart.is_waited_for:
+            self.unawaited.add(chart.release)
 
 
 def _releases(charts: Iterable[Chart], *, toml: bool) -> _Releases:
@@ -95,6 +98,8 @@ def _chained(found: _Releases) -> _Releases:
     """Each release waits for the one before it."""
     before = ""
     for release in found.releases:
+        if release["name"] in found.unawaited:
+            release |= {"wait": False, "waitForJobs": False}
         if before:
             release["needs"] = [before]
         before = f"{release['namespace']}/{release['name']}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.app import App, Sheet
+from stockman.catalog.app import App, Object, Sheet
 from stockman.catalog.cilium.networks import networks
 from stockman.catalog.cilium.settings import CiliumSettings, check, settings_of
-from stockman.catalog.cilium.values import values
+from stockman.catalog.cilium.values import has_parts_for_later, values
 from stockman.catalog.component import Component
 from stockman.catalog.conditions import available, everywhere
 from stockman.catalog.objects import chart_sheets
@@ -21,7 +21,11 @@ from stockman.catalog.troubles import Alert, Trouble
 
 def _apps(scene: Scene) -> Iterator[App]:
     namespace = scene.namespace
-    yield App(name="cilium", namespace=namespace, sheets=chart_sheets(scene, values(scene)))
+    # What comes later waits for Cilium: Cilium cannot wait for it.
+    waiting: Object = {"disableWait": True}
+    more = {"install": waiting, "upgrade": waiting} if has_parts_for_later(scene) else {}
+    files = chart_sheets(scene, values(scene), **more)
+    yield App(name="cilium", namespace=namespace, sheets=files)
     sheets = [Sheet(name="networks.yaml", objects=networks(scene))]
     if settings_of(scene).hubble_ui:
         page = route("hubble-ui", f"hubble.{scene.domain}", INTERNAL, ("hubble-ui", 80))

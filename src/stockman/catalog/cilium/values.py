@@ -81,9 +81,22 @@ def values(scene: Scene) -> Object:
     return found
 
 
+def has_parts_for_later(scene: Scene) -> bool:
+    """Whether parts of it run only with what is installed after it: nodes made known, volumes."""
+    settings = settings_of(scene)
+    clouds = any(scene.on(name) for name in ("proxmox-ccm", "talos-ccm"))
+    if settings.mutual_authentication and (clouds or _has_volumes(scene)):
+        return True
+    return clouds and (settings.hubble or settings.hubble_ui)
+
+
+def _has_volumes(scene: Scene) -> bool:
+    return any(scene.on(name) for name in ("proxmox-csi", "rook-ceph"))
+
+
 def _spire(scene: Scene) -> Object:
     """SPIRE where its agents may run as they have to, and with a volume where there are volumes."""
-    volumes = any(scene.on(name) for name in ("proxmox-csi", "rook-ceph"))
+    volumes = _has_volumes(scene)
     return {
         "enabled": True,
         "install": {
