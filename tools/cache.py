@@ -13,12 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tools.digest import digest
+from tools.own_sources import own_bytes
 from tools.recipe import GoCheck, GoProgram, Program
 
 _LAYOUT = 1
 """Raise it when the way programs are built changes in a way that recipes do not show."""
-
-CHECKS = Path(__file__).parent / "checks"
 
 
 def default_root() -> Path:
@@ -103,5 +102,5 @@ class Cache:
 def _own_files(program: Program) -> bytes:
     recipe = program.recipe
     if isinstance(recipe, GoProgram) and isinstance(recipe.source, GoCheck):
-        return (CHECKS / recipe.source.file).read_bytes()
+        return own_bytes(recipe.source)
     return b""

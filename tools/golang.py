@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.cache import CHECKS, Cache
+from tools.cache import Cache
 from tools.command import Workshop
 from tools.digest import digest
 from tools.errors import CompilerMissingError, ToolError
 from tools.names import override_variable
+from tools.own_sources import own_bytes, own_sources
 from tools.progress import Progress
 from tools.recipe import (
     Delete,
@@ -90,7 +91,7 @@ def _environment() -> dict[str, str]:
 def _source_key(program: Program, source: GoModule | GoCheck) -> str:
     if isinstance(source, GoModule):
         return f"{source.path.replace('/', '+')}@{source.version}-{digest(source)}"
-    return f"{program.name}-{digest(source, (CHECKS / source.file).read_bytes())}"
+    return f"{program.name}-{digest(source, own_bytes(source))}"
 
 
 def _build_command(recipe: GoProgram, go: str, target: Path) -> list[str | Path]:
@@ -157,7 +158,8 @@ def _apply(edit: Edit, directory: Path) -> None:
 
 
 def _write_check(source: GoCheck, directory: Path, go: str, workshop: Workshop) -> None:
-    (directory / "main.go").write_bytes((CHECKS / source.file).read_bytes())
+    for name, text in own_sources(source).items():
+        (directory / name).write_bytes(text)
     (directory / "go.mod").write_text(f"module check\n\ngo {_OLDEST[0]}.{_OLDEST[1]}\n")
     words = [f"-require={module}" for module in source.requires]
     words += [f"-replace={replace}" for replace in source.replaces]

@@ -46,7 +46,7 @@ class GoCheck:
     """A small Go program of this repository that asks a library of the registry."""
 
     file: str
-    """A file below `tools/checks`."""
+    """A file below `tools/checks`, or a directory of files that are built together."""
     requires: tuple[str, ...]
     """Each in the form `module@version`."""
     replaces: tuple[str, ...] = ()

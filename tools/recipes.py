@@ -4,7 +4,9 @@ A changed recipe is a new cache entry: the program is built again when it is nex
 Many modules can be had at the pinned version only; try another one whole before changing a pin.
 """
 
-from tools.cache import CHECKS
+from dataclasses import replace
+
+from tools.own_sources import CHECKS
 from tools.recipe import (
     DebianProgram,
     Delete,
@@ -43,6 +45,7 @@ _FLUX = GoModule(
     # The archive lacks the generated manifests that the program embeds.
     edits=(Write(path="cmd/flux/manifests/none.yaml", text="---\n"),),
 )
+_KARPENTER = GoModule(path="github.com/sergelogvinov/karpenter-provider-proxmox", version="v0.12.0")
 _MGMT = "cmd/talosctl/cmd/mgmt"
 _TALOS_1_14 = (
     *_MACHINERY_1_14,
@@ -159,6 +162,13 @@ def _talos_network() -> Program:
     return _go("check-network", source, "./cmd/check-network")
 
 
+def _karpenter_definitions() -> Program:
+    """What the module keeps beside its code, printed from inside of it."""
+    text = (CHECKS / "karpenter_definitions.go").read_text()
+    source = replace(_KARPENTER, edits=(Write(path="pkg/apis/crds/main.go", text=text),))
+    return _go("check-karpenter-definitions", source, "./pkg/apis/crds")
+
+
 def _renovate(name: str) -> Program:
     return Program(
         name=name,
@@ -241,6 +251,13 @@ PROGRAMS: tuple[Program, ...] = (
         _module("github.com/sergelogvinov/proxmox-csi-plugin", "v0.18.1"),
         "./cmd/controller",
     ),
+    # The newest version that can be had; the attacher of the same people cannot.
+    _go(
+        "csi-provisioner",
+        _module("github.com/kubernetes-csi/external-provisioner/v5", "v5.1.0"),
+        "./cmd/csi-provisioner",
+    ),
+    _go("karpenter-provider-proxmox", _KARPENTER, "./cmd/controller"),
     _machinery("1.11.5"),
     _machinery("1.12.6"),
     _machinery("1.13.9"),
@@ -293,16 +310,27 @@ PROGRAMS: tuple[Program, ...] = (
             )
         ),
     ),
+    _check("check-client-go", "client_go", "k8s.io/client-go", "0.36.3"),
+    Program(
+        name="check-csi-attacher",
+        version="1.12.0",
+        core=True,
+        recipe=GoProgram(
+            source=GoCheck(
+                file="csi_attacher.go",
+                requires=(
+                    "github.com/container-storage-interface/spec@v1.12.0",
+                    "google.golang.org/grpc@v1.79.3",
+                    "k8s.io/client-go@v0.36.3",
+                ),
+            )
+        ),
+    ),
+    _karpenter_definitions(),
     # On request only.
     _go("helm", _module("helm.sh/helm/v3", "v3.22.0"), "./cmd/helm", core=False),
     _go("helmfile", _module("github.com/helmfile/helmfile", "v1.1.7"), core=False),
     _go("rclone", _module("github.com/rclone/rclone", "v1.75.1"), core=False),
-    _go(
-        "karpenter-provider-proxmox",
-        _module("github.com/sergelogvinov/karpenter-provider-proxmox", "v0.12.0"),
-        "./cmd/controller",
-        core=False,
-    ),
     _go(
         "proxmox-ccm",
         _module("github.com/sergelogvinov/proxmox-cloud-controller-manager", "v0.7.0"),
