@@ -5,7 +5,8 @@ A page writes names as inline code. What is judged, and by which form it is know
 - a command line: `stockman` and what follows; command, options and preset have to exist
 - a problem code or key: two or more words with dots, the first of them an area of problems or a
   section of the files; the end of a key will do (`vm.nics`), and file names are not meant
-- a flat key: words with `_`, the first of them as in the flat keys of cluster.yaml
+- a flat key: words with `_`, the first of them as in the flat keys of cluster.yaml; fixtures of the
+  plugin for pytest look like them, and are none
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from stockman.cli import flags
 from stockman.cli.registry import COMMANDS, PROGRAM
 from stockman.config.keys import all_keys, find_key, flat_keys
 from stockman.config.presets import PRESETS
+from stockman.lab.testing import plugin
 from stockman.model.problems import codes
 
 _DOTTED = re.compile(r"([a-z]+)(\.[A-Za-z0-9_-]+(\[\d*\])?)+")
@@ -57,7 +59,8 @@ def complaint_about(text: str) -> str:
         if dotted[1] in _sections() | _areas() and not known:
             return f"there is no key and no problem code {text}"
     flat = _FLAT.fullmatch(text)
-    if flat is not None and flat[1] in _flat_words() and text not in _last_words():
+    is_fixture = hasattr(plugin, text)
+    if flat and flat[1] in _flat_words() and text not in _last_words() and not is_fixture:
         return f"there is no key {text}"
     return ""
 

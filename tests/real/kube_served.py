@@ -50,13 +50,13 @@ class Kubectl:
 
 @contextmanager
 def kubectl_on_lab(
-    scratch: Path, program: Path, network: str, preset: str = "single"
+    scratch: Path, program: Path, network: str, preset: str = "single", *, flux: bool = False
 ) -> Iterator[Kubectl]:
     """A cluster that is up, on addresses of its own and free ports."""
     now = datetime.now(UTC)  # noqa: TID251  # the program verifies certificates by it
     wished = Wish(preset, IPv4Network(network), now=now.timestamp() - _EARLIER)
     world = preset_world(wished)
-    staging = Staging(preset=preset, network=wished.network, talos_version=TALOS, bootstrap=True)
+    staging = Staging(preset=preset, network=wished.network, talos_version=TALOS, flux=flux)
     stage_cluster(world, staging)
     lab = LabThread(world, scratch, now, port=0, talos=TalosPorts())
     served = lab.start()

@@ -27,6 +27,10 @@ _EARLIER = 900.0
 _PATIENCE = 60.0
 _CODE = "# exit code: "
 _MOVES = (
+    (
+        re.compile(r"(?<=/)(cilium(?:-envoy|-operator)?)(?:-[a-z0-9]{8,10})?-[a-z0-9]{5}\b"),
+        r"\1-RANDOM",
+    ),
     (re.compile(r"(?!0\.0\.0\.0|127\.0\.0\.)\b\d+\.\d+\.\d+\.\d+"), "ADDRESS"),
     (re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ][\d:.]+(Z| \+0000 UTC)?"), "MOMENT"),
     (re.compile(r"[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d"), "MOMENT"),

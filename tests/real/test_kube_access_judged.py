@@ -110,8 +110,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("describe", "clusterrole", "system:kube-scheduler"),
     ("delete", "role", "a", "-n", "pen", *JANE),
 )
-OF_TALOS = ("system:coredns", "system-bootstrap")
-"""What Talos puts into its clusters beside what the server does."""
+OF_TALOS = ("system:coredns", "system-bootstrap", "cilium")
+"""What Talos and the network put into clusters beside what the server does."""
 MOVES = (
     (re.compile(r"https://[\d.:]+"), "SERVER"),
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UID"),

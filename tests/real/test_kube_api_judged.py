@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import socket
+import ssl
 import subprocess
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -12,11 +14,14 @@ from datetime import timedelta
 import pytest
 
 from stockman.adapters.system import SystemClock
+from stockman.lab.http.go_style import go_house
 from stockman.lab.kube.api.negotiating import PROTOBUF
 from stockman.lab.kube.protobuf.reading import read_protobuf
 from stockman.lab.kube.schema.resource import Resource
 from stockman.lab.kube.schema.rewriting import rewritten
 from stockman.lab.kube.schema.types import Types
+from tests.lab.http.no_requests import NO_REQUESTS
+from tests.lab.http.serving import encrypted, rest, running
 from tests.real.kube_api.conversations import CONVERSATIONS, begin
 from tests.real.kube_api.talking import LabApi, RealApi, Step, compare, lab_api
 from tests.real.kube_api.watches import WATCHES, Watching, seen_by_lab, seen_by_real
@@ -43,7 +48,9 @@ def real(server: ApiServer) -> Iterator[RealApi]:
 
 
 def placed(step: Step, space: str) -> Step:
-    body = json.loads(json.dumps(step.body).replace(SPACE, space))
+    body = step.body
+    if not isinstance(body, bytes):
+        body = json.loads(json.dumps(body).replace(SPACE, space))
     return dataclasses.replace(step, path=step.path.replace(SPACE, space), body=body)
 
 
@@ -65,7 +72,7 @@ def test_all_answers_are_the_same(topic: Callable[[], Iterator[Step]], real: Rea
             continue
         differences = compare(asked, real, lab)
         if differences:
-            found[f"{number} {step.method} {step.path} {json.dumps(step.body)[:200]}"] = differences
+            found[f"{number} {step.method} {step.path} {step.sent[:200]!r}"] = differences
 
     assert found == {}
 
@@ -76,6 +83,38 @@ def test_watches_see_the_same(watching: Watching, real: RealApi) -> None:
     space = f"watch-{watching.name}"
 
     assert seen_by_lab(watching, lab, space) == seen_by_real(watching, real, space)
+
+
+@pytest.mark.parametrize("odd", NO_REQUESTS)
+def test_what_is_no_request_is_answered_the_same(odd: str, server: ApiServer) -> None:
+    house = go_house(body_bytes=1000, any_method=True)
+    with running(house=house, context=encrypted()) as lab:
+        ours, theirs = (heard(port, NO_REQUESTS[odd]) for port in (lab.port, server.port))
+
+    assert ours == theirs
+
+
+def heard(port: int, sent: bytes) -> bytes:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=30) as plain,
+        context.wrap_socket(plain) as line,
+    ):
+        line.sendall(sent)
+        return rest(line)
+
+
+def test_somebody_who_does_not_encrypt_is_told_the_same(server: ApiServer) -> None:
+    found = []
+    with running(house=go_house(body_bytes=1000), context=encrypted()) as lab:
+        for port in (lab.port, server.port):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
+                line.sendall(b"GET / HTTP/1.1\r\nHost: lab\r\n\r\n")
+                found.append(rest(line))
+
+    assert found[0] == found[1]
 
 
 ELSEWISE = {"apiservices", "componentstatuses", "customresourcedefinitions", "statefulsets"}

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +14,7 @@ from stockman.lab.pve.schema.schema import PROFILES
 from stockman.lab.testing.thread import ProxmoxLab
 from tests.lab.worlds import NAME
 from tests.real.served import served
+from tests.real.storage_driver import storage_driver
 from tools.pytest_plugin import RealTool
 
 MACHINE = 100
@@ -27,7 +25,10 @@ GIB = 1 << 30
 def test_a_volume_lives_and_dies(tmp_path: Path, real_tool: RealTool, profile: str) -> None:
     with served(tmp_path, profile) as lab:
         lab.run(lambda: _running_machine(lab))
-        with _driver(lab, tmp_path, real_tool("proxmox-csi-controller")) as socket:
+        kubeconfig = tmp_path / "kube.yaml"
+        kubeconfig.write_text(yaml.safe_dump(_NO_KUBERNETES))
+        program = real_tool("proxmox-csi-controller")
+        with storage_driver(lab, NAME, tmp_path, program, kubeconfig) as socket:
             found = subprocess.run(
                 [
                     *(str(real_tool("check-csi")), f"unix://{socket}", NAME, "pve1"),
@@ -61,35 +62,6 @@ def _running_machine(lab: ProxmoxLab) -> None:
         start=1,
     )
     assert door.done(upid) == "OK"
-
-
-@contextmanager
-def _driver(lab: ProxmoxLab, folder: Path, program: Path) -> Iterator[Path]:
-    """The driver itself, with a Kubernetes that nobody answers for."""
-    cluster = {
-        "url": f"{lab.endpoint}/api2/json",
-        "insecure": True,
-        "token_id": lab.token_id,
-        "token_secret": lab.token_secret,
-        "region": NAME,
-    }
-    config, kubeconfig, socket = folder / "cloud.yaml", folder / "kube.yaml", folder / "csi.sock"
-    config.write_text(yaml.safe_dump({"clusters": [cluster]}))
-    kubeconfig.write_text(yaml.safe_dump(_NO_KUBERNETES))
-    driver = subprocess.Popen(
-        [
-            *(str(program), "-cloud-config", str(config), "-kubeconfig", str(kubeconfig)),
-            *("-csi-address", f"unix://{socket}"),
-        ],
-        env={"PATH": os.environ["PATH"]},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield socket
-    finally:
-        driver.terminate()
-        driver.wait(30)
 
 
 _NO_KUBERNETES = {

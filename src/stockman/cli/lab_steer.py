@@ -16,7 +16,8 @@ from stockman.cli.tables import table
 _POINTS = (
     "request", "task", "allocate", "download", "boot", "shutdown", "agent", "resources",
     "authenticate", "host", "quorum", "ssh", "registry", "factory", "talos-call", "talos-step",
-    "network", "lease", "etcd", "clock", "objects", "kubernetes",
+    "network", "lease", "etcd", "clock", "objects", "kubernetes", "pod", "node",
+    "ceph",
 )  # fmt: skip
 _EFFECTS = (
     "fail", "do-then-fail", "claim", "delay", "hang", "cut", "do-then-cut", "lie", "corrupt",

@@ -62,7 +62,7 @@ def test_a_saved_timeline_goes_on() -> None:
     other.timeline = Timeline(diary.timeline.state, other.happen)
     other.timeline.run_all()
     assert [name for _, name in other.entries] == ["sooner", "later"]
-    assert other.timeline.state.events == []
+    assert other.timeline.state.events == {}
 
 
 def test_a_world_that_never_rests_is_an_error() -> None:
@@ -76,3 +76,35 @@ def test_a_world_that_never_rests_is_an_error() -> None:
     timeline.after(0, "again", {})
     with pytest.raises(RuntimeError, match="never comes to rest"):
         timeline.run_all()
+
+
+def test_nobody_hurries_for_what_is_patient() -> None:
+    diary = Diary()
+    diary.timeline.after(3600, "every hour", {}, patient=True)
+    diary.timeline.after(5, "boot", {})
+
+    diary.timeline.run_all()
+
+    assert [name for _, name in diary.entries] == ["boot"]
+    assert diary.timeline.next_at is None
+    assert diary.timeline.soonest_at == 3700.0
+
+
+def test_what_is_patient_happens_when_its_moment_comes() -> None:
+    diary = Diary()
+    diary.timeline.after(2, "deadline", {}, patient=True)
+    diary.timeline.after(5, "boot", {})
+
+    diary.timeline.run_all()
+
+    assert [name for _, name in diary.entries] == ["deadline", "boot"]
+
+
+def test_a_saved_timeline_knows_what_was_patient() -> None:
+    diary = Diary()
+    diary.timeline.after(2, "deadline", {}, patient=True)
+
+    other = Timeline(diary.timeline.state, diary.happen)
+
+    assert other.next_at is None
+    assert other.soonest_at == 102.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.lab.etcd.errors import EtcdError
-from stockman.lab.etcd.keyspace import Keyspace
+from stockman.lab.etcd.keyspace import Keyspace, Lease
 from stockman.lab.etcd.leases import attached, expire, grant, renew, revoke
 
 NOW = 100.0
@@ -63,3 +63,23 @@ def test_leases_that_nobody_granted() -> None:
         grant(keyspace, 7, 10, NOW)
     with pytest.raises(EtcdError, match="too large lease TTL"):
         grant(keyspace, 8, 10**10, NOW)
+
+
+def test_leases_end_one_after_the_other_though_some_were_renewed() -> None:
+    keyspace = leased()
+    for number, ttl in ((8, 20), (9, 5)):
+        grant(keyspace, number, ttl, NOW)
+    renew(keyspace, 9, NOW + 4)
+
+    assert expire(keyspace, NOW + 8) is False
+    assert expire(keyspace, NOW + 9) is True
+    assert list(keyspace.leases) == [7, 8]
+    assert expire(keyspace, NOW + 30) is True
+    assert keyspace.leases == {}
+
+
+def test_leases_of_a_keyspace_that_was_loaded_end_too() -> None:
+    keyspace = Keyspace(leases={3: Lease(10, NOW + 10), 4: Lease(5, NOW + 5)})
+
+    assert expire(keyspace, NOW + 5) is True
+    assert list(keyspace.leases) == [3]

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from stockman.lab.http.go_style import go_house
 from stockman.lab.http.messages import Outcome, Request, Response, Stream
 from stockman.lab.http.server import HttpServer
+from tests.lab.http.serving import Clockwork
 
 ASKED = b"GET /stream HTTP/1.1\r\nHost: lab\r\n\r\n"
 LARGE = b"x" * (1 << 20)
@@ -127,5 +128,31 @@ def test_a_server_that_stops_breaks_streams() -> None:
         await server.stop()
         assert tap.is_closed.is_set()
         writer.close()
+
+    run(work)
+
+
+def test_a_client_that_does_not_read_is_given_up() -> None:
+    async def work() -> None:
+        tap = Tap(LARGE, 1 << 20)
+
+        def handler(_: Request) -> Outcome:
+            return Stream(tap.pieces(), Response(200))
+
+        timers = Clockwork()
+        house = go_house(body_bytes=1 << 20, patience=5.0)
+        server = HttpServer(handler, lambda: 0.0, house, timers)
+        port = await server.start("127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 16)
+        writer.write(ASKED)
+        await reader.readuntil(b"\r\n\r\n")
+        while len(timers.alarms) < 2:
+            await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(int))])
+        timers.advance(5.0)
+        await tap.is_closed.wait()
+        assert tap.given < tap.times
+        assert server.connections == 0
+        writer.close()
+        await server.stop()
 
     run(work)

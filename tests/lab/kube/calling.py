@@ -42,7 +42,7 @@ class KubeAsking:
     def __init__(self, world: World | None = None) -> None:
         self.world = world or staged()
         self.machine = machine(self.world)
-        self.calls = KubeCalls(self.world.talos)
+        self.calls = KubeCalls(self.world.talos, lambda: self.world.kubernetes)
         self.certificate: bytes | None = certificate(self.machine, "admin", "system:masters")
         self.headers: dict[str, str] = {}
 

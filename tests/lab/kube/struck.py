@@ -1,14 +1,17 @@
-"""Every effect at API servers, tried once."""
+"""Every effect at API servers, kubelets and Ceph, tried once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from stockman.lab.core.faults import Effect, Fault, Point
+from tests.lab.kube import troubles
 from tests.lab.kube.calling import KubeAsking, config_map
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 SECONDS = 50.0
+LONG = 7200.0
+NEO = "talos-neo"
 
 
 def kubernetes(effect: Effect) -> list[object]:
@@ -31,6 +34,28 @@ def kubernetes(effect: Effect) -> list[object]:
     return ["cut" if said.is_cut else how, is_done, said.seconds, is_read]
 
 
+def node(effect: Effect) -> list[object]:
+    """Whether a Node is ready: at once, a minute later, and after the fault was taken back."""
+    lab = troubles.Troubled()
+    number = lab.let("node", effect.value, f"machine={NEO}", times="always")
+    seen: list[object] = []
+    for seconds in (1.0, 60.0):
+        lab.world.advance(seconds)
+        seen.append(lab.ready(NEO))
+    lab.take_back(number)
+    return [*seen, lab.ready(NEO)]
+
+
+def ceph(effect: Effect) -> list[object]:
+    """How Ceph is, before and after a machine was away, and whether that took long."""
+    lab = troubles.ceph_lab()
+    lab.let("ceph", effect.value, seconds=LONG, times="always")
+    lab.world.settle()
+    begin, before = lab.world.now, troubles.ceph(lab)["health"]
+    lab.reboot(NEO)
+    return [before, troubles.ceph(lab)["health"], lab.world.now - begin > LONG]
+
+
 _E = Effect
 SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (kubernetes, _E.FAIL, ["500", False, 0, False]),
@@ -40,5 +65,10 @@ SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (kubernetes, _E.CUT, ["cut", False, 0, False]),
     (kubernetes, _E.DO_THEN_CUT, ["cut", True, 0, True]),
     (kubernetes, _E.LIE, ["200", True, 0, False]),
+    (node, _E.FAIL, ["False", "False", "True"]),
+    (node, _E.HANG, ["True", "Unknown", "True"]),
+    (ceph, _E.FAIL, ["HEALTH_ERR", "HEALTH_ERR", False]),
+    (ceph, _E.DELAY, ["HEALTH_OK", "HEALTH_OK", True]),
+    (ceph, _E.HANG, ["HEALTH_OK", "HEALTH_WARN", False]),
 ]
 """What is seen of each: the function is named after its point."""

@@ -20,6 +20,7 @@ from stockman.lab.talos.state import Stage
 from stockman.lab.world.world import World
 from stockman.talos.schematic import ImageSchematic, canonical_text, schematic_id
 from tests.lab.factory.asking import Factory
+from tests.lab.kube.nodes.running import up
 from tests.lab.registry.asking import INSTALLER, Store
 from tests.lab.talos.asking import Asking
 from tests.lab.talos.staged import machine, staged
@@ -205,6 +206,19 @@ def _is_ipv4(address: str) -> bool:
     return "." in address
 
 
+def pod(effect: Effect) -> list[object]:
+    """What its container does and whether it is ready, soon after it began and later."""
+    cluster = up("n1")
+    cluster.hosts.by_name["n1"].faults["start" if effect is Effect.FAIL else "ready"] = effect
+    cluster.pod()
+    found: list[object] = []
+    for seconds in (15.0, 60.0):
+        cluster.advance(seconds)
+        state = cluster.found()["status"]["containerStatuses"][0]
+        found += [next(iter(state["state"])), state["ready"]]
+    return found
+
+
 _E = Effect
 _BOOTS = ["running", "Running", True]
 SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
@@ -250,5 +264,8 @@ SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (etcd, _E.FAIL, [2, 3, 3, 3]),
     (etcd, _E.HANG, [2, 2, 2, 3]),
     (clock, _E.LIE, [50]),
+    (pod, _E.FAIL, ["waiting", False, "waiting", False]),
+    (pod, _E.DELAY, ["running", False, "running", True]),
+    (pod, _E.HANG, ["running", False, "running", False]),
 ]
 """What is seen of each: functions are named after their points."""

@@ -50,11 +50,12 @@ def test_tests_of_somebody_else_use_it_and_the_cluster_is_made_once(
     pytester_with_lab.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=2)
 
 
-def test_the_example_of_the_documentation_runs(pytester_with_lab: pytest.Pytester) -> None:
+def test_examples_of_the_documentation_run(pytester_with_lab: pytest.Pytester) -> None:
     page = Path(__file__).parents[3] / "docs" / "how-to" / "test-with-the-lab.md"
-    example = page.read_text().split("```python\n")[-1].partition("```")[0]
-    pytester_with_lab.makepyfile(example)
-    pytester_with_lab.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+    blocks = [one.partition("```")[0] for one in page.read_text().split("```python\n")[1:]]
+    alone = [one for one in blocks if "requests" not in one and "subprocess" not in one]
+    pytester_with_lab.makepyfile(**{f"test_{place}": one for place, one in enumerate(alone)})
+    pytester_with_lab.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=3)
 
 
 def test_a_wrong_word_in_the_mark_is_told(pytester_with_lab: pytest.Pytester) -> None:

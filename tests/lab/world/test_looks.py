@@ -17,7 +17,7 @@ def strike(world: World, fault: Fault) -> int:
 
 
 def looks(world: World) -> list[float]:
-    return sorted(one.at for one in world.state.timeline.events if one.name == LOOK)
+    return sorted(one.at for one in world.state.timeline.events.values() if one.name == LOOK)
 
 
 def holds_address(world: World) -> bool:

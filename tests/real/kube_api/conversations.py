@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from tests.real.kube_api.bodies import CORE, made
 from tests.real.kube_api.talking import Step
-from tests.real.kube_api.topics.applying import applying
+from tests.real.kube_api.topics.applying import applying, applying_bytes
 from tests.real.kube_api.topics.basics import basics
+from tests.real.kube_api.topics.broken_bodies import broken_bodies
+from tests.real.kube_api.topics.broken_definitions import broken_definitions
+from tests.real.kube_api.topics.broken_questions import broken_questions
 from tests.real.kube_api.topics.custom import custom
 from tests.real.kube_api.topics.every_kind import every_kind
 from tests.real.kube_api.topics.others import others
@@ -15,6 +18,7 @@ from tests.real.kube_api.topics.patching import patching
 from tests.real.kube_api.topics.pods import pods
 from tests.real.kube_api.topics.refusals import refusals
 from tests.real.kube_api.topics.services import services
+from tests.real.kube_api.topics.signing import signing
 from tests.real.kube_api.topics.workloads import workloads
 
 
@@ -27,6 +31,7 @@ CONVERSATIONS = (
     basics,
     patching,
     applying,
+    applying_bytes,
     workloads,
     pods,
     services,
@@ -34,4 +39,8 @@ CONVERSATIONS = (
     custom,
     every_kind,
     refusals,
+    signing,
+    broken_bodies,
+    broken_questions,
+    broken_definitions,
 )

@@ -111,13 +111,13 @@ def api_server(place: Path, real_tool: RealTool, *, accounts: bool = False) -> I
     text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     (place / "sa.key").write_bytes(text)
     (place / "tokens.csv").write_text(f'{TOKEN},admin,admin,"system:masters"\n')
-    port = _free_port()
+    port = free_port()
     config = place / "kubeconfig"
     config.write_text(_kubeconfig(port))
     with ExitStack() as stack:
         etcd = stack.enter_context(etcd_server(place, real_tool))
         stack.enter_context(
-            _running(
+            running(
                 place / "apiserver.log",
                 real_tool("kube-apiserver"),
                 f"--etcd-servers={etcd}",
@@ -144,8 +144,8 @@ def api_server(place: Path, real_tool: RealTool, *, accounts: bool = False) -> I
 @contextmanager
 def etcd_server(place: Path, real_tool: RealTool) -> Iterator[str]:
     """An etcd while it runs, by its address; it goes on with the data that it finds."""
-    clients, peers = (f"http://127.0.0.1:{_free_port()}" for _ in range(2))
-    with _running(
+    clients, peers = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+    with running(
         place / "etcd.log",
         *(real_tool("etcd"), "--data-dir", place / "etcd", "--unsafe-no-fsync"),
         *("--listen-client-urls", clients, "--advertise-client-urls", clients),
@@ -155,7 +155,7 @@ def etcd_server(place: Path, real_tool: RealTool) -> Iterator[str]:
 
 
 @contextmanager
-def _running(log: Path, *command: str | Path) -> Iterator[None]:
+def running(log: Path, *command: str | Path) -> Iterator[None]:
     with log.open("w") as output_file:
         process = subprocess.Popen(command, stdout=output_file, stderr=subprocess.STDOUT)
         try:
@@ -165,7 +165,7 @@ def _running(log: Path, *command: str | Path) -> Iterator[None]:
             process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

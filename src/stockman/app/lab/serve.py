@@ -32,6 +32,8 @@ from stockman.ports.clock import Clock
 from stockman.ports.entropy import Entropy
 
 _TOKEN_BYTES = 24
+_STAGING = 1800.0
+"""Seconds that a cluster gets to come up in, so that its clock shows the time of day then."""
 _IMAGES_PORT = 8080
 HOSTS = "hosts"
 CLUSTER = "cluster"
@@ -217,13 +219,15 @@ def _new_world(wish: LabWish, doors: Doors, told: Told | None) -> World:
     from stockman.lab.world.preset import Wish, preset_world
 
     now = doors.clock.now()
+    moment = float(int(now.timestamp()))
+    begin = moment - _STAGING if wish.stage == CLUSTER else moment
     world = preset_world(
         Wish(
             preset=wish.preset,
             network=wish.network,
             profile=wish.profile,
             seed=wish.seed,
-            now=float(int(now.timestamp())),
+            now=begin,
         )
     )
     if wish.stage == CLUSTER:
@@ -234,9 +238,11 @@ def _new_world(wish: LabWish, doors: Doors, told: Told | None) -> World:
             network=wish.network,
             talos_version=wish.talos_version,
             real_now=now,
+            flux=True,
             told=told,
         )
         stage_cluster(world, wanted)
+        world.advance(max(moment - world.now, 0.0))
     return world
 
 

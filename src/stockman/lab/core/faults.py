@@ -59,9 +59,13 @@ class Fault:
         """Whether its time has come."""
         return self.since is None or now >= self.since
 
+    def fits_time(self, now: float) -> bool:
+        """Whether its time has come, and is not over."""
+        return self.has_begun(now) and not self.is_over(now)
+
     def fits(self, now: float, facts: Mapping[str, object]) -> bool:
         """Whether an occasion is one of those that are meant."""
-        if not self.has_begun(now) or self.is_over(now):
+        if not self.fits_time(now):
             return False
         return all(
             name in facts and fnmatchcase(str(facts[name]), pattern)

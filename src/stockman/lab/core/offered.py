@@ -33,6 +33,9 @@ OFFERED: dict[Point, frozenset[Effect]] = {
     Point.ETCD: frozenset({Effect.FAIL, Effect.HANG}),
     Point.CLOCK: frozenset({Effect.LIE}),
     Point.KUBERNETES: _FAILS | {Effect.CUT, Effect.DO_THEN_CUT, Effect.LIE},
+    Point.POD: frozenset({Effect.FAIL, Effect.DELAY, Effect.HANG}),
+    Point.NODE: frozenset({Effect.FAIL, Effect.HANG}),
+    Point.CEPH: frozenset({Effect.FAIL, Effect.DELAY, Effect.HANG}),
 }
 """Effects by the point that knows what to do with them."""
 
@@ -62,10 +65,23 @@ FACTS: dict[Point, tuple[str, ...]] = {
         *_MACHINE,
         *("method", "path", "resource", "namespace", "object", "verb", "user"),
     ),
+    Point.POD: (*_MACHINE, "namespace", "pod", "image", "action"),
+    Point.NODE: _MACHINE,
+    Point.CEPH: ("namespace", "object"),
 }
 """What is known at a point, and can be asked for."""
 
-_STATES = frozenset({Point.RESOURCES, Point.HOST, Point.QUORUM, Point.NETWORK, Point.CLOCK})
+_STATES = frozenset(
+    {
+        Point.RESOURCES,
+        Point.HOST,
+        Point.QUORUM,
+        Point.NETWORK,
+        Point.CLOCK,
+        Point.NODE,
+        Point.CEPH,
+    }
+)
 """Points that are no occasions: nothing can be counted there."""
 
 

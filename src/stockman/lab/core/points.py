@@ -81,6 +81,7 @@ class Point(Enum):
     """A call of a Talos machine's API: cluster, machine, vmid, address, service, method, role.
 
     `status` is a gRPC code (0: 14, unavailable); `lie` answers reads as on the first such occasion.
+    `corrupt` changes a byte of each piece; with the message `truncated` half of a stream is gone.
     """
     TALOS_STEP = "talos-step"
     """A step of a Talos machine: cluster, vmid, name, machine, version, step, sequence.
@@ -112,6 +113,25 @@ class Point(Enum):
     """A request to an API server: machine, method, path, resource (`deployments.apps`), namespace,
     object, verb, user.
 
-    `fail` answers 500 or its status; of a watch, `cut` breaks the stream, `seconds` after it began;
-    `lie` answers reads with what was there on the first such occasion.
+    `fail` answers 500 or its status: 429 as a server that has too much to do, with `seconds` to
+    wait, 410 as one that has forgotten. Of a watch, `cut` breaks the stream, `seconds` after it
+    began; `lie` answers reads with what was there on the first such occasion.
+    """
+    POD = "pod"
+    """A pod on its machine: cluster, vmid, machine, namespace, pod, image, action.
+
+    Actions are `pull`, `start`, `ready`, `run`, `stop`. `fail` lets an image not come, a container
+    crash or a job fail; `hang` never ends: a pod that is never ready, or stays `Terminating`.
+    """
+    NODE = "node"
+    """The kubelet of a machine: cluster, vmid, machine.
+
+    While it lasts, `fail` lets it say that it is not ready, with `seconds` for so long and then for
+    as long not, by turns; `hang` lets it fall silent, so that its Node is lost after a while.
+    """
+    CEPH = "ceph"
+    """The health of a CephCluster: namespace, object.
+
+    `fail` is `HEALTH_ERR` while it lasts. After disks were away, `delay` lets it take so much
+    longer until all is well again, and `hang` keeps it from that while it lasts.
     """

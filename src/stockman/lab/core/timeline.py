@@ -18,7 +18,7 @@ Happening: TypeAlias = Callable[[str, Arguments], None]
 _MOST_AT_ONCE = 200_000
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True)
 class Event:
     """Something that is going to happen."""
 
@@ -27,6 +27,8 @@ class Event:
     """Of two at the same moment, the one that was planned first comes first."""
     name: str
     arguments: Arguments = field(default_factory=dict)
+    patient: bool = False
+    """Whether it waits for its moment: a world that hurries does not hurry for it."""
 
 
 @state
@@ -35,7 +37,8 @@ class TimelineState:
 
     now: float
     planned: int = 0
-    events: list[Event] = field(default_factory=list)
+    events: dict[int, Event] = field(default_factory=dict)
+    """By number."""
 
 
 class Timeline:
@@ -44,8 +47,10 @@ class Timeline:
     def __init__(self, state: TimelineState, happen: Happening) -> None:
         self.state = state
         self._happen = happen
-        self._heap = [(one.at, one.number, one) for one in state.events]
+        self._heap = [(one.at, one.number) for one in state.events.values()]
+        self._hasty = [(one.at, one.number) for one in state.events.values() if not one.patient]
         heapq.heapify(self._heap)
+        heapq.heapify(self._hasty)
 
     @property
     def now(self) -> float:
@@ -54,19 +59,36 @@ class Timeline:
 
     @property
     def next_at(self) -> float | None:
-        """When the next thing happens; None: nothing is planned."""
+        """When the next thing happens that a world hurries for; None: it is at rest."""
+        while self._hasty and self._hasty[0][1] not in self.state.events:
+            heapq.heappop(self._hasty)
+        return self._hasty[0][0] if self._hasty else None
+
+    @property
+    def soonest_at(self) -> float | None:
+        """When the next thing happens of all that is planned; None: nothing is."""
         return self._heap[0][0] if self._heap else None
 
-    def after(self, seconds: float, name: str, arguments: Mapping[str, object]) -> None:
+    def after(
+        self, seconds: float, name: str, arguments: Mapping[str, object], *, patient: bool = False
+    ) -> None:
         """Plan something; at once means before time goes on, not before this call returns."""
-        self.at(self.now + max(seconds, 0.0), name, arguments)
+        self.at(self.now + max(seconds, 0.0), name, arguments, patient=patient)
 
-    def at(self, moment: float, name: str, arguments: Mapping[str, object]) -> None:
-        """Plan something for a moment; one that has passed is now."""
+    def at(
+        self, moment: float, name: str, arguments: Mapping[str, object], *, patient: bool = False
+    ) -> None:
+        """Plan something for a moment; one that has passed is now.
+
+        What is patient happens when its moment comes, but nobody hurries for it: deadlines that
+        may never matter, what is done every hour.
+        """
         self.state.planned += 1
-        event = Event(max(moment, self.now), self.state.planned, name, dict(arguments))
-        self.state.events.append(event)
-        heapq.heappush(self._heap, (event.at, event.number, event))
+        event = Event(max(moment, self.now), self.state.planned, name, dict(arguments), patient)
+        self.state.events[event.number] = event
+        heapq.heappush(self._heap, (event.at, event.number))
+        if not patient:
+            heapq.heappush(self._hasty, (event.at, event.number))
 
     def run_until(self, moment: float) -> None:
         """Let everything happen that is planned up to a moment, and be there then."""
@@ -75,15 +97,15 @@ class Timeline:
         self.state.now = max(self.now, moment)
 
     def run_all(self) -> None:
-        """Let everything happen that is planned, and what that plans in turn."""
+        """Let everything happen that is not patient, and what that plans in turn."""
         for _ in range(_MOST_AT_ONCE):
-            if not self._heap:
+            if self.next_at is None:
                 return
             self._step()
         raise RuntimeError("the world never comes to rest")
 
     def _step(self) -> None:
-        at, _, event = heapq.heappop(self._heap)
-        self.state.events.remove(event)
+        at, number = heapq.heappop(self._heap)
+        event = self.state.events.pop(number)
         self.state.now = max(self.now, at)
         self._happen(event.name, event.arguments)

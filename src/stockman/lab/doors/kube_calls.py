@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.doors.kube_clusters import KubeClusters, NoCluster
+from stockman.lab.doors.kube_troubles import troubled
 from stockman.lab.kube.access.attributes import Attributes
 from stockman.lab.kube.access.front import refusal
 from stockman.lab.kube.api.messages import Request, Response
@@ -14,22 +16,11 @@ from stockman.lab.kube.failures import Failure
 from stockman.lab.talos import etcd_member
 
 if TYPE_CHECKING:
+    from stockman.lab.kube.clusters.clusters import Kubernetes
     from stockman.lab.talos.land import Land
     from stockman.lab.talos.machine import Machine
 
 _READS = frozenset({"get", "list"})
-_REASONS = {
-    400: "BadRequest",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "NotFound",
-    409: "Conflict",
-    410: "Expired",
-    429: "TooManyRequests",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-    504: "Timeout",
-}
 _UNTIL_GIVEN_UP = 60.0
 """Seconds after which a server gives up on a request that its etcd does not answer."""
 _GIVEN_UP = 504
@@ -52,9 +43,9 @@ class Answer:
 class KubeCalls:
     """Answers requests at machines."""
 
-    def __init__(self, land: Land) -> None:
+    def __init__(self, land: Land, kubernetes: Callable[[], Kubernetes]) -> None:
         self._land = land
-        self.clusters = KubeClusters(land)
+        self.clusters = KubeClusters(land, kubernetes)
 
     def answer(
         self, machine: Machine, request: Request, certificate: bytes | None = None
@@ -71,6 +62,7 @@ class KubeCalls:
         return self._struck(machine, request, asked, fault)
 
     def _done(self, machine: Machine, request: Request, asked: Attributes) -> Answer:
+        self.clusters.cluster(machine).freshen(request)
         response = self.clusters.front(machine).answer(request, asked)
         if response.stream is not None or etcd_member.has_quorum(machine):
             return Answer(response)
@@ -83,10 +75,10 @@ class KubeCalls:
     ) -> Answer:
         match fault.effect:
             case Effect.FAIL:
-                return Answer(_refused(request, fault))
+                return Answer(troubled(request, asked, fault))
             case Effect.DO_THEN_FAIL:
                 self._done(machine, request, asked)
-                return Answer(_refused(request, fault))
+                return Answer(troubled(request, asked, fault))
             case Effect.HANG:
                 return Answer()
             case Effect.DO_THEN_CUT:
@@ -116,16 +108,6 @@ def _facts(machine: Machine, request: Request, asked: Attributes) -> dict[str, o
         "verb": asked.verb,
         "user": request.user.name,
     }
-
-
-def _refused(request: Request, fault: Fault) -> Response:
-    status = fault.status or 500
-    text = fault.message or "etcdserver: request timed out"
-    reason = "" if not fault.status and not fault.message else _REASONS.get(status, "")
-    made = refusal(request, Failure(status, reason, text))
-    if fault.seconds:
-        made.headers["Retry-After"] = str(int(fault.seconds))
-    return made
 
 
 __all__ = ["Answer", "KubeCalls", "NoCluster"]

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from stockman.lab.doors.pace import Pace
     from stockman.lab.doors.talos_face import Placing
     from stockman.lab.kube.api.messages import Request as Asked
-    from stockman.lab.talos.land import Land
     from stockman.lab.talos.machine import Machine
+    from stockman.lab.world.world import World
 
 KUBE_PORT = 6443
-_BODY_BYTES = 16 << 20
+_BODY_BYTES = 4 << 20
+"""Somewhat more than the server takes: it says so itself, and says more than that."""
+_PATIENCE = 5.0
+"""Seconds of real time after which somebody who watches and does not read is given up."""
 _LOOK_EVERY = 1.0
 """Seconds of real time after which those who watch look at the clock."""
 _FAREWELL = 0.05
@@ -68,13 +71,14 @@ class KubeFace:
 
     def __init__(
         self,
-        land: Land,
+        world: World,
         pace: Pace,
         scratch: Path,
         placing: Placing,
         seen: Callable[[str], None] | None = None,
     ) -> None:
-        self._land = land
+        self._world = world
+        self._land = world.talos
         self._pace = pace
         self._scratch = scratch
         self._placing = placing
@@ -97,7 +101,7 @@ class KubeFace:
         if self._calls is None:
             from stockman.lab.doors.kube_calls import KubeCalls
 
-            self._calls = KubeCalls(self._land)
+            self._calls = KubeCalls(self._land, lambda: self._world.kubernetes)
         return self._calls
 
     def happened(self) -> None:
@@ -149,7 +153,13 @@ class KubeFace:
         place = self._placing(machine, address, KUBE_PORT)
         if place is None:
             return
-        house = go_house(body_bytes=_BODY_BYTES, asks_for_certificates=True)
+        house = go_house(
+            body_bytes=_BODY_BYTES,
+            asks_for_certificates=True,
+            any_method=True,
+            oversized=_oversized,
+            patience=_PATIENCE,
+        )
         server = HttpServer(
             lambda request: self._answered(machine, request), lambda: self._land.now, house
         )
@@ -251,20 +261,29 @@ class KubeFace:
             self._seen(line)
 
 
+def _oversized() -> Response:
+    """What is said of a body that is not even read to its end."""
+    from stockman.lab.kube.api import answers
+    from stockman.lab.kube.api.decoding import too_large
+    from stockman.lab.kube.api.negotiating import Wanted
+
+    made = answers.refused(too_large(), Wanted())
+    return Response(made.status, headers=made.headers, body=made.body, close=True)
+
+
 async def _next(pieces: AsyncIterator[bytes]) -> bytes:
     """The next piece; empty: there is none."""
     return await anext(pieces, b"")
 
 
 def _asked(request: Request, path: str, query: str) -> Asked:
-    from urllib.parse import parse_qs
-
     from stockman.lab.kube.api.messages import Request as Made
+    from stockman.lab.kube.api.messages import read_query
 
     return Made(
         request.method,
         path,
-        parse_qs(query, keep_blank_values=True),
+        read_query(query),
         request.headers,
         request.body,
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from datetime import UTC, datetime
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from stockman.kubernetes.api import ApiKubernetes
 from stockman.kubernetes.refusals import refusal
 from stockman.kubernetes.wire import Reply, Request
 from stockman.lab.kube.api.messages import Request as LabRequest
-from stockman.lab.kube.api.messages import Response, User
+from stockman.lab.kube.api.messages import Response, User, read_query
 from stockman.lab.kube.api.server import Api
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
@@ -46,7 +46,7 @@ class ApiWire:
         asked = LabRequest(
             method=request.method,
             path=unquote(parts.path),
-            query=parse_qs(parts.query, keep_blank_values=True),
+            query=read_query(parts.query),
             headers=headers,
             body=request.body,
             user=self._user,

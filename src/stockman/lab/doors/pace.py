@@ -8,6 +8,8 @@ from collections.abc import Callable
 from stockman.lab.world.world import World
 
 _MOST_AT_ONCE = 200_000
+_LONGEST_SLEEP = 3600.0
+"""Seconds after which the clock is looked at, however far the next thing is."""
 
 
 class Pace:
@@ -48,7 +50,7 @@ class Pace:
     def catch_up(self) -> None:
         """Bring the world up to this moment; called before anybody looks at it."""
         passed = (self._loop.time() - self._outside) * (self._speed or 1.0)
-        moment, upcoming = self._inside + passed, self._world.timeline.next_at
+        moment, upcoming = self._inside + passed, self._world.timeline.soonest_at
         self._world.timeline.run_until(moment)
         if upcoming is not None and upcoming <= moment:
             self._tell()
@@ -75,23 +77,19 @@ class Pace:
 
     def go_on(self) -> None:
         """See to it that what is planned happens; called after anything was planned."""
-        upcoming = self._world.timeline.next_at
         if self._timer is not None:
-            if self._speed is None and upcoming is not None:
-                return
             self._timer.cancel()
             self._timer = None
-        if upcoming is None:
-            return
-        if self._speed is None:
+        timeline = self._world.timeline
+        if self._speed is None and timeline.next_at is not None:
             held = self._held_until - self._loop.time()
             if held > 0:
                 self._timer = self._loop.call_later(held, self._happen)
             else:
                 self._timer = self._loop.call_soon(self._happen)
-        else:
-            ahead = max(upcoming - self._world.now, 0.0) / self._speed
-            self._timer = self._loop.call_later(ahead, self._happen)
+        elif timeline.soonest_at is not None:
+            ahead = max(timeline.soonest_at - self._world.now, 0.0) / (self._speed or 1.0)
+            self._timer = self._loop.call_later(min(ahead, _LONGEST_SLEEP), self._happen)
 
     async def wait(self, seconds: float) -> None:
         """Let so many seconds pass inside."""
@@ -119,7 +117,7 @@ class Pace:
 
     def _happen(self) -> None:
         self._timer = None
-        if self._speed is None:
+        if self._speed is None and self._world.timeline.next_at is not None:
             self._settle()
             self._count_from_here()
             self._tell()
@@ -131,13 +129,13 @@ class Pace:
         """Let everything happen, up to where somebody outside has to see how things are."""
         timeline = self._world.timeline
         for _ in range(_MOST_AT_ONCE):
+            pause = self._world.talos.taken_pause()
             if timeline.next_at is None:
                 return
-            timeline.run_until(timeline.next_at)
-            pause = self._world.talos.taken_pause()
             if pause:
                 self.hold(pause)
                 return
+            timeline.run_until(timeline.next_at)
         raise RuntimeError("the world never comes to rest")
 
     def _tell(self) -> None:

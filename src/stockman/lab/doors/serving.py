@@ -207,7 +207,7 @@ class Serving:
         from stockman.lab.doors.talos_places import TalosPlaces
 
         places = TalosPlaces(self._manner.kube_port, KUBE_PORT)
-        self.kube = KubeFace(self.world.talos, self.pace, self._scratch, places.of, self._seen)
+        self.kube = KubeFace(self.world, self.pace, self._scratch, places.of, self._seen)
         self.kube.reconcile()
 
     def _tell_machines(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TypeAlias
 
 from stockman.lab.etcd import leases
 from stockman.lab.etcd.cluster import EtcdCluster
@@ -17,13 +18,26 @@ _OVERHEAD = 512
 """Bytes that etcd reckons with for every put beside key and value."""
 
 
-class EtcdClient:
-    """A connection at one moment: who is alive now, and what time it is."""
+Alive: TypeAlias = Collection[str] | Callable[[], Collection[str]]
 
-    def __init__(self, cluster: EtcdCluster, alive: Collection[str], now: float) -> None:
+
+class EtcdClient:
+    """A connection at one moment: who is alive now, and what time it is.
+
+    Who is alive may be a function, which is asked once, and not before it matters.
+    """
+
+    def __init__(self, cluster: EtcdCluster, alive: Alive, now: float) -> None:
         self.cluster = cluster
-        self.alive = alive
+        self._alive = alive
         self.now = now
+
+    @property
+    def alive(self) -> Collection[str]:
+        """Ids of members whose etcd runs and is reached."""
+        if callable(self._alive):
+            self._alive = self._alive()
+        return self._alive
 
     def range(
         self, key: bytes, range_end: bytes = b"", *, limit: int = 0, revision: int = 0

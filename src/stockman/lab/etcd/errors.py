@@ -39,6 +39,7 @@ class Reason(Enum):
     CORRUPT = (_DATA_LOSS, "etcdserver: corrupt cluster")
     COMPACTED = (_OUT_OF_RANGE, "etcdserver: mvcc: required revision has been compacted")
     FUTURE_REVISION = (_OUT_OF_RANGE, "etcdserver: mvcc: required revision is a future revision")
+    TOO_LARGE = (_INVALID, "etcdserver: request is too large")
     EMPTY_KEY = (_INVALID, "etcdserver: key is not provided")
     DUPLICATE_KEY = (_INVALID, "etcdserver: duplicate key given in txn request")
     LEASE_NOT_FOUND = (_NOT_FOUND, "etcdserver: requested lease not found")

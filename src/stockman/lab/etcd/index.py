@@ -37,6 +37,8 @@ class Index:
         self.keys: list[bytes] = []
         self.versions: dict[bytes, list[Version]] = {}
         self.leased: dict[int, set[bytes]] = {}
+        self.touched: dict[bytes, int] = {}
+        """By the second part of keys, such as `pods` of `/registry/pods/...`: the last change."""
         self.size = 0
         """Bytes of all records."""
         for revision, value in zip(revisions, values, strict=True):
@@ -59,6 +61,7 @@ class Index:
         if version.lease:
             self.leased.setdefault(version.lease, set()).add(key)
         older.append(version)
+        self.touched[family(key)] = version.main
         self.size += entry_size(version)
 
     def newest(self, key: bytes) -> Version | None:
@@ -94,6 +97,13 @@ class Index:
             found = self.at(one, revision)
             if found is not None:
                 yield found
+
+
+def family(key: bytes) -> bytes:
+    """The second part of a key, which those of many objects of a kind have in common."""
+    begin = key.find(b"/", 1) + 1
+    end = key.find(b"/", begin)
+    return key[begin:end] if end > 0 else key[begin:]
 
 
 def within(key: bytes, begin: bytes, range_end: bytes) -> bool:

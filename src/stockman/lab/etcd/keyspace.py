@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from heapq import heapify
 
 from stockman.etcd.records import KeyValue, Revision
 from stockman.lab.etcd.errors import EtcdError, Reason
@@ -49,6 +50,17 @@ class Keyspace:
     _index: Index | None = field(
         default=None, init=False, repr=False, compare=False, metadata={"saved": False}
     )
+    _lease_ends: list[tuple[float, int]] | None = field(
+        default=None, init=False, repr=False, compare=False, metadata={"saved": False}
+    )
+
+    @property
+    def lease_ends(self) -> list[tuple[float, int]]:
+        """A heap of moments and leases: none ends before its moment, which may be an old one."""
+        if self._lease_ends is None:
+            self._lease_ends = [(one.expires_at, key) for key, one in self.leases.items()]
+            heapify(self._lease_ends)
+        return self._lease_ends
 
     @property
     def index(self) -> Index:
@@ -64,8 +76,10 @@ class Keyspace:
 
     def replace(self, revisions: list[bytes], values: list[bytes]) -> None:
         """Take other records."""
+        touched = self.index.touched
         self.revisions, self.values = revisions, values
-        self._index = None
+        self._index = Index(revisions, values)
+        self._index.touched = {**self._index.touched, **touched}
 
     def get(self, key: bytes) -> KeyValue | None:
         """A key as it is now."""

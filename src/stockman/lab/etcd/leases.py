@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 from stockman.lab.etcd.errors import EtcdError, Reason
 from stockman.lab.etcd.keyspace import Change, Keyspace, Lease
 
@@ -14,7 +16,9 @@ def grant(keyspace: Keyspace, lease: int, ttl: int, now: float) -> Lease:
         raise EtcdError(Reason.LEASE_TOO_LONG)
     if lease in keyspace.leases:
         raise EtcdError(Reason.LEASE_EXISTS)
+    ends = keyspace.lease_ends
     made = keyspace.leases[lease] = Lease(ttl=ttl, expires_at=now + ttl)
+    heappush(ends, (made.expires_at, lease))
     return made
 
 
@@ -43,10 +47,19 @@ def attached(keyspace: Keyspace, lease: int) -> list[bytes]:
 
 def expire(keyspace: Keyspace, now: float) -> bool:
     """End every lease whose time is over, the oldest first; returns whether there was one."""
-    over = [(one.expires_at, key) for key, one in keyspace.leases.items() if one.expires_at <= now]
-    for _, lease in sorted(over):
+    ends = keyspace.lease_ends
+    is_over = False
+    while ends and ends[0][0] <= now:
+        lease = heappop(ends)[1]
+        found = keyspace.leases.get(lease)
+        if found is None:
+            continue
+        if found.expires_at > now:  # it was renewed
+            heappush(ends, (found.expires_at, lease))
+            continue
         revoke(keyspace, lease)
-    return bool(over)
+        is_over = True
+    return is_over
 
 
 def _found(keyspace: Keyspace, lease: int) -> Lease:

@@ -60,10 +60,26 @@ def seed(
     return keyspace.revision
 
 
-def add_node(keyspace: Keyspace, node: SeededNode, dice: Dice, now: float) -> None:
-    """Put the objects of a machine in that registers itself."""
-    lease = system_objects.lease("kube-node-lease", node.name, node.name, _created(now))
-    _put(keyspace, (_node(node, _created(now)), lease), dice, now)
+def seed_server(keyspace: Keyspace, service_cidr: str, dice: Dice, now: float) -> int:
+    """Put in what an API server itself brings; returns the last revision."""
+    _put(keyspace, _of_server(service_cidr), dice, now)
+    return keyspace.revision
+
+
+def _of_server(service_cidr: str) -> Iterator[Seed]:
+    for name in NAMESPACES:
+        yield system_objects.namespace(name)
+    yield from system_objects.priority_classes()
+    yield _api_service(service_cidr)
+
+
+def _api_service(service_cidr: str) -> Seed:
+    return system_objects.service(
+        ObjectKey("services", "kubernetes", "default"),
+        str(ip_network(service_cidr)[1]),
+        {"component": "apiserver", "provider": "kubernetes"},
+        [("https", "TCP", 443, 6443)],
+    )
 
 
 def _created(now: float) -> str:
@@ -114,14 +130,8 @@ def _objects(around: Surroundings, nodes: Sequence[SeededNode], created: str) ->
 
 
 def _services(around: Surroundings, nodes: Sequence[SeededNode]) -> Iterator[Seed]:
-    network = ip_network(around.service_cidr)
-    api, dns = str(network[1]), str(network[10])
-    yield system_objects.service(
-        ObjectKey("services", "kubernetes", "default"),
-        api,
-        {"component": "apiserver", "provider": "kubernetes"},
-        [("https", "TCP", 443, 6443)],
-    )
+    dns = str(ip_network(around.service_cidr)[10])
+    yield _api_service(around.service_cidr)
     yield system_objects.service(
         ObjectKey("services", "kube-dns", "kube-system"),
         dns,

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Protocol
 
-from stockman.lab.http import refusals
+from stockman.lab.http import go_refusals, refusals
 from stockman.lab.http.line import Line
 from stockman.lab.http.messages import Cut, Hang, Outcome, Request, Response, Stream
 from stockman.lab.http.reading import Nothing, Reader
@@ -16,7 +16,7 @@ from stockman.lab.http.writing import Manner, encoding_of, rendered
 if TYPE_CHECKING:
     import ssl
 
-    from stockman.lab.http.house import House, Timers
+    from stockman.lab.http.house import Cancellable, House, Timers
     from stockman.lab.http.messages import Handler
     from stockman.lab.http.uploading import Spool
 
@@ -76,6 +76,7 @@ class Connection(Line):
     """Reads requests, hands them to the handler, and does what it decides."""
 
     __slots__ = (
+        "_alarm",
         "_body",
         "_body_size",
         "_phase",
@@ -100,6 +101,7 @@ class Connection(Line):
         self._queue = b""
         self._spool: Spool | None = None
         self._pump: Pump | None = None
+        self._alarm: Cancellable | None = None
 
     def begin(self, *, is_crowded: bool) -> None:
         """Serve the client; in a crowd only one request of it."""
@@ -128,12 +130,27 @@ class Connection(Line):
     def pause_writing(self) -> None:
         if self._pump is not None:
             self._pump.hold()
+            patience = self._server.house.patience
+            if patience is not None and self._alarm is None:
+                self._alarm = self._server.timers.call_later(patience, self._give_up)
 
     def resume_writing(self) -> None:
+        self._be_patient()
         if self._pump is not None:
             self._pump.go_on()
 
+    def _be_patient(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _give_up(self) -> None:
+        """Break off with a client that does not read."""
+        self._phase = Phase.OVER
+        self.abort()
+
     def gone(self) -> None:
+        self._be_patient()
         if self._pump is not None:
             self._pump.stop()
         self._forget_upload()
@@ -144,6 +161,8 @@ class Connection(Line):
 
     def heard(self, data: bytes) -> None:
         phase = self._phase
+        if self._is_lost_in_go(data):
+            return
         if phase is Phase.HEAD:
             self._reader.feed_head(data)
             self._advance()
@@ -154,6 +173,17 @@ class Connection(Line):
             self._queue += data
             if len(self._queue) > _LARGEST_QUEUE:
                 self.pause()
+
+    def _is_lost_in_go(self, data: bytes) -> bool:
+        """Whether somebody speaks plainly to a server that speaks TLS, and is told so."""
+        server = self._server
+        if not server.house.is_go or server.context is None or self.is_secure:
+            return False
+        if self._phase is not Phase.OVER:
+            self._phase = Phase.OVER
+            self.say(go_refusals.PLAIN if go_refusals.speaks_plainly(data) else b"")
+            self.end(is_read=False)
+        return True
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -250,7 +280,9 @@ class Connection(Line):
         self._body.append(piece)
         self._body_size += len(piece)
         if self._body_size > self._server.house.body_bytes:
-            self._answer(refusals.refusal(413, "Request Entity Too Large"))
+            oversized = self._server.house.oversized
+            said = refusals.refusal(413, "Request Entity Too Large")
+            self._answer(said if oversized is None else oversized())
 
     def _read_upload(self, request: Request, spool: Spool, data: bytes) -> None:
         if flaw := spool.take(data):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from stockman.lab.http.house import House
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stockman.lab.http.messages import Response
     from stockman.lab.http.writing import Manner
 
@@ -15,21 +17,27 @@ _BODILESS = frozenset({204, 304})
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _HEADER_BYTES = 1 << 20
 _MANY = 1 << 30
+_SILENCE = 120.0
 
 
 def go_house(
-    *, body_bytes: int, silence: float = 120.0, asks_for_certificates: bool = False
+    *,
+    body_bytes: int,
+    asks_for_certificates: bool = False,
+    any_method: bool = False,
+    oversized: Callable[[], Response] | None = None,
+    patience: float | None = None,
 ) -> House:
     """The rules of such a server: any method, any type of body, connections that stay."""
     return House(
         server="",
         methods=_METHODS,
         with_body=_METHODS,
-        header_lines=1000,
+        header_lines=_MANY,
         header_bytes=_HEADER_BYTES,
         body_bytes=body_bytes,
         requests=_MANY,
-        silence=silence,
+        silence=_SILENCE,
         compress_above=None,
         body_types=None,
         takes_chunks=True,
@@ -37,6 +45,11 @@ def go_house(
         says_continue=True,
         render=go_rendered,
         asks_for_certificates=asks_for_certificates,
+        is_go=True,
+        any_method=any_method,
+        oversized=oversized,
+        patience=patience,
+        connections=_MANY,
     )
 
 
@@ -44,16 +57,25 @@ def go_rendered(response: Response, manner: Manner) -> bytes:
     """All bytes of an answer; one to HEAD tells the length that GET would have."""
     headers = dict(response.headers)
     has_body = response.status not in _BODILESS
+    if response.is_bare:
+        return _bare(response)
     if has_body and "Transfer-Encoding" not in headers:
         headers.setdefault("Content-Length", str(len(response.body)))
     headers.setdefault("Date", manner.date)
     if not manner.keeps_alive:
         headers["Connection"] = "close"
     reason = response.reason or words(response.status)
-    lines = [f"HTTP/1.1 {response.status} {_clean(reason)}"]
+    version = "1.0" if manner.version == "1.0" else "1.1"
+    lines = [f"HTTP/{version} {response.status} {_clean(reason)}"]
     lines += [f"{name}: {_clean(headers[name])}" for name in sorted(headers)]
     head = "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
     return head if manner.is_head or not has_body else head + response.body
+
+
+def _bare(response: Response) -> bytes:
+    told = "".join(f"{name}: {one}\r\n" for name, one in response.headers.items())
+    line = f"HTTP/1.1 {response.status} {response.reason}\r\n"
+    return f"{line}{told}Connection: close\r\n\r\n".encode("latin-1", "replace") + response.body
 
 
 def text_error(status: int, text: str) -> Response:

@@ -75,6 +75,14 @@ class House:
     """Whether handlers are told which certificates clients show."""
     render: Callable[[Response, Manner], bytes] | None = None
     """How answers are written. None: as the API proxy writes them."""
+    is_go: bool = False
+    """Whether what is no request is answered as servers written in Go do."""
+    any_method: bool = False
+    """Whether methods that nobody knows are taken, too."""
+    oversized: Callable[[], Response] | None = None
+    """The answer to a body that is too large. None: that of the API proxy."""
+    patience: float | None = None
+    """After how many seconds a client is given up that does not read what is streamed to it."""
     admit: Admission = everyone
     """Asked before a body is read, as that is when the real server looks at who asks."""
     is_upload: Callable[[Request], bool] = nowhere

@@ -6,12 +6,16 @@ from enum import Enum, auto
 
 import h11
 
-from stockman.lab.http import refusals
+from stockman.lab.http import go_refusals, refusals
 from stockman.lab.http.house import House
 from stockman.lab.http.messages import Request, Response
 
 _LARGEST_HEAD = 528 * 1024
 """What the real server keeps of one client, body included."""
+
+
+_SLOP = 4096
+"""What servers written in Go take beyond their limit."""
 
 
 class Nothing(Enum):
@@ -23,6 +27,11 @@ class Nothing(Enum):
     """The head breaks a limit: the real server falls silent."""
 
 
+def _reader_of(house: House) -> h11.Connection:
+    most = house.header_bytes + _SLOP if house.is_go else _LARGEST_HEAD
+    return h11.Connection(h11.SERVER, max_incomplete_event_size=most)
+
+
 class Reader:
     """The requests of one connection, one after another."""
 
@@ -30,7 +39,7 @@ class Reader:
 
     def __init__(self, house: House) -> None:
         self._house = house
-        self._h11 = h11.Connection(h11.SERVER, max_incomplete_event_size=_LARGEST_HEAD)
+        self._h11 = _reader_of(self._house)
         self._head: bytes | bytearray = b""
         """What came of a request whose head is not there in full."""
         self._begins_well = False
@@ -56,7 +65,7 @@ class Reader:
     def next_request(self, rest: bytes) -> None:
         """Forget a request that was read; what the client sent beyond it stays."""
         rest = self._h11.trailing_data[0] + rest
-        self._h11 = h11.Connection(h11.SERVER, max_incomplete_event_size=_LARGEST_HEAD)
+        self._h11 = _reader_of(self._house)
         self._head = b""
         self._begins_well = self._is_whole = False
         if rest:
@@ -73,7 +82,9 @@ class Reader:
             return Nothing.YET
         try:
             event = self._h11.next_event()
-        except h11.RemoteProtocolError:
+        except h11.RemoteProtocolError as why:
+            if self._house.is_go:
+                return go_refusals.unreadable(bytes(self._head), why.error_status_hint)
             return refusals.unreadable(self._head, self._house)
         if type(event) is h11.Request:
             return self._request(event, peer, secure)
@@ -86,6 +97,8 @@ class Reader:
         try:
             event = self._h11.next_event()
         except h11.RemoteProtocolError:
+            if self._house.is_go:
+                return go_refusals.bad_request()
             return refusals.refusal(400, "bad request")
         if type(event) is h11.EndOfMessage:
             self._is_whole = True
@@ -98,15 +111,18 @@ class Reader:
         if end < 0:
             return Nothing.YET
         self._begins_well = True
+        if self._house.is_go:
+            line = bytes(self._head[:end]).removesuffix(b"\r")
+            return go_refusals.first_line(line) or Nothing.YET
         return refusals.first_line(bytes(self._head[:end])) or Nothing.YET
 
-    def _request(self, event: h11.Request, peer: str, secure: bool) -> Request | Nothing:
+    def _request(self, event: h11.Request, peer: str, secure: bool) -> Request | Response | Nothing:
         headers: dict[str, str] = {}
         for raw_name, raw_value in event.headers.raw_items():
             name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
         if self._is_too_large(event, headers):
-            return Nothing.EVER
+            return go_refusals.too_large() if self._house.is_go else Nothing.EVER
         # h11 would only confirm it, and takes its time.
         self._is_whole = (
             headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers

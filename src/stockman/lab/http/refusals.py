@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from stockman.lab.http import go_refusals
 from stockman.lab.http.house import House
 from stockman.lab.http.messages import Request, Response
 
@@ -87,11 +88,13 @@ def insecure(request: Request) -> Response | None:
 
 def by_head(request: Request, house: House) -> Response | None:
     """The answer to a head that is not taken; None: it is."""
+    if house.is_go and (said := go_refusals.by_head(request)) is not None:
+        return said
     if request.version[:2] != "1.":
         return unknown_version(request.version)
     if request.target[0] != "/" and _PROXY_URL.match(request.target):
         return odd_target(request.target)
-    if request.method not in house.methods:
+    if request.method not in house.methods and not house.any_method:
         return unknown_method(request.method)
     transfer = request.headers.get("transfer-encoding")
     if not transfer or (house.takes_chunks and transfer.lower() == "chunked"):
@@ -101,12 +104,12 @@ def by_head(request: Request, house: House) -> Response | None:
 
 def by_body(request: Request, house: House) -> Response | None:
     """The answer to a body that is not even read; None: it may come."""
-    if request.method not in house.with_body:
+    if request.method not in house.with_body and not house.any_method:
         return refusal(501, f"Unexpected content for method '{request.method}'")
     if house.is_upload(request):
         return None
     if int(request.headers["content-length"]) > house.body_bytes:
-        return refusal(501, "for data too large")
+        return refusal(501, "for data too large") if house.oversized is None else house.oversized()
     kind = request.headers.get("content-type", "")
     known = house.body_types
     if kind and known is not None and content_type(kind)[0] not in known:

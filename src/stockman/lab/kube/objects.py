@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 Tree: TypeAlias = Any
@@ -34,7 +34,12 @@ _HEAD_ORDER = ("kind", "apiVersion", "metadata")
 
 def written_time(now: float) -> str:
     """A moment as objects write it, in whole seconds."""
-    return datetime.fromtimestamp(int(now), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _written(int(now))
+
+
+@lru_cache(maxsize=256)
+def _written(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def metadata_of(content: Mapping[str, Tree]) -> Object:
@@ -60,7 +65,13 @@ def entries_of(content: Mapping[str, Tree], *names: str) -> list[Object]:
 
 def copied(content: Object) -> Object:
     """Another object with the same content."""
-    return copy.deepcopy(content)
+    return {name: _copied(one) for name, one in content.items()}
+
+
+def _copied(value: Tree) -> Tree:
+    if isinstance(value, dict):
+        return {name: _copied(one) for name, one in value.items()}
+    return [_copied(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def in_order(content: Object) -> Object:

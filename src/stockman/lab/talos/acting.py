@@ -10,6 +10,7 @@ from stockman.lab.talos.disk import TalosDisk
 from stockman.lab.talos.machine import Machine
 from stockman.lab.talos.sequences import running as sequences
 from stockman.lab.talos.sequences.phases import phases
+from stockman.lab.talos.services import running as services
 from stockman.lab.talos.state import Stage, StoredImage
 from stockman.lab.talos.timings import SECONDS
 
@@ -93,12 +94,24 @@ def change_config(machine: Machine, text: bytes, *, keep: bool = True) -> None:
         configure(machine, text)
         machine.land.settle(machine)
         return
+    before = machine.config
     machine.take_config(text)
     if keep:
         keep_config(machine, text)
+    after = machine.config
+    if before is not None and after is not None and before.kubelet != after.kubelet:
+        _restart_kubelet(machine)
     networking.set_up(machine, networking.ask_platform(machine))
     machine.note("configuration was applied without a reboot")
     machine.land.settle(machine)
+
+
+def _restart_kubelet(machine: Machine) -> None:
+    """The kubelet begins anew; who watches the machine has to see that it was gone."""
+    if machine.service("kubelet") is not None:
+        services.stop(machine, "kubelet")
+        services.start(machine, "kubelet")
+        machine.land.let_see()
 
 
 def stage_config(machine: Machine, text: bytes) -> None:

@@ -186,6 +186,15 @@ class TalosDisk:
         self._told["joined"] = joined
 
     @property
+    def was_ready(self) -> bool:
+        """Whether its Node was ever ready."""
+        return bool(self._told.get("ready", False))
+
+    @was_ready.setter
+    def was_ready(self, ready: bool) -> None:
+        self._told["ready"] = ready
+
+    @property
     def etcd(self) -> Mapping[str, object]:
         """The data directory of etcd: cluster and member. Empty: nothing is in it."""
         found: dict[str, object] = self._told.get("etcd", {})

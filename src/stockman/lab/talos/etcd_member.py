@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from stockman.lab.core.faults import Effect, Fault, Point
@@ -35,15 +35,17 @@ class EtcdRefused(Exception):
 
 def cluster_of(machine: Machine) -> EtcdCluster | None:
     """The etcd cluster whose data is on the disk of a machine. None: there is none."""
-    disk = machine.disk
-    told = disk.etcd if disk is not None else {}
-    return machine.land.state.etcd.get(str(told.get("cluster", "")))
+    return machine.land.state.etcd.get(str(_told(machine).get("cluster", "")))
 
 
 def member_of(machine: Machine) -> str:
     """Its id in that cluster, 16 digits. Empty: it is no member."""
+    return str(_told(machine).get("member", ""))
+
+
+def _told(machine: Machine) -> Mapping[str, object]:
     disk = machine.disk
-    return str(disk.etcd.get("member", "")) if disk is not None else ""
+    return disk.etcd if disk is not None else {}
 
 
 def is_alive(machine: Machine) -> bool:
@@ -56,11 +58,13 @@ def is_alive(machine: Machine) -> bool:
 
 def alive(land: Land, cluster: EtcdCluster) -> set[str]:
     """Ids of members that are alive."""
-    return {
-        member_of(one)
-        for one in land.all_controllers()
-        if one.service("etcd") is not None and cluster_of(one) is cluster and is_alive(one)
-    }
+    found = set()
+    for one in land.all_controllers():
+        if is_alive(one):
+            told = _told(one)
+            if land.state.etcd.get(str(told.get("cluster", ""))) is cluster:
+                found.add(str(told.get("member", "")))
+    return found
 
 
 def clusters_alive(machine: Machine) -> Iterator[EtcdCluster]:

@@ -26,7 +26,7 @@ _TARGETS: dict[str, Callable[[Machine, Arguments], None]] = {
     etcd_member.JOIN: etcd_member.join_again,
     kubernetes.STATIC_PODS: kubernetes.static_pods_ready,
     kubernetes.KUBELET_HEALTHY: kubernetes.kubelet_healthy,
-    kubernetes.NODE_READY: kubernetes.node_ready,
+    kubernetes.GIVEN_UP: kubernetes.given_up,
     trying.OVER: acting.trial_over,
     services.ETCD_STARTED: etcd_member.started,
     doing.KEXEC: booting.kexec,

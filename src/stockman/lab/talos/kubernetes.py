@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from stockman.lab.core.timeline import Arguments
 from stockman.lab.talos import etcd_member
 from stockman.lab.talos.machine import Machine
@@ -11,7 +13,9 @@ from stockman.lab.talos.status import has_static_pods
 
 STATIC_PODS = "talos.static-pods.ready"
 KUBELET_HEALTHY = "talos.kubelet.healthy"
-NODE_READY = "talos.node.ready"
+GIVEN_UP = "talos.node.given-up"
+_PATIENCE = 600.0
+"""Seconds that a machine waits for its first network."""
 _REFUSED = (
     'Get "http://127.0.0.1:10248/healthz": dial tcp 127.0.0.1:10248: connect: connection refused'
 )
@@ -30,11 +34,11 @@ def go_on(machine: Machine) -> None:
     state = machine.state.kubernetes
     kubelet = machine.service("kubelet")
     if kubelet is None or not kubelet.is_running:
-        state.node_ready = False
         state.static_pods_ready_at = None
+        _lose(machine)
         return
     if not machine.is_reachable:
-        state.node_ready = False
+        _lose(machine)
         return
     _static_pods(machine)
     if kubelet.is_healthy is None:
@@ -43,17 +47,39 @@ def go_on(machine: Machine) -> None:
         if _may_register(machine):
             _once(machine, KUBELET_HEALTHY, "kubelet-health", "service")
         return
-    if not state.node_ready and is_served(machine):
-        if not state.registered:
-            _register(machine)
-        _once(machine, NODE_READY, "node-ready", "node-ready")
+    side = machine.land.kubernetes
+    if side is not None:
+        side.notice(machine)
+    _give_up_later(machine)
 
 
-def _register(machine: Machine) -> None:
-    from stockman.lab.talos.seeding import register
+def _give_up_later(machine: Machine) -> None:
+    """A machine whose Node was never ready boots again, as while nobody brings a network."""
+    state, disk = machine.state, machine.disk
+    if disk is None or disk.was_ready:
+        return
+    if state.kubernetes.node_ready:
+        disk.was_ready = True
+    elif state.kubernetes.registered and GIVEN_UP not in state.planned:
+        state.planned.add(GIVEN_UP)
+        machine.after(_PATIENCE, GIVEN_UP, patient=True)
 
-    machine.state.kubernetes.registered = True
-    register(machine)
+
+def given_up(machine: Machine, arguments: Arguments) -> None:
+    """Boot again, unless the Node became ready."""
+    del arguments
+    state, disk = machine.state, machine.disk
+    state.planned.discard(GIVEN_UP)
+    if disk is not None and not disk.was_ready and not state.kubernetes.node_ready:
+        import_module(f"{__package__}.acting").reboot(machine, "default")
+
+
+def _lose(machine: Machine) -> None:
+    """Nobody hears of the kubelet of a machine any more."""
+    state, side = machine.state.kubernetes, machine.land.kubernetes
+    was_ready, state.node_ready = state.node_ready, False
+    if was_ready and side is not None:
+        side.notice(machine)
 
 
 def _may_register(machine: Machine) -> bool:
@@ -89,6 +115,8 @@ def static_pods_ready(machine: Machine, arguments: Arguments) -> None:
 
         machine.state.kubernetes.static_pods_ready_at = machine.now
         seed_kubernetes(machine)
+        if machine.land.kubernetes is not None:
+            machine.land.kubernetes.served(machine)
 
 
 def kubelet_healthy(machine: Machine, arguments: Arguments) -> None:
@@ -101,11 +129,3 @@ def kubelet_healthy(machine: Machine, arguments: Arguments) -> None:
         disk = machine.disk
         if disk is not None:
             disk.has_joined = True
-
-
-def node_ready(machine: Machine, arguments: Arguments) -> None:
-    """The Node of a machine is ready, unless something came in between."""
-    del arguments
-    machine.state.planned.discard(NODE_READY)
-    if machine.runs("kubelet") and is_served(machine):
-        machine.state.kubernetes.node_ready = True

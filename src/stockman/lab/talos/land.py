@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from stockman.lab.pve.guest import Guest
     from stockman.lab.pve.surroundings import Surroundings
     from stockman.lab.registry.registry import Registry
+    from stockman.lab.talos.kubernetes_side import KubernetesSide
     from stockman.talos.schematic import ImageSchematic
 
 _FORGOTTEN_AFTER = 1800.0
 """Seconds that discovery keeps a member that says nothing more."""
 _UNTIL_NOTICED = 1.4
 """Seconds: clients that lost a machine try again after one, and have to find it gone."""
+_UNTIL_SEEN = 0.1
+"""Seconds: those who watch are told within this."""
 
 
 class Shelves(Protocol):
@@ -65,6 +68,8 @@ class Land:
         """The moment outside of the world. None: it is not served."""
         self.changes = 0
         """Rises whenever something happened to a machine."""
+        self.kubernetes: KubernetesSide | None = None
+        """The clusters that machines make up. None: they only say that they are ready."""
 
     @property
     def now(self) -> float:
@@ -247,6 +252,10 @@ class Land:
         if machine.was_followed:
             self._pause = _UNTIL_NOTICED
 
+    def let_see(self) -> None:
+        """Something of a machine is gone for a while; who watches has to see that."""
+        self._pause = max(self._pause, _UNTIL_SEEN)
+
     def taken_pause(self) -> float:
         """Seconds of real time that the world has to stand still now, told once."""
         pause, self._pause = self._pause, 0.0
@@ -276,6 +285,8 @@ class Land:
         """Let all machines take notice, after something around them changed: a fault, a cable."""
         for machine in list(self.on()):
             self.settle(machine)
+        if self.kubernetes is not None:
+            self.kubernetes.look_around()
 
     def settle(self, machine: Machine) -> None:
         """Let those around a machine take notice of what happened to it."""

@@ -200,10 +200,12 @@ class Machine:
 
     # -- what comes next -----------------------------------------------------------------------
 
-    def after(self, seconds: float, name: str, **arguments: object) -> None:
+    def after(
+        self, seconds: float, name: str, *, patient: bool = False, **arguments: object
+    ) -> None:
         """Plan something; it does not happen if the machine loses its power before."""
         told = {"machine": self.key, "boot": self.state.boot, **arguments}
-        self.land.around.timeline.after(seconds, name, told)
+        self.land.around.timeline.after(seconds, name, told, patient=patient)
 
     def seconds(self, step: str) -> float:
         """How long a step takes this time."""

@@ -27,6 +27,8 @@ def notice(land: Land, machine: Machine) -> None:
         shared_address.settle(land)
         for one in land.waiting_for_kubernetes(machine):
             _look(one)
+    if land.kubernetes is not None and (not machine.state.is_on or machine.config is None):
+        land.kubernetes.notice(machine)
 
 
 def _look(machine: Machine) -> None:

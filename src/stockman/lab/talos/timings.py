@@ -26,10 +26,8 @@ SECONDS: dict[str, tuple[float, float, float]] = {
     "etcd": (10.0, 20.0, 60.0),
     "promote": (20.0, 45.0, 120.0),
     "static-pods": (20.0, 25.0, 40.0),
-    "node-ready": (10.0, 28.0, 60.0),
 }
-"""Firmware, kernel, network and boot together are what is known as boot to API; kubelet and
-node-ready what is known as Ready after boot."""
+"""Firmware, kernel, network and boot together are what is known as boot to API."""
 
 
 def throw(name: str, dice: Dice) -> float:

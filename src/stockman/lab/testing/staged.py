@@ -22,6 +22,8 @@ class StagedWish:
     """`1.13.9`. None: as the preset has it."""
     pve: str
     seed: int
+    flux: bool = False
+    """Whether Flux is in it, and what else clusters have."""
 
 
 class StagedWorlds:
@@ -50,7 +52,11 @@ class StagedWorlds:
             )
         )
         wanted = Staging(
-            preset=wish.preset, network=network, talos_version=wish.talos, real_now=self.now
+            preset=wish.preset,
+            network=network,
+            talos_version=wish.talos,
+            real_now=self.now,
+            flux=wish.flux,
         )
         stage_cluster(world, wanted)
         return world_file(world.state)

@@ -85,11 +85,12 @@ class LabThread:
         port: int = 8006,
         ssh_port: int | None = None,
         talos: TalosPorts | None = None,
+        manner: Manner | None = None,
     ) -> None:
         self._world = world
         self._scratch = scratch
         self._now = now
-        self._manner = Manner(port=port, ssh_port=ssh_port)
+        self._manner = manner or Manner(port=port, ssh_port=ssh_port)
         if talos is not None:
             self._manner.talos_port, self._manner.images_port = talos.api, talos.images
             self._manner.kube_port = talos.kube
@@ -105,9 +106,7 @@ class LabThread:
         self._started.result(_PATIENCE)
         cluster = next(iter(self._world.clusters.values()))
         secret = self._token()
-        serving = self._serving
-        if serving is None:
-            raise RuntimeError("the lab is not running")
+        serving = self.serving
         authority = self.run(lambda: serving.authority(cluster))
         ca = self._scratch / "pve-root-ca.pem"
         ca.write_text(authority.certificate.pem, "ascii")
@@ -130,9 +129,7 @@ class LabThread:
 
     def talos(self, proxmox: ProxmoxLab) -> TalosLab:
         """The Talos machines of a lab that was started."""
-        serving = self._serving
-        if serving is None:
-            raise RuntimeError("the lab is not running")
+        serving = self.serving
         talosconfig = self._scratch / "talosconfig"
         talosconfig.touch(mode=0o600)
         talosconfig.write_text(self.run(serving.talosconfig), "ascii")
@@ -150,11 +147,37 @@ class LabThread:
             jump=serving.pace.jump,
         )
 
+    @property
+    def world(self) -> World:
+        return self._world
+
+    @property
+    def scratch(self) -> Path:
+        return self._scratch
+
+    @property
+    def serving(self) -> Serving:
+        """The doors, while they are open."""
+        if self._serving is None:
+            raise RuntimeError("the lab is not running")
+        return self._serving
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Where the world is served."""
+        if self._loop is None:
+            raise RuntimeError("the lab is not running")
+        return self._loop
+
+    def go_on(self) -> None:
+        """Let happen what somebody began."""
+        if self._serving is not None:
+            self._serving.happened()
+            self._serving.pace.go_on()
+
     def kubeconfig(self) -> str:
         """A kubeconfig of an administrator of all clusters. Empty: none of them answers."""
-        serving = self._serving
-        if serving is None:
-            raise RuntimeError("the lab is not running")
+        serving = self.serving
         return self.run(serving.kubeconfig)
 
     def stop(self) -> None:
@@ -172,9 +195,7 @@ class LabThread:
         def carry_out() -> None:
             try:
                 found = work()
-                if self._serving is not None:
-                    self._serving.happened()
-                    self._serving.pace.go_on()
+                self.go_on()
                 done.set_result(found)
             except Exception as error:  # noqa: BLE001  # raised again where it was asked for
                 done.set_exception(error)

@@ -65,6 +65,12 @@ class Staging:
     real_now: datetime | None = None
     """From when on certificates are valid. None: the moment of the world."""
     bootstrap: bool = True
+    network_plugin: bool = True
+    """Whether a network for pods is brought, so that nodes become ready."""
+    flux: bool = False
+    """Whether Flux is brought, and what else clusters have."""
+    patches: PatchSet = field(default_factory=PatchSet)
+    """What is changed in the configurations of machines."""
     told: Told | None = None
     """Is told how far which machine is. None: nobody listens."""
 
@@ -95,7 +101,7 @@ def stage_files(world: World, texts: Mapping[str, str], wanted: Staging) -> Stag
     moment = wanted.real_now or datetime.fromtimestamp(world.now, UTC)
     dice = Dice(world.state.dice.seed, _FAR).random_bytes
     staged = Staged(desired, new_bundle(cluster.talos.contract, moment, dice))
-    assembly = Assembly(desired, staged.bundle, PatchSet())
+    assembly = Assembly(desired, staged.bundle, wanted.patches)
     for node in desired.nodes:
         if node.vm is None:
             continue
@@ -107,12 +113,27 @@ def stage_files(world: World, texts: Mapping[str, str], wanted: Staging) -> Stag
         )
         image = seed.image(moment)
         place = staged.machines[str(node.name)] = _place(world, node.vm)
-        _make(world, world.clusters[place[0]], cluster, node, image)
+        _make(world, world.clusters[place[0]], desired, node, image)
         if wanted.told is not None:
             wanted.told(str(node.name), "made")
     if wanted.bootstrap:
         bring_up(world, staged, wanted.told)
+        if wanted.network_plugin:
+            equip(world, staged, flux=wanted.flux)
     return staged
+
+
+def equip(world: World, staged: Staged, *, flux: bool) -> None:
+    """Bring a network for pods, and Flux with what else clusters have if that is wanted."""
+    from stockman.lab.world.equipping import bring_network, bring_rest
+
+    first = world.talos.machine(*next(iter(staged.machines.values())))
+    cluster = world.kubernetes.cluster_of(first)
+    if cluster is None:
+        return
+    bring_network(world, cluster)
+    if flux:
+        bring_rest(world, cluster)
 
 
 def bring_up(world: World, staged: Staged, told: Told | None = None) -> None:
@@ -161,9 +182,9 @@ def _place(world: World, vm: Vm) -> tuple[str, int]:
     raise KeyError(str(vm.host))
 
 
-def _make(world: World, proxmox: ProxmoxCluster, cluster: Cluster, node: Node, seed: bytes) -> None:
-    vm = node.vm
-    if vm is None:
+def _make(world: World, proxmox: ProxmoxCluster, desired: Desired, node: Node, seed: bytes) -> None:
+    vm, cluster = node.vm, desired.cluster
+    if vm is None or cluster is None:
         return
     host = str(vm.host)
     schematic = _schematic(world, node)
@@ -175,7 +196,8 @@ def _make(world: World, proxmox: ProxmoxCluster, cluster: Cluster, node: Node, s
     path = f"/nodes/{host}/storage/{storage}/upload"
     _post(proxmox, path, {"content": "iso", "filename": iso}, Upload(iso, seed))
     world.settle()
-    given = {name: value for name, value in _settings(vm, f"{storage}:iso/{iso}").items() if value}
+    settings = {**_settings(vm, f"{storage}:iso/{iso}"), **_devices(desired, vm)}
+    given = {name: value for name, value in settings.items() if value}
     _post(proxmox, f"/nodes/{host}/qemu", given)
     world.settle()
     guest = proxmox.state.guests[int(vm.vmid)]
@@ -246,3 +268,12 @@ def _settings(vm: Vm, seed: str) -> Mapping[str, object]:
         tag = f",tag={nic.vlan_id}" if nic.vlan_id else ""
         found[f"net{number}"] = f"{nic.model}={nic.mac_addr},bridge={nic.bridge}{tag}"
     return found
+
+
+def _devices(desired: Desired, vm: Vm) -> Mapping[str, object]:
+    """Cards of the host that the machine gets, by their addresses: root may name those."""
+    host = desired.hosts.get(str(vm.host))
+    passed = host.passthrough if host is not None else None
+    offered = {one.name: one.address for one in passed.pci} if passed is not None else {}
+    addresses = [one.address or offered.get(one.mapping or "", "") for one in vm.pci]
+    return {f"hostpci{number}": address for number, address in enumerate(addresses) if address}

@@ -11,6 +11,7 @@ from stockman.lab.core.timeline import TimelineState
 from stockman.lab.factory.state import FactoryState
 from stockman.lab.guest.network import Pools
 from stockman.lab.images.blobs import Blobs
+from stockman.lab.kube.controllers.state import ControllersState
 from stockman.lab.objects.state import ObjectsState
 from stockman.lab.pve.cluster_state import ClusterState
 from stockman.lab.registry.state import RegistryState
@@ -51,5 +52,7 @@ class WorldState:
     """Where object storage is served. Empty: nowhere."""
     objects: ObjectsState = field(default_factory=ObjectsState)
     talos: LandState = field(default_factory=LandState)
+    kubernetes: dict[str, ControllersState] = field(default_factory=dict)
+    """What controllers of Kubernetes have to do, by the ids of etcd clusters."""
     memories: dict[int, Memory] = field(default_factory=dict)
     """By the numbers of faults."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stockman.lab.core.dice import Dice
 from stockman.lab.core.faults import Effect, Fault, Faults, Point
 from stockman.lab.core.timeline import Arguments, Timeline, TimelineState
+from stockman.lab.core.turns import next_turn
 from stockman.lab.guest.systems import Systems
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.cluster_state import ClusterState
@@ -15,16 +16,19 @@ from stockman.lab.pve.outside import NothingOutside, Outside
 from stockman.lab.pve.surroundings import Surroundings
 from stockman.lab.talos.guest import KIND, PLATFORMS, TalosGuest
 from stockman.lab.talos.land import Land
+from stockman.lab.world.late_kubernetes import LateKubernetes
 from stockman.lab.world.state import WorldState
 
 if TYPE_CHECKING:
     from stockman.lab.factory.state import FactoryState
+    from stockman.lab.kube.clusters.clusters import Kubernetes
     from stockman.lab.registry.registry import Registry
 
 KILL = "world.host.kill"
 LOOK = "world.look"
 _TALOS = "talos."
-_LASTING = frozenset({Point.NETWORK, Point.ETCD, Point.CLOCK})
+_KUBE = "kube."
+_LASTING = frozenset({Point.NETWORK, Point.ETCD, Point.CLOCK, Point.NODE, Point.CEPH})
 """Points whose faults machines have to live with while they last, whoever asks or does not."""
 _AFTER = 0.001
 """Seconds after its first and last moments when a fault is seen to be there, or to be over."""
@@ -52,6 +56,8 @@ class World:
         """Memories that came to life, by the numbers of faults."""
         self.clusters = {name: Cluster(one, self.around) for name, one in state.clusters.items()}
         self.talos = Land(state.talos, self.around, self.clusters, self)
+        self.talos.kubernetes = LateKubernetes(state.kubernetes, lambda: self.kubernetes)
+        self._kubernetes: Kubernetes | None = None
         self.around.systems.register(
             KIND,
             PLATFORMS,
@@ -86,6 +92,18 @@ class World:
             state = self.state
             self._registry = Registry(state.registry, state.factory, state.faults, lambda: self.now)
         return self._registry
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        """The clusters that Talos machines make up, with all that runs in them."""
+        from stockman.lab.kube.clusters.clusters import Kubernetes
+
+        if self._kubernetes is None:
+            state = self.state
+            self._kubernetes = Kubernetes(
+                self.talos, state.kubernetes, repositories=state.repositories
+            )
+        return self._kubernetes
 
     def add_cluster(self, state: ClusterState) -> Cluster:
         """Put a Proxmox cluster into the world."""
@@ -125,7 +143,7 @@ class World:
 
     def _plan_looks(self) -> None:
         """Have machines take notice when a fault of their surroundings begins, and when it ends."""
-        planned = {one.at for one in self.state.timeline.events if one.name == LOOK}
+        planned = {one.at for one in self.state.timeline.events.values() if one.name == LOOK}
         for fault in self.faults.listed:
             if fault.point not in _LASTING:
                 continue
@@ -133,6 +151,10 @@ class World:
                 if moment is not None and moment >= self.now and moment + _AFTER not in planned:
                     planned.add(moment + _AFTER)
                     self.timeline.at(moment + _AFTER, LOOK, {})
+            turn = next_turn(fault, self.now) if fault.point is Point.NODE else None
+            if turn is not None and fault.fits_time(self.now) and turn + _AFTER not in planned:
+                planned.add(turn + _AFTER)
+                self.timeline.at(turn + _AFTER, LOOK, {}, patient=True)
 
     def _remember(self) -> None:
         from stockman.lab.world.memories import remember
@@ -153,7 +175,10 @@ class World:
         if name == KILL:
             _kill_host(self, arguments)
         elif name == LOOK:
+            self._plan_looks()
             self.talos.look_around()
+        elif name.startswith(_KUBE):
+            self.kubernetes.happen(name, arguments)
         elif name.startswith(_TALOS):
             self.talos.happen(name, arguments)
         else:

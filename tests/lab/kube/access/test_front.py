@@ -269,3 +269,18 @@ def test_a_token_that_cannot_be_is_refused(asking: KubeAsking, spec: dict[str, o
 
     assert status in (400, 422)
     assert found["status"] == "Failure"
+
+
+def test_groups_are_not_asked_for_without_somebody(asking: KubeAsking) -> None:
+    asking.headers = {"impersonate-group": "x"}
+
+    status, found = asking.ask("GET", PODS)
+
+    assert status in {400, 500}
+    assert "without impersonating a user" in found["message"]
+
+
+def test_nobody_is_impersonated_by_an_empty_header(asking: KubeAsking) -> None:
+    asking.headers = {"impersonate-user": ""}
+
+    assert asking.ask("GET", PODS)[0] == 200

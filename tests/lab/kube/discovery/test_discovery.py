@@ -115,12 +115,12 @@ def test_the_place_of_a_document_changes_with_what_it_says() -> None:
     assert place({}) != place({"properties": {"size": {"type": "integer"}}})
 
 
-def test_the_old_document_is_told_in_json_alone() -> None:
+def test_the_old_document_is_whole_in_json_alone() -> None:
+    found = answer("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
+
     assert content("/openapi/v2")["swagger"] == "2.0"
-    assert (
-        answer("/openapi/v2", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf").status
-        == 406
-    )
+    assert found.body == b"\n\x032.0\x12\x12\n\nKubernetes\x12\x041.36"
+    assert answer("/openapi/v2", "text/html").status == 406
 
 
 def test_the_index_names_what_can_be_asked() -> None:

@@ -115,3 +115,17 @@ def test_too_many_who_update_become_one(server: Served) -> None:
 
     assert len(found) == 10
     assert found["ancient-changes"]["f:data"].keys() == {".", "f:a", "f:k0", "f:k1", "f:k2"}
+
+
+def test_a_secret_that_is_no_base64_is_refused(server: Served) -> None:
+    path = MAPS.replace("configmaps", "secrets")
+    body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"x": "a-b"}}
+
+    found = server.ask("PATCH", f"{path}/s?fieldManager=x", body, APPLY)
+
+    assert found["code"] == 500
+    assert found["message"] == (
+        "failed to convert new object (/s; /v1, Kind=Secret) to proper version: unable to convert"
+        " unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data"
+        " at input byte 1"
+    )

@@ -20,6 +20,7 @@ from stockman.lab.guest.network import Pools
 from stockman.lab.guest.view import DiskView, GuestView, SmbiosView
 from stockman.lab.images.facts import ImageFacts
 from stockman.lab.talos.disk import EPHEMERAL, SD_BOOT, STATE, TalosDisk
+from stockman.lab.talos.kubernetes_side import KubernetesSide
 from stockman.lab.talos.land import Land
 from stockman.lab.talos.machine import Machine
 from stockman.lab.talos.services.table import CONFIGURED, EARLY, LATE
@@ -51,6 +52,31 @@ class Around:
     dice: Dice = field(default_factory=lambda: Dice(1))
 
 
+class HandMadeSide:
+    """A Kubernetes that nobody works in."""
+
+    def look_around(self) -> None:
+        """Nothing is around."""
+
+    def notice(self, machine: Machine) -> None:
+        del machine
+
+    def served(self, machine: Machine) -> None:
+        del machine
+
+    def drain(self, machine: Machine) -> bool:
+        del machine
+        return False
+
+    def listed(self, machine: Machine, plural: str) -> list[dict[str, object]]:
+        del machine, plural
+        return []
+
+    def manifests(self, machine: Machine) -> dict[str, list[dict[str, object]]]:
+        named = {"name": f"of-{machine.hostname}", "namespace": "kube-system"}
+        return {"11-kube-config": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": named}]}
+
+
 class HandMadeLand:
     """Machines side by side."""
 
@@ -59,6 +85,7 @@ class HandMadeLand:
         self.machines: list[HandMade] = []
         self.factory = FactoryState()
         self.around = Around()
+        self.kubernetes: KubernetesSide = HandMadeSide()
 
     def group(self, machine: Machine) -> list[Machine]:
         return [one for one in self.machines if one is machine or one.state.config]

@@ -47,6 +47,9 @@ def test_images_outlast_a_reboot_and_are_not_fetched_again() -> None:
         "kube-apiserver",
         "kube-controller-manager",
         "kube-scheduler",
+        "cilium",
+        "cilium-envoy",
+        "operator-generic",
     }
     world.faults.add(Fault(Point.REGISTRY, Effect.KILL, times=None))
     Asking(world, found).call("Reboot")

@@ -69,3 +69,39 @@ def applying() -> Iterator[Step]:
     applied = made("Deployment", "apps/v1", "web", status={"readyReplicas": 1})
     yield Step("PATCH", asked(f"{APPS}/deployments/web/status", fieldManager="s"), applied, APPLY)
     yield Step("PATCH", asked(f"{APPS}/deployments/web", fieldManager="t"), applied, APPLY)
+
+
+_TEXTS = (
+    *("not base64!", "bm90", "bm9", "a-b", "bm90bm9", "bm90bm90b"),
+    *("b===", "bm=0", "bm=", "bm9=b", "bm90\n"),
+)
+
+
+def applying_bytes() -> Iterator[Step]:
+    secret = asked(f"{CORE}/secrets/s", fieldManager="x")
+
+    def wanted(**content: Any) -> dict[str, Any]:
+        return made("Secret", "v1", "s", **content)
+
+    for text in (
+        "not base64!",
+        "bm90",
+        "bm9",
+        "a-b",
+        "bm90bm9",
+        "bm90bm90b",
+        "b===",
+        "bm=0",
+        "bm=",
+        "bm9=b",
+        "bm90\n",
+    ):
+        yield Step("PATCH", secret, wanted(data={"x": text}), APPLY)
+        yield Step("POST", f"{CORE}/secrets", made("Secret", "v1", "t", data={"x": text}))
+        yield Step("DELETE", f"{CORE}/secrets/t")
+    yield Step("PATCH", secret, wanted(stringData={"x": "y"}, data={"x": "?"}), APPLY)
+    yield Step("PATCH", secret, wanted(stringData={"x": "y"}), APPLY)
+    workload = asked(f"{APPS}/deployments/d", fieldManager="x")
+    one = deployment("d")
+    one["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "abc"}}
+    yield Step("PATCH", workload, one, APPLY)

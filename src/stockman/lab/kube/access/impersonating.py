@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import unquote
@@ -12,7 +13,7 @@ from stockman.lab.kube.access.authorizing import Authorization
 from stockman.lab.kube.access.roles import ACCOUNT
 from stockman.lab.kube.access.tokens import AUTHENTICATED, account_user
 from stockman.lab.kube.api.messages import Request, User
-from stockman.lab.kube.failures import Failure
+from stockman.lab.kube.failures import Failure, bad_request
 
 _USER, _UID = "impersonate-user", "impersonate-uid"
 _GROUP, _EXTRA = "impersonate-group", "impersonate-extra-"
@@ -27,14 +28,39 @@ def impersonated(request: Request, judge: Authorization, *, is_constrained: bool
     headers = request.headers
     name = unquote(headers.get(_USER, ""))
     if not name:
-        if any(one.startswith("impersonate-") for one in headers):
-            text = "requested impersonation without impersonating a user"
-            raise Failure(500, "InternalError", f"Internal error occurred: {text}")
+        if any(one.startswith("impersonate-") and headers[one] for one in headers):
+            raise _nobody(request, is_constrained=is_constrained)
         return request.user
     for wanted in _wanted(request, name):
         if not judge.decide(wanted).allowed:
             raise forbidden(_constrained(request, name) if is_constrained else wanted)
     return _user(request, name)
+
+
+def _nobody(request: Request, *, is_constrained: bool) -> Failure:
+    """Groups or the like are asked for, and nobody who has them."""
+    if not is_constrained:
+        text = "requested impersonation without impersonating a user"
+        return Failure(500, "InternalError", f"Internal error occurred: {text}")
+    groups, extra = _groups(request), _extra(request)
+    uid = request.headers.get("impersonate-uid", "")
+    shown = f'Name:"", UID:{_text(uid)}, Groups:{_texts(groups)}, Extra:{_map(extra)}'
+    text = f"requested &user.DefaultInfo{{{shown}}} without impersonating a user name"
+    return bad_request(text)
+
+
+def _text(one: str) -> str:
+    return json.dumps(one, ensure_ascii=False)
+
+
+def _texts(several: tuple[str, ...]) -> str:
+    told = ", ".join(map(_text, several))
+    return f"[]string{{{told}}}" if several else "[]string(nil)"
+
+
+def _map(extra: dict[str, tuple[str, ...]]) -> str:
+    told = ", ".join(f"{_text(name)}:{_texts(extra[name])}" for name in sorted(extra))
+    return f"map[string][]string{{{told}}}" if extra else "map[string][]string(nil)"
 
 
 def _groups(request: Request) -> tuple[str, ...]:

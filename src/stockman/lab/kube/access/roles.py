@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stockman.etcd.kubernetes.keys import ObjectKey
+from stockman.lab.etcd.index import family
+from stockman.lab.etcd.keyspace import Keyspace
 from stockman.lab.kube.access.attributes import Attributes
 from stockman.lab.kube.access.rules import Rule, read_rules
 from stockman.lab.kube.api.messages import User
 from stockman.lab.kube.objects import Object, entries_of, metadata_of, part_of
-from stockman.lab.kube.store.store import Store, prefix_end
+from stockman.lab.kube.store.store import Store
 
 _KINDS = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
+_FAMILIES = tuple(family(ObjectKey(kind, "").key) for kind in _KINDS)
 ACCOUNT = "system:serviceaccount:"
 
 
@@ -30,8 +33,7 @@ class Roles:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._seen = -1
-        self._stamp: tuple[tuple[bytes, int], ...] = ()
+        self._seen: tuple[Keyspace, list[int]] | None = None
         self._role_rules: dict[tuple[str, str, str], tuple[Rule, ...]] = {}
         self._bindings: dict[str, list[Object]] = {}
 
@@ -62,14 +64,11 @@ class Roles:
         )
 
     def _refresh(self) -> None:
-        revision = self._store.revision(cached=True)
-        if revision == self._seen:
+        keyspace = self._store.keyspace
+        touched = [keyspace.index.touched.get(one, 0) for one in _FAMILIES]
+        if self._seen is not None and self._seen[0] is keyspace and self._seen[1] == touched:
             return
-        self._seen = revision
-        stamp = tuple(self._standing())
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
+        self._seen = keyspace, touched
         found = {kind: self._listed(kind) for kind in _KINDS}
         cluster_roles = found["clusterroles"]
         self._role_rules = {
@@ -82,16 +81,6 @@ class Roles:
         self._bindings = {"": found["clusterrolebindings"]}
         for one in found["rolebindings"]:
             self._bindings.setdefault(metadata_of(one)["namespace"], []).append(one)
-
-    def _standing(self) -> Iterator[tuple[bytes, int]]:
-        """Keys of all roles and bindings, with their revisions."""
-        index = self._store.keyspace.index
-        for kind in _KINDS:
-            prefix = ObjectKey(kind, "").key + b"/"
-            for key in index.between(prefix, prefix_end(prefix)):
-                version = index.newest(key)
-                if version is not None:
-                    yield key, version.main
 
     def _listed(self, plural: str) -> list[Object]:
         prefix = ObjectKey(plural, "").key + b"/"

@@ -33,9 +33,18 @@ def is_approved(request: Object) -> bool:
 
 def approved(request: Object, now: float, reason: str, message: str) -> Object:
     """The request with the condition of who approved it."""
+    return _with_condition(request, now, "Approved", reason, message)
+
+
+def refused(request: Object, now: float, why: str) -> Object:
+    """The request with the condition that its signer does not sign it."""
+    return _with_condition(request, now, "Failed", "SignerValidationFailure", why)
+
+
+def _with_condition(request: Object, now: float, kind: str, reason: str, message: str) -> Object:
     moment = written_time(now)
     condition = {
-        "type": "Approved",
+        "type": kind,
         "status": "True",
         "reason": reason,
         "message": message,
@@ -43,7 +52,7 @@ def approved(request: Object, now: float, reason: str, message: str) -> Object:
         "lastTransitionTime": moment,
     }
     status = part_of(request, "status")
-    others = [one for one in entries_of(status, "conditions") if one.get("type") != "Approved"]
+    others = [one for one in entries_of(status, "conditions") if one.get("type") != kind]
     return {**request, "status": {**status, "conditions": [*others, condition]}}
 
 

@@ -52,6 +52,8 @@ class Draft:
     subresource: str = ""
     user: str = ""
     groups: tuple[str, ...] = ()
+    uid: str = ""
+    """Of the user; empty: nobody knows it."""
     warnings: list[str] = field(default_factory=list)
     shape: Type | None = None
     """The type of the object."""

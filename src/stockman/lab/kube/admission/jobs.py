@@ -19,7 +19,7 @@ def prepare_job(draft: Draft) -> None:
     spec = draft.content["spec"]
     if spec.get("manualSelector"):
         return
-    uid, name = metadata_of(draft.content)["uid"], metadata_of(draft.content)["name"]
+    uid, name = metadata_of(draft.content)["uid"], draft.name
     metadata = spec["template"].setdefault("metadata", {})
     labels = metadata.get("labels")
     labels = metadata["labels"] = labels if isinstance(labels, dict) else {}

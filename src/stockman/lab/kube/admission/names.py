@@ -31,7 +31,7 @@ _QUALIFIED_TEXT = (
     f" for validation is '{_QUALIFIED}')"
 )
 _WHOLE_TEXT = (
-    "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and"
+    "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and"
     " end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used"
     f" for validation is '{_QUALIFIED}') with an optional DNS subdomain prefix and '/' (e.g."
     " 'example.com/MyName')"
@@ -94,7 +94,7 @@ def qualified_errors(text: str) -> list[str]:
     if not name:
         found.append("name part must be non-empty")
     elif len(name) > 63:
-        found.append("name part must be no more than 63 characters")
+        found.append("name part must be no more than 63 bytes")
     if not re.fullmatch(_QUALIFIED, name):
         found.append(_QUALIFIED_TEXT)
     return found
@@ -102,7 +102,7 @@ def qualified_errors(text: str) -> list[str]:
 
 def label_value_errors(text: str) -> list[str]:
     """What is wrong with the value of a label."""
-    found = ["must be no more than 63 characters"] if len(text) > 63 else []
+    found = ["must be no more than 63 bytes"] if len(text.encode()) > 63 else []
     return found if re.fullmatch(_LABEL_VALUE, text) else [*found, _VALUE_TEXT]
 
 
@@ -126,12 +126,12 @@ def metadata_causes(draft: Draft) -> Iterator[Cause]:
     yield from label_causes(metadata.get("labels"), "metadata.labels")
     yield from _annotation_causes(metadata.get("annotations"))
     yield from _owner_causes(metadata)
-    for finalizer in metadata.get("finalizers") or []:
+    for place, finalizer in enumerate(metadata.get("finalizers") or []):
         for why in qualified_errors(finalizer):
             yield wrong("metadata.finalizers", finalizer, why)
-        if not qualified_errors(finalizer) and "/" not in finalizer and finalizer not in _STANDARD:
+        if "/" not in finalizer and finalizer not in _STANDARD:
             why = "name is neither a standard finalizer name nor is it fully qualified"
-            yield wrong("metadata.finalizers", finalizer, why)
+            yield wrong(f"metadata.finalizers[{place}]", finalizer, why)
 
 
 _STANDARD = frozenset({"kubernetes", "orphan", "foregroundDeletion"})

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from stockman.lab.kube.admission.draft import Draft
+from stockman.lab.kube.admission.limits import give_limits, refuse_beyond_limits
 from stockman.lab.kube.admission.pod_accounts import give_account
+from stockman.lab.kube.admission.quotas import refuse_beyond_quotas
 from stockman.lab.kube.failures import Cause, Named, forbidden, not_found
 from stockman.lab.kube.objects import Object, entries_of, metadata_of, part_of
+from stockman.lab.kube.schema.quantity import amount
 
 _CRITICAL = {
     "system-cluster-critical": 2_000_000_000,
@@ -24,6 +27,7 @@ def admit_create(draft: Draft) -> None:
     need_namespace(draft)
     match draft.place:
         case ("", "pods"):
+            give_limits(draft)
             _admit_pod(draft)
         case ("", "persistentvolumeclaims"):
             _protect(draft, "kubernetes.io/pvc-protection")
@@ -34,6 +38,38 @@ def admit_create(draft: Draft) -> None:
             _taint(draft)
         case ("networking.k8s.io", "ingresses"):
             _give_ingress_class(draft)
+
+
+def admit_created(draft: Draft) -> None:
+    """Refuse a new object that is valid, but more than there may be."""
+    refuse_beyond_limits(draft)
+    refuse_beyond_quotas(draft)
+
+
+def admit_update(draft: Draft) -> None:
+    """Refuse a change."""
+    if draft.place == ("", "persistentvolumeclaims") and not draft.subresource:
+        _admit_growth(draft)
+
+
+def _admit_growth(draft: Draft) -> None:
+    """Claims grow where a class of storage made their volume and allows it."""
+    new, old = draft.content, draft.old or {}
+    wanted, had = (
+        part_of(one, "spec", "resources", "requests").get("storage") for one in (new, old)
+    )
+    if part_of(old, "status").get("phase") != "Bound" or wanted == had or not (wanted and had):
+        return
+    if amount(wanted) <= amount(had):
+        return
+    name = str(part_of(new, "spec").get("storageClassName", ""))
+    found = draft.around.found("storageclasses", "", name) if name else None
+    if not (found or {}).get("allowVolumeExpansion"):
+        why = (
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions"
+            " the pvc must support resize"
+        )
+        raise forbidden(draft.named, draft.name, why)
 
 
 def need_namespace(draft: Draft) -> None:

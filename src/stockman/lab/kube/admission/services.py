@@ -11,6 +11,7 @@ from stockman.lab.kube.objects import Object, entries_of, part_of
 _NO_ADDRESS = "None"
 _OUTWARD = frozenset({"NodePort", "LoadBalancer"})
 _FIRST_PORT, _LAST_PORT = 30000, 32767
+_RANGE = f"{_FIRST_PORT}-{_LAST_PORT}"
 _STATIC_LEAST, _STATIC_MOST, _STATIC_STEP = 16, 256, 16
 
 
@@ -114,9 +115,23 @@ def _give_ports(draft: Draft, spec: Object, old: Object) -> None:
     for port in ports:
         known = before.get((port.get("port"), port.get("protocol")), {}).get("nodePort")
         if port.get("nodePort"):
+            _check_port(draft, port["nodePort"], ports.index(port), old, taken)
             continue
         port["nodePort"] = known or _free_port(draft, taken)
         taken.add(port["nodePort"])
+
+
+def _check_port(draft: Draft, wanted: int, place: int, old: Object, taken: set[object]) -> None:
+    if wanted in {one.get("nodePort") for one in entries_of(old, "ports")}:
+        return
+    field = f"spec.ports[{place}].nodePort"
+    if not _FIRST_PORT <= wanted <= _LAST_PORT:
+        why = f"provided port is not in the valid range. The range of valid ports is {_RANGE}"
+        raise invalid(draft.named, draft.name, [wrong(field, wanted, why)])
+    if wanted in taken:
+        why = "provided port is already allocated"
+        raise invalid(draft.named, draft.name, [wrong(field, wanted, why)])
+    taken.add(wanted)
 
 
 def _free_port(draft: Draft, taken: set[object]) -> int:

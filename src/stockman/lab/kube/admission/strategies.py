@@ -8,6 +8,7 @@ from stockman.lab.kube.admission.draft import Draft
 from stockman.lab.kube.admission.jobs import prepare_job
 from stockman.lab.kube.admission.pod_status import prepare_pod
 from stockman.lab.kube.admission.services import prepare_service
+from stockman.lab.kube.admission.signing_requests import begin_request, change_request
 from stockman.lab.kube.objects import Object, metadata_of, written_time
 
 Paths = tuple[tuple[str, ...], ...]
@@ -48,6 +49,8 @@ _GENERATED = frozenset(
 """Kinds whose changes are counted."""
 _WITH_STATUS = frozenset({("", "nodes"), ("", "pods")})
 """Kinds that may be created with a status, or whose status is made anew."""
+_STATUS_WRITERS = frozenset({"status", "approval"})
+_SIGNING = ("certificates.k8s.io", "certificatesigningrequests")
 _RBAC = "rbac.authorization.k8s.io"
 _HOOKS = "admissionregistration.k8s.io"
 _CREATED_BY_UPDATE = frozenset(
@@ -104,7 +107,7 @@ def has_status(draft: Draft) -> bool:
 
 def reset_fields(draft: Draft) -> Paths:
     """Fields that this way of writing leaves as they are."""
-    if draft.subresource == "status":
+    if draft.subresource in _STATUS_WRITERS:
         found: Paths = (("f:spec",),)
         if draft.place == ("", "pods"):
             kept = ("deletionTimestamp", "ownerReferences")
@@ -112,6 +115,8 @@ def reset_fields(draft: Draft) -> Paths:
         if draft.place == ("apps", "deployments"):
             return (*found, ("f:metadata", "f:labels"))
         return found
+    if draft.place == _SIGNING:
+        return (("f:spec",), ("f:status",))
     return (("f:status",),) if has_status(draft) else ()
 
 
@@ -120,7 +125,6 @@ def prepare_create(draft: Draft) -> None:
     metadata = draft.content["metadata"]
     for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
         metadata.pop(name, None)
-    metadata.pop("generation", None)
     if draft.place in _GENERATED or draft.resource.is_custom:
         metadata["generation"] = 1
     if has_status(draft) and draft.place not in _WITH_STATUS:
@@ -139,10 +143,12 @@ def prepare_update(draft: Draft) -> None:
     metadata = content["metadata"]
     for name in ("generation", "selfLink", "creationTimestamp"):
         _keep(metadata, metadata_of(old), name)
-    if draft.subresource == "status":
+    if draft.subresource in _STATUS_WRITERS:
         _keep_all_but_status(draft)
     elif has_status(draft):
         _keep(content, old, "status")
+    if draft.place == _SIGNING:
+        change_request(draft)
     change = _CHANGES.get(draft.place)
     if change is not None and not draft.subresource:
         change(draft)
@@ -159,11 +165,17 @@ def _differs(draft: Draft) -> bool:
             left["status"] = draft.content.get("status")
             right["status"] = (draft.old or {}).get("status")
         return left != right
+    if draft.place == ("apps", "deployments") and _noted(draft.content) != _noted(draft.old or {}):
+        return True
     if "spec" in draft.content or "spec" in (draft.old or {}):
         return bool(draft.content.get("spec") != (draft.old or {}).get("spec"))
     ours = {n: v for n, v in draft.content.items() if n not in {"metadata", "status"}}
     theirs = {n: v for n, v in (draft.old or {}).items() if n not in {"metadata", "status"}}
     return ours != theirs
+
+
+def _noted(content: Object) -> Object:
+    return metadata_of(content).get("annotations") or {}
 
 
 def _keep(content: Object, old: Object, name: str) -> None:
@@ -210,20 +222,13 @@ def _begin_claim(draft: Draft) -> None:
     draft.content["status"] = {"phase": "Pending"}
 
 
-def _begin_request(draft: Draft) -> None:
-    spec = draft.content.setdefault("spec", {})
-    spec["username"] = draft.user
-    if draft.groups:
-        spec["groups"] = [*draft.groups, "system:authenticated"]
-
-
 def _begin_budget(draft: Draft) -> None:
     draft.content["status"] = {}
 
 
 def _begin_definition(draft: Draft) -> None:
     stored = [
-        one["name"]
+        one.get("name", "")
         for one in draft.content.get("spec", {}).get("versions") or []
         if one.get("storage")
     ]
@@ -251,7 +256,7 @@ _BEGINNINGS: dict[tuple[str, str], Callable[[Draft], None]] = {
     ("apps", "daemonsets"): _begin_daemon_set,
     ("batch", "jobs"): prepare_job,
     ("policy", "poddisruptionbudgets"): _begin_budget,
-    ("certificates.k8s.io", "certificatesigningrequests"): _begin_request,
+    _SIGNING: begin_request,
     ("apiextensions.k8s.io", "customresourcedefinitions"): _begin_definition,
 }
 _CHANGES: dict[tuple[str, str], Callable[[Draft], None]] = {

@@ -18,6 +18,7 @@ from stockman.lab.kube.admission.names import (
     metadata_causes,
     metadata_update_causes,
 )
+from stockman.lab.kube.admission.signing_requests import request_status_causes
 from stockman.lab.kube.failures import Cause
 from stockman.lab.kube.objects import metadata_of
 from stockman.lab.kube.schema.validating import violations
@@ -69,6 +70,7 @@ _UPDATED: dict[tuple[str, str], tuple[Check, ...]] = {
     ("coordination.k8s.io", "leases"): (cluster.lease_causes,),
     ("networking.k8s.io", "ingresses"): (cluster.ingress_causes,),
     ("policy", "poddisruptionbudgets"): (others.budget_causes,),
+    ("storage.k8s.io", "storageclasses"): (cluster.storage_class_update_causes,),
     ("apiextensions.k8s.io", "customresourcedefinitions"): (definitions.definition_causes,),
     (_RBAC, "clusterroles"): (cluster.role_causes,),
     (_RBAC, "roles"): (cluster.role_causes,),
@@ -102,6 +104,7 @@ def _violations(draft: Draft) -> Iterator[Cause]:
     if draft.shape is not None and draft.resource.is_custom:
         for one in violations(draft.shape, draft.content):
             yield Cause(one.reason, one.message, one.field)
+        yield from definitions.scale_causes(draft)
 
 
 def validate_update(draft: Draft) -> list[Cause]:
@@ -111,6 +114,8 @@ def validate_update(draft: Draft) -> list[Cause]:
     if draft.place in _WHOLE_AGAIN:
         found += labels
     found += _violations(draft)
+    if draft.place == ("certificates.k8s.io", "certificatesigningrequests"):
+        found += request_status_causes(draft)
     if draft.subresource != "status":
         for check in _UPDATED.get(draft.place, ()):
             found += check(draft)

@@ -34,6 +34,14 @@ def raw(encoded: bytes, wanted: Wanted, status: int = 200) -> Response:
     return Response(status, {"Content-Type": wanted.media_type, **_NO_CACHE}, body)
 
 
+def of_entry(entry: Entry, wanted: Wanted, status: int = 200) -> Response:
+    """An object of the store."""
+    if wanted.media_type == YAML or wanted.pretty:
+        return raw(entry.encoded, wanted, status)
+    headers = {"Content-Type": wanted.media_type, **_NO_CACHE}
+    return Response(status, headers, lambda: entry.encoded + b"\n", content=entry.content)
+
+
 def _yaml(content: Object) -> bytes:
     import yaml
 
@@ -42,6 +50,8 @@ def _yaml(content: Object) -> bytes:
 
 def compressed(response: Response, accepted: str) -> Response:
     """A long answer for somebody who takes it compressed."""
+    if not accepted:
+        return response
     names = {one.partition(";")[0].strip() for one in accepted.split(",")}
     if "gzip" in names and len(response.body) > _COMPRESSED_FROM:
         response.body = gzip.compress(response.body, 1, mtime=0)

@@ -12,6 +12,9 @@ from stockman.lab.kube.api.updating import changed
 from stockman.lab.kube.failures import Cause, Named, bad_request, conflict, invalid
 from stockman.lab.kube.objects import Object, metadata_of, part_of, written_time
 
+_TOPOLOGY = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+"""Labels of nodes that their pods get, where they have none themselves."""
+
 
 def bind(call: Call) -> Response:
     """Put a pod on a node; raises `Failure`."""
@@ -55,6 +58,7 @@ def _bound(call: Call, pod: Object, node: str, more: Object) -> Object:
         raise bad_request(f"uid mismatch: {uid}")
     pod["spec"]["nodeName"] = node
     metadata = pod["metadata"]
+    _give_topology(call, metadata, node)
     for name in ("annotations", "labels"):
         if more.get(name):
             metadata[name] = {**(metadata.get(name) or {}), **more[name]}
@@ -68,3 +72,11 @@ def _bound(call: Call, pod: Object, node: str, more: Object) -> Object:
     others = [one for one in status.get("conditions") or [] if one.get("type") != "PodScheduled"]
     status["conditions"] = [*others, scheduled]
     return pod
+
+
+def _give_topology(call: Call, metadata: Object, node: str) -> None:
+    found = call.around.found("nodes", "", node) or {}
+    told = part_of(found, "metadata", "labels")
+    given = {name: told[name] for name in _TOPOLOGY if name in told}
+    if given:
+        metadata["labels"] = {**(metadata.get("labels") or {}), **given}

@@ -29,6 +29,11 @@ class Call:
     store: Store
     around: Surroundings
     warnings: list[str] = field(default_factory=list)
+    is_dry: bool = False
+    """Whether nothing is to be changed."""
+
+    def __post_init__(self) -> None:
+        self.is_dry = self.request.asked("dryRun") == "All"
 
     @property
     def resource(self) -> Resource:
@@ -53,11 +58,6 @@ class Call:
         one = self.resource
         return self.types.type_of(one.group, one.version, one.kind)
 
-    @property
-    def is_dry(self) -> bool:
-        """Whether nothing is to be changed."""
-        return self.request.asked("dryRun") == "All"
-
     def key(self, name: str = "") -> bytes:
         """The key of an object."""
         return object_key(self.resource, self.namespace, name or self.name)
@@ -79,6 +79,7 @@ class Call:
             self.route.subresource,
             user.name,
             user.groups,
+            user.uid,
             self.warnings,
             self.shape,
         )

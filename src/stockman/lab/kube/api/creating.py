@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stockman.lab.kube.admission.draft import Draft
-from stockman.lab.kube.admission.plugins import admit_create
+from stockman.lab.kube.admission.honesty import warn_of_stored
+from stockman.lab.kube.admission.plugins import admit_create, admit_created
 from stockman.lab.kube.admission.pod_warnings import warn_of_pods
 from stockman.lab.kube.admission.strategies import prepare_create, reset_fields
 from stockman.lab.kube.admission.validation import validate_create
@@ -14,7 +15,8 @@ from stockman.lab.kube.api.versions import seen_as, to_store
 from stockman.lab.kube.failures import Failure, bad_request, exists, invalid
 from stockman.lab.kube.objects import Object, metadata_of, written_time
 from stockman.lab.kube.patching.apply import Writing, track_update
-from stockman.lab.kube.schema.rewriting import rewritten
+from stockman.lab.kube.schema.defaulting import fill_defaults
+from stockman.lab.kube.schema.rewriting import rewritten_object
 from stockman.lab.kube.store.entries import Entry, laid_out
 from stockman.lab.kube.store.store import Taken
 
@@ -25,11 +27,22 @@ _TRIES = 8
 EVENT_TTL = 3600
 
 
+_SYSTEM = (
+    "creationTimestamp",
+    "uid",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+)
+
+
 def create(call: Call) -> Entry:
     """Create what the body says; raises `Failure`."""
     check_options(call, "CreateOptions")
     content = read_object(call)
     set_namespace(call, content)
+    for name in _SYSTEM:
+        content["metadata"].pop(name, None)
     tracked = track_update(None, content, writing(call, content))
     return create_object(call, tracked)
 
@@ -89,7 +102,9 @@ def _begin(draft: Draft) -> None:
     causes = validate_create(draft)
     if causes:
         raise invalid(draft.named, draft.name, causes)
+    admit_created(draft)
     warn_of_pods(draft)
+    warn_of_stored(draft)
 
 
 def _suffix(draft: Draft) -> str:
@@ -109,9 +124,9 @@ def _store(call: Call, draft: Draft) -> Entry:
     return seen_as(made, call.resource)
 
 
-def finished(call: Call, content: Object) -> Object:
+def finished(call: Call, content: Object, live: Object | None = None) -> Object:
     """An object as it is written: of built-in kinds with all fields in their order."""
     if call.resource.is_custom:
+        fill_defaults(call.shape, content)  # also of a status that was just taken away
         return content
-    made = rewritten(call.shape, content)
-    return made if isinstance(made, dict) else content
+    return rewritten_object(call.shape, content, live or {})

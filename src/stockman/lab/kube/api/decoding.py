@@ -11,18 +11,21 @@ from stockman.lab.kube.admission.strategies import TEMPLATE_GENERATION
 from stockman.lab.kube.api.call import Call
 from stockman.lab.kube.api.negotiating import PROTOBUF, YAML, body_type
 from stockman.lab.kube.failures import Failure, Named, bad_request, invalid
-from stockman.lab.kube.objects import Object, Tree, metadata_of
+from stockman.lab.kube.objects import Object, Tree, copied, metadata_of
 from stockman.lab.kube.schema.decoding import decoding_error
 from stockman.lab.kube.schema.defaulting import fill_defaults
+from stockman.lab.kube.schema.nulls import drop_nulls
 from stockman.lab.kube.schema.pruning import prune
-from stockman.lab.kube.schema.reading import Unreadable, read_json
+from stockman.lab.kube.schema.reading import TooDeep, Unreadable, read_json, unbounded_in
 from stockman.lab.kube.schema.resource import Resource
 from stockman.lab.kube.schema.rewriting import rewritten
 from stockman.lab.kube.schema.tables import builtin
-from stockman.lab.kube.schema.type import Type
+from stockman.lab.kube.schema.type import Json, Type
 from stockman.lab.kube.schema.unknown import complaints, strict_decoding_error
+from stockman.lab.kube.schema.validating import metadata_error
 
 MOST_BYTES = 3 * (1 << 20)
+_SHOWN = 30
 _SCHEME = 'scheme "pkg/runtime/scheme.go:111"'
 _STRUCT = (
     "json: cannot unmarshal {} into Go value of type struct {{ APIVersion string"
@@ -35,31 +38,54 @@ def read_body(body: bytes, content_type: str, kind: str) -> Tree:
     """What a body says, whatever it is; raises `Failure`."""
     media = body_type(content_type)
     need_size(body)
-    if media == YAML:
-        return _from_yaml(body)
     if media == PROTOBUF:
         return _from_protobuf(body, kind)
     try:
-        found = read_json(body)
+        found = _from_yaml(body, kind) if media == YAML else read_json(body)
     except Unreadable as why:
-        shown = body.hex() if body else "<empty>"
-        raise _unrecognized(kind, f"json parse error: {why} ({shown})") from None
+        raise _unrecognized(kind, f"json parse error: {why}", body) from None
+    except TooDeep as why:
+        raise bad_request(str(why)) from None
+    if found is None:
+        return {}
     if not isinstance(found, dict):
         said = _STRUCT.format(_SAID.get(type(found), "null"))
-        raise _unrecognized(kind, f"json parse error: {said} ({body.hex()})")
+        raise _unrecognized(kind, f"json parse error: {said}", body)
+    for name in ("apiVersion", "kind"):
+        if not isinstance(found.get(name), str | None):
+            said = _SAID.get(type(found[name]), "object")
+            unfit = f"json: cannot unmarshal {said} into Go struct field .{name} of type string"
+            raise _unrecognized(kind, f"json parse error: {unfit}", body)
     return found
 
 
 def need_size(body: bytes) -> None:
     """Refuse what is too large."""
     if len(body) > MOST_BYTES:
-        text = f"Request entity too large: limit is {MOST_BYTES}"
-        raise Failure(413, "RequestEntityTooLarge", text)
+        raise too_large()
 
 
-def _unrecognized(kind: str, why: str) -> Failure:
-    text = f"the object provided is unrecognized (must be of type {kind}): couldn't get"
-    return bad_request(f"{text} version/kind; {why}")
+def too_large() -> Failure:
+    """The refusal of a body that is."""
+    text = f"Request entity too large: limit is {MOST_BYTES}"
+    return Failure(413, "RequestEntityTooLarge", text)
+
+
+def _unrecognized(kind: str, why: str, body: bytes) -> Failure:
+    text = f"couldn't get version/kind; {why}"
+    if kind == "DeleteOptions":
+        return bad_request(text)
+    head = f"the object provided is unrecognized (must be of type {kind})"
+    return bad_request(f"{head}: {text} ({_summary(body)})")
+
+
+def _summary(body: bytes) -> str:
+    """The beginning of a body, as refusals show it."""
+    if not body:
+        return "<empty>"
+    more = " ..." if len(body) > _SHOWN else ""
+    begin = body[:_SHOWN]
+    return (begin.decode("utf-8", "replace") if begin[:1] == b"{" else begin.hex()) + more
 
 
 def _from_protobuf(body: bytes, kind: str) -> Tree:
@@ -69,27 +95,58 @@ def _from_protobuf(body: bytes, kind: str) -> Tree:
         return read_protobuf(body)
     except BadProtobuf as why:
         text = f"the object provided is unrecognized (must be of type {kind}): {why}"
-        raise bad_request(text) from None
+        raise bad_request(f"{text} ({_summary(body)})") from None
 
 
-def _from_yaml(body: bytes) -> Tree:
+def _from_yaml(body: bytes, kind: str) -> Json:
     from stockman.lab.kube.api.yaml_bodies import BadYaml, read_yaml
 
     try:
-        return read_yaml(body)
+        found: Json = read_yaml(body)
     except BadYaml as why:
-        raise bad_request(f"error converting YAML to JSON: yaml: {why}") from None
+        head = f"the object provided is unrecognized (must be of type {kind})"
+        raise bad_request(f"{head}: {why} ({_summary(body)})") from None
+    return found
 
 
-def read_object(call: Call) -> Object:
-    """The object of a body, as its type says, with defaults; raises `Failure`."""
+def read_object(call: Call, live: Object | None = None) -> Object:
+    """The object of a body, as its type says, with defaults; raises `Failure`.
+
+    What somebody in this process took from the live object and gives back is not read again.
+    """
     request = call.request
     kind = call.resource.kind
+    if request.content is not None:
+        return _given(call, request.content, live or {})
     found = read_body(request.body, request.headers.get("content-type", ""), kind)
     if not isinstance(found, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind})")
+    if call.resource.is_custom and not found.get("kind"):
+        text = request.body.decode("utf-8", "replace")
+        head = f"the object provided is unrecognized (must be of type {kind})"
+        why = f"{head}: Object 'Kind' is missing in '{text}' ({_summary(request.body)})"
+        raise bad_request(why)
     check_kind(call, found)
     return typed(call, found)
+
+
+def _given(call: Call, content: Object, live: Object) -> Object:
+    """An object of somebody in this process: no form of writing can be wrong."""
+    spec = live.get("spec")
+    is_kept = (
+        spec is not None
+        and content.get("spec") is spec
+        and call.route.subresource == "status"
+        and not call.resource.is_custom
+        and call.resource.plural != "services"  # their status depends on what is wanted
+    )
+    found = copied({**content, "spec": {}} if is_kept else content)
+    check_kind(call, found)
+    wrong = "" if call.resource.is_custom else decoding_error(call.shape, found)
+    if wrong:
+        raise bad_request(f"{call.resource.kind} cannot be handled: {wrong}")
+    made = finish_reading(call.resource, call.shape, found)
+    return {**made, "spec": spec} if is_kept else made
 
 
 def check_kind(call: Call, found: Object) -> None:
@@ -134,12 +191,20 @@ def _other_kind(call: Call, found: Object, version: str, kind: str) -> Failure:
     )
 
 
+def custom_error(found: Object) -> str:
+    """Why a custom object cannot be read whatever its kind; empty: it can."""
+    number = unbounded_in(found)
+    if number is not None:
+        return f"json: cannot unmarshal number {number} into Go value of type float64"
+    return metadata_error(found)
+
+
 def typed(call: Call, found: Object, *, validates: bool = True) -> Object:
     """An object as its type says, with defaults."""
     shape, resource = call.shape, call.resource
     head = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
     if validates:
-        wrong = "" if resource.is_custom else decoding_error(shape, found)
+        wrong = custom_error(found) if resource.is_custom else decoding_error(shape, found)
         if wrong:
             raise bad_request(f"{head}: {wrong}")
         complain(call, shape, found, head)
@@ -160,16 +225,31 @@ def complain(call: Call, shape: Type, found: Object, head: str) -> None:
 
 def shaped(resource: Resource, shape: Type, found: Object) -> Object:
     """An object with its defaults, as the server writes it back."""
+    return finish_reading(resource, shape, copied(found))
+
+
+def finish_reading(resource: Resource, shape: Type, made: Object) -> Object:
+    """The same of an object that nobody else has."""
     if resource.is_custom:
-        made = cast(Object, json.loads(json.dumps(found)))
+        made = cast(Object, json.loads(json.dumps(made), parse_int=_int_or_float))
         prune(shape, made)
         fill_defaults(shape, made)
         return _own_metadata(made)
-    made = cast(Object, json.loads(json.dumps(found)))
+    drop_nulls(shape, made)
+    made.setdefault("metadata", {})
     fill_defaults(shape, made)
     _take_texts(made)
     _give_template_generation(made)
-    return cast(Object, rewritten(shape, made))
+    is_reset = metadata_of(made).get("managedFields") == []
+    written = cast(Object, rewritten(shape, made))
+    if is_reset:
+        written["metadata"]["managedFields"] = [{}]
+    return written
+
+
+def _int_or_float(text: str) -> int | float:
+    found = int(text)
+    return found if -(1 << 63) <= found < 1 << 63 else float(found)
 
 
 def _own_metadata(made: Object) -> Object:
@@ -194,5 +274,7 @@ def _take_texts(made: Object) -> None:
         return
     given = made.pop("stringData", None)
     if isinstance(given, dict) and given:
-        texts = {name: base64.b64encode(one.encode()).decode() for name, one in given.items()}
+        texts = {
+            name: base64.b64encode((one or "").encode()).decode() for name, one in given.items()
+        }
         made["data"] = {**(made.get("data") or {}), **texts}

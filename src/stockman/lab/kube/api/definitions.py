@@ -14,9 +14,16 @@ _NAMES = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 _PLACE = ("apiextensions.k8s.io", "customresourcedefinitions")
 _CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _CONDITIONS = (
-    ("NamesAccepted", "NoConflicts", "no conflicts found"),
-    ("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+    ("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
+    ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"),
 )
+_CLASHES = {
+    "plural": "PluralConflict",
+    "singular": "SingularConflict",
+    "shortNames": "ShortNamesConflict",
+    "kind": "KindConflict",
+    "listKind": "ListKindConflict",
+}
 _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
 
 
@@ -32,15 +39,22 @@ def establish(call: Call, entry: Entry) -> Entry:
     content = copied(entry.content)
     status = content.setdefault("status", {})
     names = part_of(content, "spec", "names")
-    accepted = {name: names[name] for name in _NAMES if names.get(name)}
-    if status.get("acceptedNames") == accepted:
+    clashing = _clashes(call, content)
+    known = part_of(status, "acceptedNames")
+    accepted = {
+        name: told for name in _NAMES if (told := (known if name in clashing else names).get(name))
+    }
+    if known == accepted and not clashing:
         return entry
     status["acceptedNames"] = accepted
     now = written_time(call.around.now)
     before = {one["type"]: one for one in status.get("conditions") or []}
+    told = _refused_names(clashing, before) if clashing else _CONDITIONS
     status["conditions"] = [
-        before.get(kind) or _condition(kind, reason, message, now)
-        for kind, reason, message in _CONDITIONS
+        found
+        if (found := before.get(kind)) and found["status"] == truth
+        else _condition(kind, reason, message, now, truth)
+        for kind, truth, reason, message in told
     ]
     writing = Writing(
         "kube-apiserver", call.resource.api_version, call.shape, now, "status", (("f:spec",),)
@@ -51,6 +65,55 @@ def establish(call: Call, entry: Entry) -> Entry:
     return entry
 
 
+def _clashes(call: Call, content: Object) -> dict[str, list[str]]:
+    """Names that another definition of the same group has already."""
+    spec = part_of(content, "spec")
+    names = part_of(spec, "names")
+    resources: set[str] = set()
+    kinds: set[str] = set()
+    for one in call.store.list(ObjectKey(_PLACE[1], "").key + b"/").entries:
+        other = part_of(one.content, "spec")
+        if other.get("group") != spec.get("group") or _named(one.content) == _named(content):
+            continue
+        taken = part_of(one.content, "status", "acceptedNames")
+        resources |= {taken.get("plural", ""), taken.get("singular", "")}
+        resources |= set(taken.get("shortNames") or ())
+        kinds |= {taken.get("kind", ""), taken.get("listKind", "")}
+    found: dict[str, list[str]] = {}
+    for name in _CLASHES:
+        told = names.get(name) or []
+        told = told if isinstance(told, list) else [told]
+        among = kinds if "ind" in name else resources
+        clashing = [one for one in told if one in among]
+        if clashing:
+            found[name] = clashing
+    return found
+
+
+def _named(content: Object) -> str:
+    return str(metadata_of(content).get("name", ""))
+
+
+def _refused_names(
+    clashing: dict[str, list[str]], before: dict[str, Object]
+) -> list[tuple[str, str, str, str]]:
+    name, taken = list(clashing.items())[-1]
+    told = [f'"{one}" is already in use' for one in taken]
+    message = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    found = [("NamesAccepted", "False", _CLASHES[name], message)]
+    if before.get("Established", {}).get("status") == "True":
+        return [*found, _CONDITIONS[1]]
+    return [*found, ("Established", "False", "NotAccepted", "not all names are accepted")]
+
+
+def is_refused(content: Object) -> bool:
+    """Whether a definition has names that others have, and is not served."""
+    return any(
+        one.get("type") == "Established" and one.get("status") == "False"
+        for one in part_of(content, "status").get("conditions") or []
+    )
+
+
 def _put(call: Call, entry: Entry, content: Object) -> Entry:
     try:
         return call.store.update(entry, content)
@@ -58,10 +121,10 @@ def _put(call: Call, entry: Entry, content: Object) -> Entry:
         return entry
 
 
-def _condition(kind: str, reason: str, message: str, now: str) -> Object:
+def _condition(kind: str, reason: str, message: str, now: str, truth: str = "True") -> Object:
     return {
         "type": kind,
-        "status": "True",
+        "status": truth,
         "lastTransitionTime": now,
         "reason": reason,
         "message": message,

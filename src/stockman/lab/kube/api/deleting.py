@@ -6,10 +6,13 @@ from stockman.lab.kube.admission.plugins import refuse_immortal
 from stockman.lab.kube.api.call import Call
 from stockman.lab.kube.api.decoding import read_body
 from stockman.lab.kube.api.definitions import is_definition, terminate
-from stockman.lab.kube.api.listing import Page, list_objects
+from stockman.lab.kube.api.listing import Page, list_objects, read_number
+from stockman.lab.kube.api.messages import is_yes
 from stockman.lab.kube.api.options import check_deletion
-from stockman.lab.kube.failures import Failure, Named, conflict, not_found
+from stockman.lab.kube.failures import Failure, Named, bad_request, conflict, not_found
 from stockman.lab.kube.objects import Object, copied, in_order, metadata_of, part_of, written_time
+from stockman.lab.kube.schema.decoding import decoding_error
+from stockman.lab.kube.schema.tables import builtin
 from stockman.lab.kube.store.entries import Entry
 from stockman.lab.kube.store.store import Changed
 
@@ -19,30 +22,49 @@ _PRESERVED = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background"
     " to remove them or set propagationPolicy=Orphan to suppress this warning"
 )
+_OPTIONS = "DeleteOptions"
 _ENDED = frozenset({"Succeeded", "Failed"})
 
 
 def read_options(call: Call) -> Object:
     """How a deletion is wanted; raises `Failure`."""
     request = call.request
-    options: Object = {}
     if request.body:
-        found = read_body(request.body, request.headers.get("content-type", ""), "DeleteOptions")
-        options = dict(found) if isinstance(found, dict) else {}
-    for name in ("propagationPolicy", "gracePeriodSeconds", "orphanDependents"):
-        asked = request.asked(name)
-        if asked and name not in options:
-            options[name] = _read(name, asked)
-    if request.query.get("dryRun"):
-        options.setdefault("dryRun", request.query["dryRun"])
+        options = _read_body(call)
+    else:
+        options = {
+            name: _read(name, request.asked(name))
+            for name in ("propagationPolicy", "gracePeriodSeconds", "orphanDependents")
+            if request.asked(name)
+        }
+        if request.query.get("dryRun"):
+            options["dryRun"] = request.query["dryRun"]
     check_deletion(options)
+    call.is_dry = bool(options.get("dryRun"))
     return options
+
+
+def _read_body(call: Call) -> Object:
+    """Options in a body, beside which those of the query do not count."""
+    request = call.request
+    found = read_body(request.body, request.headers.get("content-type", ""), _OPTIONS)
+    if not isinstance(found, dict):
+        raise bad_request(f"{_OPTIONS} have to be an object")
+    kind = found.get("kind") or _OPTIONS
+    if kind != _OPTIONS:
+        version = found.get("apiVersion") or "v1"
+        text = f'no kind "{kind}" is registered for version "{version}"'
+        raise bad_request(f'{text} in scheme "pkg/runtime/scheme.go:111"')
+    why = decoding_error(builtin("meta.v1.DeleteOptions"), found)
+    if why:
+        raise bad_request(why)
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def _read(name: str, text: str) -> object:
     if name == "gracePeriodSeconds":
-        return int(text) if text.lstrip("-").isdigit() else 0
-    return text == "true" if name == "orphanDependents" else text
+        return read_number(text)
+    return is_yes(text) if name == "orphanDependents" else text
 
 
 def delete(call: Call) -> tuple[Entry, bool]:
@@ -72,7 +94,7 @@ def delete_entry(call: Call, entry: Entry, options: Object) -> tuple[Entry, bool
     metadata = metadata_of(entry.content)
     name = metadata["name"]
     _check_preconditions(call, entry, options)
-    is_dry = options.get("dryRun") == ["All"]
+    is_dry = call.is_dry
     if is_definition(call) and not is_dry:
         return terminate(call, entry), False
     content = copied(entry.content)

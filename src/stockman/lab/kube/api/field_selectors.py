@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -89,21 +90,38 @@ def read_field_selector(
     made = []
     for part in _parts(text):
         name, value, same = _part(part, text)
+        if not name and not value:
+            continue
         if name not in known:
             raise _unknown(name, (group, plural), more)
         made.append((name, value, same))
     return FieldSelector(tuple(made))
 
 
+_TERM = re.compile(r"(?:[^\\,]|\\.|\\$)+", re.DOTALL)
+_ESCAPED = re.compile(r"\\([\\,=])")
+
+
 def _parts(text: str) -> list[str]:
-    return [part for part in text.split(",") if part]
+    return _TERM.findall(text)
+
+
+def _unescaped(value: str) -> str:
+    """What is meant by a value; raises `Failure`."""
+    bare = _ESCAPED.sub("", value)
+    if "\\" in bare:
+        place = bare.index("\\")
+        raise bad_request(f"invalid field selector: invalid escape sequence: {bare[place:][:2]}")
+    if "=" in bare:
+        raise bad_request("invalid field selector: unescaped character in value: 61")
+    return _ESCAPED.sub(r"\1", value)
 
 
 def _part(part: str, text: str) -> tuple[str, str, bool]:
     for operator, same in (("!=", False), ("==", True), ("=", True)):
         name, found, value = part.partition(operator)
         if found:
-            return name, value, same
+            return name, _unescaped(value), same
     raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from dataclasses import dataclass
 
 from stockman.lab.etcd.errors import EtcdError, Reason
+from stockman.lab.kube.admission.draft import quoted
 from stockman.lab.kube.api.call import Call
 from stockman.lab.kube.api.list_options import check_list_options
 from stockman.lab.kube.api.selecting import Selection, selection
@@ -22,7 +24,7 @@ from stockman.lab.kube.failures import (
 )
 from stockman.lab.kube.objects import Object
 from stockman.lab.kube.store.entries import Entry
-from stockman.lab.kube.store.store import Listed, prefix_end
+from stockman.lab.kube.store.store import Listed
 
 _TOKEN_VERSION = "meta.k8s.io/v1"
 _OLD_TOKEN = (
@@ -45,6 +47,8 @@ class Page:
 
 def get(call: Call) -> Entry:
     """One object; raises `Failure`."""
+    if call.request.is_asked("export"):
+        raise bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     version = call.request.asked("resourceVersion")
     wanted = read_version(version) if version else 0
     if wanted > call.store.keyspace.revision:
@@ -57,10 +61,22 @@ def get(call: Call) -> Entry:
 
 def read_version(text: str) -> int:
     """A resource version; raises `Failure`."""
-    if not text.isdigit():
-        why = f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+    why = version_error(text)
+    if why:
         raise Failure(500, "", f"resourceVersion: {why}")
     return int(text)
+
+
+def version_error(text: str) -> str:
+    """Why a text is no resource version; empty: it is one."""
+    if not _UNSIGNED.fullmatch(text):
+        why = "invalid syntax"
+    elif len(text) > _DIGITS or int(text) >= 1 << 64:
+        why = "value out of range"
+    else:
+        return ""
+    told = quoted(text)
+    return f"Invalid value: {told}: strconv.ParseUint: parsing {told}: {why}"
 
 
 def too_new(wanted: int, current: int) -> Failure:
@@ -73,7 +89,8 @@ def too_new(wanted: int, current: int) -> Failure:
 def list_objects(call: Call) -> Page:
     """A list, or the next part of one; raises `Failure`."""
     request = call.request
-    limit = _number(request.asked("limit"))
+    limit = _number(call, "limit")
+    _number(call, "timeoutSeconds")
     chosen = selection(call)
     token = request.asked("continue")
     check_list_options(request)
@@ -84,13 +101,20 @@ def list_objects(call: Call) -> Page:
     return _page(call, chosen, listed, 0 if is_cached else limit)
 
 
-def _number(text: str) -> int:
-    if not text:
-        return 0
-    try:
-        return int(text)
-    except ValueError:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+def read_number(text: str) -> int:
+    """A number of the query; raises `Failure`."""
+    why = ""
+    if not _SIGNED.fullmatch(text):
+        why = "invalid syntax"
+    elif len(text) > _DIGITS or not -(1 << 63) <= int(text) < 1 << 63:
+        why = "value out of range"
+    if why:
+        raise bad_request(f"strconv.ParseInt: parsing {quoted(text)}: {why}")
+    return int(text)
+
+
+def _number(call: Call, name: str) -> int:
+    return read_number(call.request.asked(name)) if name in call.request.query else 0
 
 
 def _listed(call: Call, limit: int) -> Listed:
@@ -100,10 +124,9 @@ def _listed(call: Call, limit: int) -> Listed:
     )
     if not version:
         return call.store.list(call.prefix)
-    if not version.isdigit():
-        text = f'strconv.ParseUint: parsing "{version}": invalid syntax'
-        why = f'resourceVersion: Invalid value: "{version}": {text}'
-        raise bad_request(f"invalid resource version: {why}")
+    why_not = version_error(version)
+    if why_not:
+        raise bad_request(f"invalid resource version: resourceVersion: {why_not}")
     wanted = read_version(version)
     exact = match == "Exact" or (not match and limit and wanted)
     current = call.store.keyspace.revision
@@ -126,8 +149,6 @@ def _continued(call: Call, chosen: Selection, token: str, limit: int) -> Page:
         raise bad_request(text)
     prefix = call.prefix
     key = prefix + start.encode()
-    if not prefix <= key < prefix_end(prefix):
-        raise bad_request(f'invalid continue token: invalid key "{start}"')
     if version < 0:
         listed = call.store.list(prefix)
         rest = [one for one in listed.entries if one.key >= key]
@@ -170,13 +191,40 @@ def _token(version: int, start: str) -> str:
 
 
 def _read_token(token: str) -> tuple[int, str]:
+    good = _WELL_ENCODED.match(token)
+    end = len(good[0]) if good else 0
+    if end < len(token) or len(token) % 4 == 1:
+        raise _bad_token(f"illegal base64 data at input byte {min(end, len(token) - 1)}")
     try:
         padded = token + "=" * (-len(token) % 4)
-        found = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        version, start = int(found["rv"]), str(found["start"])
-    except (binascii.Error, ValueError, KeyError, TypeError):
-        raise bad_request(
-            "invalid continue token: continue key is not valid: illegal base64 data at input"
-            f" byte {len(token)}"
-        ) from None
+        content = base64.b64decode(padded, altchars=b"-_", validate=True)
+        found = json.loads(content)
+    except UnicodeDecodeError as why:
+        raise _bad_token(_unreadable(content[why.start], why.start)) from None
+    except (binascii.Error, ValueError, RecursionError) as why:
+        raise _bad_token(str(why)) from None
+    told = found if isinstance(found, dict) else {}
+    form, version, start = told.get("v", ""), told.get("rv", 0), told.get("start", "")
+    if form != _TOKEN_VERSION:
+        raise _bad_token(f"server does not recognize this encoded version {form}")
+    if not isinstance(version, int) or version == 0:
+        raise _bad_token(f"incorrect encoded start resourceVersion (version {form})")
+    if not isinstance(start, str) or not start:
+        raise _bad_token(f"encoded start key empty (version {form})")
+    if any(part in {".", ".."} for part in start.split("/")):
+        raise _bad_token(start)
     return version, start
+
+
+_WELL_ENCODED = re.compile("[A-Za-z0-9_-]*")
+_SIGNED, _UNSIGNED = re.compile("[-+]?[0-9]+"), re.compile("[0-9]+")
+_DIGITS = 25
+
+
+def _unreadable(letter: int, place: int) -> str:
+    where = "looking for beginning of value" if not place else "in string literal"
+    return f"invalid character '\\u{letter:04x}' {where}"
+
+
+def _bad_token(why: str) -> Failure:
+    return bad_request(f"invalid continue token: continue key is not valid: {why}")

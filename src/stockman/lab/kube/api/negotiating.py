@@ -12,6 +12,7 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 _OFFERED = (JSON, YAML)
 _NAMED = f"{JSON}, {YAML}, {PROTOBUF}"
 _META = "meta.k8s.io"
+_KINDS = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,9 @@ def _ranges(accept: str) -> list[_Range]:
     return sorted(made, key=lambda one: -one.quality)
 
 
-def negotiated(accept: str, *, allows_kinds: bool = True, pretty: bool = False) -> Wanted:
-    """What is answered to an `Accept` header; raises `Failure`."""
+def negotiated(accept: str, *, streams: bool = True, pretty: bool = False) -> Wanted:
+    """What is answered to an `Accept` header, where lists may be watched; raises `Failure`."""
+    is_understood = False
     ranges = _ranges(accept) or [_Range("*/*", 1.0)]
     for one in ranges:
         media = JSON if one.name in {"*/*", "application/*"} else one.name
@@ -69,25 +71,26 @@ def negotiated(accept: str, *, allows_kinds: bool = True, pretty: bool = False) 
             continue
         kind = one.parameters.get("as", "")
         if kind:
-            known = kind == "Table" or kind.startswith("PartialObjectMetadata")
+            is_understood = True
             version = one.parameters.get("v", "")
-            if not (known and allows_kinds and one.parameters.get("g") == _META):
+            if kind not in _KINDS or one.parameters.get("g") != _META:
                 continue
             if version not in {"v1", "v1beta1"}:
                 continue
             return Wanted(media, kind, version, pretty)
         return Wanted(media, pretty=pretty)
-    text = (
-        f"406: Not Acceptable\n\nAvailable representations: {_NAMED}, {JSON};stream=watch,"
-        f" {PROTOBUF};stream=watch"
-    )
+    if is_understood:
+        text = f"only the following media types are accepted: {_NAMED}"
+        raise Failure(406, "NotAcceptable", text)
+    more = f", {JSON};stream=watch, {PROTOBUF};stream=watch" if streams else ""
+    text = f"406: Not Acceptable\n\nAvailable representations: {_NAMED}{more}"
     raise Failure(406, "NotAcceptable", text, About())
 
 
 def body_type(content_type: str) -> str:
     """In which form a body came; raises `Failure`."""
-    found = content_type.partition(";")[0].strip()
-    if found in {"", JSON}:
+    found = content_type.partition(";")[0].strip().lower()
+    if found == JSON or not content_type:
         return JSON
     if found in {YAML, PROTOBUF}:
         return found

@@ -16,8 +16,8 @@ def check_options(call: Call, kind: str, *, is_apply: bool = False) -> None:
     """Options of a change; raises `Failure`."""
     request = call.request
     causes: list[Cause] = []
-    dry = [one for one in request.query.get("dryRun", []) if one]
-    if dry and dry != ["All"]:
+    dry = request.query.get("dryRun", [])
+    if set(dry) - {"All"}:
         causes.append(_not_dry(dry))
     manager = request.asked("fieldManager")
     if is_apply and not manager:
@@ -25,6 +25,11 @@ def check_options(call: Call, kind: str, *, is_apply: bool = False) -> None:
     if len(manager) > _MANAGER_LENGTH:
         text = f"Too long: may not be more than {_MANAGER_LENGTH} bytes"
         causes.append(Cause("FieldValueTooLong", text, "fieldManager"))
+    odd = next((place for place, one in enumerate(manager) if not one.isprintable()), None)
+    if odd is not None:
+        where = len(manager[:odd].encode())
+        why = f"invalid character {_code_point(manager[odd])} (at position {where})"
+        causes.append(wrong("fieldManager", manager, why))
     if kind == "PatchOptions" and not is_apply and request.asked("force"):
         text = "Forbidden: may not be specified for non-apply patch"
         causes.append(Cause("FieldValueForbidden", text, "force"))
@@ -33,6 +38,10 @@ def check_options(call: Call, kind: str, *, is_apply: bool = False) -> None:
         causes.append(unsupported("fieldValidation", validation, _VALIDATIONS))
     if causes:
         raise invalid(Named("", "meta.k8s.io", kind), "", causes)
+
+
+def _code_point(one: str) -> str:
+    return f"U+{ord(one):04X}"
 
 
 def _not_dry(dry: list[str]) -> Cause:
@@ -50,7 +59,7 @@ def check_deletion(options: Object) -> None:
     if policy is not None and policy not in _PROPAGATIONS:
         causes.append(unsupported("propagationPolicy", policy, (*_PROPAGATIONS, "nil")))
     dry = options.get("dryRun")
-    if dry and dry != ["All"]:
+    if dry and set(dry) - {"All"}:
         causes.append(_not_dry(dry))
     if causes:
         raise invalid(Named("", "meta.k8s.io", "DeleteOptions"), "", causes)

@@ -8,7 +8,7 @@ from typing import cast
 from stockman.lab.kube.admission.draft import wrong
 from stockman.lab.kube.api.call import Call
 from stockman.lab.kube.api.creating import create_object, set_namespace, writing
-from stockman.lab.kube.api.decoding import complain, need_size, shaped
+from stockman.lab.kube.api.decoding import complain, custom_error, need_size, shaped
 from stockman.lab.kube.api.options import check_options
 from stockman.lab.kube.api.updating import check_name, write
 from stockman.lab.kube.api.versions import seen_as
@@ -20,13 +20,17 @@ from stockman.lab.kube.patching.json_patch import MOST_OPERATIONS, Unpatched, js
 from stockman.lab.kube.patching.merge_patch import merge_patched
 from stockman.lab.kube.patching.shapes import Unlike
 from stockman.lab.kube.patching.strategic import BadPatch, strategically_patched
+from stockman.lab.kube.patching.written_in_go import written_in_go
+from stockman.lab.kube.schema.conversion import conversion_error
 from stockman.lab.kube.schema.decoding import decoding_error
-from stockman.lab.kube.schema.reading import Unreadable, read_json
+from stockman.lab.kube.schema.reading import TooDeep, Unreadable, read_json
+from stockman.lab.kube.schema.type import Json, Type
 from stockman.lab.kube.store.entries import Entry
 
 _JSON_PATCH = "application/json-patch+json"
 _MERGE = "application/merge-patch+json"
 _STRATEGIC = "application/strategic-merge-patch+json"
+PATCHES = frozenset({_JSON_PATCH, _MERGE, _STRATEGIC})
 _APPLY = frozenset({"application/apply-patch+yaml", "application/apply-patch+json"})
 _SAID = {list: "array", str: "string", bool: "bool", int: "number", float: "number", dict: "object"}
 _MAP = "map[string]interface {}"
@@ -66,22 +70,25 @@ def _patch(call: Call, media: str) -> Entry:
     if entry is None:
         raise not_found(call.named, call.name)
     live = seen_as(entry, call.resource).content
-    made = _patched(call, media, live)
+    made = patched(call.request.body, media, live, call.shape)
+    if media == _STRATEGIC and not call.resource.is_custom:
+        _check_kinds(call, made)
     made = _typed(call, made)
     check_name(call, made)
     set_namespace(call, made)
     return write(call, entry, made, version_checked=False)
 
 
-def _patched(call: Call, media: str, live: Object) -> Object:
-    body = call.request.body
+def patched(body: bytes, media: str, live: Object, shape: Type) -> Object:
+    """What an object becomes by a patch; raises `Failure`."""
     if media == _JSON_PATCH:
         return _json_patched(body, live)
     head = "" if media == _STRATEGIC else "error decoding patch: "
-    try:
-        found = read_json(body)
-    except Unreadable as why:
-        raise bad_request(f"{head}{why}") from None
+    found = _read(body, head)
+    if found is None:
+        if media == _MERGE:
+            raise bad_request("Invalid JSON Patch")
+        return live
     if not isinstance(found, dict):
         said = (
             f"json: cannot unmarshal {_SAID.get(type(found), 'null')} into Go value of type {_MAP}"
@@ -90,48 +97,92 @@ def _patched(call: Call, media: str, live: Object) -> Object:
     if media == _MERGE:
         return merge_patched(live, found)
     try:
-        return strategically_patched(live, found, call.shape)
+        return strategically_patched(live, found, shape)
     except BadPatch as why:
         raise Failure(500, "", str(why)) from None
 
 
-def _json_patched(body: bytes, live: Object) -> Object:
+def _check_kinds(call: Call, made: Object) -> None:
+    """A strategic patch is not written as JSON again: its values are converted as they are."""
+    why = conversion_error(call.shape, made)
+    if why:
+        shown = written_in_go(_read(call.request.body, ""))
+        raise invalid(Named("", "", ""), "", [wrong("patch", shown, why)])
+
+
+def _read(body: bytes, head: str) -> Json:
     try:
-        found = read_json(body)
+        return read_json(body)
     except Unreadable as why:
-        raise bad_request(f"error decoding patch: {why}") from None
+        raise bad_request(f"{head}{why}") from None
+    except TooDeep as why:
+        raise bad_request(str(why)) from None
+
+
+def _json_patched(body: bytes, live: Object) -> Object:
+    found = _read(body, "error decoding patch: ")
+    if found is None:
+        return live
     if not isinstance(found, list):
         said = f"json: cannot unmarshal {_SAID.get(type(found), 'null')}"
         raise bad_request(
             f"error decoding patch: {said} into Go value of type []handlers.jsonPatchOp"
         )
+    _check_operations(found)
     if len(found) > MOST_OPERATIONS:
-        text = (
-            f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(found)}"
-        )
+        most = f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}"
+        text = f"Request entity too large: {most}, got {len(found)}"
         raise Failure(413, "RequestEntityTooLarge", text)
     try:
-        return json_patched(live, cast(list[Object], found))
+        return json_patched(live, cast(list[Object | None], found))
     except Unpatched:
         text = "the server rejected our request due to an error in our request"
         raise Failure(422, "Invalid", text, About()) from None
 
 
+def _check_operations(found: list[Json]) -> None:
+    """Refuse operations that are not made as such; one that is null is left for later."""
+    for one in found:
+        if one is not None and not isinstance(one, dict):
+            said = f"json: cannot unmarshal {_SAID[type(one)]} into Go value of type"
+            raise bad_request(f"error decoding patch: {said} handlers.jsonPatchOp")
+        for name in ("op", "path", "from"):
+            value = None if one is None else one.get(name)
+            if value is not None and not isinstance(value, str):
+                said = f"json: cannot unmarshal {_SAID[type(value)]} into Go struct field"
+                text = f"{said} jsonPatchOp.{name} of type string"
+                raise bad_request(f"error decoding patch: {text}")
+
+
 def _typed(call: Call, made: Object) -> Object:
     """An object that a patch made, as its type says; raises `Failure`."""
     resource = call.resource
-    if (made.get("apiVersion"), made.get("kind")) != (resource.api_version, resource.kind):
+    made = {"kind": resource.kind, "apiVersion": resource.api_version, **made}
+    if resource.is_custom:
+        _check_custom_kind(call, made)
+    elif (made["apiVersion"], made["kind"]) != (resource.api_version, resource.kind):
         why = (
             f'no kind "{made.get("kind")}" is registered for version "{made.get("apiVersion")}"'
             ' in scheme "pkg/runtime/scheme.go:111"'
         )
         raise _unfit(made, why)
-    if not resource.is_custom:
-        why = decoding_error(call.shape, made)
-        if why:
-            raise _unfit(made, why)
+    why = custom_error(made) if resource.is_custom else decoding_error(call.shape, made)
+    if why:
+        raise _unfit(made, why)
     _complain(call, made)
     return shaped(resource, call.shape, made)
+
+
+def _check_custom_kind(call: Call, made: Object) -> None:
+    resource = call.resource
+    version, kind = str(made["apiVersion"]), str(made["kind"])
+    causes = []
+    if version != resource.api_version:
+        causes.append(wrong("apiVersion", made["apiVersion"], f"must be {resource.api_version}"))
+    if kind != resource.kind:
+        causes.append(wrong("kind", made["kind"], f"must be {resource.kind}"))
+    if causes:
+        raise invalid(Named("", version.rpartition("/")[0], kind), call.name, causes)
 
 
 def _complain(call: Call, made: Object) -> None:
@@ -160,8 +211,7 @@ def _apply(call: Call) -> tuple[Entry, bool]:
         group, _, version = str(kind[0]).rpartition("/")
         raise bad_request(f"invalid object type: {group}/{version}, Kind={kind[1]}")
     _check_applied_name(call, wanted)
-    way = call.request.asked("fieldValidation") or "Strict"
-    if way != "Ignore" and metadata_of(wanted).get("managedFields") is None:
+    if metadata_of(wanted).get("managedFields") is None:
         _check_typed(call, wanted)
     entry = call.store.get(call.key())
     live = None if entry is None else seen_as(entry, resource).content
@@ -184,6 +234,8 @@ def _apply(call: Call) -> tuple[Entry, bool]:
         raise Failure(
             500, "", f"failed to create typed patch object ({_told(wanted)}): {why}"
         ) from None
+    if not resource.is_custom:
+        _check_decoded(call.shape, wanted, made)
     managed = metadata_of(made).get("managedFields")
     made = shaped(resource, call.shape, made)
     made["metadata"].setdefault("name", call.name)
@@ -198,9 +250,13 @@ def _apply(call: Call) -> tuple[Entry, bool]:
 def _applied_object(call: Call) -> Object:
     body = call.request.body
     try:
-        found: Tree = json.loads(body)
-    except ValueError:
+        found: Tree = read_json(body)
+    except Unreadable:
         found = _from_yaml(body)
+    except TooDeep as why:
+        raise bad_request(str(why)) from None
+    if found is None:
+        found = {}
     if not isinstance(found, dict):
         said = _SAID.get(type(found), "null")
         raise bad_request(
@@ -216,15 +272,14 @@ def _from_yaml(body: bytes) -> Tree:
     try:
         return read_yaml(body)
     except BadYaml as why:
-        raise bad_request(
-            f"error decoding YAML: error converting YAML to JSON: yaml: {why}"
-        ) from None
+        raise bad_request(f"error decoding YAML: error converting YAML to JSON: {why}") from None
 
 
 def _check_applied_name(call: Call, wanted: Object) -> None:
     metadata = wanted.setdefault("metadata", {})
     if not isinstance(metadata, dict):
-        raise Failure(500, "", "metadata is no object")
+        why = f".metadata: expected map, got &{{{written_in_go(metadata)}}}"
+        raise Failure(500, "", f"failed to create typed patch object ({_told(wanted)}): {why}")
     name = metadata.get("name")
     if name and name != call.name:
         raise bad_request(
@@ -242,6 +297,20 @@ def _check_typed(call: Call, wanted: Object) -> None:
         told = errors[0] if len(errors) == 1 else "errors:\n  " + "\n  ".join(errors)
         text = f"failed to create typed patch object ({_told(wanted)}): {told}"
         raise Failure(500, "", text)
+
+
+def _check_decoded(shape: Type, wanted: Object, made: Object) -> None:
+    """Refuse texts that stand for something else, as bytes do, and are no such thing."""
+    why = decoding_error(shape, made)
+    if why:
+        kind = _told(wanted).partition("; ")[2]
+        head = "error decoding from json: " if why.startswith("illegal base64") else ""
+        raise Failure(
+            500,
+            "",
+            f"failed to convert new object ({_told(wanted)}) to proper version: unable to convert"
+            f" unstructured object to {kind}: {head}{why}",
+        )
 
 
 def _told(wanted: Object) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stockman.lab.kube.failures import About, Failure
+from stockman.lab.kube.failures import About, Failure, Named, bad_request, not_found
 from stockman.lab.kube.schema.resource import Resource
 from stockman.lab.kube.schema.types import Types
 
-_COLLECTION = {"GET": "list", "HEAD": "list", "POST": "create", "DELETE": "deletecollection"}
+_COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 _OBJECT = {
     "GET": "get",
-    "HEAD": "get",
     "PUT": "update",
     "PATCH": "patch",
     "DELETE": "delete",
@@ -51,8 +50,9 @@ def not_allowed() -> Failure:
 def read_route(method: str, path: str, types: Types) -> Route:
     """What a request is about; raises `NotAnObject` or `Failure`."""
     group, version, parts = _split(path)
-    groups = {one.name: one.versions for one in types.groups()}
-    if version not in groups.get(group, ()):
+    if not types.serves(group, version):
+        if any(one.name == group for one in types.groups()):
+            raise absent()
         raise NotAnObject
     watches = parts[:1] == ["watch"]
     if watches:
@@ -68,7 +68,7 @@ def read_route(method: str, path: str, types: Types) -> Route:
 
 
 def _split(path: str) -> tuple[str, str, list[str]]:
-    parts = [one for one in path.strip("/").split("/") if one]
+    parts = path.removesuffix("/").split("/")[1:]
     match parts:
         case ["api", version, *rest]:
             return "", version, rest
@@ -79,6 +79,10 @@ def _split(path: str) -> tuple[str, str, list[str]]:
 
 def _route(group: str, version: str, parts: list[str], types: Types) -> Route:
     namespace = ""
+    if parts[:2] == ["namespaces", ""] and len(parts) > 2:
+        raise bad_request("Namespace parameter required.")
+    if "" in parts:
+        raise absent()
     if parts[0] == "namespaces" and len(parts) > 2 and parts[2] not in {"status", "finalize"}:
         namespace, parts = parts[1], parts[2:]
     resource = types.resource(group, version, parts[0])
@@ -87,9 +91,13 @@ def _route(group: str, version: str, parts: list[str], types: Types) -> Route:
     name, subresource, *rest = [*parts[1:], "", ""]
     if resource.namespaced and not namespace and name:
         raise absent()
+    if name in {".", ".."}:
+        raise bad_request(f"Name parameter invalid: \"{name}\": may not be '{name}'")
     if namespace and not resource.namespaced:
         raise absent()
     if subresource and subresource not in resource.subresources:
+        if resource.is_custom:
+            raise not_found(Named(resource.plural, resource.group, resource.kind), name)
         raise absent()
     return Route(resource, namespace, name, subresource, rest="/".join(one for one in rest if one))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from stockman.lab.kube.admission.draft import wrong
 from stockman.lab.kube.api.answers import answered
 from stockman.lab.kube.api.call import Call
@@ -11,12 +9,20 @@ from stockman.lab.kube.api.creating import writing
 from stockman.lab.kube.api.decoding import read_body
 from stockman.lab.kube.api.listing import get
 from stockman.lab.kube.api.messages import Response
+from stockman.lab.kube.api.patches import PATCHES, patched
 from stockman.lab.kube.api.updating import write
-from stockman.lab.kube.failures import Failure, Named, bad_request, conflict, invalid, not_found
+from stockman.lab.kube.failures import (
+    About,
+    Failure,
+    Named,
+    bad_request,
+    conflict,
+    invalid,
+    not_found,
+)
 from stockman.lab.kube.objects import Object, Tree, copied, metadata_of, part_of
 from stockman.lab.kube.patching.apply import track_update
-from stockman.lab.kube.patching.json_patch import Unpatched, json_patched
-from stockman.lab.kube.patching.merge_patch import merge_patched
+from stockman.lab.kube.schema.decoding import decoding_error
 from stockman.lab.kube.store.entries import Entry
 
 _OPERATORS = {"In": "in", "NotIn": "notin"}
@@ -31,6 +37,9 @@ def scale(call: Call) -> Response:
         raise not_found(call.named, call.name)
     now = scale_of(call, entry)
     wanted = _wanted(call, now)
+    unfit = decoding_error(call.types.type_of("autoscaling", "v1", "Scale"), wanted)
+    if unfit:
+        raise bad_request(f'Scale in version "v1" cannot be handled as a Scale: {unfit}')
     replicas = part_of(wanted, "spec").get("replicas", 0)
     if not isinstance(replicas, int) or replicas < 0:
         cause = wrong("spec.replicas", replicas, "must be greater than or equal to 0")
@@ -58,18 +67,11 @@ def _wanted(call: Call, now: Object) -> Object:
     if call.route.verb == "update":
         found = read_body(request.body, request.headers.get("content-type", ""), "Scale")
         return found if isinstance(found, dict) else {}
-    media = request.headers.get("content-type", "").partition(";")[0]
-    try:
-        patch: Tree = json.loads(request.body)
-    except ValueError as why:
-        raise bad_request(f"error decoding patch: {why}") from None
-    if media == "application/json-patch+json":
-        try:
-            return json_patched(now, patch)
-        except Unpatched:
-            text = "the server rejected our request due to an error in our request"
-            raise Failure(422, "Invalid", text) from None
-    return merge_patched(now, patch)
+    media = request.headers.get("content-type", "").partition(";")[0].strip()
+    if media not in PATCHES:
+        raise Failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", About())
+    shape = call.types.type_of("autoscaling", "v1", "Scale")
+    return patched(request.body, media, now, shape)
 
 
 def _declared(call: Call) -> Object:
@@ -85,7 +87,9 @@ def _path(call: Call, name: str, default: str) -> list[str]:
 
 def _put(content: Object, path: list[str], value: Tree) -> None:
     for name in path[:-1]:
-        content = content.setdefault(name, {})
+        if not isinstance(content.get(name), dict):
+            content[name] = {}
+        content = content[name]
     content[path[-1]] = value
 
 

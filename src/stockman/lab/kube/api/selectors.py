@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from stockman.lab.kube.admission.draft import quoted
+from stockman.lab.kube.admission.names import label_value_errors, qualified_errors
 from stockman.lab.kube.failures import bad_request
 
 _TOKEN = re.compile(r"\s*(==|!=|[=!,()<>]|[^\s=!,()<>]+)")
@@ -62,15 +64,47 @@ def read_label_selector(text: str) -> LabelSelector:
     made: list[Requirement] = []
     place = 0
     while place < len(tokens):
+        if tokens[place] in _SIGNS:
+            text = f"found '{tokens[place]}', expected: !, identifier, or 'end of string'"
+            raise bad_request(text)
         requirement, place = _requirement(tokens, place)
+        _check(requirement)
         made.append(requirement)
         if place < len(tokens):
             if tokens[place] != ",":
-                raise _unreadable(f"found '{tokens[place]}', expected: ',' or 'end of string'")
+                raise bad_request(f"found '{tokens[place]}', expected: ',' or 'end of string'")
             place += 1
-            if place == len(tokens):
-                raise bad_request("found '', expected: identifier after ','")
+            following = tokens[place] if place < len(tokens) else ""
+            if not following or following in _SIGNS:
+                raise bad_request(f"found '{following}', expected: identifier after ','")
     return LabelSelector(tuple(made))
+
+
+_SIGNS = frozenset({"=", "==", "!=", ",", "(", ")", "<", ">"})
+_NUMBER = re.compile(r"[-+]?[0-9]{1,19}")
+
+
+def _check(requirement: Requirement) -> None:
+    """Refuse what no label can be."""
+    wrong = [
+        f"<nil>: Invalid value: {quoted(requirement.key)}: {why}"
+        for why in qualified_errors(requirement.key)
+    ]
+    values = sorted(requirement.values)
+    if requirement.operator in {"gt", "lt"}:
+        why = "for 'Gt', 'Lt' operators, the value must be an integer"
+        wrong += [
+            f"values[{place}]: Invalid value: {quoted(one)}: {why}"
+            for place, one in enumerate(values)
+            if not _NUMBER.fullmatch(one)
+        ]
+    wrong += [
+        f"values[{place}][{requirement.key}]: Invalid value: {quoted(one)}: {why}"
+        for place, one in enumerate(values)
+        for why in label_value_errors(one)
+    ]
+    if wrong:
+        raise _unreadable(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
 
 
 def _unreadable(why: str) -> Exception:
@@ -81,10 +115,10 @@ def _requirement(tokens: list[str], place: int) -> tuple[Requirement, int]:
     if tokens[place] == "!":
         if place + 1 == len(tokens):
             raise _unreadable("found '', expected: identifier")
+        if tokens[place + 1] in _SIGNS | {"!"}:
+            raise _unreadable(f"found '{tokens[place + 1]}', expected: identifier")
         return Requirement(tokens[place + 1], "!"), place + 2
     key = tokens[place]
-    if key in {"=", "==", "!=", ",", "(", ")", "<", ">"}:
-        raise _unreadable(f"found '{key}', expected: !, identifier, or 'end of string'")
     place += 1
     if place == len(tokens) or tokens[place] == ",":
         return Requirement(key, "exists"), place

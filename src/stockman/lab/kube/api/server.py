@@ -8,17 +8,20 @@ from stockman.etcd.kubernetes.keys import ObjectKey
 from stockman.lab.core.dice import Dice
 from stockman.lab.etcd.client import EtcdClient
 from stockman.lab.etcd.errors import EtcdError, Reason
+from stockman.lab.etcd.index import family
+from stockman.lab.etcd.keyspace import Keyspace
 from stockman.lab.kube.api import answers
 from stockman.lab.kube.api.binding import bind
 from stockman.lab.kube.api.call import Call
+from stockman.lab.kube.api.components import component, components
 from stockman.lab.kube.api.creating import create
-from stockman.lab.kube.api.definitions import establish, finish, is_definition
+from stockman.lab.kube.api.definitions import establish, finish, is_definition, is_refused
 from stockman.lab.kube.api.deleting import delete, delete_many
 from stockman.lab.kube.api.listing import Page, get, list_objects
 from stockman.lab.kube.api.messages import Request, Response
 from stockman.lab.kube.api.negotiating import Wanted, negotiated
 from stockman.lab.kube.api.patches import patch
-from stockman.lab.kube.api.routes import NotAnObject, Route, read_route
+from stockman.lab.kube.api.routes import NotAnObject, Route, not_allowed, read_route
 from stockman.lab.kube.api.subresources import Handler, answer_subresource
 from stockman.lab.kube.api.surroundings import Cluster, Settings
 from stockman.lab.kube.api.tables import table_of
@@ -26,6 +29,8 @@ from stockman.lab.kube.api.updating import update
 from stockman.lab.kube.api.watching import watched
 from stockman.lab.kube.discovery.discovery import Discovery
 from stockman.lab.kube.failures import Failure
+from stockman.lab.kube.objects import Object
+from stockman.lab.kube.schema.crd import Crd, read_crd
 from stockman.lab.kube.schema.types import Types
 from stockman.lab.kube.store.entries import Entry, Unreadable
 from stockman.lab.kube.store.store import Store
@@ -49,6 +54,8 @@ _DEPRECATED = {
     "ComponentStatus": "v1 ComponentStatus is deprecated in v1.19+",
 }
 
+_ONLY_READ = frozenset({"version", "api", "apis", "openapi/v2", "openapi/v3"})
+
 Elsewhere = Callable[[Request, Types], Response | None]
 """Answers paths that are not about objects; None: there is nothing under the path."""
 
@@ -62,8 +69,9 @@ class Api:
         dice: Dice,
         settings: Settings | None = None,
         elsewhere: Elsewhere | None = None,
+        store: Store | None = None,
     ) -> None:
-        self.store = Store(connect)
+        self.store = store or Store(connect)
         self.settings = settings or Settings()
         self.around = Cluster(self.store, dice, self.settings)
         self.subresources: dict[tuple[str, str], Handler] = {}
@@ -74,27 +82,35 @@ class Api:
         """Refuses requests that somebody may not make; None: everybody may do everything."""
         self._elsewhere = elsewhere
         self._types = Types.of_server()
-        self._definitions: tuple[tuple[bytes, int], ...] = ()
+        self._definitions_of: Keyspace | None = None
+        self._definitions_at = 0
+        self._read: dict[bytes, tuple[Object, Crd]] = {}
         self._discovery: Discovery | None = None
         self._discovered: Types | None = None
 
     @property
     def types(self) -> Types:
         """All kinds, with those of the definitions that are there now."""
-        index = self.store.keyspace.index
-        found = tuple(
-            (key, version.main)
-            for key in index.between(_DEFINITIONS, _DEFINITIONS[:-1] + b"0")
-            if (version := index.newest(key)) is not None
-        )
-        if found != self._definitions:
-            self._definitions = found
-            made = Types.of_server()
-            for entry in self.store.list(_DEFINITIONS, cached=True).entries:
-                if entry.content.get("spec", {}).get("versions"):
-                    made = made.with_crd(entry.content)
-            self._types = made
+        keyspace = self.store.keyspace
+        touched = keyspace.index.touched.get(family(_DEFINITIONS), 0)
+        if self._definitions_of is not keyspace or self._definitions_at != touched:
+            self._definitions_of, self._definitions_at = keyspace, touched
+            self._types = Types.of_server()
+            read = self._crds()
+            if read:
+                self._types = Types(read)
         return self._types
+
+    def _crds(self) -> list[Crd]:
+        """The definitions that are there now; only those that changed are read again."""
+        before, self._read = self._read, {}
+        for entry in self.store.list(_DEFINITIONS, cached=True).entries:
+            if entry.content.get("spec", {}).get("versions") and not is_refused(entry.content):
+                known = before.get(entry.key)
+                is_same = known is not None and known[0] is entry.content
+                crd = known[1] if known is not None and is_same else read_crd(entry.content)
+                self._read[entry.key] = entry.content, crd
+        return [crd for _, crd in self._read.values()]
 
     def handle(self, request: Request) -> Response:
         """The answer to a request."""
@@ -122,23 +138,29 @@ class Api:
         if self.admits is not None:
             self.admits(request, route)
         accept = request.headers.get("accept", "")
-        wanted = negotiated(accept, pretty=_is_pretty(request))
+        streams = route.verb in {"list", "watch"}
+        wanted = negotiated(accept, streams=streams, pretty=_is_pretty(request))
         call = Call(request, route, wanted, types, self.store, self.around)
         if route.resource.kind in _DEPRECATED and not route.resource.group:
             call.warnings.append(_DEPRECATED[route.resource.kind])
-        response = self._served(call, route)
+        try:
+            response = self._served(call, route)
+        except Failure as failure:
+            response = answers.refused(failure, Wanted(pretty=wanted.pretty))
         response.warnings += [_warning(one) for one in dict.fromkeys(call.warnings)]
         return response
 
     def _told(self, request: Request, types: Types) -> Response:
         """What the server says of itself."""
+        if request.method != "GET" and request.path.strip("/") in _ONLY_READ:
+            raise not_allowed()
         if self._discovery is None or self._discovered is not types:
             self._discovered = types
             self._discovery = Discovery(types, self.settings.version, self.settings.address)
         failing = () if self._has_quorum() else ("etcd",)
         accept = request.headers.get("accept", "")
         found = self._discovery.reply(request.path, request.query, accept, failing)
-        if found is None:
+        if found is None or "//" in request.path:
             return answers.plain("404 page not found\n", 404)
         headers = {"Content-Type": found.content_type, **found.headers}
         return Response(found.status, headers, found.body)
@@ -161,6 +183,10 @@ class Api:
                 text = f"the lab does not answer {route.resource.qualified}"
                 raise Failure(501, "NotImplemented", text)
         watches = route.verb == "watch" or call.request.is_asked("watch")
+        if (route.resource.group, route.resource.plural) == ("", "componentstatuses"):
+            if route.verb == "get":
+                return _object(call, component(call, self.settings.components))
+            return _list(call, components(self.settings.components))
         match route.verb:
             case "list" | "watch" if watches:
                 return watched(call)
@@ -209,9 +235,20 @@ def _object(call: Call, entry: Entry, status: int = 200) -> Response:
         metadata = {"resourceVersion": str(entry.revision)}
         return answers.answered(table_of(call, [entry], metadata), wanted, status)
     if wanted.is_metadata:
+        if wanted.kind.endswith("List"):
+            raise _not_this(call, call.resource.kind, "not a list")
         content = answers.metadata_only(entry.content, wanted.version)
         return answers.answered(content, wanted, status)
-    return answers.raw(entry.encoded, wanted, status)
+    return answers.of_entry(entry, wanted, status)
+
+
+def _not_this(call: Call, kind: str, what: str) -> Failure:
+    """Metadata of a list was wanted of an object, or that of an object of a list."""
+    package = call.resource.group.partition(".")[0] or "core"
+    told = "*unstructured.Unstructured" if call.resource.is_custom else f"*{package}.{kind}"
+    asked = f"you requested {call.wanted.kind}"
+    text = f"{asked}, but the requested object is {what} ({told})"
+    return Failure(406, "NotAcceptable", text)
 
 
 def _list(call: Call, page: Page) -> Response:
@@ -219,6 +256,8 @@ def _list(call: Call, page: Page) -> Response:
     if wanted.is_table:
         return answers.answered(table_of(call, page.entries, page.metadata), wanted)
     if wanted.is_metadata:
+        if not wanted.kind.endswith("List"):
+            raise _not_this(call, call.resource.list_kind, "a list")
         items = [answers.metadata_only(one.content, wanted.version) for one in page.entries]
         content = {
             "kind": "PartialObjectMetadataList",

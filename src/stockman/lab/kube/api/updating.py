@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman.lab.kube.admission.draft import wrong
+from stockman.lab.kube.admission.honesty import warn_of_stored
+from stockman.lab.kube.admission.plugins import admit_update
 from stockman.lab.kube.admission.pod_warnings import warn_of_pods
 from stockman.lab.kube.admission.strategies import (
     is_created_by_update,
@@ -17,7 +19,7 @@ from stockman.lab.kube.api.creating import create_object, finished, set_namespac
 from stockman.lab.kube.api.decoding import read_object
 from stockman.lab.kube.api.options import check_options
 from stockman.lab.kube.api.versions import seen_as, to_store
-from stockman.lab.kube.failures import Named, bad_request, conflict, invalid, not_found
+from stockman.lab.kube.failures import Failure, Named, bad_request, conflict, invalid, not_found
 from stockman.lab.kube.objects import Object, copied, metadata_of
 from stockman.lab.kube.patching.apply import track_update
 from stockman.lab.kube.store.entries import Entry, laid_out
@@ -29,7 +31,8 @@ _TRIES = 5
 def update(call: Call) -> tuple[Entry, bool]:
     """Put what the body says in place of an object; returns it, and whether it is new."""
     check_options(call, "UpdateOptions")
-    content = read_object(call)
+    given = None if call.request.content is None else call.store.get(call.key(), cached=True)
+    content = read_object(call, None if given is None else given.content)
     check_name(call, content)
     set_namespace(call, content)
     entry = call.store.get(call.key())
@@ -77,6 +80,8 @@ def write(
         cause = wrong("metadata.resourceVersion", 0, "must be specified for an update")
         plain = Named(call.resource.plural, call.resource.group, call.resource.plural)
         raise invalid(plain, call.name, [cause])
+    if version and not (version.isascii() and version.isdigit()):
+        raise Failure(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
     if version and version not in {str(entry.revision), "0"}:
         raise conflict(call.named, call.name)
     metadata["resourceVersion"] = str(entry.revision)
@@ -92,8 +97,10 @@ def write(
     causes = validate_update(draft)
     if causes:
         raise invalid(call.named, call.name, causes)
+    admit_update(draft)
     warn_of_pods(draft)
-    return store(call, entry, finished(call, draft.content))
+    warn_of_stored(draft)
+    return store(call, entry, finished(call, draft.content, live))
 
 
 def store(call: Call, entry: Entry, content: Object) -> Entry:

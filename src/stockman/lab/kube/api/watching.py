@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from stockman.lab.kube.api.answers import metadata_only
 from stockman.lab.kube.api.call import Call
 from stockman.lab.kube.api.list_options import check_watch_options
-from stockman.lab.kube.api.listing import read_version, too_new
+from stockman.lab.kube.api.listing import read_number, read_version, too_new
 from stockman.lab.kube.api.messages import Response
 from stockman.lab.kube.api.negotiating import YAML
 from stockman.lab.kube.api.selecting import selection
 from stockman.lab.kube.api.tables import table_of
 from stockman.lab.kube.api.versions import seen_as
-from stockman.lab.kube.failures import Failure, bad_request
+from stockman.lab.kube.failures import Failure
 from stockman.lab.kube.objects import Object
 from stockman.lab.kube.schema.rewriting import rewritten
 from stockman.lab.kube.store.entries import compact_json
@@ -57,12 +57,8 @@ def watch(call: Call) -> Watch:
 
 
 def _seconds(call: Call) -> float:
-    text = call.request.asked("timeoutSeconds")
-    if text:
-        try:
-            found = int(text)
-        except ValueError:
-            raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    if "timeoutSeconds" in call.request.query:
+        found = read_number(call.request.asked("timeoutSeconds"))
         if found > 0:
             return float(found)
     return float(_SHORTEST + call.around.dice.below(_SPREAD))

@@ -16,7 +16,12 @@ from stockman.lab.kube.discovery.groups import (
     resource_list,
 )
 from stockman.lab.kube.discovery.health import CHECKS, health
-from stockman.lab.kube.discovery.openapi import document_v2, document_v3, group_version_paths
+from stockman.lab.kube.discovery.openapi import (
+    document_v2,
+    document_v3,
+    group_version_paths,
+    protobuf_v2,
+)
 from stockman.lab.kube.discovery.version import version_info
 from stockman.lab.kube.schema.types import Types
 
@@ -26,6 +31,7 @@ Query: TypeAlias = Mapping[str, Sequence[str]]
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
 _FRESH = {"Cache-Control": "no-cache, private"}
+_PROTOBUF_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _PLAIN = {"X-Content-Type-Options": "nosniff"}
 _LAST_WITH_BETA = 35
 """The last minor whose aggregated discovery also spoke its beta version."""
@@ -143,6 +149,8 @@ class Discovery:
         return Reply(200, JSON, body, _FRESH)
 
     def _openapi_v2(self, accept: str) -> Reply:
+        if _PROTOBUF_V2 in accept.replace("@", "."):
+            return Reply(200, _PROTOBUF_V2, protobuf_v2(self._minor), _FRESH)
         if not _takes_json(accept):
             return Reply(406, TEXT, b"", _FRESH)
         body = self._kept("openapi/v2", lambda: document_v2(self._types, self._minor))

@@ -69,6 +69,24 @@ def document_v2(types: Types, minor: str) -> Object:
     }
 
 
+def protobuf_v2(minor: str) -> bytes:
+    """The document of version 2 in protobuf: its head alone, without paths and definitions.
+
+    kubectl asks for it where a kind is in no document of version 3, and then finds it nowhere.
+    """
+    info = _text(1, "Kubernetes") + _text(2, minor)
+    return _text(1, "2.0") + _bytes(2, info)
+
+
+def _text(number: int, text: str) -> bytes:
+    return _bytes(number, text.encode())
+
+
+def _bytes(number: int, content: bytes) -> bytes:
+    """A field of a message; all that are needed are shorter than 128 bytes."""
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
 def _schemas(types: Types, resources: list[Resource], definitions: Definitions) -> Object:
     found: Object = {}
     for name in ALWAYS_THERE:

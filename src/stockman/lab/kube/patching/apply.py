@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
 from stockman.lab.kube.failures import About, Cause, Failure
 from stockman.lab.kube.objects import Object, Tree, copied, metadata_of, part_of
@@ -72,12 +73,11 @@ class Writing:
 
 def track_update(live: Object | None, new: Object, writing: Writing) -> Object:
     """An object that somebody wrote, with its managers brought up to date."""
-    made = copied(new)
+    made = _own(new, writing)
     try:
         managed = _managed_before(live, new, writing)
     except BrokenManaged:
         managed = Managed()
-    made.get("metadata", {}).pop("managedFields", None)
     if live is not None and not managed.fields and not is_reset(new):
         return made
     old = nothing(writing) if live is None else _unmanaged(live)
@@ -98,6 +98,17 @@ def track_update(live: Object | None, new: Object, writing: Writing) -> Object:
     return made
 
 
+def _own(new: Object, writing: Writing) -> Object:
+    """Another object with the same content, but without managers.
+
+    Those who write a status change nothing inside of the rest.
+    """
+    made = _unmanaged(new)
+    if writing.subresource != "status":
+        return copied(made)
+    return {**made, "metadata": copied(made["metadata"])}
+
+
 def _managed_before(live: Object | None, new: Object, writing: Writing) -> Managed:
     if writing.subresource:
         return read_managed(live or {})
@@ -114,7 +125,12 @@ def nothing(writing: Writing) -> Object:
     """What is there before an object is: of built-in kinds, parts that are never left away."""
     if writing.shape.is_custom:
         return {}
-    found = rewritten(writing.shape, {})
+    return copied(_nothing(writing.shape))
+
+
+@cache
+def _nothing(shape: Shape) -> Object:
+    found = rewritten(shape, {})
     return found if isinstance(found, dict) else {}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from stockman.lab.kube.objects import Tree
 from stockman.lab.kube.patching.field_set import written_path
 from stockman.lab.kube.patching.shapes import Shape, Unlike, item_element
-from stockman.lab.kube.patching.written_in_go import written_in_go
+from stockman.lab.kube.patching.written_in_go import called_in_go, written_in_go
 from stockman.lab.kube.schema.type import Kind, ListKind
 
 _TEXTS = frozenset({Kind.STRING, Kind.BYTES, Kind.TIME, Kind.MICRO_TIME})
@@ -39,9 +40,10 @@ def _unlike(value: Tree, shape: Shape, path: str) -> Iterator[str]:
             elif shape.element is not None:
                 yield from _unlike_items(value, shape, path)
         case kind if kind in _TEXTS and not isinstance(value, str):
-            yield f"{path}: expected string, got {_shown(value)}"
+            told = _shown_in_go(value)
+            yield f"{path}: expected string, got &value.valueUnstructured{{Value:{told}}}"
         case kind if kind in _NUMBERS and (isinstance(value, bool | str | list | dict)):
-            yield f"{path}: expected numeric (int or float), got {_shown(value)}"
+            yield f"{path}: expected numeric (int or float), got {called_in_go(value)}"
         case Kind.BOOLEAN if not isinstance(value, bool):
             yield f"{path}: expected boolean, got {_shown(value)}"
 
@@ -62,6 +64,18 @@ def _unlike_items(value: list[Tree], shape: Shape, path: str) -> Iterator[str]:
             inner = f"{path}{written_path((element,))}"
         if shape.element is not None:
             yield from _unlike(one, shape.element, inner)
+
+
+def _shown_in_go(value: Tree) -> str:
+    """As `%#v` writes it."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        inner = (f"{json.dumps(name)}:{_shown_in_go(value[name])}" for name in sorted(value))
+        return f"map[string]interface {{}}{{{', '.join(inner)}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(_shown_in_go, value))}}}"
+    return written_in_go(value)
 
 
 def _shown(value: Tree) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 
 from stockman.lab.kube.objects import Object, Tree
 
@@ -41,14 +42,18 @@ class FieldSet:
 
     def below(self, element: str) -> FieldSet:
         """What is behind an element."""
-        return self.children.get(element) or FieldSet()
+        return self.children.get(element) or _NOTHING
 
     def union(self, other: FieldSet) -> FieldSet:
         """What is in one of both."""
         made = FieldSet()
         made.members = self.members | other.members
-        for name in self.children.keys() | other.children.keys():
-            made.children[name] = self.below(name).union(other.below(name))
+        theirs = other.children
+        for name, child in self.children.items():
+            made.children[name] = child.union(theirs.get(name) or _NOTHING)
+        for name, child in theirs.items():
+            if name not in self.children:
+                made.children[name] = child.union(_NOTHING)
         return made
 
     def difference(self, other: FieldSet) -> FieldSet:
@@ -56,7 +61,8 @@ class FieldSet:
         made = FieldSet()
         made.members = self.members - other.members
         for name, child in self.children.items():
-            left = child.difference(other.below(name))
+            theirs = other.children.get(name)
+            left = child.difference(theirs) if theirs is not None else child
             if left:
                 made.children[name] = left
         return made
@@ -66,15 +72,16 @@ class FieldSet:
         made = FieldSet()
         made.members = self.members & other.members
         for name, child in self.children.items():
-            shared = child.intersection(other.below(name))
+            theirs = other.children.get(name)
+            shared = child.intersection(theirs) if theirs is not None else None
             if shared:
                 made.children[name] = shared
         return made
 
     def without(self, paths: tuple[tuple[str, ...], ...]) -> FieldSet:
         """Less some fields and all that is behind them."""
-        made = self.union(FieldSet())
-        for path in paths:
+        made = self.union(_NOTHING)
+        for path in paths if made.members or made.children else ():
             made._drop(path)
         return made
 
@@ -102,12 +109,18 @@ class FieldSet:
         made: Object = {}
         names = self.members | {name for name, child in self.children.items() if child}
         for name in sorted(names, key=_order):
-            inner = self.below(name).content
+            child = self.children.get(name)
+            inner = {} if child is None else child.content
             both = name in self.members and inner
             made[name] = {SELF: {}, **inner} if both else inner
         return made
 
 
+_NOTHING = FieldSet()
+"""Nobody adds to it."""
+
+
+@lru_cache(maxsize=4096)
 def _order(element: str) -> tuple[int, list[tuple[str, int, float, str]]]:
     rank = _RANKS.get(element[:1], 4)
     text = element[2:]
@@ -152,8 +165,11 @@ def key_element(keys: Object) -> str:
     return f"k:{_plain(dict(sorted(keys.items())))}"
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
 def _plain(value: Tree) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return _encode(value)
 
 
 def written_path(path: tuple[str, ...]) -> str:

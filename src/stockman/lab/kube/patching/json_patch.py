@@ -14,10 +14,12 @@ class Unpatched(Exception):
     """An operation that cannot be done."""
 
 
-def json_patched(content: Object, operations: list[Object]) -> Object:
+def json_patched(content: Object, operations: list[Object | None]) -> Object:
     """What an object becomes; raises `Unpatched`."""
     made = copy.deepcopy(content)
     for operation in operations:
+        if operation is None:
+            raise Unpatched("no operation")
         name = operation.get("op")
         done = _OPERATIONS.get(name) if isinstance(name, str) else None
         if done is None:

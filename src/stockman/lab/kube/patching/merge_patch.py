@@ -18,7 +18,7 @@ def merge_patched(content: Object, patch: Object) -> Object:
         else:
             keeps = before is not None and isinstance(before, dict)
             made[name] = value if keeps else without_nulls(value)
-    return made
+    return {name: made[name] for name in sorted(made)}
 
 
 def without_nulls(value: Tree) -> Tree:

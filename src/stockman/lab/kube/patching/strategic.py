@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stockman.lab.kube.objects import Object, Tree, copied
 from stockman.lab.kube.patching.shapes import Shape, member_of
-from stockman.lab.kube.patching.written_in_go import written_in_go
+from stockman.lab.kube.patching.written_in_go import called_in_go, written_in_go
 
 _DIRECTIVE = "$patch"
 _RETAIN = "$retainKeys"
@@ -55,12 +55,9 @@ def _directed(patch: Object) -> Object:
             return patch
         case "delete":
             return {}
-        case "merge":
-            pass
         case other:
             told = written_in_go({_DIRECTIVE: other, **patch})
-            raise BadPatch(f"unknown patch type: {other} in map: {told}")
-    return patch
+            raise BadPatch(f"unknown patch type: {written_in_go(other)} in map: {told}")
 
 
 def _take_over(original: Object, name: str, value: Tree) -> None:
@@ -83,7 +80,7 @@ def _without_directives(value: Tree) -> tuple[bool, Tree]:
     if isinstance(value, dict):
         if _DIRECTIVE in value:
             return False, None
-        inner = {name: _without_directives(one) for name, one in value.items()}
+        inner = {name: _without_directives(one) for name, one in value.items() if name != _RETAIN}
         return True, {name: one for name, (keep, one) in inner.items() if keep}
     if isinstance(value, list):
         return True, [one for keep, one in map(_without_directives, value) if keep]
@@ -114,6 +111,10 @@ def _merge_ordered(original: Object, patch: Object, shape: Shape | None) -> None
         value: Tree = patch.get(name)
         if not isinstance(order, list):
             raise BadPatch("invalid patch format of setElementOrder list")
+        for one in (before, value):
+            if one is not None and not isinstance(one, list):
+                told = called_in_go(one)
+                raise BadPatch(f"expected a []interface {{}}, but received a {told}")
         inner = member_of(shape, name)
         _check_order(value or [], order, inner)
         if before is None and value is None:
@@ -151,6 +152,12 @@ def _lists(original: list[Tree], patch: list[Tree], shape: Shape | None) -> list
         return patch
     if not original and not patch:
         return original
+    kinds = {called_in_go(one) for one in (*original, *patch)}
+    if len(kinds) > 1:
+        told = written_in_go([*original, *patch])
+        raise BadPatch(f"list element types are not identical: {told}")
+    if isinstance(next(iter((*original, *patch))), list):
+        raise BadPatch("not supporting merging list of lists")
     if not any(isinstance(one, dict) for one in (*original, *patch)):
         merged = list(dict.fromkeys([*original, *patch]))
         return _ordered(merged, patch, original, "")
@@ -185,7 +192,8 @@ def _special(original: list[Tree], patch: list[Tree], key: str) -> tuple[list[Tr
             case found if found is _NO_DIRECTIVE:
                 plain.append(item)
             case other:
-                raise BadPatch(f"unknown patch type: {other} in map: {written_in_go(item)}")
+                told = f"{written_in_go(other)} in map: {written_in_go(item)}"
+                raise BadPatch(f"unknown patch type: {told}")
     return (plain, []) if replaces else (original, plain)
 
 
@@ -198,7 +206,14 @@ def _no_key(item: Tree, key: str) -> BadPatch:
 
 
 def _position(items: list[Tree], key: str, value: Tree) -> int | None:
-    return next((place for place, one in enumerate(items) if one.get(key) == value), None)
+    return next(
+        (
+            place
+            for place, one in enumerate(items)
+            if isinstance(one, dict) and one.get(key) == value
+        ),
+        None,
+    )
 
 
 def _ordered(merged: list[Tree], order: list[Tree], before: list[Tree], key: str) -> list[Tree]:

@@ -73,6 +73,8 @@ def compared(old: Tree, new: Tree, shape: Shape | None) -> Comparison:
 
 
 def _compare(old: object, new: object, shape: Shape | None, path: Path, made: Comparison) -> None:
+    if old == new and shape is not None and not shape.is_custom and _same(old, new):
+        return  # of built-in types, what is equal has nothing in it that differs
     present = [one for one in (old, new) if one is not _ABSENT]
     forms = {form_of(shape, one) for one in present}
     leaf = False

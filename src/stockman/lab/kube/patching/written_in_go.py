@@ -17,3 +17,11 @@ def written_in_go(value: Tree) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+_CALLED = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}
+
+
+def called_in_go(value: Tree) -> str:
+    """The type of a value that was read from JSON."""
+    return "<nil>" if value is None else _CALLED.get(type(value), "map[string]interface {}")

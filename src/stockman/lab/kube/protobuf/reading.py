@@ -37,7 +37,9 @@ class _Numbered(NamedTuple):
 def read_protobuf(body: bytes) -> Object:
     """The object of a body; raises `BadProtobuf`."""
     if not body.startswith(MAGIC):
-        raise BadProtobuf("provided data does not appear to be a protobuf message, expected prefix")
+        raise BadProtobuf(
+            "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
+        )
     try:
         return _object(body[len(MAGIC) :])
     except (BrokenDatabase, UnicodeDecodeError, ValueError, struct.error) as why:

@@ -168,6 +168,13 @@ def _pod(pod: Object) -> None:
         spec["enableServiceLinks"] = True
 
 
+def _pod_spec(spec: Object) -> None:
+    """The account of a pod has two names; the newer one wins."""
+    name = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if name:
+        spec["serviceAccountName"] = spec["serviceAccount"] = name
+
+
 def _service_spec(spec: Object) -> None:
     if spec["sessionAffinity"] == "None":
         spec.pop("sessionAffinityConfig", None)
@@ -299,7 +306,8 @@ def _definition(definition: Object) -> None:
     status = definition.setdefault("status", {})
     versions = (definition.get("spec") or {}).get("versions") or ()
     if not status.get("storedVersions"):
-        status["storedVersions"] = [one["name"] for one in versions if one.get("storage")][:1]
+        names = [one.get("name", "") for one in versions if one.get("storage")]
+        status["storedVersions"] = names[:1]
 
 
 def _names(names: Object) -> None:
@@ -310,7 +318,9 @@ def _names(names: Object) -> None:
 
 
 def _definition_spec(spec: Object) -> None:
-    _names(spec.setdefault("names", {}))
+    names = spec.get("names")
+    spec["names"] = names = names if isinstance(names, dict) else {}
+    _names(names)
 
 
 SPECIAL: Mapping[str, Callable[[Object], None]] = {
@@ -318,6 +328,7 @@ SPECIAL: Mapping[str, Callable[[Object], None]] = {
     "core.v1.EphemeralContainer": _pull_policy,
     "core.v1.Volume": _volume,
     "core.v1.Pod": _pod,
+    "core.v1.PodSpec": _pod_spec,
     "core.v1.ServiceSpec": _service_spec,
     "core.v1.Service": _service,
     "core.v1.Namespace": _namespace,

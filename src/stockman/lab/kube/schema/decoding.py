@@ -27,9 +27,42 @@ class _Place(NamedTuple):
     path: str
 
 
+_NOWHERE = _Place("", "")
+
+
 def decoding_error(made: Type, value: Json) -> str:
     """Why an object cannot be read as its type; empty: it can. The first mistake alone counts."""
+    if _fits(made, value):
+        return ""
     return _wrong(made, value, _Place("", "")) or ""
+
+
+def _fits(made: Type, value: Json) -> bool:
+    """Whether nothing is wrong; where it is not asked what is, nobody has to know where."""
+    kind = made.kind
+    if value is None or kind is Kind.ANY:
+        return True
+    if kind is Kind.STRING:
+        return isinstance(value, str)
+    if kind is Kind.OBJECT:
+        if not isinstance(value, dict):
+            return False
+        fields = made.fields
+        for name, one in value.items():
+            found = fields.get(name)
+            if found is not None and not _fits(found.type, one):
+                return False
+        return True
+    element = made.element
+    if kind is Kind.LIST:
+        return isinstance(value, list) and (
+            element is None or all(_fits(element, one) for one in value)
+        )
+    if kind is Kind.MAP:
+        return isinstance(value, dict) and (
+            element is None or all(_fits(element, one) for one in value.values())
+        )
+    return _wrong_scalar(made, value, _NOWHERE) is None
 
 
 def _wrong(made: Type, value: Json, place: _Place) -> str | None:
@@ -120,9 +153,20 @@ def _wrong_bytes(value: str) -> str | None:
 
 
 def _illegal_byte(value: str) -> int:
+    """Where Go's decoder gives up: at a wrong sign, or where the last group begins or ends."""
     found = re.match(r"[A-Za-z0-9+/\r\n]*", value)
     end = found.end() if found else 0
-    return end if end < len(value) and value[end] != "=" else len(value)
+    signs = len(value[:end].replace("\r", "").replace("\n", ""))
+    if end == len(value):
+        return signs - signs % 4
+    missing = -signs % 4
+    if value[end] != "=" or missing not in (1, 2):
+        return end
+    if missing == 1:
+        return end + 1
+    if end + 1 == len(value):
+        return len(value)
+    return end + 2 if value[end + 1] == "=" else end
 
 
 def _wrong_time(kind: Kind, value: Json, place: _Place) -> str | None:

@@ -40,7 +40,17 @@ def amount(value: str | int | float) -> Fraction:
 @lru_cache(maxsize=_KEPT)
 def canonical(value: str | int | float) -> str:
     """A quantity as servers write it: without a fraction, with the largest unit that has none."""
-    much, unit = _read(str(value))
+    return _written(*_read(str(value)))
+
+
+def added(first: str | int | float, second: str | int | float) -> str:
+    """The sum of two quantities, in the units of the first one that is not nought."""
+    much, unit = _read(str(first))
+    more, other = _read(str(second))
+    return _written(much + more, unit if much else other)
+
+
+def _written(much: Fraction, unit: str) -> str:
     if unit == "binary" and not -1024 < much < 1024:
         return _in_units_of_1024(much)
     power, rest = _largest_power(much)

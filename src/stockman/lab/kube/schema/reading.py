@@ -8,9 +8,28 @@ from collections.abc import Sequence
 
 from stockman.lab.kube.schema.type import Json
 
+DEEPEST = 200
+"""How many levels objects and lists may be inside of one another; the real server takes 10,000."""
+_DEEPEST_OF_GO = 10_000
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_UNPAIRED = re.compile("[\ud800-\udfff]")
+
 
 class Unreadable(Exception):
     """A body that is not JSON; its text is what Go's scanner says."""
+
+
+class TooDeep(Exception):
+    """A document that is more deeply nested than the lab takes."""
+
+
+class Unbounded(float):
+    """A number that no type holds, which keeps how it was written."""
+
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Doubled(dict[str, Json]):
@@ -21,12 +40,96 @@ class Doubled(dict[str, Json]):
 
 
 def read_json(body: bytes) -> Json:
-    """The value of a body; objects with a name twice are `Doubled`."""
+    """The value of a body; objects with a name twice are `Doubled`; raises `TooDeep` as well."""
+    deepest = written_depth(body)
+    if deepest > _DEEPEST_OF_GO:
+        raise Unreadable(f"invalid character {_too_deep(body)} exceeded max depth")
+    if deepest > DEEPEST:
+        raise TooDeep(f"the lab takes no document of more than {DEEPEST} levels")
+    text = whole_text(body.decode("utf-8", "surrogateescape"))
     try:
-        found: Json = json.loads(body, object_pairs_hook=_object, parse_constant=_refused)
-    except (ValueError, RecursionError):
+        found: Json = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_refused,
+            parse_float=_float,
+            parse_int=_integer,
+        )
+    except ValueError:
         raise Unreadable(complaint(body.decode("latin-1"))) from None
-    return found
+    return _paired(found) if _ESCAPED_SURROGATE.search(body) else found
+
+
+_UNKNOWN = "\ufffd"
+"""What stands for bytes that are no character."""
+_BRACES = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
+
+
+def written_depth(body: bytes) -> int:
+    """How many levels a text in JSON has, be it right or wrong."""
+    if body.count(b"{") + body.count(b"[") <= DEEPEST:
+        return 0
+    depth = deepest = 0
+    for found in _BRACES.finditer(body):
+        sign = found[0]
+        if sign in (b"{", b"["):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif sign in (b"}", b"]"):
+            depth -= 1
+    return deepest
+
+
+def _too_deep(body: bytes) -> str:
+    """The bracket that is one too many."""
+    depth = 0
+    for found in _BRACES.finditer(body):
+        depth += (found[0] in (b"{", b"[")) - (found[0] in (b"}", b"]"))
+        if depth > _DEEPEST_OF_GO:
+            return _quoted(found[0].decode())
+    return ""
+
+
+def _float(text: str) -> float:
+    found = float(text)
+    return _unbounded(text) if found in (float("inf"), float("-inf")) else found
+
+
+_MOST_DIGITS = 400
+
+
+def _integer(text: str) -> int | float:
+    return int(text) if len(text) < _MOST_DIGITS else _unbounded(text)
+
+
+def _unbounded(text: str) -> Unbounded:
+    made = Unbounded("-inf" if text.startswith("-") else "inf")
+    made.text = text
+    return made
+
+
+def unbounded_in(value: Json) -> Unbounded | None:
+    """A number inside of a value that no type holds."""
+    if isinstance(value, Unbounded):
+        return value
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((found for one in inner if (found := unbounded_in(one)) is not None), None)
+
+
+def whole_text(text: str) -> str:
+    """A text in which halves of characters that stand alone are unknown characters."""
+    return _UNPAIRED.sub(_UNKNOWN, text)
+
+
+def _paired(value: Json) -> Json:
+    if isinstance(value, str):
+        return whole_text(value)
+    if isinstance(value, Doubled):
+        pairs = [(whole_text(name), _paired(one)) for name, one in value.pairs]
+        return _object(pairs)
+    if isinstance(value, dict):
+        return {whole_text(name): _paired(one) for name, one in value.items()}
+    return [_paired(one) for one in value] if isinstance(value, list) else value
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
 from stockman.lab.kube.schema.quantity import canonical
 from stockman.lab.kube.schema.type import Field, Json, Kind, Type
@@ -25,6 +26,22 @@ _ZEROS: Mapping[Kind, Json] = {
 }
 
 _AS_GIVEN = frozenset({Kind.STRING, Kind.INTEGER, Kind.NUMBER, Kind.BOOLEAN, Kind.ANY})
+_COLLECTIONS = frozenset({Kind.LIST, Kind.MAP})
+_EMPTY: tuple[Json, ...] = ("", 0, False, {}, None)
+
+
+class _Step(NamedTuple):
+    """How one field is written, found out once."""
+
+    name: str
+    type: Type
+    is_pointer: bool
+    is_omitted: bool
+    is_as_given: bool
+    is_collection: bool
+    """Storage cannot tell an empty list from none."""
+    is_always_said: bool
+    """Whether it is written, whatever was given."""
 
 
 def rewritten(made: Type, value: Json) -> Json:
@@ -52,42 +69,56 @@ def rewritten(made: Type, value: Json) -> Json:
             return value
 
 
-def _object(made: Type, value: Mapping[str, Json]) -> dict[str, Json]:
-    fields, always = _plan(made)
+def rewritten_object(
+    made: Type, value: dict[str, Json], live: Mapping[str, Json]
+) -> dict[str, Json]:
+    """An object as it is written back; what it shares with one that is stored stays as it is."""
+    return _object(made, value, live)
+
+
+def _object(
+    made: Type, value: Mapping[str, Json], live: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
+    places, steps, always = _plan(made)
+    wanted = {places[name] for name in value if name in places}
     found: dict[str, Json] = {}
-    for name in sorted(value.keys() & fields.keys() | always, key=_places(made).__getitem__):
-        field, given = fields[name], value.get(name)
+    for place in sorted(wanted | always):
+        name, inner, is_pointer, is_omitted, as_given, is_collection, is_said = steps[place]
+        given = value.get(name)
         if given is None:
-            if not field.omitted:
-                found[name] = None if field.pointer else _zero(field.type)
+            if not is_omitted:
+                found[name] = None if is_pointer else _zero(inner)
             continue
-        one = given if field.type.kind in _AS_GIVEN else rewritten(field.type, given)
-        if _is_said(field, one):
+        if live is not None and given is live.get(name):
+            found[name] = given
+            continue
+        one = given if as_given else rewritten(inner, given)
+        if bool(one) if is_collection else is_said or one not in _EMPTY:
             found[name] = one
-        elif not field.omitted:
+        elif not is_omitted:
             found[name] = None
     return found
 
 
 @cache
-def _plan(made: Type) -> tuple[Mapping[str, Field], frozenset[str]]:
-    """The fields of a type, and which of them are always written."""
-    fields = made.fields
-    return fields, frozenset(name for name, field in fields.items() if not field.omitted)
+def _plan(made: Type) -> tuple[Mapping[str, int], tuple[_Step, ...], frozenset[int]]:
+    """Places of the fields of a type, how they are written, and which of them always are."""
+    steps = tuple(_step(name, field) for name, field in made.fields.items())
+    places = {one.name: place for place, one in enumerate(steps)}
+    return places, steps, frozenset(places[one.name] for one in steps if not one.is_omitted)
 
 
-@cache
-def _places(made: Type) -> Mapping[str, int]:
-    return {name: place for place, name in enumerate(made.fields)}
-
-
-def _is_said(field: Field, value: Json) -> bool:
-    if field.type.kind in (Kind.LIST, Kind.MAP):
-        # Storage cannot tell an empty list from none.
-        return bool(value)
-    if field.pointer or not field.omitted or field.type.kind is Kind.ANY:
-        return True
-    return value not in ("", 0, False, {}, None)
+def _step(name: str, field: Field) -> _Step:
+    kind = field.type.kind
+    return _Step(
+        name,
+        field.type,
+        field.pointer,
+        field.omitted,
+        kind in _AS_GIVEN,
+        kind in _COLLECTIONS,
+        field.pointer or not field.omitted or kind is Kind.ANY,
+    )
 
 
 def _zero(made: Type) -> Json:
@@ -96,6 +127,7 @@ def _zero(made: Type) -> Json:
     return _ZEROS.get(made.kind)
 
 
+@lru_cache(maxsize=1024)
 def _moment(kind: Kind, text: str) -> str:
     moment = datetime.fromisoformat(text.replace(",", ".")).astimezone(UTC)
     form = "%Y-%m-%dT%H:%M:%SZ" if kind is Kind.TIME else "%Y-%m-%dT%H:%M:%S.%fZ"

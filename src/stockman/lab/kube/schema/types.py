@@ -41,6 +41,7 @@ class Types:
             (one.group, one.version, one.kind): one for one in reversed(self._resources.values())
         }
         self._groups = (*_builtin_groups(), *groups_of(self._crds.values(), _builtin_groups()))
+        self._served = {(one.name, version) for one in self._groups for version in one.versions}
 
     @staticmethod
     def of_server() -> Types:
@@ -68,6 +69,10 @@ class Types:
         """The resource whose objects are of a kind."""
         return self._by_kind.get((group, version, kind))
 
+    def serves(self, group: str, version: str) -> bool:
+        """Whether there is a group in a version."""
+        return (group, version) in self._served
+
     def groups(self) -> tuple[Group, ...]:
         """Groups in the order of discovery, the one without a name first."""
         return self._groups
@@ -77,10 +82,15 @@ class Types:
         found = self._custom.get((group, version, kind))
         if found is not None:
             return found
-        for home in (_package(group, version), _EVERYWHERE):
-            if home in _packages() and kind in table(home):
-                return builtin(f"{home}.{kind}")
-        raise UnknownKind(f"{kind} of {group}/{version}")
+        return _builtin_type(group, version, kind)
+
+
+@cache
+def _builtin_type(group: str, version: str, kind: str) -> Type:
+    for home in (_package(group, version), _EVERYWHERE):
+        if home in _packages() and kind in table(home):
+            return builtin(f"{home}.{kind}")
+    raise UnknownKind(f"{kind} of {group}/{version}")
 
 
 @cache

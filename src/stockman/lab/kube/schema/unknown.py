@@ -16,8 +16,31 @@ def complaints(made: Type, value: Json) -> list[str]:
 
     `Strict` refuses it with all of them (`strict_decoding_error`), `Warn` gives one warning each.
     """
+    if _is_plain(made, value):
+        return []
     found = dict.fromkeys(_of_custom(made, value) if made.is_custom else _found(made, value, ""))
     return [*found][:MOST]
+
+
+def _is_plain(made: Type, value: Json) -> bool:
+    """Whether there is nothing to complain of: seen at once, without saying where."""
+    if isinstance(value, list):
+        element = made.element if made.kind is Kind.LIST else None
+        if element is None:
+            return not made.is_custom
+        return all(_is_plain(element, one) for one in value if isinstance(one, dict | list))
+    if not isinstance(value, dict):
+        return True
+    if isinstance(value, Doubled):
+        return False
+    for name, one in value.items():
+        below = made.below(name)
+        if below is None:
+            if not made.is_open or made.is_custom:
+                return False
+        elif isinstance(one, dict | list) and not _is_plain(below, one):
+            return False
+    return True
 
 
 def strict_decoding_error(texts: Iterable[str]) -> str:

@@ -82,7 +82,7 @@ def _against(made: Type, value: Json, path: str) -> Iterator[Violation]:
         message = f"Unsupported value: {_said(value)}: supported values: {values}"
         yield Violation(path, NOT_SUPPORTED, message)
     if wrong:
-        if made.kind is Kind.INTEGER and _is_number(value) and _has_bounds(made):
+        if made.kind is Kind.INTEGER and _is_number(value):
             yield _not_checked(made, path)
         return
     match value:
@@ -129,7 +129,7 @@ def _type_name(value: Json) -> str:
             return "array"
         case dict():
             return "object"
-        case float() if not value.is_integer():
+        case float() if not value.is_integer() or abs(value) >= _BOUNDS["int64"]:
             return "number"
         case _:
             return "integer"
@@ -141,10 +141,6 @@ def _is_number(value: Json) -> bool:
 
 def _said(value: Json) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _has_bounds(made: Type) -> bool:
-    return any(word in made.rules for word in ("minimum", "maximum", "multipleOf"))
 
 
 def _not_checked(made: Type, path: str) -> Violation:

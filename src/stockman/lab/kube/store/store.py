@@ -13,7 +13,10 @@ from stockman.lab.etcd.keyspace import Keyspace
 from stockman.lab.etcd.transactions import Compare, Delete, Put, Relation, Target
 from stockman.lab.kube.objects import Object
 from stockman.lab.kube.store.bell import Bell
-from stockman.lab.kube.store.entries import Entries, Entry, laid_out, stored_value
+from stockman.lab.kube.store.entries import Entries, Entry, Unreadable, laid_out, stored_value
+
+LARGEST = 3 * (1 << 19)
+"""How many bytes etcd takes in one request."""
 
 
 class Taken(Exception):
@@ -38,7 +41,7 @@ class Store:
     """Reading and writing through a client of etcd, which is asked anew for every request."""
 
     def __init__(self, connect: Callable[[], EtcdClient]) -> None:
-        self._connect = connect
+        self.connect = connect
         self._entries = Entries()
         self.bell = Bell()
         """Rung at every write, and by whoever changed the keyspace in another way."""
@@ -46,17 +49,17 @@ class Store:
     @property
     def keyspace(self) -> Keyspace:
         """What a server has in its cache: there without a quorum, too."""
-        return self._connect().cluster.keyspace
+        return self.connect().cluster.keyspace
 
     @property
     def now(self) -> float:
-        return self._connect().now
+        return self.connect().now
 
     def revision(self, *, cached: bool = False) -> int:
         """Of the whole keyspace."""
         if cached:
             return self.keyspace.revision
-        return self._connect().range(b"/registry/\0", limit=1).revision
+        return self.connect().range(b"/registry/\0", limit=1).revision
 
     def get(self, key: bytes, *, cached: bool = False) -> Entry | None:
         """The object under a key; from the cache, without asking etcd."""
@@ -73,6 +76,19 @@ class Store:
         keyspace = self.keyspace if cached else self._asked()
         return Listed(keyspace.revision, list(self._there(keyspace, prefix, prefix, NEWEST)))
 
+    def readable(self, prefix: bytes) -> list[Entry]:
+        """From the cache, all that are objects, where others may have written under the prefix."""
+        keys = self.keyspace.index.between(prefix, prefix_end(prefix))
+        found = (self.readable_one(key) for key in keys)
+        return [one for one in found if one is not None]
+
+    def readable_one(self, key: bytes) -> Entry | None:
+        """From the cache, the object under a key; None: there is none, or something else."""
+        try:
+            return self.get(key, cached=True)
+        except Unreadable:
+            return None
+
     def list_at(self, prefix: bytes, revision: int, start: bytes = b"") -> Listed:
         """All objects as they were at a revision, from a key on; raises `EtcdError`."""
         keyspace = self._asked()
@@ -86,18 +102,18 @@ class Store:
     def create(self, key: bytes, content: Object, lease: int = 0) -> Entry:
         """Put a new object; raises `Taken`."""
         absent = Compare(key, Target.MOD, Relation.EQUAL, 0)
-        done = self._connect().transact([absent], [Put(key, stored_value(content), lease)])
+        done = self.connect().transact([absent], [Put(key, _sized(content), lease)])
         if not done.succeeded:
             raise Taken
         return self._kept(key, done.revision, done.revision, content)
 
     def update(self, before: Entry, content: Object) -> Entry:
         """Put an object in place of another; raises `Changed`."""
-        client = self._connect()
+        client = self.connect()
         version = client.cluster.keyspace.index.newest(before.key)
         lease = 0 if version is None else version.lease
         same = Compare(before.key, Target.MOD, Relation.EQUAL, before.revision)
-        done = client.transact([same], [Put(before.key, stored_value(content), lease)])
+        done = client.transact([same], [Put(before.key, _sized(content), lease)])
         if not done.succeeded:
             raise Changed
         return self._kept(before.key, done.revision, before.created, content)
@@ -105,7 +121,7 @@ class Store:
     def delete(self, before: Entry) -> int:
         """Take an object away; returns the revision. Raises `Changed`."""
         same = Compare(before.key, Target.MOD, Relation.EQUAL, before.revision)
-        done = self._connect().transact([same], [Delete(before.key)])
+        done = self.connect().transact([same], [Delete(before.key)])
         if not done.succeeded:
             raise Changed
         self._entries.forget(before.key)
@@ -114,7 +130,7 @@ class Store:
 
     def lease(self, ttl: int) -> int:
         """A lease of etcd that lasts so many seconds."""
-        client = self._connect()
+        client = self.connect()
         number = client.cluster.keyspace.revision + (1 << 40)
         while number in client.cluster.keyspace.leases:
             number += 1
@@ -122,7 +138,7 @@ class Store:
         return number
 
     def _asked(self) -> Keyspace:
-        client = self._connect()
+        client = self.connect()
         client.range(b"/registry/\0", limit=1)
         return client.cluster.keyspace
 
@@ -142,6 +158,14 @@ class Store:
         self._entries.keep(entry)
         self.bell.ring()
         return entry
+
+
+def _sized(content: Object) -> bytes:
+    """An object as it is stored; raises `EtcdError` where it is too large."""
+    value = stored_value(content)
+    if len(value) > LARGEST:
+        raise EtcdError(Reason.TOO_LARGE)
+    return value
 
 
 def prefix_end(prefix: bytes) -> bytes:

@@ -13,6 +13,8 @@ from stockman.lab.talos.api.lasting import LOST
 from stockman.lab.talos.api.refusal import Cut, Refusal
 from stockman.lab.talos.api.roles import only_reads
 
+TRUNCATED = "truncated"
+
 _first_answers: WeakKeyDictionary[ApiLand, dict[tuple[int, str, str], list[bytes]]]
 _first_answers = WeakKeyDictionary()
 
@@ -52,6 +54,11 @@ async def spoiled(
         raise Cut if effect is Effect.DO_THEN_CUT else _refusal(fault)
     if effect is Effect.LIE and only_reads(place[2]):
         for piece in await _as_first(fault, answer, place):
+            yield piece
+        return
+    if effect is Effect.CORRUPT and fault.message == TRUNCATED:
+        pieces = [one async for one in answer]
+        for piece in pieces[: len(pieces) // 2]:
             yield piece
         return
     async for piece in answer:

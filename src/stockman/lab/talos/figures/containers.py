@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stockman.lab.talos.figures.names import service_pid
-from stockman.lab.talos.figures.pods import pods
+from stockman.lab.talos.figures.pods import Pod, pods
 from stockman.lab.talos.figures.processes import processes
 from stockman.lab.talos.services.table import kind_of
 
@@ -64,18 +64,8 @@ def kubernetes_containers(machine: Machine, *, by_cri: bool) -> list[Container]:
     """Pods and their containers; the two ways to ask call states and containers differently."""
     found = []
     for pod in pods(machine):
-        found.append(
-            Container(
-                id=pod.id,
-                pod_id=pod.id,
-                name=pod.id if by_cri else pod.sandbox_id,
-                image=pod.sandbox_image,
-                pid=pod.sandbox_pid,
-                status="SANDBOX_READY" if by_cri else "RUNNING",
-                internal_id=pod.sandbox_id,
-                uid=pod.uid if by_cri else "",
-            )
-        )
+        if pod.is_first:
+            found.append(_sandbox(pod, by_cri=by_cri))
         seconds = max(machine.now - pod.since, 0.0) * pod.cores
         found.append(
             Container(
@@ -91,3 +81,16 @@ def kubernetes_containers(machine: Machine, *, by_cri: bool) -> list[Container]:
             )
         )
     return found
+
+
+def _sandbox(pod: Pod, *, by_cri: bool) -> Container:
+    return Container(
+        id=pod.id,
+        pod_id=pod.id,
+        name=pod.id if by_cri else pod.sandbox_id,
+        image=pod.sandbox_image,
+        pid=pod.sandbox_pid,
+        status="SANDBOX_READY" if by_cri else "RUNNING",
+        internal_id=pod.sandbox_id,
+        uid=pod.uid if by_cri else "",
+    )

@@ -1,12 +1,15 @@
-"""Pods that run on a machine, as far as the machine itself brings them."""
+"""Containers of pods that run on a machine: those of its Kubernetes, and its own static ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from stockman.lab.talos.cosi.facts import nodename
 from stockman.lab.talos.figures.names import container_id, container_pid
-from stockman.lab.talos.figures.steady import between, digest, uuid
+from stockman.lab.talos.figures.steady import between, digest
 from stockman.lab.talos.figures.uptime import uptime
 from stockman.lab.talos.status import has_static_pods
 
@@ -23,12 +26,23 @@ _FLANNEL = {
 }
 _FLANNEL_NEWEST = "ghcr.io/siderolabs/flannel:v0.28.9"
 _MIB = 1 << 20
-_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_USED = {
+    "kube-apiserver": (420, 0.11),
+    "kube-controller-manager": (96, 0.03),
+    "kube-scheduler": (48, 0.01),
+    "kube-proxy": (41, 0.004),
+    "kube-flannel": (34, 0.006),
+    "cilium-agent": (210, 0.03),
+    "coredns": (28, 0.003),
+}
+"""Memory in MiB, and cores, of containers by name."""
+_STATIC = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+_MIRROR, _HASH = "kubernetes.io/config.mirror", "kubernetes.io/config.hash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pod:
-    """One pod with its one container."""
+    """One container of a pod, with what is known of the pod."""
 
     name: str
     container: str
@@ -43,8 +57,10 @@ class Pod:
     since: float
     """When it began."""
     is_static: bool = False
-    on_host_network: bool = True
-    is_burstable: bool = True
+    is_first: bool = True
+    """Of the containers of its pod."""
+    quality: str = "burstable"
+    """Of service: where the pod is among the groups of the kernel. Empty: at their top."""
     sandbox_id: str = ""
     container_id: str = ""
     sandbox_pid: int = 0
@@ -69,14 +85,20 @@ class Pod:
 
 
 def pods(machine: Machine) -> list[Pod]:
-    """Pods in the order in which the container runtime lists them."""
+    """Containers by their pods, in the order in which the container runtime lists those."""
     config = machine.config
     if config is None or not machine.runs("cri") or not machine.runs("kubelet"):
         return []
-    found = _static_pods(machine, config) if has_static_pods(machine) else []
-    if machine.state.kubernetes.node_ready:
-        found += _daemons(machine, config)
-    return [_identified(machine, one) for one in sorted(found, key=lambda one: one.name)]
+    found = list(_known(machine))
+    named = {one.id for one in found}
+    if has_static_pods(machine):
+        found += [one for one in _static_pods(machine, config) if one.id not in named]
+    return [_identified(machine, one) for one in sorted(found, key=lambda one: one.id)]
+
+
+def flannel_image(machine: Machine) -> str:
+    """The image of the network that a machine's Talos brings."""
+    return _FLANNEL.get(machine.minor, _FLANNEL_NEWEST)
 
 
 def pod_of(machine: Machine, text: str) -> tuple[Pod, bool] | None:
@@ -96,72 +118,90 @@ def pod_of(machine: Machine, text: str) -> tuple[Pod, bool] | None:
     return None
 
 
+def _known(machine: Machine) -> Iterator[Pod]:
+    """What the Kubernetes of a machine knows of pods on it; what began before its boot is gone."""
+    side, name = machine.land.kubernetes, nodename(machine)
+    for pod in side.listed(machine, "pods") if side is not None else ():
+        if _part(pod, "spec").get("nodeName") == name:
+            yield from _containers(pod, machine.state.kernel_at)
+
+
+def _containers(pod: Mapping[str, object], booted: float) -> Iterator[Pod]:
+    metadata, spec, status = (_part(pod, one) for one in ("metadata", "spec", "status"))
+    notes = _part(metadata, "annotations")
+    specs = {str(one["name"]): one for one in _entries(spec, "containers")}
+    is_first = True
+    for one in _entries(status, "containerStatuses"):
+        name = str(one["name"])
+        started = _part(_part(one, "state"), "running").get("startedAt")
+        since = datetime.fromisoformat(str(started)).timestamp() if started else 0.0
+        if not started or since < int(booted):
+            continue
+        command = specs.get(name, {}).get("command")
+        memory, cores = _USED.get(name, (32, 0.003))
+        yield Pod(
+            name=str(metadata["name"]),
+            namespace=str(metadata["namespace"]),
+            container=name,
+            image=str(one.get("image", "")),
+            program=str(command[0]) if isinstance(command, list) and command else f"/{name}",
+            uid=str(notes.get(_HASH) or metadata["uid"]),
+            memory=memory * _MIB,
+            cores=cores,
+            since=since,
+            is_static=_MIRROR in notes,
+            is_first=is_first,
+            quality=_QUALITIES.get(str(status.get("qosClass")), "besteffort"),
+            container_id=str(one.get("containerID", "")).rpartition("/")[2],
+        )
+        is_first = False
+
+
+_QUALITIES = {"Guaranteed": "", "Burstable": "burstable"}
+
+
+def _part(content: Mapping[str, object], name: str) -> Mapping[str, object]:
+    found = content.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _entries(content: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    found = content.get(name)
+    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+
+
 def _static_pods(machine: Machine, config: Effective) -> list[Pod]:
+    """Those of the control plane, which run whoever answers for Kubernetes."""
     kubernetes = config.kubernetes
     since = machine.state.kubernetes.static_pods_ready_at or machine.now
+    components = (kubernetes.api_server, kubernetes.controller_manager, kubernetes.scheduler)
     return [
         Pod(
-            name=f"{name}-{machine.hostname}",
+            name=f"{name}-{nodename(machine)}",
             container=name,
             image=component.image,
             program=f"/usr/local/bin/{name}",
             uid=digest(machine, f"static/{name}")[:32],
-            memory=memory * _MIB,
-            cores=cores,
+            memory=_USED[name][0] * _MIB,
+            cores=_USED[name][1],
             since=since,
             is_static=True,
         )
-        for name, component, memory, cores in (
-            ("kube-apiserver", kubernetes.api_server, 420, 0.11),
-            ("kube-controller-manager", kubernetes.controller_manager, 96, 0.03),
-            ("kube-scheduler", kubernetes.scheduler, 48, 0.01),
-        )
+        for name, component in zip(_STATIC, components, strict=True)
         if component.enabled
     ]
 
 
-def _daemons(machine: Machine, config: Effective) -> list[Pod]:
-    kubernetes = config.kubernetes
-    since = machine.state.kernel_at
-    found = []
-    if kubernetes.cni == "flannel":
-        image = _FLANNEL.get(machine.minor, _FLANNEL_NEWEST)
-        found.append(("kube-flannel", image, "/opt/bin/flanneld", 34, 0.006))
-    if kubernetes.proxy.enabled:
-        image = kubernetes.proxy.image
-        found.append(("kube-proxy", image, "/usr/local/bin/kube-proxy", 41, 0.004))
-    return [
-        Pod(
-            name=f"{name}-{_suffix(machine, name)}",
-            container=name,
-            image=image,
-            program=program,
-            uid=uuid(machine, f"daemon/{name}"),
-            memory=memory * _MIB,
-            cores=cores,
-            since=since,
-            is_burstable=name == "kube-flannel",
-        )
-        for name, image, program, memory, cores in found
-    ]
-
-
 def _identified(machine: Machine, pod: Pod) -> Pod:
-    grown = between(machine, f"memory/{pod.container}", 0.85, 1.2)
+    called = f"{pod.id}/{pod.container}"
+    grown = between(machine, f"memory/{called}", 0.85, 1.2)
     slow = min(uptime(machine) / 86400.0, 1.0) * 0.1
     return replace(
         pod,
         memory=int(pod.memory * (grown + slow)),
-        cores=pod.cores * between(machine, f"cores/{pod.container}", 0.7, 1.4),
+        cores=pod.cores * between(machine, f"cores/{called}", 0.7, 1.4),
         sandbox_id=container_id(machine, f"{pod.id}/sandbox"),
-        container_id=container_id(machine, pod.id),
+        container_id=pod.container_id or container_id(machine, called),
         sandbox_pid=container_pid(machine, f"{pod.id}/sandbox"),
-        pid=container_pid(machine, pod.id),
-    )
-
-
-def _suffix(machine: Machine, name: str) -> str:
-    text = digest(machine, f"suffix/{name}")
-    return "".join(
-        _LETTERS[int(text[place : place + 2], 16) % len(_LETTERS)] for place in range(0, 10, 2)
+        pid=container_pid(machine, called),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from stockman.lab.talos.figures.names import container_pid, service_pid
-from stockman.lab.talos.figures.pods import pods
+from stockman.lab.talos.figures.pods import Pod, pods
 from stockman.lab.talos.figures.programs import (
     CRI_SOCKET,
     EXTENSION,
@@ -65,39 +65,44 @@ def processes(machine: Machine) -> list[Process]:
         if kind is not None and service.is_running:
             found += _of_service(machine, name, kind)
     for pod in pods(machine):
-        shim = container_pid(machine, f"{pod.id}/shim")
-        quality = "burstable" if pod.is_burstable else "besteffort"
-        group = f"kubepods/{quality}/pod{pod.uid}"
-        found += [
-            _shim(machine, shim, CRI_SOCKET, "k8s.io", pod.sandbox_id),
-            Process(
-                pid=pod.sandbox_pid,
-                parent=shim,
-                executable="/pause",
-                args="/pause",
-                threads=1,
-                memory=_MIB // 2,
-                reserved=_MIB,
-                cores=0.0,
-                since=pod.since,
-                label=_LABEL.format("pod_t"),
-                cgroup=f"{group}/{pod.sandbox_id}",
-            ),
-            Process(
-                pid=pod.pid,
-                parent=shim,
-                executable=pod.program,
-                args=pod.program,
-                threads=10,
-                memory=pod.memory,
-                reserved=pod.memory + 1200 * _MIB,
-                cores=pod.cores,
-                since=pod.since,
-                label=_LABEL.format("pod_t"),
-                cgroup=f"{group}/{pod.container_id}",
-            ),
-        ]
+        found += _of_pod(machine, pod)
     return sorted(found, key=lambda one: one.pid)
+
+
+def _of_pod(machine: Machine, pod: Pod) -> list[Process]:
+    """The process of a container; with the first one of a pod, those of the pod itself."""
+    shim = container_pid(machine, f"{pod.id}/shim")
+    group = "/".join(one for one in ("kubepods", pod.quality, f"pod{pod.uid}") if one)
+    label = _LABEL.format("pod_t")
+    own = Process(
+        pid=pod.pid,
+        parent=shim,
+        executable=pod.program,
+        args=pod.program,
+        threads=10,
+        memory=pod.memory,
+        reserved=pod.memory + 1200 * _MIB,
+        cores=pod.cores,
+        since=pod.since,
+        label=label,
+        cgroup=f"{group}/{pod.container_id}",
+    )
+    if not pod.is_first:
+        return [own]
+    pause = Process(
+        pid=pod.sandbox_pid,
+        parent=shim,
+        executable="/pause",
+        args="/pause",
+        threads=1,
+        memory=_MIB // 2,
+        reserved=_MIB,
+        cores=0.0,
+        since=pod.since,
+        label=label,
+        cgroup=f"{group}/{pod.sandbox_id}",
+    )
+    return [_shim(machine, shim, CRI_SOCKET, "k8s.io", pod.sandbox_id), pause, own]
 
 
 def _of_service(machine: Machine, name: str, kind: Program) -> list[Process]:

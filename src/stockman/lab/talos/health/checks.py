@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from stockman.lab.talos.health import kubernetes_checks as kubernetes
 from stockman.lab.talos.health import machine_checks as machines
+from stockman.lab.talos.health import workload_checks as workloads
 from stockman.lab.talos.health.checking import Checking
 
 _MINUTE = 60.0
@@ -37,7 +38,7 @@ CHECKS = (
     Check("all control plane static pods to be running", kubernetes.static_pods_run),
     Check("all control plane components to be ready", kubernetes.control_plane_is_ready),
     Check("all k8s nodes to report ready", kubernetes.all_nodes_are_ready, limit=10 * _MINUTE),
-    Check("kube-proxy to report ready", kubernetes.proxy_is_ready),
-    Check("coredns to report ready", kubernetes.dns_is_ready),
+    Check("kube-proxy to report ready", workloads.proxy_is_ready),
+    Check("coredns to report ready", workloads.dns_is_ready),
     Check("all k8s nodes to report schedulable", kubernetes.all_nodes_are_schedulable),
 )

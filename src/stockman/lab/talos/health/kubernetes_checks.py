@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from stockman.lab.talos.api.roles import ADMIN
-from stockman.lab.talos.figures.pods import pods
 from stockman.lab.talos.health.nodes import Node
 from stockman.lab.talos.health.outcome import Failing, Skipped, plain, quoted
 from stockman.lab.talos.status import has_static_pods
@@ -20,13 +19,12 @@ if TYPE_CHECKING:
 _NOT_ALLOWED = "rpc error: code = PermissionDenied desc = not authorized"
 _STATIC_PODS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 _COMPONENTS = ("kube-apiserver", "kube-scheduler", "kube-controller-manager")
-_DNS_REPLICAS = 2
 _PORT = 6443
 
 
 async def all_nodes_report(checking: Checking) -> None:
     """Kubernetes knows all nodes, and no others."""
-    _match(checking.nodes.every, _registered(checking))
+    _match(checking.nodes.every, registered(checking))
 
 
 async def static_pods_run(checking: Checking) -> None:
@@ -41,7 +39,7 @@ async def static_pods_run(checking: Checking) -> None:
 
 async def control_plane_is_ready(checking: Checking) -> None:
     """Every component runs once on every control plane."""
-    machines = [one for one in _registered(checking) if one.is_controlplane]
+    machines = [one for one in registered(checking) if one.is_controlplane]
     _match(checking.nodes.controllers, machines)
     for component in _COMPONENTS:
         there = [one for one in machines if has_static_pods(one)]
@@ -53,41 +51,15 @@ async def control_plane_is_ready(checking: Checking) -> None:
 
 async def all_nodes_are_ready(checking: Checking) -> None:
     """All nodes of Kubernetes are ready."""
-    _skip_without_network(checking)
-    bad = [one.hostname for one in _registered(checking) if not _is_ready(one)]
+    skip_without_network(checking)
+    bad = [one.hostname for one in registered(checking) if not _is_ready(one)]
     if bad:
         raise Failing(f"some nodes are not ready: {plain(sorted(bad))}")
 
 
-async def proxy_is_ready(checking: Checking) -> None:
-    """kube-proxy runs on all nodes, where it is wanted at all."""
-    machines = _registered(checking)
-    if not _config(checking).kubernetes.proxy.enabled:
-        raise Skipped
-    bad = [one for one in machines if not _is_ready(one)]
-    if len(bad) == len(machines):
-        raise Failing(_no_pods("kube-proxy"))
-    if bad:
-        names = [pod.name for one in bad for pod in pods(one) if pod.container == "kube-proxy"]
-        ready = len(machines) - len(bad)
-        if names:
-            raise Failing(f"some pods are not ready: {plain(sorted(names))}")
-        raise Failing(f"expected {len(machines)} ready pods, got {ready}")
-
-
-async def dns_is_ready(checking: Checking) -> None:
-    """CoreDNS runs, where it is wanted and there is a network of pods."""
-    _skip_without_network(checking)
-    machines = _registered(checking)
-    if not _config(checking).kubernetes.core_dns.enabled:
-        raise Skipped
-    if not any(_is_ready(one) for one in machines):
-        raise Failing(_no_pods("kube-dns"))
-
-
 async def all_nodes_are_schedulable(checking: Checking) -> None:
     """No node is cordoned; only the first one that is gets named."""
-    for one in sorted(_registered(checking), key=lambda machine: machine.hostname):
+    for one in sorted(registered(checking), key=lambda machine: machine.hostname):
         if one.state.kubernetes.cordoned:
             raise Failing(f"some nodes are not schedulable: {plain([one.hostname])}")
 
@@ -96,7 +68,7 @@ def _is_ready(machine: Machine) -> bool:
     return machine.state.is_on and machine.state.kubernetes.node_ready
 
 
-def _registered(checking: Checking) -> list[Machine]:
+def registered(checking: Checking) -> list[Machine]:
     """Machines that have a Node, with power or without; needs a kubeconfig, and an answer."""
     call = checking.call
     if ADMIN not in call.roles:
@@ -138,7 +110,7 @@ def _config(checking: Checking) -> Effective:
     return config
 
 
-def _skip_without_network(checking: Checking) -> None:
+def skip_without_network(checking: Checking) -> None:
     """Since 1.13, where nobody makes a network for pods."""
     if checking.call.machine.at_least("1.13") and _config(checking).kubernetes.cni == "none":
         raise Skipped
@@ -154,7 +126,3 @@ def _match(expected: Sequence[Node], machines: Sequence[Machine]) -> None:
     if left:
         order = sorted(left, key=lambda one: (ipaddress.ip_address(one).version, one))
         raise Failing(f"unexpected nodes with IPs {quoted(order)}")
-
-
-def _no_pods(app: str) -> str:
-    return f'no ready pods found for namespace "kube-system" and label selector "k8s-app={app}"'

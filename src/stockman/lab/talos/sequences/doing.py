@@ -20,8 +20,8 @@ def begun(machine: Machine, running: Running, phase: str) -> bool:
         return installing.begin_install(machine, running)
     if phase == "startEverything":
         start_everything(machine)
-    elif phase in ("cleanup", "drain"):
-        machine.state.kubernetes.cordoned = machine.state.kubernetes.registered
+    elif phase == "drain" and machine.land.kubernetes is not None:
+        return not machine.land.kubernetes.drain(machine)
     elif phase == "stopServices":
         for name in [one for one in machine.state.services if one not in _EARLY]:
             services.stop(machine, name)

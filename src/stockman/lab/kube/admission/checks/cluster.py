@@ -86,6 +86,17 @@ def storage_class_causes(draft: Draft) -> Iterator[Cause]:
         yield required("provisioner")
 
 
+def storage_class_update_causes(draft: Draft) -> Iterator[Cause]:
+    """What is wrong with the change of a class of storage."""
+    old = draft.old or {}
+    for name in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
+        if draft.content.get(name) != old.get(name):
+            if name == "parameters":
+                yield forbidden_field(name, "updates to parameters are forbidden.")
+            else:
+                yield wrong(name, draft.content.get(name), "field is immutable")
+
+
 def lease_causes(draft: Draft) -> Iterator[Cause]:
     """What is wrong with a lease."""
     spec = part_of(draft.content, "spec")

@@ -21,6 +21,12 @@ _KEY_TEXT = (
     f"  or 'KEY_NAME',  or 'key-name', regex used for validation is '{_KEY}')"
 )
 _IMMUTABLE = "field is immutable when `immutable` is set"
+_KEYS_OF_TYPE = {
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+}
 _MOST_BYTES = 1 << 20
 _VOLUME_PLAIN = frozenset(
     {
@@ -55,6 +61,9 @@ def secret_causes(draft: Draft) -> Iterator[Cause]:
     data = part_of(draft.content, "data")
     yield from _key_causes("data", data)
     yield from _size_causes("data", data)
+    for name in _KEYS_OF_TYPE.get(str(draft.content.get("type")), ()):
+        if name not in data:
+            yield required(f"data[{name}]")
 
 
 def secret_update_causes(draft: Draft) -> Iterator[Cause]:
@@ -86,7 +95,7 @@ def config_map_causes(draft: Draft) -> Iterator[Cause]:
         if name in binary:
             yield wrong(f"data[{name}]", name, "duplicate of key present in binaryData")
     yield from _key_causes("binaryData", binary)
-    yield from _size_causes("", data, binary)
+    yield from _size_causes("[]", data, binary)
 
 
 def config_map_update_causes(draft: Draft) -> Iterator[Cause]:

@@ -1,0 +1,1 @@
+"""Clusters as a whole: an API server, its controllers, and the machines of a world."""

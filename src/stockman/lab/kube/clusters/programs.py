@@ -1,0 +1,24 @@
+"""Programs in pods that do something themselves: Helm, operators, releases of Flux."""
+
+from __future__ import annotations
+
+from stockman.lab.kube.controllers.controller import Controller
+from stockman.lab.kube.flux.helm_release import HelmReleases
+from stockman.lab.kube.flux.instance import FluxInstances
+from stockman.lab.kube.helm.ceph import CephClusters, Trouble, no_trouble
+from stockman.lab.kube.helm.jobs import HelmJobs
+from stockman.lab.kube.helm.operators import Operators
+from stockman.lab.kube.nodes.host import Hosts
+
+
+def program_controllers(
+    hosts: Hosts, trouble: Trouble = no_trouble
+) -> tuple[type[Controller], ...]:
+    """What Helm, operators and Flux's releases do in one cluster."""
+    return (
+        type("HelmJobsOfCluster", (HelmJobs,), {"hosts": hosts}),
+        Operators,
+        type("CephOfCluster", (CephClusters,), {"trouble": staticmethod(trouble)}),
+        FluxInstances,
+        HelmReleases,
+    )

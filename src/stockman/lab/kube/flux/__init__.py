@@ -1,0 +1,1 @@
+"""Flux in a cluster of the lab: sources, and what is applied from them."""

@@ -1,0 +1,1 @@
+"""`kustomize build` without any program: objects out of a tree of files."""

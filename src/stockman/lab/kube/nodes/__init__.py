@@ -1,0 +1,1 @@
+"""Nodes and pods: who runs where, and what kubelets write of it."""

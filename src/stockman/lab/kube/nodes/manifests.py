@@ -1,0 +1,275 @@
+"""What Talos itself puts into a cluster as soon as the API answers, from its configuration."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stockman.lab.kube.api.messages import User
+from stockman.lab.kube.controllers.client import Client, Refused
+from stockman.lab.kube.nodes import talos_accounts
+from stockman.lab.kube.objects import Object
+
+if TYPE_CHECKING:
+    from stockman.lab.kube.api.server import Api
+    from stockman.lab.talos.config.effective import Effective
+    from stockman.lab.talos.machine import Machine
+
+_SYSTEM = "kube-system"
+_RBAC = "rbac.authorization.k8s.io"
+_TALOS = User("kubernetes-admin", ("system:masters", "system:authenticated"))
+_EVERYWHERE = [
+    {"effect": "NoSchedule", "operator": "Exists"},
+    {"effect": "NoExecute", "operator": "Exists"},
+]
+
+
+def apply_manifests(api: Api, machine: Machine) -> None:
+    """Create what is missing of them; what is there is left alone."""
+    config = machine.config
+    if config is None:
+        return
+    client = Client(api, "talos", _TALOS)
+    for content in manifests(machine, config):
+        try:
+            client.create(str(content["apiVersion"]), str(content["kind"]), content)
+        except Refused:
+            continue
+
+
+def manifests(machine: Machine, config: Effective) -> list[Object]:
+    """All of them, in the order of their names on a machine."""
+    return [one for group in manifest_groups(machine, config).values() for one in group]
+
+
+def manifest_groups(machine: Machine, config: Effective) -> dict[str, list[Object]]:
+    """The same by their names on a machine."""
+    kubernetes, found = config.kubernetes, dict[str, list[Object]]()
+    if config.bootstrap_token:
+        found["00-kubelet-bootstrapping-token"] = [_bootstrap_token(config.bootstrap_token)]
+    if kubernetes.cni == "flannel":
+        found["05-flannel"] = list(_flannel(machine, config))
+    if kubernetes.proxy.enabled:
+        found["10-kube-proxy"] = list(_proxy(config))
+    if kubernetes.core_dns.enabled:
+        found["11-core-dns"] = list(_core_dns(config))
+    if config.features.talos_api_access:
+        found["12-talos-api-service"] = [talos_accounts.service()]
+        found["13-talos-service-account-crd"] = [talos_accounts.definition()]
+    for one in kubernetes.manifests:
+        found[f"99-{one.name}"] = list(_written(one.text))
+    return found
+
+
+def _written(text: str) -> Iterator[Object]:
+    if not text:
+        return
+    import yaml
+
+    try:
+        found = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+    except yaml.YAMLError:
+        return
+    for one in found:
+        if isinstance(one, dict) and one.get("kind") and one.get("apiVersion"):
+            yield one
+
+
+def _object(version: str, kind: str, name: str, space: str = "", **more: object) -> Object:
+    metadata: Object = {"name": name, **({"namespace": space} if space else {})}
+    labels = more.pop("labels", None)
+    if labels:
+        metadata["labels"] = labels
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **more}
+
+
+def _bootstrap_token(token: str) -> Object:
+    identity, _, secret = token.partition(".")
+    data = {
+        "token-id": identity,
+        "token-secret": secret,
+        "usage-bootstrap-authentication": "true",
+        "auth-extra-groups": "system:bootstrappers:nodes",
+    }
+    encoded = {name: base64.b64encode(one.encode()).decode() for name, one in data.items()}
+    kind = "bootstrap.kubernetes.io/token"
+    name = f"bootstrap-token-{identity}"
+    return _object("v1", "Secret", name, _SYSTEM, type=kind, data=encoded)
+
+
+def _account(name: str) -> Object:
+    return _object("v1", "ServiceAccount", name, _SYSTEM)
+
+
+def _bound(name: str, role: str, account: str) -> Object:
+    reference = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role}
+    subjects = [{"kind": "ServiceAccount", "name": account, "namespace": _SYSTEM}]
+    return _object(f"{_RBAC}/v1", "ClusterRoleBinding", name, roleRef=reference, subjects=subjects)
+
+
+def _daemon_set(name: str, labels: dict[str, str], spec: Object) -> Object:
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    whole = {
+        "selector": {"matchLabels": labels},
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}},
+        "template": template,
+    }
+    return _object("apps/v1", "DaemonSet", name, _SYSTEM, labels=labels, spec=whole)
+
+
+def _flannel(machine: Machine, config: Effective) -> Iterator[Object]:
+    from stockman.lab.talos.figures.pods import flannel_image
+
+    rules = [
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
+        {"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "watch"]},
+        {"apiGroups": [""], "resources": ["nodes/status"], "verbs": ["patch"]},
+    ]
+    yield _object(f"{_RBAC}/v1", "ClusterRole", "flannel", rules=rules)
+    yield _bound("flannel", "flannel", "flannel")
+    yield _account("flannel")
+    network = {
+        "Network": next((one for one in config.kubernetes.pod_subnets if ":" not in one), ""),
+        "Backend": {"Type": "vxlan", "Port": 4789},
+    }
+    plugins = [
+        {"type": "flannel", "delegate": {"hairpinMode": True, "isDefaultGateway": True}},
+        {"type": "portmap", "capabilities": {"portMappings": True}},
+    ]
+    cni = {"name": "cbr0", "cniVersion": "1.0.0", "plugins": plugins}
+    labels = {"k8s-app": "flannel", "tier": "node"}
+    data = {"cni-conf.json": json.dumps(cni, indent=2), "net-conf.json": json.dumps(network)}
+    yield _object("v1", "ConfigMap", "kube-flannel-cfg", _SYSTEM, labels=labels, data=data)
+    image = flannel_image(machine)
+    mounts = [
+        {"name": "run", "mountPath": "/run/flannel"},
+        {"name": "flannel-cfg", "mountPath": "/etc/kube-flannel/"},
+    ]
+    container = {
+        "name": "kube-flannel",
+        "image": image,
+        "command": ["/opt/bin/flanneld"],
+        "args": ["--ip-masq", "--kube-subnet-mgr"],
+        "env": [
+            {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            {
+                "name": "POD_NAMESPACE",
+                "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}},
+            },
+        ],
+        "resources": {"requests": {"cpu": "100m", "memory": "50Mi"}},
+        "securityContext": {"privileged": False, "capabilities": {"add": ["NET_ADMIN", "NET_RAW"]}},
+        "volumeMounts": mounts,
+    }
+    install = {
+        "name": "install-config",
+        "image": image,
+        "command": ["cp"],
+        "args": ["-f", "/etc/kube-flannel/cni-conf.json", "/etc/cni/net.d/10-flannel.conflist"],
+        "volumeMounts": [
+            {"name": "cni", "mountPath": "/etc/cni/net.d"},
+            {"name": "flannel-cfg", "mountPath": "/etc/kube-flannel/"},
+        ],
+    }
+    spec = {
+        "containers": [container],
+        "initContainers": [install],
+        "hostNetwork": True,
+        "priorityClassName": "system-node-critical",
+        "serviceAccountName": "flannel",
+        "tolerations": _EVERYWHERE,
+        "volumes": [
+            {"name": "run", "hostPath": {"path": "/run/flannel"}},
+            {"name": "cni", "hostPath": {"path": "/etc/cni/net.d"}},
+            {"name": "flannel-cfg", "configMap": {"name": "kube-flannel-cfg"}},
+        ],
+    }
+    yield _daemon_set("kube-flannel", labels, spec)
+
+
+def _proxy(config: Effective) -> Iterator[Object]:
+    yield _account("kube-proxy")
+    yield _bound("kube-proxy", "system:node-proxier", "kube-proxy")
+    subnets = ",".join(config.kubernetes.pod_subnets)
+    container = {
+        "name": "kube-proxy",
+        "image": config.kubernetes.proxy.image,
+        "command": [
+            "/usr/local/bin/kube-proxy",
+            f"--cluster-cidr={subnets}",
+            "--conntrack-max-per-core=0",
+            "--hostname-override=$(NODE_NAME)",
+            "--kubeconfig=/etc/kubernetes/kubeconfig",
+            f"--proxy-mode={config.kubernetes.proxy_mode or 'nftables'}",
+        ],
+        "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+        "securityContext": {"privileged": True},
+        "volumeMounts": [{"name": "kubeconfig", "mountPath": "/etc/kubernetes", "readOnly": True}],
+    }
+    spec = {
+        "containers": [container],
+        "hostNetwork": True,
+        "priorityClassName": "system-cluster-critical",
+        "serviceAccountName": "kube-proxy",
+        "tolerations": _EVERYWHERE,
+        "volumes": [{"name": "kubeconfig", "configMap": {"name": "kubeconfig-in-cluster"}}],
+    }
+    yield _daemon_set("kube-proxy", {"k8s-app": "kube-proxy", "tier": "node"}, spec)
+
+
+def _core_dns(config: Effective) -> Iterator[Object]:
+    yield _account("coredns")
+    yield _bound("system:coredns", "system:coredns", "coredns")
+    labels = {"k8s-app": "kube-dns"}
+    key = "node-role.kubernetes.io/control-plane"
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
+    container = {
+        "name": "coredns",
+        "image": config.kubernetes.core_dns.image,
+        "args": ["-conf", "/etc/coredns/Corefile"],
+        "ports": [
+            {"containerPort": 53, "name": "dns", "protocol": "UDP"},
+            {"containerPort": 53, "name": "dns-tcp", "protocol": "TCP"},
+            {"containerPort": 9153, "name": "metrics", "protocol": "TCP"},
+        ],
+        "readinessProbe": {"httpGet": {"path": "/ready", "port": 8181, "scheme": "HTTP"}},
+        "resources": {"limits": {"memory": "170Mi"}, "requests": {"cpu": "100m", "memory": "70Mi"}},
+        "volumeMounts": [{"name": "config-volume", "mountPath": "/etc/coredns", "readOnly": True}],
+    }
+    preferred = [{"weight": 100, "podAffinityTerm": term}]
+    spec = {
+        "affinity": {
+            "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}
+        },
+        "containers": [container],
+        "dnsPolicy": "Default",
+        "priorityClassName": "system-cluster-critical",
+        "serviceAccountName": "coredns",
+        "tolerations": [
+            {"effect": "NoSchedule", "key": key, "operator": "Exists"},
+            {
+                "effect": "NoSchedule",
+                "key": "node.cloudprovider.kubernetes.io/uninitialized",
+                "operator": "Exists",
+            },
+        ],
+        "volumes": [
+            {
+                "name": "config-volume",
+                "configMap": {
+                    "name": "coredns",
+                    "items": [{"key": "Corefile", "path": "Corefile"}],
+                },
+            }
+        ],
+    }
+    whole = {
+        "replicas": 2,
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}},
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": spec},
+    }
+    named = {**labels, "kubernetes.io/name": "CoreDNS"}
+    yield _object("apps/v1", "Deployment", "coredns", _SYSTEM, labels=named, spec=whole)

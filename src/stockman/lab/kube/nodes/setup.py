@@ -1,0 +1,63 @@
+"""What a new node gets of others: its part of the pod network, and the word of the cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from stockman.lab.kube.controllers.controller import Controller
+from stockman.lab.kube.controllers.objects import Change
+from stockman.lab.kube.nodes.host import Hosts
+from stockman.lab.kube.nodes.node_object import UNINITIALIZED
+from stockman.lab.kube.nodes.pod_addresses import free_network
+from stockman.lab.kube.objects import Object, metadata_of, part_of
+from stockman.lab.kube.programs import is_running, purposes
+
+
+class NodeSetup(Controller):
+    """Sets nodes up that are new."""
+
+    name = "node-setup"
+    component = "node-controller"
+    watches = ("nodes", "pods")
+    hosts: ClassVar[Hosts]
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """Nodes; all of them when a cloud controller changes."""
+        if change.key.resource == "nodes":
+            yield change.key.name
+        elif "cloud" in purposes(change.newest):
+            for node in self.objects.listed("nodes"):
+                yield str(metadata_of(node)["name"])
+
+    def sync(self, key: str) -> None:
+        """Bring a node in order."""
+        node = self.objects.get("nodes", key)
+        if node is not None:
+            self._initialize(node)
+
+    def _initialize(self, node: Object) -> None:
+        """What the node needs of others: its part of the network, and the word of the cloud."""
+        spec = part_of(node, "spec")
+        host = self.hosts.host(str(metadata_of(node)["name"]))
+        if host is None or not host.is_alive:
+            return
+        told = host.description()
+        if told.pod_subnets and not spec.get("podCIDR"):
+            network = free_network(self.objects.listed("nodes"), told.pod_subnets)
+            if network:
+                node = self.client.patch(
+                    node, {"spec": {"podCIDR": network, "podCIDRs": [network]}}
+                )
+                spec = part_of(node, "spec")
+        waits = any(one.get("key") == UNINITIALIZED for one in spec.get("taints") or [])
+        if waits and self._has_cloud():
+            taints = [one for one in spec["taints"] if one.get("key") != UNINITIALIZED]
+            change: Object = {"spec": {"taints": taints or None}}
+            if told.provider_id and not spec.get("providerID"):
+                change["spec"]["providerID"] = told.provider_id
+            self.client.patch(node, change)
+
+    def _has_cloud(self) -> bool:
+        pods = self.objects.listed("pods")
+        return any("cloud" in purposes(one) and is_running(one) for one in pods)

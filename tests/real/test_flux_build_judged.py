@@ -1,0 +1,182 @@
+"""kustomize and flux judge what the lab builds: equal objects, and equal words where it fails."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stockman.lab.kube.flux.kustomize.building import built
+from stockman.lab.kube.flux.kustomize.documents import documents
+from stockman.lab.kube.flux.kustomize.failure import BuildFailure
+from stockman.lab.kube.flux.kustomize.files import Files
+from stockman.lab.kube.flux.kustomize.variables import substituted
+from stockman.lab.kube.flux.overlay import overlaid
+from stockman.lab.kube.flux.post_build import owned, with_metadata, with_variables
+from tests.real.flux.little_trees import FAULTY, TREES
+from tests.real.flux.specs import EXPRESSIONS, SPECS, VARIABLES
+from tests.real.rendered.estates import SOME, Estate, repository
+from tools.pytest_plugin import RealTool
+
+Object = dict[str, Any]
+_ESTATES = (SOME[0], SOME[1], SOME[3])
+"""Each preset once."""
+_POINTER = re.compile(r"merging from generator &\{\S+ <nil>\}")
+
+
+def _written(tree: Mapping[str, str], place: Path) -> Files:
+    for path, text in tree.items():
+        file = place / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return Files({path: text.encode() for path, text in tree.items()}, str(place))
+
+
+def _kustomize(real_tool: RealTool, folder: Path) -> tuple[list[Object], str]:
+    command = [str(real_tool("kustomize")), "build", "--load-restrictor", "LoadRestrictionsNone"]
+    done = subprocess.run([*command, str(folder)], capture_output=True, check=False, timeout=60)
+    return documents(done.stdout), done.stderr.decode().partition("Error: ")[2].strip()
+
+
+def _sorted(objects: list[Object]) -> list[Object]:
+    def name(one: Object) -> tuple[str, str, str]:
+        return (one["kind"], one["metadata"]["name"], one["metadata"].get("namespace", ""))
+
+    return sorted(objects, key=name)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_kustomize_makes_the_same_objects(name: str, real_tool: RealTool, tmp_path: Path) -> None:
+    files = _written(TREES[name], tmp_path)
+    try:
+        ours, why = built(files, ""), ""
+    except BuildFailure as failure:
+        ours, why = [], str(failure)
+    theirs, problem = _kustomize(real_tool, tmp_path)
+    assert bool(why) is bool(problem), (why, problem)
+    assert _sorted(ours) == _sorted(theirs)
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_kustomize_complains_in_the_same_words(
+    name: str, real_tool: RealTool, tmp_path: Path
+) -> None:
+    files = _written(FAULTY[name], tmp_path)
+    with pytest.raises(BuildFailure) as failure:
+        built(files, "")
+    theirs, problem = _kustomize(real_tool, tmp_path)
+    assert not theirs
+    assert str(failure.value).strip() == _POINTER.sub("merging from generator", problem)
+
+
+def _flux(real_tool: RealTool, place: Path, one: Object) -> tuple[list[Object], str]:
+    """What flux makes of an object of its own kind and the files that lie there."""
+    file = place.parent / "one.yaml"
+    file.write_text(yaml.safe_dump(one))
+    name, namespace = one["metadata"]["name"], one["metadata"]["namespace"]
+    command = [str(real_tool("flux")), "build", "kustomization", name, "--namespace", namespace]
+    more = ["--path", one["spec"].get("path", "."), "--kustomization-file", str(file), "--dry-run"]
+    done = subprocess.run(
+        [*command, *more], capture_output=True, check=False, timeout=60, cwd=place
+    )
+    return documents(done.stdout), done.stderr.decode().partition("\u2717 ")[2].strip()
+
+
+def _ours(files: Files, one: Object) -> list[Object]:
+    spec, metadata = one["spec"], one["metadata"]
+    folder = spec.get("path", ".").removeprefix("./").strip("/").removeprefix(".")
+    tree = overlaid(files, folder, spec)
+    variables = spec.get("postBuild", {}).get("substitute", {})
+    return [
+        owned(
+            with_metadata(with_variables(found, variables), spec.get("commonMetadata", {})),
+            metadata["name"],
+            metadata["namespace"],
+        )
+        for found in built(tree, folder)
+    ]
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_flux_makes_the_same_objects(name: str, real_tool: RealTool, tmp_path: Path) -> None:
+    tree, spec = SPECS[name]
+    place = tmp_path / "tree"
+    place.mkdir()
+    files = _written(tree, place)
+    one = {
+        "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
+        "kind": "Kustomization",
+        "metadata": {"name": "apps", "namespace": "flux-system"},
+        "spec": {"interval": "1h", "prune": True, "sourceRef": {"kind": "GitRepository"}, **spec},
+    }
+    try:
+        ours, why = _ours(files, one), ""
+    except BuildFailure as failure:
+        ours, why = [], str(failure)
+    theirs, problem = _flux(real_tool, place, one)
+    assert bool(why) is bool(problem), (why, problem)
+    assert _sorted(ours) == _sorted(theirs)
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_flux_fills_in_variables_in_the_same_way(text: str, real_tool: RealTool) -> None:
+    done = subprocess.run(
+        [str(real_tool("flux")), "envsubst"],
+        input=text.encode(),
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env=VARIABLES,
+    )
+    if done.returncode:
+        with pytest.raises(BuildFailure) as failure:
+            substituted(text, VARIABLES)
+        problem = done.stderr.decode().partition("\u2717 ")[2].strip()
+        assert str(failure.value).removeprefix("variable substitution failed: ") in problem
+        return
+    assert substituted(text, VARIABLES) == done.stdout.decode().removesuffix("\n")
+
+
+@pytest.mark.parametrize("estate", _ESTATES, ids=str)
+def test_kustomize_and_flux_make_the_same_of_rendered_repositories(
+    estate: Estate, real_tool: RealTool, tmp_path: Path
+) -> None:
+    place = tmp_path / "tree"
+    place.mkdir()
+    texts = {
+        file.path: file.text if isinstance(file.text, str) else file.text.reveal()
+        for file in repository(estate).tree
+    }
+    files = _written(texts, place)
+    folders = sorted(
+        path.rpartition("/")[0] for path in texts if path.endswith("/kustomization.yaml")
+    )
+    kinds = {
+        folder: documents(texts[f"{folder}/kustomization.yaml"].encode())[0].get("kind")
+        for folder in folders
+    }
+    compared = 0
+    for folder in folders:
+        if kinds[folder] == "Kustomization":
+            theirs, problem = _kustomize(real_tool, place / folder)
+            assert not problem
+            assert _sorted(built(files, folder)) == _sorted(theirs), folder
+            compared += len(theirs)
+    entry = documents(texts["kubernetes/flux/cluster/ks.yaml"].encode())[0]
+    theirs, problem = _flux(real_tool, place, entry)
+    assert not problem
+    assert _sorted(_ours(files, entry)) == _sorted(theirs)
+    for one in theirs:
+        if one["apiVersion"].startswith("kustomize.toolkit.fluxcd.io/") and (
+            one["spec"]["sourceRef"]["name"] == "flux-system"
+        ):
+            made, problem = _flux(real_tool, place, one)
+            assert not problem
+            assert _sorted(_ours(files, one)) == _sorted(made), one["metadata"]["name"]
+            compared += len(made)
+    assert compared
