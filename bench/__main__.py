@@ -8,7 +8,17 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import crypto, etcd, lab, machine_configs, rendering, talos, templates, thousand
+from bench import (
+    crypto,
+    etcd,
+    kubernetes,
+    lab,
+    machine_configs,
+    rendering,
+    talos,
+    templates,
+    thousand,
+)
 from bench.estates import estate
 from bench.measure import least, least_call
 from bench.ratio import Ratio, report
@@ -118,7 +128,7 @@ def main() -> int:
         found = [*start_ups(directory), *growth(directory), *beside_cue(directory)]
     found += [*crypto.ratios(), *machine_configs.ratios(), *templates.ratios()]
     found += [*rendering.ratios(), *lab.ratios(), *talos.ratios(), *etcd.ratios()]
-    found += thousand.ratios()
+    found += [*thousand.ratios(), *kubernetes.ratios()]
     return report(found)
 
 

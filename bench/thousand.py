@@ -11,10 +11,16 @@ import os
 import resource
 import subprocess
 import sys
+from datetime import datetime
 from ipaddress import IPv4Network
+from typing import TYPE_CHECKING
 
 from bench.measure import cpu_seconds
 from bench.ratio import Ratio, report
+
+if TYPE_CHECKING:
+    from stockman.lab.world.staging import Staged
+    from stockman.lab.world.world import World
 
 MACHINES = 1_000
 CONTROLLERS = 3
@@ -30,6 +36,7 @@ node_default_gateway: 127.83.0.1
 cluster_api_addr: 127.83.0.10
 cluster_gateway_addr: 127.83.0.11
 cluster_dns_gateway_addr: 127.83.0.12
+cluster_pod_cidr: 10.64.0.0/12
 repository_name: example/meadow
 cloudflare_enabled: false
 talos_version: 1.13.9
@@ -100,17 +107,9 @@ def many() -> None:
 def _up(machines: int) -> float:
     import time
 
-    from stockman.lab.world.preset import Wish, preset_world
-    from stockman.lab.world.staging import Staging, bring_up, stage_files
+    from stockman.lab.world.staging import bring_up
 
-    world = preset_world(Wish(FIFTEEN, NETWORK))
-    for cluster in world.clusters.values():
-        for host in cluster.state.hosts.values():
-            host.memory *= 100
-            for pool in host.pools.values():
-                pool.size *= 100
-    wanted = Staging(preset=FIFTEEN, network=NETWORK, bootstrap=False)
-    staged = stage_files(world, _files(machines, list(*_hosts(world))), wanted)
+    world, staged = _staged(machines)
     begin = time.process_time()
     bring_up(world, staged)
     taken = time.process_time() - begin
@@ -118,10 +117,34 @@ def _up(machines: int) -> float:
     return taken
 
 
-def _hosts(world: object) -> list[list[str]]:
-    from stockman.lab.world.world import World
+def world_of(machines: int, now: datetime | None = None) -> World:
+    """A world in which so many machines run, some time after a moment."""
+    from stockman.lab.world.staging import bring_up
 
-    assert isinstance(world, World)
+    world, staged = _staged(machines, now)
+    bring_up(world, staged)
+    _check(world, machines)
+    return world
+
+
+def _staged(machines: int, now: datetime | None = None) -> tuple[World, Staged]:
+    from stockman.lab.world.preset import Wish, preset_world
+    from stockman.lab.world.staging import Staging, stage_files
+
+    wish = Wish(FIFTEEN, NETWORK)
+    if now is not None:
+        wish = Wish(FIFTEEN, NETWORK, now=now.timestamp())
+    world = preset_world(wish)
+    for cluster in world.clusters.values():
+        for host in cluster.state.hosts.values():
+            host.memory *= 100
+            for pool in host.pools.values():
+                pool.size *= 100
+    wanted = Staging(preset=FIFTEEN, network=NETWORK, bootstrap=False)
+    return world, stage_files(world, _files(machines, list(*_hosts(world))), wanted)
+
+
+def _hosts(world: World) -> list[list[str]]:
     return [list(one.state.hosts) for one in world.clusters.values()]
 
 
@@ -144,11 +167,9 @@ def _files(machines: int, hosts: list[str]) -> dict[str, str]:
     return {"cluster.yaml": _CLUSTER, "nodes.yaml": "".join(nodes)}
 
 
-def _check(world: object, machines: int) -> None:
+def _check(world: World, machines: int) -> None:
     from stockman.lab.talos.state import Stage
-    from stockman.lab.world.world import World
 
-    assert isinstance(world, World)
     running = sum(one.state.stage is Stage.RUNNING for one in world.talos.machines)
     healthy = sum(
         one.runs("etcd") and one.state.services["etcd"].is_healthy is True
