@@ -76,11 +76,11 @@ class Store:
         keyspace = self.keyspace if cached else self._asked()
         return Listed(keyspace.revision, list(self._there(keyspace, prefix, prefix, NEWEST)))
 
-    def readable(self, prefix: bytes) -> list[Entry]:
+    def readable(self, prefix: bytes) -> tuple[Entry, ...]:
         """From the cache, all that are objects, where others may have written under the prefix."""
         keys = self.keyspace.index.between(prefix, prefix_end(prefix))
         found = (self.readable_one(key) for key in keys)
-        return [one for one in found if one is not None]
+        return tuple(one for one in found if one is not None)
 
     def readable_one(self, key: bytes) -> Entry | None:
         """From the cache, the object under a key; None: there is none, or something else."""
