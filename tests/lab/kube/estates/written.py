@@ -127,7 +127,8 @@ class Written:
                     "chart": chart.source if chart.is_oci else chart.name,
                     "repository": chart.source,
                     "version": chart.version,
-                    "wait": chart.is_waited_for,
+                    # Flux takes this one over as soon as it runs: nobody waits for it meanwhile.
+                    "wait": chart.is_waited_for and chart.release != "flux-instance",
                     "values": values,
                 }
             )
