@@ -10,13 +10,10 @@ from stockman.lab.kube.controllers.controller import Controller, Retry
 from stockman.lab.kube.controllers.deployment_replicas import (
     DESIRED,
     HASH,
-    HISTORY,
-    MOST,
     REVISION,
     annotations_of,
     by_age,
     is_rolling,
-    most_surge,
     most_unavailable,
     new_size,
     revision,
@@ -24,24 +21,18 @@ from stockman.lab.kube.controllers.deployment_replicas import (
     told,
     wanted,
 )
+from stockman.lab.kube.controllers.deployment_sets import (
+    annotate,
+    annotate_sizes,
+    is_saturated,
+    split,
+)
 from stockman.lab.kube.controllers.hashing import content_hash
 from stockman.lab.kube.controllers.moments import read_time
 from stockman.lab.kube.controllers.objects import Change, controller_of, named_key
 from stockman.lab.kube.controllers.ownership import claimed, controller_reference
 from stockman.lab.kube.controllers.pods import touched_owners
 from stockman.lab.kube.objects import Object, copied, metadata_of, part_of
-
-_OWN = frozenset(
-    {
-        "kubectl.kubernetes.io/last-applied-configuration",
-        "deprecated.deployment.rollback.to",
-        REVISION,
-        HISTORY,
-        DESIRED,
-        MOST,
-    }
-)
-"""Annotations that replica sets do not take from their deployment."""
 
 
 class Deployments(Controller):
@@ -76,7 +67,7 @@ class Deployments(Controller):
             return
         sets = claimed(found, "replicasets", self.objects, self.client)
         if metadata_of(found).get("deletionTimestamp"):
-            new, _ = _split(found, sets)
+            new, _ = split(found, sets)
             self._tell(key, found, sets, new, progress=False)
             return
         self._tell_pause(found)
@@ -110,7 +101,7 @@ class Deployments(Controller):
         self._tell(key, found, every, new)
 
     def _recreate(self, key: str, found: Object, sets: list[Object]) -> None:
-        new, old = _split(found, sets)
+        new, old = split(found, sets)
         active = [one for one in old if wanted(one)]
         if active:
             kept = [one for one in old if not wanted(one)]
@@ -136,7 +127,7 @@ class Deployments(Controller):
         )
 
     def _scale(self, key: str, found: Object, sets: list[Object]) -> None:
-        new, old = _split(found, sets)
+        new, old = split(found, sets)
         if new is not None:
             found, new, old = self._with_new(found, sets)
         every = [*old, *([] if new is None else [new])]
@@ -150,7 +141,7 @@ class Deployments(Controller):
             latest = active[0] if active else new or (by_age(old)[-1] if old else None)
             if latest is not None and wanted(latest) != wanted(found):
                 resize(latest, wanted(found))
-        elif new is not None and _is_saturated(found, new):
+        elif new is not None and is_saturated(found, new):
             for one in [one for one in old if wanted(one) > 0]:
                 resize(one, 0)
         elif is_rolling(found):
@@ -172,12 +163,12 @@ class Deployments(Controller):
 
     def _with_new(self, found: Object, sets: list[Object]) -> tuple[Object, Object, list[Object]]:
         """The replica set of the template, made where there is none; and all others."""
-        new, old = _split(found, sets)
+        new, old = split(found, sets)
         number = max([revision(one) for one in old] or [0]) + 1
         if new is None:
             return *self._made(found, old, number), old
         changed = copied(new)
-        _annotate(found, changed, number)
+        annotate(found, changed, number)
         least = part_of(found, "spec").get("minReadySeconds")
         if least != changed["spec"].get("minReadySeconds"):
             changed["spec"]["minReadySeconds"] = least or 0
@@ -216,8 +207,8 @@ class Deployments(Controller):
         }
         if part_of(found, "spec").get("minReadySeconds"):
             content["spec"]["minReadySeconds"] = found["spec"]["minReadySeconds"]
-        _annotate(found, content, number)
-        _annotate_sizes(found, content)
+        annotate(found, content, number)
+        annotate_sizes(found, content)
         try:
             made = self.client.create("apps/v1", "ReplicaSet", content)
         except Refused as why:
@@ -258,7 +249,7 @@ class Deployments(Controller):
     def _resize(self, found: Object, one: Object, size: int) -> Object:
         changed = copied(one)
         changed["spec"]["replicas"] = size
-        _annotate_sizes(found, changed)
+        annotate_sizes(found, changed)
         before = wanted(one)
         if changed == one:
             return one
@@ -371,39 +362,3 @@ def _tell_failure(status: Object, sets: list[Object], new: Object | None) -> Non
         telling.set_condition(
             status, "ReplicaFailure", "True", failed["reason"], failed["message"], now
         )
-
-
-def _split(found: Object, sets: list[Object]) -> tuple[Object | None, list[Object]]:
-    """The replica set of the template, and all others."""
-    template = part_of(found, "spec", "template")
-    for one in by_age(sets):
-        other = copied(part_of(one, "spec", "template"))
-        part_of(other, "metadata", "labels").pop(HASH, None)
-        if other == template:
-            return one, [another for another in sets if another is not one]
-    return None, sets
-
-
-def _is_saturated(found: Object, new: Object) -> bool:
-    count = wanted(found)
-    desired = annotations_of(new).get(DESIRED, "")
-    return wanted(new) == count == told(new, "availableReplicas") and desired == str(count)
-
-
-def _annotate(found: Object, one: Object, number: int) -> None:
-    annotations = one["metadata"].setdefault("annotations", {})
-    for name, value in annotations_of(found).items():
-        if name not in _OWN:
-            annotations[name] = value
-    old = annotations.get(REVISION, "")
-    if not old or int(old) < number:
-        annotations[REVISION] = str(number)
-        if old:
-            history = [past for past in annotations.get(HISTORY, "").split(",") if past]
-            annotations[HISTORY] = ",".join([*history, old])
-
-
-def _annotate_sizes(found: Object, one: Object) -> None:
-    annotations = one["metadata"].setdefault("annotations", {})
-    annotations[DESIRED] = str(wanted(found))
-    annotations[MOST] = str(wanted(found) + most_surge(found))

@@ -127,7 +127,7 @@ class FluxInstances(Controller):
         before = part_of(standing.status, "inventory").get("entries") or []
         try:
             for one in made:
-                writer.applied(one, PROGRAM)
+                writer.apply(one, PROGRAM)
             self._prune(before, made, writer)
         except Refused as why:
             text = f"reconciliation failed: {why.message}"
@@ -211,7 +211,7 @@ class FluxInstances(Controller):
         space, name, group, kind = str(told["id"]).split("_", 3)
         version = f"{group}/{told['v']}" if group else str(told["v"])
         about = {"name": name.replace("__", ":"), "namespace": space}
-        live = writer.got({"apiVersion": version, "kind": kind, "metadata": about})
+        live = writer.live({"apiVersion": version, "kind": kind, "metadata": about})
         if live is not None and kind != "Namespace":
             writer.delete(live, "Background")
 
@@ -226,7 +226,7 @@ class FluxInstances(Controller):
         self.client.patch(found, {"metadata": {"finalizers": names or None}})
 
     def _live(self, told: Object, writer: Writer) -> Object | None:
-        return writer.got(told)
+        return writer.live(told)
 
     def _handled(self, found: Object, standing: Standing) -> None:
         asked = _annotation(found, REQUESTED)

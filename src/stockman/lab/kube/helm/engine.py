@@ -285,7 +285,7 @@ class Helm:
         except Refused:
             raise HelmFailed(_mapping(content)) from None
         try:
-            return self.writer.got(content)
+            return self.writer.live(content)
         except Refused as why:
             raise HelmFailed(why.message) from None
 
@@ -293,7 +293,7 @@ class Helm:
         if part_of(content, "metadata", "annotations").get(_KEPT) == "keep":
             return
         try:
-            live = self.writer.got(content)  # also where its kind is gone
+            live = self.writer.live(content)  # also where its kind is gone
             if live is not None:
                 self.writer.delete(live, "Background")
         except Refused as why:
@@ -306,7 +306,7 @@ class Helm:
             if is_new:
                 self.writer.made(secret)
                 return
-            live = self.writer.got(secret)
+            live = self.writer.live(secret)
             if live is not None:
                 labels = {"createdAt": None, **secret["metadata"]["labels"]}
                 change = {"metadata": {"labels": labels}, "data": secret["data"]}

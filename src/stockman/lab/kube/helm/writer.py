@@ -14,8 +14,6 @@ from stockman.lab.kube.controllers.client import Client, Refused
 from stockman.lab.kube.failures import Failure
 from stockman.lab.kube.objects import Object, metadata_of
 
-_APPLY = "application/apply-patch+yaml"
-
 
 class Writer(Client):
     """Reads and writes in the name of somebody, who is asked whether they may."""
@@ -23,15 +21,6 @@ class Writer(Client):
     def __init__(self, api: Api, agent: str, user: User) -> None:
         super().__init__(api, agent, user)
         self._authorization = Authorization(api.store, api.around)
-
-    def got(self, content: Object) -> Object | None:
-        """What is there under the kind and name of an object. None: nothing."""
-        try:
-            return self._ask("GET", self._place(content), {})
-        except Refused as why:
-            if why.is_absent:
-                return None
-            raise
 
     def listed(self, version: str, kind: str, namespace: str, labels: str = "") -> list[Object]:
         """Objects of a kind in a namespace."""
@@ -41,11 +30,6 @@ class Writer(Client):
         found = self._ask("GET", path.rstrip("/"), {}, "application/json", query)
         items = found.get("items") or []
         return [{"apiVersion": version, "kind": kind, **one} for one in items]
-
-    def applied(self, content: Object, manager: str) -> Object:
-        """Apply on the server, over the heads of other managers; raises `Refused`."""
-        query = {"fieldManager": [manager], "force": ["true"]}
-        return self._ask("PATCH", self._place(content), content, _APPLY, query)
 
     def made(self, content: Object) -> Object:
         """Create an object; raises `Refused`."""
