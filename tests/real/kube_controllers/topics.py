@@ -90,7 +90,10 @@ def daemons() -> Iterator[Word]:
     for name in ("daemons-a", "daemons-b"):
         about = {"labels": {"space": "daemons"}}
         yield Step("POST", "/api/v1/nodes", made("Node", "v1", name, metadata=about, status=ready))
-    spec = {"selector": SELECTOR, "template": template(nodeSelector={"space": "daemons"})}
+    # Both at once: which of two nodes a real controller takes first is left to chance.
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}
+    wanted = template(nodeSelector={"space": "daemons"})
+    spec = {"selector": SELECTOR, "template": wanted, "updateStrategy": rolling}
     yield Step("POST", f"{APPS}/daemonsets", made("DaemonSet", "apps/v1", "wool", spec=spec))
     yield WAIT
     yield READY
