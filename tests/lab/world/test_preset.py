@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from stockman.config.presets import PRESETS as INIT_PRESETS
+from stockman.lab.guest.nic import NicView
 from stockman.lab.world.preset import Wish, preset_world
 from stockman.lab.world.reading import read_preset
 from stockman.model.package_file import package_text
@@ -40,6 +41,27 @@ def test_devices_that_mappings_need_are_there() -> None:
     (cluster,) = preset_world(Wish(preset="home", network=NETWORK)).clusters.values()
     assert "0000:03:00.0" in [one.id for one in cluster.state.hosts["still-fawn"].pci]
     assert cluster.state.hosts["fun-bedbug"].usb[0].vendid == "0x1a6e"
+
+
+def test_the_dhcp_server_keeps_the_addresses_that_the_preset_counts_on() -> None:
+    world = preset_world(Wish(preset="fifteen-node", network=NETWORK))
+    first = NicView(number=0, mac="BC:24:11:66:00:01", bridge="vmbr1")
+    stranger = NicView(number=0, mac="BC:24:11:00:00:01", bridge="vmbr1")
+    assert world.state.network.lease(first, 4) == "127.66.0.11/16"
+    assert world.state.network.lease(stranger, 4) == "127.66.255.192/16"
+
+
+def test_the_factory_knows_schematics_that_the_preset_names_by_id_alone() -> None:
+    world = preset_world(Wish(preset="fifteen-node", network=NETWORK))
+    texts = sorted(world.factory.schematics.values())
+    assert sum("qemu-guest-agent" in one for one in texts) == 2
+    assert sum("nvidia" in one for one in texts) == 1
+
+
+def test_images_that_guests_are_made_from_are_on_their_hosts() -> None:
+    (cluster,) = preset_world(Wish(preset="home", network=NETWORK)).clusters.values()
+    volumes = [(one.host, one.id) for one in cluster.state.volumes.values()]
+    assert volumes == [("still-fawn", "local:import/noble-server-cloudimg-amd64.qcow2")]
 
 
 def test_a_world_has_no_guests_at_first() -> None:

@@ -41,6 +41,7 @@ class ControlDoor:
             ("POST", "faults"): self._add_fault,
             ("POST", "forget"): self._forget_fault,
             ("POST", "clock"): self._clock,
+            ("POST", "power"): self._power,
             ("POST", "down"): self._down,
         }
 
@@ -146,6 +147,13 @@ class ControlDoor:
             pace.jump(float(str(given["advance"])))
         pace.catch_up()
         return {"now": self._serving.world.now, "speed": pace.speed}
+
+    def _power(self, given: dict[str, object]) -> object:
+        self._serving.pace.catch_up()
+        self._serving.world.switch(str(given["host"]), on=bool(given["on"]))
+        self._serving.happened()
+        self._serving.pace.go_on()
+        return {"on": bool(given["on"])}
 
     def _down(self, given: dict[str, object]) -> object:
         del given

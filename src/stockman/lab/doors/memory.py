@@ -92,7 +92,10 @@ class MemoryDoor:
         found: list[object] = []
         if later.begin is not None:
             later.begin(found.append)
-        self.world.settle()
+        # No further than the answer takes: others may be waiting for what happens later.
+        timeline = self.world.timeline
+        while not found and timeline.next_at is not None:
+            timeline.run_until(timeline.next_at)
         if not found:
             raise NoAnswer("nothing came from outside")
         return later.conclude(found[0])

@@ -49,6 +49,8 @@ class Pool:
     """Other VLANs of the bridge that lead to this network. None: all do."""
     leases: dict[str, int] = field(default_factory=dict)
     """Places by MAC address, in small letters."""
+    reserved: dict[str, str] = field(default_factory=dict)
+    """Addresses that are kept for cards, by MAC address in small letters."""
 
     @property
     def version(self) -> int:
@@ -56,16 +58,23 @@ class Pool:
 
     def lease(self, mac: str) -> str | None:
         """The address of a card. None: all are taken."""
-        mac = mac.lower()
+        mac, start = mac.lower(), ip_interface(self.first)
+        if mac in self.reserved:
+            return f"{self.reserved[mac]}/{start.network.prefixlen}"
         if mac not in self.leases:
-            taken = set(self.leases.values())
+            taken = self._taken()
             free = next((place for place in range(self.count) if place not in taken), None)
             if free is None:
                 return None
             self.leases[mac] = free
-        start = ip_interface(self.first)
         address = ip_address(int(start.ip) + self.leases[mac])
         return f"{address}/{start.network.prefixlen}"
+
+    def _taken(self) -> set[int]:
+        """Places that others have, or are to have."""
+        start = int(ip_interface(self.first).ip)
+        kept = {int(ip_address(one)) - start for one in self.reserved.values()}
+        return kept | set(self.leases.values())
 
     def covers(self, address: str) -> bool:
         """Whether an address belongs to this network."""

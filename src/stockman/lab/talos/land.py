@@ -187,6 +187,10 @@ class Land:
         cluster = self._clusters.get(machine.state.cluster)
         return None if cluster is None else cluster.state.guests.get(machine.state.vmid)
 
+    def proxmox(self, machine: Machine) -> Cluster | None:
+        """The Proxmox cluster that a machine runs in. None: it is gone."""
+        return self._clusters.get(machine.state.cluster)
+
     def view(self, machine: Machine) -> GuestView:
         """What a machine sees of its virtual machine."""
         from stockman.lab.pve.qemu.view import guest_view

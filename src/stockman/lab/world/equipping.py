@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _OPERATOR = User("admin", ("system:masters", "system:authenticated"))
 _AGENT = "Helm/4.1.0"
 _SYSTEM, _FLUX = "kube-system", "flux-system"
+_TOKEN = "ccm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,42 @@ def bring_network(world: World, cluster: KubernetesCluster) -> None:
 def bring_rest(world: World, cluster: KubernetesCluster) -> None:
     """Have what else a cluster needs where it is missing, and Flux."""
     for chart in _missing(cluster):
+        if chart is CLOUD:
+            _let_in(world, cluster)
         _install(world, cluster, chart)
+
+
+def _let_in(world: World, cluster: KubernetesCluster) -> None:
+    """Give the cloud controller a token of every Proxmox cluster, in the Secret that it reads."""
+    import base64
+    import json
+
+    from stockman.lab.pve.access.identity import Caller
+    from stockman.lab.pve.access.state import ROOT
+    from stockman.lab.pve.access.tokens import TokenChange, create_token
+
+    told = []
+    for proxmox in world.clusters.values():
+        access = proxmox.state.access
+        if _TOKEN not in access.users[ROOT].tokens:
+            change = TokenChange(privsep=False)
+            create_token(access, Caller(ROOT, _TOKEN), change, proxmox.around.dice.random_bytes)
+        told.append(
+            {
+                "url": f"https://{next(iter(proxmox.state.hosts.values())).address}:8006/api2/json",
+                "token_id": f"{ROOT}!{_TOKEN}",
+                "token_secret": access.users[ROOT].tokens[_TOKEN].secret,
+                "region": proxmox.name,
+            }
+        )
+    text = json.dumps({"clusters": told})
+    secret: Object = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": CLOUD.name, "namespace": CLOUD.namespace},
+        "data": {"config.yaml": base64.b64encode(text.encode()).decode()},
+    }
+    Writer(cluster.api, _AGENT, _OPERATOR).made(secret)
 
 
 def _missing(cluster: KubernetesCluster) -> Iterator[_Chart]:

@@ -14,6 +14,7 @@ from stockman.lab.core.state import state
 from stockman.lab.guest.network import Pool as AddressPool
 from stockman.lab.pve.access.privileges import Profile
 from stockman.lab.pve.access.state import fresh_access
+from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.cluster_state import ClusterState
 from stockman.lab.pve.host import GIB, Host, PhysicalDisk, Pool
 from stockman.lab.pve.storage import Storage
@@ -32,8 +33,13 @@ _EMPTY: dict[str, Any] = {
     "vlans": None,
     "image_storage": "local",
     "devices": [],
+    "reservations": [],
+    "schematics": {},
+    "images": [],
 }
 _TIB = 1024 * GIB
+_SMALL_LINUX = 3 * GIB
+"""Bytes of a disk that cloud images are made with."""
 _OBJECTS = 2
 """Place of object storage in the network."""
 _IMAGES = 3
@@ -81,6 +87,10 @@ def _add(world: World, wish: Wish, told: dict[str, Any]) -> None:
     _add_devices(state, told["devices"])
     world.add_cluster(state)
     _add_addresses(world, wish.network, told["bridges"], told["vlans"])
+    _reserve(world, wish.network, told["reservations"])
+    world.factory.schematics |= told["schematics"]
+    for image in told["images"]:
+        _bring_image(world.clusters[state.name], image["host"], image["volume"])
 
 
 def _host(name: str, address: str, number: int, now: float) -> Host:
@@ -179,3 +189,25 @@ def _add_addresses(
             world.state.network.pools.append(
                 AddressPool(bridge=bridge, first="fd66::1:0/64", count=50, announced=True)
             )
+
+
+def _reserve(world: World, network: IPv4Network, reservations: Iterable[dict[str, Any]]) -> None:
+    """Have DHCP servers keep addresses for the cards that the preset names."""
+    for told in reservations:
+        for pool in world.state.network.pools:
+            if (pool.bridge, pool.vlan, pool.version) == (told["bridge"], told["vlan"], 4):
+                pool.reserved[told["mac"]] = str(network.network_address + told["place"])
+
+
+def _bring_image(cluster: Cluster, host: str, volume: str) -> None:
+    """Have a host hold the image of some Linux, as its owner brought it there."""
+    from stockman.lab.images.facts import ImageFacts
+    from stockman.lab.images.image import Form
+    from stockman.lab.images.making import disk_image
+    from stockman.lab.pve.storages.receiving import Brought, put_file
+
+    storage, _, name = volume.partition(":")
+    content, _, filename = name.partition("/")
+    facts = ImageFacts(platform="linux", virtual_size=_SMALL_LINUX)
+    file = Brought(content, filename, disk_image(facts, Form.QCOW2))
+    put_file(cluster, cluster.state.storages[storage], cluster.state.hosts[host], file)

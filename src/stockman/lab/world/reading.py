@@ -1,4 +1,4 @@
-"""What a preset says of Proxmox: hosts, storages, bridges, devices.
+"""What a preset says of its surroundings: hosts, storages, bridges, devices, addresses, images.
 
 Read when the table of presets is made; a lab reads the table. Addresses are numbers in a network.
 """
@@ -12,11 +12,21 @@ from urllib.parse import urlsplit
 from stockman.config.load import load
 from stockman.config.presets import NETWORKS, render_preset
 from stockman.config.resolve import resolve
+from stockman.lab.factory.state import FactoryState
 from stockman.model.desired import Desired, Vm
+from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
+from stockman.talos.schematic import ImageSchematic, canonical_text
+from stockman.talos.schematic_reader import image_schematic
 
 _FIRST_HOST = 4
 """Where hosts without an address of their own begin in the network."""
+
+AGENT = "siderolabs/qemu-guest-agent"
+_DRIVERS = (
+    "siderolabs/nvidia-container-toolkit-lts",
+    "siderolabs/nvidia-open-gpu-kernel-modules-lts",
+)
 
 
 def read_preset(name: str) -> list[dict[str, object]]:
@@ -47,6 +57,9 @@ def _cluster(preset: str, desired: Desired, cluster: ProxmoxCluster) -> dict[str
         "vlans": _vlans(desired),
         "image_storage": cluster.image_storage or "local",
         "devices": list(_devices(desired)),
+        "reservations": list(_reservations(desired, base)),
+        "schematics": _schematics(desired),
+        "images": list(_images(desired)),
     }
 
 
@@ -80,6 +93,47 @@ def _devices(desired: Desired) -> Iterator[dict[str, object]]:
                 "id": usb.id,
                 "description": usb.description,
             }
+
+
+def _reservations(desired: Desired, base: int) -> Iterator[dict[str, object]]:
+    """What the preset expects of its DHCP server: addresses that are kept for cards."""
+    if desired.cluster is None or desired.cluster.network.addressing != "dhcp":
+        return
+    for node in desired.nodes:
+        if node.vm is None or not node.vm.nics:
+            continue
+        first = node.vm.nics[0]
+        yield {
+            "mac": str(first.mac_addr).lower(),
+            "place": int(node.address.ip) - base,
+            "bridge": str(first.bridge),
+            "vlan": first.vlan_id,
+        }
+
+
+def _schematics(desired: Desired) -> dict[str, str]:
+    """What schematics stand for that are named by nothing but their ids.
+
+    Nobody can tell what is in them, so each has what its nodes cannot do without.
+    """
+    found: dict[str, set[str]] = {}
+    for node in desired.nodes:
+        if image_schematic(node.schematic, Problems()) is None:
+            needed = found.setdefault(str(node.schematic.id), {AGENT})
+            needed.update(_DRIVERS if "nvidia" in node.kernel_modules else ())
+    known = FactoryState().schematics
+    return {
+        name: canonical_text(ImageSchematic(extensions=tuple(sorted(needed))))
+        for name, needed in found.items()
+        if name not in known
+    }
+
+
+def _images(desired: Desired) -> Iterator[dict[str, object]]:
+    """Images that guests are made from, and that somebody brought to their hosts before."""
+    for guest in desired.guests:
+        if guest.manage == "full" and guest.vm is not None and guest.vm.image:
+            yield {"host": str(guest.host), "volume": guest.vm.image.volume}
 
 
 def _storages(desired: Desired) -> Iterator[str]:

@@ -26,9 +26,11 @@ from stockman.lab.pve.api.api import Api
 from stockman.lab.pve.api.call import Upload
 from stockman.lab.pve.api.request import ApiReply, ApiRequest
 from stockman.lab.pve.cluster import Cluster as ProxmoxCluster
+from stockman.lab.world.reading import AGENT
 from stockman.lab.world.world import World
 from stockman.model.desired import Cluster, Desired, Node, Vm
 from stockman.model.problem import Problems
+from stockman.model.secret import Secret
 from stockman.talos.bundle import SecretsBundle, new_bundle
 from stockman.talos.machine.assembly import Assembly
 from stockman.talos.machine.assembly_patches import PatchSet
@@ -42,6 +44,8 @@ from stockman.talos.schematic_reader import image_schematic
 _GIB = 1 << 30
 _FAR = 1 << 42
 """Where the dice of secrets begin, so that nothing else throws the same."""
+_NO_CONFIGURATION = "#cloud-config\n"
+"""What Proxmox writes by itself, and Talos passes over."""
 _PATIENCE = 3600.0
 _STEP = 30.0
 
@@ -65,6 +69,8 @@ class Staging:
     real_now: datetime | None = None
     """From when on certificates are valid. None: the moment of the world."""
     bootstrap: bool = True
+    configured: bool = True
+    """Whether machines find their configurations at first boot; else they wait in maintenance."""
     network_plugin: bool = True
     """Whether a network for pods is brought, so that nodes become ready."""
     flux: bool = False
@@ -107,7 +113,7 @@ def stage_files(world: World, texts: Mapping[str, str], wanted: Staging) -> Stag
             continue
         text = assembly.of(node).text()
         seed = Seed(
-            user_data=text,
+            user_data=text if wanted.configured else Secret(_NO_CONFIGURATION),
             meta_data=meta_data(node),
             network_config=_network(cluster, node),
         )
@@ -228,7 +234,7 @@ def _schematic(world: World, node: Node) -> str:
         return str(schematics.post(world.factory, contents))
     found = str(node.schematic.id)
     if found not in world.factory.schematics:
-        agent = ImageSchematic(extensions=("siderolabs/qemu-guest-agent",))
+        agent = ImageSchematic(extensions=(AGENT,))
         world.factory.schematics[found] = canonical_text(agent)
     return found
 

@@ -141,6 +141,15 @@ class World:
         self.talos.look_around()
         return found
 
+    def switch(self, name: str, *, on: bool) -> None:
+        """Give a host its power, or take it; nothing happens where it is so already."""
+        from stockman.lab.pve.host_power import give_power, lose_power
+
+        for cluster in self.clusters.values():
+            host = cluster.state.hosts.get(name)
+            if host is not None and host.has_power is not on:
+                (give_power if on else lose_power)(cluster, host)
+
     def _plan_looks(self) -> None:
         """Have machines take notice when a fault of their surroundings begins, and when it ends."""
         planned = {one.at for one in self.state.timeline.events.values() if one.name == LOOK}

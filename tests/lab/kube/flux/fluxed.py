@@ -24,12 +24,16 @@ class Fluxed(Installing):
         values: tuple[str, ...] = (),
         flux: tuple[type[Controller], ...] = (),
     ) -> None:
+        self.values = values
         super().__init__(*names, flux=flux)
+
+    def _prepare(self) -> None:
+        super()._prepare()
         for name in ("flux-operator", "flux-instance"):
             self.job(
                 *("upgrade", "--install", name, f"{_CHARTS}/{name}", "--version", "0.58.1"),
                 *("--namespace", "flux-system", "--create-namespace", "--wait"),
-                *(values if name == "flux-instance" else ()),
+                *(self.values if name == "flux-instance" else ()),
                 name=name,
             )
 

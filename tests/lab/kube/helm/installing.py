@@ -16,12 +16,27 @@ JOBS = "/apis/batch/v1/namespaces/install/jobs"
 ECHO = ("upgrade", "--install", "echo", "oci://ghcr.io/home-operations/charts/echo")
 ECHO_OF = (*ECHO, "--version", "0.2.3", "--namespace", "default")
 
+_MADE: dict[object, bytes] = {}
+"""Clusters that were made in this process: each once, and a copy for everybody who asks."""
+
 
 class Installing(Running):
     """A cluster with all controllers, and a namespace for installs."""
 
+    values: tuple[str, ...] = ()
+    """What else is said where it is prepared."""
+
     def __init__(self, *names: str, flux: tuple[type[Controller], ...] = ()) -> None:
+        wanted = (type(self), names, self.values)
+        if wanted in _MADE and not flux:
+            self._go_on(_MADE[wanted], CONTROLLERS)
+            return
         super().__init__(*(names or ("n1",)), more=(*CONTROLLERS, *flux))
+        self._prepare()
+        if not flux:
+            _MADE[wanted] = self.kept()
+
+    def _prepare(self) -> None:
         self.settle()
         self.network()
         labels = {"kubernetes.io/os": "linux", "node-role.kubernetes.io/control-plane": ""}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -20,7 +21,7 @@ from stockman.lab.kube.controllers.manager import Controllers
 from stockman.lab.kube.controllers.node_lifecycle import NodeLifecycle
 from stockman.lab.kube.controllers.state import ControllersState
 from stockman.lab.kube.controllers.taint_eviction import TaintEviction
-from stockman.lab.kube.nodes.host import Description, PullFailed
+from stockman.lab.kube.nodes.host import CloudWord, Description, PullFailed
 from stockman.lab.kube.nodes.kinds import node_controllers
 from stockman.lab.kube.nodes.silence import silent_since
 
@@ -45,6 +46,7 @@ class PlainHost:
     faults: dict[str, Effect] = field(default_factory=dict)
     ready: bool = False
     complaint: str = ""
+    cloud: CloudWord | None = None
 
     @property
     def start(self) -> str:
@@ -64,6 +66,9 @@ class PlainHost:
             "pod_subnets": ("10.244.0.0/16",),
         }
         return Description(**{**given, **self.told})
+
+    def in_proxmox(self, configuration: str) -> CloudWord | None:
+        return self.cloud if configuration else None
 
     def pulled(self, image: str) -> float:
         if image in self.missing:
@@ -96,33 +101,62 @@ class PlainHosts:
         return list(self.by_name.values())
 
 
+def _one_member() -> EtcdCluster:
+    member = EtcdMember("1", ["http://127.0.0.1:2380"], started=True, has_data=True)
+    return EtcdCluster("1", members={"1": member})
+
+
+@dataclass
+class Parts:
+    """All that a cluster remembers, so that one can be made once and copied."""
+
+    hosts: PlainHosts
+    cluster: EtcdCluster = field(default_factory=_one_member)
+    timeline: TimelineState = field(default_factory=lambda: TimelineState(now=NOW))
+    state: ControllersState = field(default_factory=ControllersState)
+    dice_of_api: Dice = field(default_factory=lambda: Dice(7))
+    dice: Dice = field(default_factory=lambda: Dice(3))
+
+
 class Running:
     """A cluster at work."""
 
     def __init__(
         self, *names: str, more: tuple[type[Controller], ...] = (NodeLifecycle, TaintEviction)
     ) -> None:
-        member = EtcdMember("1", ["http://127.0.0.1:2380"], started=True, has_data=True)
-        cluster = EtcdCluster("1", members={"1": member})
-        self.timeline = Timeline(TimelineState(now=NOW), self._happen)
-        self.api = Api(lambda: EtcdClient(cluster, ["1"], self.timeline.now), Dice(7))
+        self._take(Parts(PlainHosts({name: PlainHost(name) for name in names})))
         for name in ("default", "kube-system", "kube-node-lease"):
             self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
             accounts = f"/api/v1/namespaces/{name}/serviceaccounts"
             self.ask("POST", accounts, {"metadata": {"name": "default"}})
-        self.hosts = PlainHosts({name: PlainHost(name) for name in names})
-        state = ControllersState()
-        self._notes = state.notes
+        self._work(more)
+        for name in names:
+            self.look(name)
+
+    def _take(self, parts: Parts) -> None:
+        self._parts, self.hosts, self._notes = parts, parts.hosts, parts.state.notes
+        self.timeline = Timeline(parts.timeline, self._happen)
+        self.api = Api(
+            lambda: EtcdClient(parts.cluster, ["1"], self.timeline.now), parts.dice_of_api
+        )
+
+    def _work(self, more: tuple[type[Controller], ...]) -> None:
         self.controllers = Controllers(
             self.api,
-            state,
+            self._parts.state,
             self.timeline,
-            Dice(3),
+            self._parts.dice,
             kinds=(*more, *node_controllers(self.hosts), *program_controllers(self.hosts)),
             silent_since=self._silent_since,
         )
-        for name in names:
-            self.look(name)
+
+    def kept(self) -> bytes:
+        """Everything about it, to go on from there any number of times."""
+        return pickle.dumps(self._parts)
+
+    def _go_on(self, kept: bytes, more: tuple[type[Controller], ...]) -> None:
+        self._take(pickle.loads(kept))  # noqa: S301  # this process wrote it
+        self._work(more)
 
     def _silent_since(self, name: str) -> float | None:
         return silent_since(self.hosts, self._notes, name, self.timeline.now)

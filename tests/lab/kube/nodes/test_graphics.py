@@ -37,9 +37,9 @@ def _file(*, card: bool, driver: bool) -> bytes:
         del worker["vm"]["pci"]
         del worker["expect"]
     world = preset_world(Wish("fifteen-node", NETWORK))
-    if driver:
-        schematic = yaml.safe_load(texts["cluster.yaml"])["worker_schematic_id"]
-        world.factory.schematics[schematic] = canonical_text(ImageSchematic(extensions=DRIVER))
+    schematic = yaml.safe_load(texts["cluster.yaml"])["worker_schematic_id"]
+    extensions = DRIVER if driver else DRIVER[1:]
+    world.factory.schematics[schematic] = canonical_text(ImageSchematic(extensions=extensions))
     wanted = Staging(preset="fifteen-node", network=NETWORK, network_plugin=True)
     stage_files(world, {**texts, "nodes.yaml": yaml.safe_dump(told)}, wanted)
     return world_file(world.state)

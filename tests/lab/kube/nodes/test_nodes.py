@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.lab.kube.nodes.running import PlainHost, Running, condition, up
+from stockman.lab.kube.nodes.host import CloudWord
+from tests.lab.kube.nodes.running import NODES, PlainHost, Running, condition, up
 
 NOT_READY = (
     "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady"
@@ -104,6 +105,33 @@ def test_a_node_waits_for_a_cloud_controller() -> None:
     cluster.settle()
     assert UNINITIALIZED not in taints(cluster.node())
     assert cluster.node()["spec"]["providerID"] == "proxmox://one/100"
+
+
+def test_the_controller_of_proxmox_says_where_a_machine_is_if_it_is_let_in() -> None:
+    cluster = Running("n1")
+    host: PlainHost = cluster.hosts.by_name["n1"]
+    host.told = {"waits_for_cloud": True}
+    mounted = [{"name": "cloud-config", "secret": {"secretName": "config"}}]
+    image = "example/sergelogvinov/proxmox-cloud-controller-manager:v1"
+    secret = {"metadata": {"name": "config"}, "data": {"config.yaml": "YTogMQ=="}}
+    cluster.ask("POST", "/api/v1/namespaces/default/secrets", secret)
+    cluster.pod(
+        "cloud",
+        containers=[{"name": "main", "image": image}],
+        tolerations=[{"operator": "Exists"}],
+        hostNetwork=True,
+        volumes=mounted,
+    )
+    cluster.settle()
+    assert UNINITIALIZED in taints(cluster.node())
+
+    host.cloud = CloudWord(provider_id="proxmox://one/100", region="one", zone="pve1")
+    cluster.ask("PATCH", f"{NODES}/n1", {"metadata": {"annotations": {"looked": "at"}}})
+    cluster.settle()
+
+    assert UNINITIALIZED not in taints(cluster.node())
+    assert cluster.node()["spec"]["providerID"] == "proxmox://one/100"
+    assert cluster.node()["metadata"]["labels"]["topology.kubernetes.io/zone"] == "pve1"
 
 
 def test_static_pods_are_mirrored_and_come_back_when_deleted() -> None:

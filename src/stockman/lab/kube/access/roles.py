@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from stockman.etcd.kubernetes.keys import ObjectKey
@@ -36,6 +36,8 @@ class Roles:
         self._seen: tuple[Keyspace, list[int]] | None = None
         self._role_rules: dict[tuple[str, str, str], tuple[Rule, ...]] = {}
         self._bindings: dict[str, list[Object]] = {}
+        self._read: dict[tuple[str, str, str], tuple[Rule, ...]] = {}
+        """Rules of roles, by namespace, name and version."""
 
     def held(self, user: User, namespace: str) -> Iterator[Held]:
         """All rules of somebody: those of the cluster first, then those of the namespace."""
@@ -68,16 +70,27 @@ class Roles:
         touched = [keyspace.index.touched.get(one, 0) for one in _FAMILIES]
         if self._seen is not None and self._seen[0] is keyspace and self._seen[1] == touched:
             return
+        is_same = self._seen is not None and self._seen[0] is keyspace
         self._seen = keyspace, touched
         found = {kind: self._listed(kind) for kind in _KINDS}
         cluster_roles = found["clusterroles"]
+        before, self._read = (self._read if is_same else {}), {}
+
+        def read(role: Object) -> tuple[Rule, ...]:
+            metadata = metadata_of(role)
+            version = str(metadata.get("resourceVersion", ""))
+            key = (str(metadata.get("namespace", "")), str(metadata["name"]), version)
+            if key not in self._read:
+                self._read[key] = (before.get(key) if version else None) or read_rules(role)
+            return self._read[key]
+
         self._role_rules = {
-            ("ClusterRole", "", metadata_of(one)["name"]): aggregated(one, cluster_roles)
+            ("ClusterRole", "", metadata_of(one)["name"]): aggregated(one, cluster_roles, read)
             for one in cluster_roles
         }
         for one in found["roles"]:
             metadata = metadata_of(one)
-            self._role_rules["Role", metadata["namespace"], metadata["name"]] = read_rules(one)
+            self._role_rules["Role", metadata["namespace"], metadata["name"]] = read(one)
         self._bindings = {"": found["clusterrolebindings"]}
         for one in found["rolebindings"]:
             self._bindings.setdefault(metadata_of(one)["namespace"], []).append(one)
@@ -87,16 +100,24 @@ class Roles:
         return [one.content for one in self._store.list(prefix, cached=True).entries]
 
 
-def aggregated(role: Object, every: list[Object]) -> tuple[Rule, ...]:
+def aggregated(
+    role: Object,
+    every: list[Object],
+    read: Callable[[Object], tuple[Rule, ...]] = read_rules,
+) -> tuple[Rule, ...]:
     """The rules of a cluster role, with those that it takes from others by their labels."""
     selectors = entries_of(role, "aggregationRule", "clusterRoleSelectors")
     if not selectors:
-        return read_rules(role)
+        return read(role)
     made: dict[Rule, None] = {}
     for selector in selectors:
-        for other in sorted(every, key=lambda one: str(metadata_of(one)["name"])):
-            if other is not role and _selects(selector, metadata_of(other).get("labels") or {}):
-                made |= dict.fromkeys(aggregated(other, every))
+        chosen = [
+            other
+            for other in every
+            if other is not role and _selects(selector, metadata_of(other).get("labels") or {})
+        ]
+        for other in sorted(chosen, key=lambda one: str(metadata_of(one)["name"])):
+            made |= dict.fromkeys(aggregated(other, every, read))
     return tuple(made)
 
 

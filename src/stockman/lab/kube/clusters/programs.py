@@ -5,6 +5,7 @@ from __future__ import annotations
 from stockman.lab.kube.controllers.controller import Controller
 from stockman.lab.kube.flux.helm_release import HelmReleases
 from stockman.lab.kube.flux.instance import FluxInstances
+from stockman.lab.kube.helm.acknowledging import Acknowledging
 from stockman.lab.kube.helm.ceph import CephClusters, Trouble, no_trouble
 from stockman.lab.kube.helm.jobs import HelmJobs
 from stockman.lab.kube.helm.operators import Operators
@@ -18,6 +19,7 @@ def program_controllers(
     return (
         type("HelmJobsOfCluster", (HelmJobs,), {"hosts": hosts}),
         Operators,
+        Acknowledging,
         type("CephOfCluster", (CephClusters,), {"trouble": staticmethod(trouble)}),
         FluxInstances,
         HelmReleases,

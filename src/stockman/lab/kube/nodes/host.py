@@ -33,6 +33,16 @@ class Description:
     pod_subnets: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudWord:
+    """What a cloud controller says of a machine."""
+
+    provider_id: str
+    region: str = ""
+    zone: str = ""
+    instance_type: str = ""
+
+
 class Host(Protocol):
     """One machine."""
 
@@ -72,6 +82,13 @@ class Host(Protocol):
         ...
 
     def description(self) -> Description: ...
+
+    def in_proxmox(self, configuration: str) -> CloudWord | None:
+        """What is said by whoever asks Proxmox VE as the text of a configuration says to.
+
+        None: the text is wrong, or Proxmox VE turns its token away.
+        """
+        ...
 
     def pulled(self, image: str) -> float:
         """Seconds until an image is there, 0 where it is already; raises `PullFailed`."""

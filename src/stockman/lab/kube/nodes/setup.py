@@ -7,9 +7,10 @@ from typing import ClassVar
 
 from stockman.lab.kube.controllers.controller import Controller
 from stockman.lab.kube.controllers.objects import Change
-from stockman.lab.kube.nodes.host import Hosts
+from stockman.lab.kube.nodes.host import CloudWord, Description, Host, Hosts
 from stockman.lab.kube.nodes.node_object import UNINITIALIZED
 from stockman.lab.kube.nodes.pod_addresses import free_network
+from stockman.lab.kube.nodes.proxmox_cloud import PURPOSE, configuration, secret_names
 from stockman.lab.kube.objects import Object, metadata_of, part_of
 from stockman.lab.kube.programs import is_running, purposes
 
@@ -26,7 +27,7 @@ class NodeSetup(Controller):
         """Nodes; all of them when a cloud controller changes."""
         if change.key.resource == "nodes":
             yield change.key.name
-        elif "cloud" in purposes(change.newest):
+        elif {"cloud", PURPOSE} & purposes(change.newest):
             for node in self.objects.listed("nodes"):
                 yield str(metadata_of(node)["name"])
 
@@ -51,13 +52,37 @@ class NodeSetup(Controller):
                 )
                 spec = part_of(node, "spec")
         waits = any(one.get("key") == UNINITIALIZED for one in spec.get("taints") or [])
-        if waits and self._has_cloud():
+        word = self._word(host, told) if waits else None
+        if word is not None:
             taints = [one for one in spec["taints"] if one.get("key") != UNINITIALIZED]
             change: Object = {"spec": {"taints": taints or None}}
-            if told.provider_id and not spec.get("providerID"):
-                change["spec"]["providerID"] = told.provider_id
+            if word.provider_id and not spec.get("providerID"):
+                change["spec"]["providerID"] = word.provider_id
+            if labels := {name: value for name, value in _labels(word).items() if value}:
+                change["metadata"] = {"labels": labels}
             self.client.patch(node, change)
 
-    def _has_cloud(self) -> bool:
-        pods = self.objects.listed("pods")
-        return any("cloud" in purposes(one) and is_running(one) for one in pods)
+    def _word(self, host: Host, told: Description) -> CloudWord | None:
+        """What the cloud says of a machine. None: nobody does, or nobody knows it."""
+        running = [one for one in self.objects.listed("pods") if is_running(one)]
+        asking = [one for one in running if PURPOSE in purposes(one)]
+        for pod in asking:
+            namespace = str(metadata_of(pod)["namespace"])
+            for name in secret_names(pod):
+                secret = self.objects.get("secrets", f"{namespace}/{name}")
+                word = host.in_proxmox(configuration(secret)) if secret is not None else None
+                if word is not None:
+                    return word
+        if not asking and any("cloud" in purposes(one) for one in running):
+            return CloudWord(provider_id=told.provider_id)
+        return None
+
+
+def _labels(word: CloudWord) -> dict[str, str]:
+    return {
+        "node.kubernetes.io/instance-type": word.instance_type,
+        "topology.kubernetes.io/region": word.region,
+        "topology.kubernetes.io/zone": word.zone,
+        "topology.proxmox.sinextra.dev/region": word.region,
+        "topology.proxmox.sinextra.dev/zone": word.zone,
+    }

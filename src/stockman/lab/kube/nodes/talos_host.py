@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.core.turns import is_at_work
-from stockman.lab.kube.nodes.host import Description, PullFailed
+from stockman.lab.kube.nodes.host import CloudWord, Description, PullFailed
 from stockman.lab.kube.objects import Object, metadata_of
 from stockman.lab.talos.cosi.facts import nodename
 from stockman.lab.talos.status import has_static_pods
@@ -173,6 +173,12 @@ class TalosHost:
             "osImage": f"Talos ({machine.version})",
             "systemUUID": machine.state.uuid,
         }
+
+    def in_proxmox(self, configuration: str) -> CloudWord | None:
+        """What the controller of Proxmox VE says of the machine. None: it is not let in."""
+        from stockman.lab.kube.nodes.proxmox_cloud import word_of
+
+        return word_of(self.machine, configuration)
 
     def _provider_id(self) -> str:
         config = self.machine.config
