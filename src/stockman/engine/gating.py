@@ -1,0 +1,84 @@
+"""How the gates of a step are passed."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+
+from stockman.engine import problems
+from stockman.engine.context import Context
+from stockman.engine.entry import Event
+from stockman.model.errors import Refused
+from stockman.steps.base import Answer, Gate, Verdict
+from stockman.steps.step import Step
+
+_FIRST_WAIT = 1.0
+_LONGEST_WAIT = 10.0
+_SELDOM = timedelta(seconds=30)
+"""How often the same gate may say in the journal that it is closed."""
+
+
+class GateClosed(Refused):
+    """A gate says that waiting cannot help."""
+
+
+class Gates:
+    """Asks the gates of one step until all of them are open in one go."""
+
+    def __init__(self, context: Context, step: Step) -> None:
+        self._context = context
+        self._step = step
+        self._said: dict[str, tuple[Answer, datetime]] = {}
+        self.last = ""
+        """What the last gate said that was not open. Empty: all were."""
+
+    async def passed(self, until: datetime) -> bool:
+        """Return once all gates are open; whether any had to be waited for.
+
+        `GateClosed` where one says so, `TimeoutError` after the moment given.
+        """
+        wait = _FIRST_WAIT
+        waited = False
+        while not await self._all_open():
+            waited = True
+            if self._context.ports.clock.now() + timedelta(seconds=wait) > until:
+                raise TimeoutError
+            await self._context.nap(wait)
+            wait = min(wait * 1.5, _LONGEST_WAIT)
+        return waited
+
+    async def _all_open(self) -> bool:
+        """Ask all gates at once, and hear them in their order."""
+        ports = self._context.ports
+        asked = [asyncio.ensure_future(gate.check(ports)) for gate in self._step.gates]
+        told: list[tuple[Gate, Verdict]] = []
+        try:
+            for gate, verdict in zip(self._step.gates, asked, strict=True):
+                told.append((gate, await verdict))
+                if told[-1][1].answer is not Answer.GO:
+                    break
+        finally:
+            for one in asked:
+                one.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
+        await asyncio.gather(*(self._tell(*one) for one in told))
+        return all(self._is_open(*one) for one in told)
+
+    def _is_open(self, gate: Gate, verdict: Verdict) -> bool:
+        self.last = "" if verdict.answer is Answer.GO else f"{gate.summary}: {verdict.because}"
+        if verdict.answer is Answer.STOP:
+            problem = problems.gate_closed(self._step.id, gate.summary, verdict.because)
+            raise GateClosed(problem)
+        return verdict.answer is Answer.GO
+
+    async def _tell(self, gate: Gate, verdict: Verdict) -> None:
+        now = self._context.ports.clock.now()
+        answer, at = self._said.get(gate.part_key, (None, now))
+        if answer is verdict.answer and now - at < _SELDOM:
+            return
+        self._said[gate.part_key] = (verdict.answer, now)
+        await self._context.journal.append(
+            Event.GATE,
+            self._step.id,
+            {"gate": gate.summary, "answer": verdict.answer.value, "because": verdict.because},
+        )

@@ -1,0 +1,193 @@
+"""The lock in a file of this machine, for one operator.
+
+The kernel keeps it: when the process that has it ends, however it ends, the lock is free. The file
+says who has it, and counts, so that every holder has a larger token than the one before.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from stockman.engine import problems
+from stockman.engine.lock import Holder
+from stockman.model.errors import Locked, Refused
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.ports.clock import Clock
+from stockman.steps.form import Unfit, read, written
+
+SCHEMA = "stockman.local-lock/1"
+_OWNER_ONLY = 0o600
+_BUSY = (errno.EAGAIN, errno.EACCES)
+
+
+@record
+class Machine:
+    """Which process of which machine."""
+
+    host: str
+    pid: int
+    started: str
+    """When the process began, in the words of its system; a number of a process is given again."""
+
+
+def started(pid: int) -> str:
+    """When a process began, in the words of its system. Empty: it does not say."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+@record
+class LocalRecord:
+    """What the file says."""
+
+    token: int
+    holder: str
+    run: str
+    nonce: str
+    machine: Machine
+    since: str
+    released: bool = False
+    schema: str = SCHEMA
+
+
+class LocalLock:
+    """`LockHome` in a file, `.stockman/lock` of a repository."""
+
+    def __init__(self, file: Path, clock: Clock, machine: Machine) -> None:
+        self._file = file
+        self._clock = clock
+        self._machine = machine
+
+    async def acquire(self, holder: Holder) -> LocalTenure:
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self._file, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
+        except OSError as no:
+            raise Refused(self._unreadable(no)) from None
+        try:
+            before = self._taken(handle)
+        except BaseException:
+            os.close(handle)
+            raise
+        made = LocalRecord(
+            token=before.token + 1 if before else 1,
+            holder=holder.name,
+            run=holder.run,
+            nonce=holder.nonce,
+            machine=self._machine,
+            since=self._clock.now().isoformat(),
+        )
+        tenure = LocalTenure(self._file, handle, made)
+        tenure.write(made)
+        return tenure
+
+    async def held_by(self) -> str:
+        if not self._file.exists():
+            return ""
+        found = self._found()
+        if found is None or found.released or self._is_dead(found.machine):
+            return ""
+        return f"{found.holder}, run {found.run}"
+
+    def _is_dead(self, machine: Machine) -> bool:
+        """Whether a process of this machine is certainly gone."""
+        if machine.host != self._machine.host:
+            return False
+        try:
+            os.kill(machine.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        now = started(machine.pid)
+        return bool(now and machine.started) and now != machine.started
+
+    def _taken(self, handle: int) -> LocalRecord | None:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as no:
+            if no.errno in _BUSY:
+                raise Locked(self._held()) from None
+            raise Refused(self._unreadable(no)) from None
+        found = self._found()
+        if found is not None and not found.released and found.machine.host != self._machine.host:
+            who = f"{found.holder} on {found.machine.host}"
+            raise Refused(problems.lock_elsewhere(str(self._file), who))
+        return found
+
+    def _found(self) -> LocalRecord | None:
+        """What the file says. None: nothing yet."""
+        try:
+            content = self._file.read_bytes()
+        except OSError as no:
+            raise Refused(self._unreadable(no)) from None
+        if not content:
+            return None
+        try:
+            return read(LocalRecord, json.loads(content), "record")
+        except (ValueError, Unfit) as no:
+            raise Refused(problems.lock_unreadable(str(self._file), str(no))) from None
+
+    def _held(self) -> Problem:
+        try:
+            found = self._found()
+        except Refused:
+            found = None
+        who = "another process" if found is None else f"{found.holder}, run {found.run},"
+        since = "" if found is None else f"since {found.since}"
+        return problems.held_by(str(self._file), who, since)
+
+    def _unreadable(self, no: OSError) -> Problem:
+        why = f"the system says: {no.strerror or type(no).__name__}"
+        return problems.lock_unreadable(str(self._file), why)
+
+
+class LocalTenure:
+    """The lock of a file, as long as it is open here."""
+
+    def __init__(self, file: Path, handle: int, made: LocalRecord) -> None:
+        self._file = file
+        self._handle: int | None = handle
+        self._record = made
+
+    @property
+    def token(self) -> int:
+        return self._record.token
+
+    async def check(self) -> None:
+        if self._handle is None:
+            raise Refused(problems.lock_lost(str(self._file), "it was given back"))
+        try:
+            there = self._file.stat()
+        except OSError:
+            raise Refused(problems.lock_lost(str(self._file), "the file is gone")) from None
+        ours = os.fstat(self._handle)
+        if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
+            raise Refused(problems.lock_lost(str(self._file), "another file stands in its place"))
+
+    async def renew(self) -> None:
+        await self.check()
+
+    async def release(self) -> None:
+        if self._handle is None:
+            return
+        self.write(replace(self._record, released=True))
+        os.close(self._handle)
+        self._handle = None
+
+    def write(self, made: LocalRecord) -> None:
+        """Say in the file who has it."""
+        if self._handle is None:
+            return
+        content = json.dumps(written(made), indent=2).encode() + b"\n"
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, content, 0)
+        os.fsync(self._handle)

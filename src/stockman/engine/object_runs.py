@@ -1,0 +1,100 @@
+"""Runs in object storage: segments of the journal that are created and never replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from stockman.engine import problems
+from stockman.engine.sure import content_of, created, patiently
+from stockman.model.errors import Conflict, NotFound, Refused
+from stockman.ports.clock import Timekeeper
+from stockman.ports.objects import Objects
+
+_FOLDER = "runs"
+_SEGMENT = re.compile(r"journal/\d{8}\.jsonl")
+_AT_ONCE = 16
+"""Segments that are read side by side."""
+
+
+class ObjectLines:
+    """A journal in segments that are named for the number of their first line.
+
+    Of several who write the same number only one succeeds. Segments without a gap are the journal.
+    """
+
+    def __init__(self, objects: Objects, clock: Timekeeper, folder: str) -> None:
+        self._objects = objects
+        self._clock = clock
+        self._folder = folder
+
+    @property
+    def place(self) -> str:
+        return self._folder
+
+    async def read(self) -> bytes:
+        folder = f"{self._folder}/journal"
+        found = await patiently(self._clock, lambda: self._objects.listed(folder))
+        keys = [one.key for one in found if _SEGMENT.fullmatch(self._name(one.key))]
+        content = bytearray()
+        expected = 1
+        for at in range(0, len(keys), _AT_ONCE):
+            some = keys[at : at + _AT_ONCE]
+            pieces = await asyncio.gather(*(self._segment(key) for key in some))
+            for key, piece in zip(some, pieces, strict=True):
+                if self._name(key) != f"journal/{expected:08d}.jsonl":
+                    why = f"the next segment is {self._name(key)}"
+                    raise Refused(problems.journal_damaged(self.place, expected, why))
+                content += piece
+                expected += piece.count(b"\n")
+        return bytes(content)
+
+    async def _segment(self, key: str) -> bytes:
+        return await patiently(self._clock, lambda: content_of(self._objects, key))
+
+    def _name(self, key: str) -> str:
+        return key.removeprefix(f"{self._folder}/")
+
+    async def append(self, first: int, lines: bytes) -> None:
+        key = f"{self._folder}/journal/{first:08d}.jsonl"
+        try:
+            await created(self._objects, self._clock, key, lines)
+        except Conflict:
+            raise Refused(problems.journal_taken(self.place)) from None
+
+
+class ObjectRuns:
+    """`Runs` in a bucket."""
+
+    def __init__(self, objects: Objects, clock: Timekeeper) -> None:
+        self._objects = objects
+        self._clock = clock
+
+    @property
+    def place(self) -> str:
+        return _FOLDER
+
+    async def create(self, run: str, plan: str) -> ObjectLines:
+        await created(self._objects, self._clock, f"{_FOLDER}/{run}/plan.json", plan.encode())
+        return self._lines(run)
+
+    async def listed(self) -> tuple[str, ...]:
+        found = await patiently(self._clock, lambda: self._objects.listed(_FOLDER))
+        keys = [one.key for one in found]
+        plans = [key for key in keys if key.endswith("/plan.json")]
+        return tuple(sorted(key.split("/")[1] for key in plans))
+
+    async def lines(self, run: str) -> ObjectLines:
+        await self.plan(run)
+        return self._lines(run)
+
+    async def plan(self, run: str) -> str:
+        try:
+            key = f"{_FOLDER}/{run}/plan.json"
+            content = await patiently(self._clock, lambda: content_of(self._objects, key))
+        except NotFound:
+            raise NotFound(problems.no_such_run(run, await self.listed())) from None
+        return content.decode()
+
+    def _lines(self, run: str) -> ObjectLines:
+        return ObjectLines(self._objects, self._clock, f"{_FOLDER}/{run}")

@@ -1,0 +1,261 @@
+"""One pass over a Proxmox cluster: a handful of lists, and one configuration per VM of ours."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from stockman.model.errors import Rejected, StockmanError
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.planning.fact import Fact, Unknown
+from stockman.planning.observed_proxmox import (
+    AccessSeen,
+    HighAvailabilitySeen,
+    ObservedProxmox,
+)
+from stockman.planning.proxmox_asked import Wanted
+from stockman.planning.vm_mark import TAG, TEMPLATE_TAG
+from stockman.ports.clock import Clock
+from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.cluster import GuestSeen, Resources, StorageSeen
+from stockman.ports.proxmox.ha import HaGroup, HaRule
+from stockman.ports.proxmox.storages import Volume
+from stockman.ports.proxmox.vms import GuestRef, VmConfig
+from stockman.steps.vm_template import linked_clones, storages_of
+
+T = TypeVar("T")
+
+
+class _Asking:
+    """Asks, a few questions at once, and counts them."""
+
+    def __init__(self, name: str, clock: Clock, at_once: int) -> None:
+        self._name = name
+        self._clock = clock
+        self._turns = asyncio.Semaphore(at_once)
+        self.calls = 0
+
+    async def fact(self, what: str, question: Callable[[], Awaitable[T]]) -> Fact[T] | Unknown:
+        """The answer, or that there was none."""
+        return await self.together(what, lambda: self.turn(question))
+
+    async def together(self, what: str, questions: Callable[[], Awaitable[T]]) -> Fact[T] | Unknown:
+        """What several questions come to, each of which waits for its turn."""
+        source = f"Proxmox cluster {self._name}: {what}"
+        try:
+            value = await questions()
+        except StockmanError as no:
+            return Unknown(problem=no.problem, seen=self._clock.now(), source=source)
+        return Fact(value=value, seen=self._clock.now(), source=source)
+
+    async def turn(self, question: Callable[[], Awaitable[T]]) -> T:
+        """The answer to one question, asked when not too many others are."""
+        async with self._turns:
+            self.calls += 1
+            return await question()
+
+    def one_more(self) -> None:
+        self.calls += 1
+
+
+async def observe_proxmox(
+    name: str,
+    pve: Proxmox,
+    clock: Clock,
+    wanted: Wanted,
+    administrator: Proxmox | None = None,
+) -> ObservedProxmox:
+    """Everything that planning needs to know of a cluster; nothing is changed.
+
+    An administrator looks at everything, because the token of stockman may not exist yet.
+    """
+    token = pve
+    pve = administrator or token
+    asking = _Asking(name, clock, wanted.at_once)
+    async with asyncio.TaskGroup() as group:
+        version = group.create_task(asking.fact("version", pve.version))
+        state = group.create_task(asking.fact("cluster status", pve.cluster_state))
+        resources = group.create_task(asking.fact("resources", pve.resources))
+        entries = group.create_task(asking.fact("storages", pve.storage_entries))
+        pools = group.create_task(asking.fact("pools", pve.pools))
+        pci = group.create_task(asking.fact("PCI mappings", lambda: pve.mappings("pci")))
+        usb = group.create_task(asking.fact("USB mappings", lambda: pve.mappings("usb")))
+        rights = group.create_task(_rights(asking, token, administrator, wanted))
+        ha = group.create_task(_ha(asking, pve))
+    seen = resources.result()
+    guests = seen.value if isinstance(seen, Fact) else None
+    async with asyncio.TaskGroup() as group:
+        configs = group.create_task(_configs(asking, pve, guests, wanted))
+        contents = group.create_task(_contents(asking, pve, guests, wanted))
+        access = group.create_task(_access(asking, administrator, wanted))
+    clones = await _clones(asking, pve, guests, configs.result())
+    return ObservedProxmox(
+        name=name,
+        version=version.result(),
+        state=state.result(),
+        resources=seen,
+        configs=configs.result(),
+        entries=entries.result(),
+        contents=contents.result(),
+        clones=clones,
+        ha=ha.result(),
+        pools=pools.result(),
+        pci=pci.result(),
+        usb=usb.result(),
+        rights=rights.result(),
+        access=access.result(),
+        calls=asking.calls,
+    )
+
+
+async def _configs(
+    asking: _Asking, pve: Proxmox, resources: Resources | None, wanted: Wanted
+) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
+    guests = resources.guests if resources is not None else ()
+    there = {one.vmid for one in guests}
+    makes_some = wanted.every_guest or not wanted.vmids <= there
+    asked = [one for one in guests if makes_some or one.vmid in wanted.vmids or TAG in one.tags]
+
+    async def config(one: GuestSeen) -> Fact[VmConfig] | Unknown:
+        at = GuestRef(host=one.host, vmid=one.vmid, kind=one.kind)
+        return await asking.fact(f"configuration of {one.vmid}", lambda: pve.vm_config(at))
+
+    found = await asyncio.gather(*(config(one) for one in asked))
+    return {one.vmid: fact for one, fact in zip(asked, found, strict=True)}
+
+
+async def _contents(
+    asking: _Asking, pve: Proxmox, resources: Resources | None, wanted: Wanted
+) -> Mapping[str, Fact[tuple[Volume, ...]] | Unknown]:
+    places = [
+        one
+        for one in (resources.storages if resources is not None else ())
+        if one.storage in wanted.image_storages and one.status == "available"
+    ]
+    shared: set[str] = set()
+    asked: list[StorageSeen] = []
+    for one in places:
+        if one.storage not in shared:
+            asked.append(one)
+        if one.shared:
+            shared.add(one.storage)
+
+    async def content(one: StorageSeen) -> Fact[tuple[Volume, ...]] | Unknown:
+        what = f"images in {one.storage} on {one.host}"
+        return await asking.fact(what, lambda: pve.volumes(one.host, one.storage, content="import"))
+
+    found = await asyncio.gather(*(content(one) for one in asked))
+    return {f"{one.host}/{one.storage}": fact for one, fact in zip(asked, found, strict=True)}
+
+
+async def _clones(
+    asking: _Asking,
+    pve: Proxmox,
+    resources: Resources | None,
+    configs: Mapping[Vmid, Fact[VmConfig] | Unknown],
+) -> Mapping[Vmid, Fact[tuple[str, ...]] | Unknown]:
+    """Disks that depend on templates of stockman; every storage is asked once."""
+    guests = {one.vmid: one for one in (resources.guests if resources is not None else ())}
+    shared = {one.storage for one in (resources.storages if resources else ()) if one.shared}
+    places: dict[Vmid, list[tuple[str, Datastore]]] = {}
+    asked: dict[tuple[str, Datastore], HostName] = {}
+    for vmid, fact in configs.items():
+        guest = guests[vmid]
+        if TEMPLATE_TAG not in guest.tags or not isinstance(fact, Fact):
+            continue
+        for storage in storages_of(fact.value):
+            place = ("" if storage in shared else str(guest.host), storage)
+            places.setdefault(vmid, []).append(place)
+            asked.setdefault(place, guest.host)
+
+    async def disks(storage: Datastore, host: HostName) -> Fact[tuple[Volume, ...]] | Unknown:
+        what = f"disks in {storage} on {host}"
+        return await asking.fact(what, lambda: pve.volumes(host, storage, content="images"))
+
+    answers = await asyncio.gather(*(disks(place[1], host) for place, host in asked.items()))
+    found = dict(zip(asked, answers, strict=True))
+    return {vmid: _dependent(vmid, [found[one] for one in at]) for vmid, at in places.items()}
+
+
+def _dependent(
+    template: Vmid, answers: list[Fact[tuple[Volume, ...]] | Unknown]
+) -> Fact[tuple[str, ...]] | Unknown:
+    clones: list[str] = []
+    for one in answers:
+        if isinstance(one, Unknown):
+            return one
+        clones += linked_clones(one.value, template)
+    last = answers[-1]
+    return Fact(value=tuple(clones), seen=last.seen, source=last.source)
+
+
+async def _ha(asking: _Asking, pve: Proxmox) -> Fact[HighAvailabilitySeen] | Unknown:
+    async def all_of_it() -> HighAvailabilitySeen:
+        resources = await pve.ha_resources()
+        asking.one_more()
+        asking.one_more()
+        return HighAvailabilitySeen(
+            resources=resources, groups=await _groups(pve), rules=await _rules(pve)
+        )
+
+    return await asking.fact("high availability", all_of_it)
+
+
+async def _groups(pve: Proxmox) -> tuple[HaGroup, ...]:
+    try:
+        return await pve.ha_groups()
+    except Rejected:
+        # They became rules.
+        return ()
+
+
+async def _rules(pve: Proxmox) -> tuple[HaRule, ...]:
+    try:
+        return await pve.ha_rules()
+    except Rejected:
+        # Proxmox VE 8 has none.
+        return ()
+
+
+async def _rights(
+    asking: _Asking, pve: Proxmox, administrator: Proxmox | None, wanted: Wanted
+) -> Fact[Mapping[str, frozenset[str]]] | Unknown | None:
+    if administrator is not None:
+        return None
+
+    async def all_of_them() -> Mapping[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+
+        async def ask(path: str) -> None:
+            found[path] = (await asking.turn(lambda: pve.permissions(path))).get(path, frozenset())
+
+        needs = wanted.needs
+        await asyncio.gather(*(ask(path) for path in dict.fromkeys(one.path for one in needs)))
+        lacking = (one for one in needs if not one.privileges <= found[one.path])
+        others = dict.fromkeys(path for one in lacking for path in one.instead)
+        await asyncio.gather(*(ask(path) for path in others if path not in found))
+        return found
+
+    return await asking.together("permissions", all_of_them)
+
+
+async def _access(
+    asking: _Asking, administrator: Proxmox | None, wanted: Wanted
+) -> Fact[AccessSeen] | Unknown | None:
+    if administrator is None:
+        return None
+
+    async def all_of_it() -> AccessSeen:
+        users = await administrator.users()
+        there = sorted({one.id for one in users} & wanted.users)
+        for _ in range(2 + len(there)):
+            asking.one_more()
+        return AccessSeen(
+            roles=await administrator.roles(),
+            users=users,
+            tokens={user: await administrator.tokens(user) for user in there},
+            rules=await administrator.access_rules(),
+        )
+
+    return await asking.fact("access", all_of_it)

@@ -1,0 +1,117 @@
+"""How one step is carried out: look, act, look again."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+
+from stockman.engine import problems
+from stockman.engine.backoff import wait_before
+from stockman.engine.context import Context, problem_data
+from stockman.engine.entry import Event
+from stockman.engine.gating import Gates
+from stockman.engine.holding import Holding
+from stockman.engine.state import StepState
+from stockman.model.errors import Refused, StockmanError, Uncertain, Unreachable
+from stockman.steps.step import Step
+
+_LAST_LOOK = 30.0
+"""Seconds for the look after a deadline."""
+
+
+class Performance:
+    """One step on its way."""
+
+    def __init__(self, context: Context, holding: Holding, step: Step, before: StepState) -> None:
+        self._context = context
+        self._holding = holding
+        self._step = step
+        self._begun = before.attempts > 0
+        self._gates = Gates(context, step)
+        self._until: datetime = context.ports.clock.now() + timedelta(seconds=step.deadline)
+
+    async def whole(self) -> None:
+        """Return once the step is true and written down as finished.
+
+        `Stopped` where the run is to stop before it had an effect; a `StockmanError` where it
+        failed.
+        """
+        try:
+            async with asyncio.timeout(self._step.deadline):
+                await self._attempts()
+        except TimeoutError:
+            await self._late()
+
+    async def _attempts(self) -> None:
+        attempt = 1
+        while not await self._tried(attempt):
+            attempt += 1
+
+    async def _tried(self, attempt: int) -> bool:
+        """One attempt; False where it is worth another."""
+        try:
+            await self._once(attempt)
+        except (Unreachable, Uncertain) as no:
+            if attempt >= self._step.retry.attempts:
+                raise
+            entropy = self._context.ports.entropy
+            await self._wait(wait_before(attempt, self._step.retry, entropy, no))
+            return False
+        return True
+
+    async def _once(self, attempt: int) -> None:
+        context, step = self._context, self._step
+        context.raise_if_stopping()
+        if not step.action.always_gated and await step.action.done(context.ports):
+            await self._finished()
+            return
+        waited = await self._gates.passed(self._until)
+        await context.fence.check()
+        await self._holding.take(step)
+        context.raise_if_stopping()
+        is_old = waited or bool(step.holds) or step.action.always_gated
+        if is_old and await step.action.done(context.ports):
+            await self._finished()
+            return
+        await self._act(attempt)
+        if not await step.action.done(context.ports):
+            raise Refused(problems.not_done(step.id, step.action.summary))
+        await self._finished()
+
+    async def _act(self, attempt: int) -> None:
+        context, step = self._context, self._step
+        await context.fence.check()
+        said = {"attempt": attempt, "token": context.fence.token}
+        await context.journal.append(Event.STARTED, step.id, said)
+        self._begun = True
+        try:
+            await step.action.run(context.ports)
+        except Uncertain as no:
+            said_of = {"problem": problem_data(no.problem)}
+            await context.journal.append(Event.UNKNOWN, step.id, said_of)
+            raise
+
+    async def _finished(self) -> None:
+        data = {} if self._begun else {"already": True}
+        await self._context.journal.append(Event.FINISHED, self._step.id, data)
+
+    async def _wait(self, seconds: float) -> None:
+        if self._context.ports.clock.now() + timedelta(seconds=seconds) > self._until:
+            raise TimeoutError
+        await self._context.nap(seconds)
+
+    async def _late(self) -> None:
+        """Look once more: what was begun may be true by now."""
+        step = self._step
+        waited = self._gates.last or "it was begun, and is not done"
+        if self._begun:
+            try:
+                async with asyncio.timeout(_LAST_LOOK):
+                    if await step.action.done(self._context.ports):
+                        await self._finished()
+                        return
+            except TimeoutError:
+                waited = "it was begun, and nobody answers whether it is done"
+            except StockmanError as no:
+                waited = f"it was begun, and a look says: {no.problem.what}"
+        raise Refused(problems.too_late(step.id, step.deadline, waited))

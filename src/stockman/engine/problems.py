@@ -1,0 +1,171 @@
+"""Problems of runs, journals and locks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stockman.model.problem import Problem
+
+
+def journal_damaged(place: str, line: int, why: str) -> Problem:
+    return Problem(
+        code="journal.damaged",
+        what=f"line {line} of the journal is not what stockman wrote",
+        where=place,
+        why=why,
+        fix="restore the journal from a copy; or give back by hand what the run held, and delete"
+        " the run",
+    )
+
+
+def journal_schema(place: str, found: str, known: str) -> Problem:
+    return Problem(
+        code="journal.schema",
+        what="the journal is of another version of stockman",
+        where=place,
+        why=f"its schema is {found!r}, and this stockman knows {known!r}",
+        fix="use the stockman that began the run",
+    )
+
+
+def journal_too_long(size: int, most: int) -> Problem:
+    return Problem(
+        code="journal.too-long",
+        what="an entry is too long for the journal",
+        why=f"it has {size} bytes, and a line has {most} at most",
+        fix="report this: a hold keeps too much of what was there before",
+    )
+
+
+def journal_taken(place: str) -> Problem:
+    return Problem(
+        code="journal.taken",
+        what="somebody else writes into the journal of this run",
+        where=place,
+        why="the next number has an entry that is not ours",
+        fix="look with `stockman runs show` who goes on with the run; this one stops here",
+    )
+
+
+def journal_unwritable(place: str, why: str) -> Problem:
+    return Problem(
+        code="journal.unwritable",
+        what="the journal cannot be written",
+        where=place,
+        why=why,
+        fix="make room, or set the rights of the directory; nothing is done that is not written"
+        " down before",
+    )
+
+
+def no_such_run(run: str, known: Sequence[str]) -> Problem:
+    newest = f"the newest is {known[-1]}" if known else "there are none"
+    return Problem(
+        code="run.not-found",
+        what=f"there is no run {run}",
+        where=run,
+        why=f"of {len(known)} runs none has this name; {newest}",
+        fix="see `stockman runs list`",
+    )
+
+
+def run_over(run: str, result: str) -> Problem:
+    return Problem(
+        code="run.over",
+        what=f"run {run} is over",
+        where=run,
+        why=f"it ended with: {result}",
+        fix="run `stockman plan` to see what is left to do",
+    )
+
+
+def moved(places: Sequence[str]) -> Problem:
+    shown = ", ".join(places[:5]) + (f" and {len(places) - 5} more" if len(places) > 5 else "")
+    return Problem(
+        code="plan.moved",
+        what="what the plan touches has changed since the plan was made",
+        where=places[0],
+        why=f"different now: {shown}",
+        fix="make the plan again with `stockman plan --out FILE`, and look at it",
+    )
+
+
+def not_done(step: str, summary: str) -> Problem:
+    return Problem(
+        code="run.not-done",
+        what=f"step {step} ran, and what it should bring about is not there",
+        where=step,
+        why=f"after `{summary}` a second look says that it is still to be done",
+        fix="look at the thing itself and run `stockman plan`; nothing was taken for granted",
+    )
+
+
+def too_late(step: str, seconds: float, waited: str) -> Problem:
+    return Problem(
+        code="run.deadline",
+        what=f"step {step} was not finished in time",
+        where=step,
+        why=f"it had {seconds:.0f} s; {waited}",
+        fix="see what it waits for, then go on with `stockman runs resume`",
+    )
+
+
+def gate_closed(step: str, gate: str, because: str) -> Problem:
+    return Problem(
+        code="run.gate",
+        what=f"a gate refused step {step}",
+        where=step,
+        why=f"{gate}: {because}",
+        fix="put that right, then go on with `stockman runs resume`",
+    )
+
+
+def hold_kept(hold: str, why: str) -> Problem:
+    return Problem(
+        code="run.hold-kept",
+        what=f"something that the run took could not be given back: {hold}",
+        where=hold,
+        why=why,
+        fix="try again with `stockman runs resume` or `stockman runs abort`; both give it back",
+    )
+
+
+def held_by(place: str, holder: str, until: str) -> Problem:
+    return Problem(
+        code="lock.held",
+        what="somebody else works on this cluster",
+        where=place,
+        why=f"{holder} holds the lock {until}",
+        fix="wait until that run is over, or stop it where it runs",
+    )
+
+
+def lock_lost(place: str, why: str) -> Problem:
+    return Problem(
+        code="lock.lost",
+        what="the lock of this cluster is no longer ours",
+        where=place,
+        why=why,
+        fix="see with `stockman runs list` who works on the cluster; then `stockman runs resume`",
+    )
+
+
+def lock_unreadable(place: str, why: str) -> Problem:
+    return Problem(
+        code="lock.unreadable",
+        what="nobody can say who holds the lock of this cluster",
+        where=place,
+        why=why,
+        fix="make the place of the lock (`lock.home` in cluster.yaml) readable; without it no run"
+        " starts",
+    )
+
+
+def lock_elsewhere(place: str, holder: str) -> Problem:
+    return Problem(
+        code="lock.elsewhere",
+        what="a run on another machine may still hold the local lock",
+        where=place,
+        why=f"the file names {holder}, and this machine cannot see whether it still runs",
+        fix="delete the file if that run is over; for several machines set `lock.home` to a bucket",
+    )

@@ -1,0 +1,270 @@
+"""Journals: what is written stays, what is torn is cut, what is damaged is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stockman.engine.entry import LONGEST, SCHEMA, Event
+from stockman.engine.journal import Journal, JournalLost, Lines, opened, parsed
+from stockman.engine.local_runs import JOURNAL, LocalLines, LocalRuns
+from stockman.engine.object_runs import ObjectRuns
+from stockman.engine.state import Progress, Result, folded
+from stockman.model.errors import NotFound, Refused, Uncertain, Unreachable
+from stockman.model.secret import Secret
+from tests.engine.simulated import Dice, JumpClock, LoopClock, virtually
+from tests.engine.storage import SlowStored, Storage, Stored, times
+
+EVENTS: list[tuple[Event, str, dict[str, object]]] = [
+    (Event.ACCEPTED, "", {"schema": SCHEMA, "cluster": "toy", "plan": "d", "by": "anna"}),
+    (Event.GATE, "a", {"gate": "it is dry", "answer": "go", "because": "0 of 3 wet"}),
+    (Event.HELD, "a", {"key": "k", "hold": {"kind": "test.flag", "name": "red"}, "prior": [1]}),
+    (Event.STARTED, "a", {"attempt": 1}),
+    (Event.UNKNOWN, "a", {"problem": {"what": "no answer"}}),
+    (Event.FINISHED, "a", {}),
+    (Event.STARTED, "b", {"attempt": 1}),
+    (Event.FAILED, "b", {"problem": {"what": "no room"}}),
+    (Event.RELEASED, "", {"key": "k"}),
+    (Event.ENDED, "", {"result": "failed"}),
+]
+
+
+async def filled(lines: Lines) -> Journal:
+    journal = await opened(lines, JumpClock())
+    for event, step, data in EVENTS:
+        await journal.append(event, step, data)
+    return journal
+
+
+def local(tmp_path: Path) -> LocalLines:
+    return LocalLines(tmp_path / JOURNAL)
+
+
+def read_again(lines: Lines) -> Journal:
+    return asyncio.run(opened(lines, JumpClock()))
+
+
+def test_entries_are_the_same_after_they_were_read(tmp_path: Path) -> None:
+    written = asyncio.run(filled(local(tmp_path)))
+
+    assert read_again(local(tmp_path)).entries == written.entries
+
+
+def test_a_journal_is_the_same_in_a_file_and_in_a_bucket(tmp_path: Path) -> None:
+    objects = Stored(Storage())
+
+    async def in_a_bucket() -> Journal:
+        runs = ObjectRuns(objects, JumpClock())
+        return await filled(await runs.create("one", "{}"))
+
+    in_a_file = asyncio.run(filled(local(tmp_path)))
+
+    assert asyncio.run(in_a_bucket()).entries == in_a_file.entries
+
+
+def test_entries_come_to_a_state() -> None:
+    journal = asyncio.run(filled(_memory()))
+
+    state = folded("one", journal.entries)
+
+    assert state.cluster == "toy"
+    assert state.result is Result.FAILED
+    assert state.step("a").progress is Progress.DONE
+    assert state.step("a").gate == "it is dry: 0 of 3 wet"
+    assert state.step("b").problem == {"what": "no room"}
+    assert state.held == {}
+
+
+def test_what_is_held_is_known_with_what_was_there_before() -> None:
+    journal = asyncio.run(filled(_memory()))
+
+    held = folded("one", journal.entries[:5]).held["k"]
+
+    assert held.prior == [1]
+    assert held.hold == {"kind": "test.flag", "name": "red"}
+
+
+@given(st.integers(1, 5_000))
+def test_a_file_that_ends_anywhere_is_read_up_to_its_last_whole_line(lost: int) -> None:
+    content = _content()
+
+    kept = content[: max(len(content) - lost, 0)]
+    whole = kept[: kept.rfind(b"\n") + 1]
+    entries, _ = parsed(whole, "journal")
+
+    assert len(entries) == kept.count(b"\n")
+
+
+def test_a_torn_line_is_cut_before_the_next_is_written(tmp_path: Path) -> None:
+    lines = local(tmp_path)
+    asyncio.run(filled(lines))
+    file = tmp_path / JOURNAL
+    file.write_bytes(file.read_bytes() + b'[{"number":11,"at"')
+
+    async def go_on() -> None:
+        journal = await opened(local(tmp_path), JumpClock())
+        await journal.append(Event.NOTE, "", {"text": "on"})
+
+    asyncio.run(go_on())
+
+    assert [entry.number for entry in read_again(local(tmp_path)).entries] == list(range(1, 12))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 255))
+def test_a_byte_that_changed_anywhere_is_noticed(place: int, change: int) -> None:
+    content = bytearray(_content())
+    place %= len(content) - 1
+    content[place] ^= change
+
+    with pytest.raises(Refused, match=r"journal\.damaged"):
+        parsed(bytes(content), "journal")
+
+
+@given(st.integers(0, 8))
+def test_a_line_that_was_taken_out_is_noticed(number: int) -> None:
+    lines = _content().splitlines(keepends=True)
+    del lines[number]
+
+    with pytest.raises(Refused, match=r"journal\.damaged"):
+        parsed(b"".join(lines), "journal")
+
+
+def test_a_journal_of_another_schema_is_refused(tmp_path: Path) -> None:
+    async def story() -> None:
+        journal = await opened(local(tmp_path), JumpClock())
+        await journal.append(Event.ACCEPTED, "", {"schema": "stockman.journal/9"})
+
+    asyncio.run(story())
+
+    with pytest.raises(Refused, match=r"journal\.schema"):
+        read_again(local(tmp_path))
+
+
+def test_a_secret_cannot_be_written(tmp_path: Path) -> None:
+    async def story() -> None:
+        journal = await opened(local(tmp_path), JumpClock())
+        await journal.append(Event.NOTE, "", {"text": Secret("hunter2")})
+
+    with pytest.raises(TypeError, match="Secret cannot be in a plan"):
+        asyncio.run(story())
+    assert not (tmp_path / JOURNAL).exists()
+
+
+def test_a_line_has_a_longest_length(tmp_path: Path) -> None:
+    async def story() -> None:
+        journal = await opened(local(tmp_path), JumpClock())
+        await journal.append(Event.NOTE, "", {"text": "x" * LONGEST})
+
+    with pytest.raises(Refused, match=r"journal\.too-long"):
+        asyncio.run(story())
+
+
+def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    runs = LocalRuns(tmp_path / "runs")
+
+    async def story() -> None:
+        await filled(await runs.create("one", "{}"))
+
+    asyncio.run(story())
+
+    modes = {
+        file.name: file.stat().st_mode & 0o777 for file in (tmp_path / "runs" / "one").iterdir()
+    }
+    assert modes == {"plan.json": 0o600, "journal.jsonl": 0o600}
+
+
+def test_two_who_write_the_same_journal_do_not_both_go_on(tmp_path: Path) -> None:
+    async def story() -> None:
+        one = await filled(local(tmp_path))
+        other = await opened(local(tmp_path), JumpClock())
+        await other.append(Event.NOTE, "", {"text": "mine"})
+        await one.append(Event.NOTE, "", {"text": "mine, too"})
+
+    with pytest.raises(JournalLost, match=r"journal\.taken"):
+        asyncio.run(story())
+
+
+def test_two_who_write_the_same_segment_do_not_both_go_on() -> None:
+    storage = Storage()
+
+    async def story() -> None:
+        runs = ObjectRuns(Stored(storage), JumpClock())
+        one = await filled(await runs.create("one", "{}"))
+        other = await opened(await runs.lines("one"), JumpClock())
+        await other.append(Event.NOTE, "", {"text": "mine"})
+        await one.append(Event.NOTE, "", {"text": "mine, too"})
+
+    with pytest.raises(JournalLost, match=r"journal\.taken"):
+        asyncio.run(story())
+
+
+@pytest.mark.parametrize("kind", [Uncertain, Unreachable])
+def test_a_segment_is_written_in_spite_of_trouble(kind: type[Unreachable | Uncertain]) -> None:
+    objects = Stored(Storage())
+    objects.troubles.append(times(kind, "create", 4))
+
+    async def story() -> Journal:
+        runs = ObjectRuns(objects, JumpClock())
+        return await filled(await runs.create("one", "{}"))
+
+    assert len(asyncio.run(story()).entries) == len(EVENTS)
+
+
+def test_entries_of_steps_side_by_side_are_written_together() -> None:
+    storage = Storage()
+
+    async def story() -> Journal:
+        runs = ObjectRuns(SlowStored(storage, Dice(), LoopClock()), LoopClock())
+        journal = await opened(await runs.create("one", "{}"), LoopClock())
+        await journal.append(*EVENTS[0])
+        await asyncio.gather(*(journal.append(Event.STARTED, f"s{n}") for n in range(9)))
+        return await opened(await runs.lines("one"), LoopClock())
+
+    assert len(virtually(story()).entries) == 10
+    assert len([key for key in storage.content if "/journal/" in key]) <= 4
+
+
+def test_a_segment_that_is_missing_is_noticed() -> None:
+    storage = Storage()
+
+    async def story() -> None:
+        runs = ObjectRuns(Stored(storage), JumpClock())
+        await filled(await runs.create("one", "{}"))
+        del storage.content["runs/one/journal/00000004.jsonl"]
+        await opened(await runs.lines("one"), JumpClock())
+
+    with pytest.raises(Refused, match=r"journal\.damaged"):
+        asyncio.run(story())
+
+
+def test_a_run_that_is_not_there_is_not_found(tmp_path: Path) -> None:
+    for runs in (LocalRuns(tmp_path), ObjectRuns(Stored(Storage()), JumpClock())):
+        with pytest.raises(NotFound, match=r"run\.not-found"):
+            asyncio.run(runs.plan("none"))
+
+
+class _Memory:
+    place = "memory"
+
+    def __init__(self) -> None:
+        self.content = b""
+
+    async def read(self) -> bytes:
+        return self.content
+
+    async def append(self, first: int, lines: bytes) -> None:
+        self.content += lines
+
+
+def _memory() -> _Memory:
+    return _Memory()
+
+
+def _content() -> bytes:
+    lines = _memory()
+    asyncio.run(filled(lines))
+    return lines.content

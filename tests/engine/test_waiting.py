@@ -1,0 +1,70 @@
+"""Which steps begin next."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from stockman.engine.waiting import Waiting
+from stockman.steps.plan import Plan
+from tests.engine.toys import make, plan_of
+
+
+def taken(waiting: Waiting, room: int = 9, busy: Counter[str] | None = None) -> list[str]:
+    return [step.id for step in waiting.taken(room, Counter() if busy is None else busy)]
+
+
+def chain() -> Plan:
+    return plan_of(make("a"), make("b", "a"), make("c", "a", "b"))
+
+
+def test_a_step_waits_until_all_that_it_needs_is_finished() -> None:
+    plan = chain()
+    waiting = Waiting(plan, set())
+
+    assert taken(waiting) == ["a"]
+    assert taken(waiting) == []
+    waiting.finished(plan.step("a"))
+    assert taken(waiting) == ["b"]
+    waiting.finished(plan.step("b"))
+    assert taken(waiting) == ["c"]
+
+
+def test_what_was_done_before_is_not_waited_for() -> None:
+    assert taken(Waiting(chain(), {"a", "b"})) == ["c"]
+
+
+def test_those_begin_first_that_the_most_waits_for_and_then_as_planned() -> None:
+    plan = plan_of(
+        make("x"), make("y"), make("long"), make("after", "long", seconds=60.0), make("z")
+    )
+
+    assert taken(Waiting(plan, set())) == ["long", "x", "y", "z"]
+    assert taken(Waiting(plan, set()), room=2) == ["long", "x"]
+
+
+def test_a_full_lane_is_passed_by_those_on_others() -> None:
+    plan = plan_of(
+        make("a", lanes=("disk",)),
+        make("b", lanes=("disk",)),
+        make("c", lanes=("disk", "host")),
+        make("d"),
+        lanes={"disk": 2},
+    )
+    waiting = Waiting(plan, set())
+    busy: Counter[str] = Counter({"disk": 1})
+
+    assert taken(waiting, busy=busy) == ["a", "d"]
+    assert busy["disk"] == 2
+    busy.subtract(("disk",))
+    assert taken(waiting, busy=busy) == ["b"]
+
+
+def test_a_step_that_had_no_effect_waits_at_its_old_place() -> None:
+    plan = plan_of(make("a"), make("b"))
+    waiting = Waiting(plan, set())
+    waiting.taken(9, Counter())
+
+    waiting.put_back(plan.step("b"))
+    waiting.put_back(plan.step("a"))
+
+    assert taken(waiting) == ["a", "b"]
