@@ -1,0 +1,140 @@
+"""Devices of hosts under a name, which is how a token may give them to guests."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from stockman.model.errors import Refused
+from stockman.model.names import HostName
+from stockman.model.problem import Problem
+from stockman.model.proxmox_strings import properties, property_text
+from stockman.model.record import record
+from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.grouping import DeviceMapping
+from stockman.steps.access_door import admin
+from stockman.steps.ports import Ports
+from stockman.steps.vm_patience import PatientAction
+
+
+@record
+class MappedDevice:
+    """One device of one host."""
+
+    host: HostName
+    place: str
+    """PCI address; of USB `vendor:product` or `bus-port`."""
+    id: str = ""
+    """`vendor:device` that it has to be. Empty: whatever is there."""
+
+
+@record
+class MapDevices(PatientAction):
+    """Have a mapping that names these devices; those of other hosts stay."""
+
+    kind: ClassVar[str] = "access.mapping"
+    cluster: str
+    name: str
+    bus: Literal["pci", "usb"]
+    devices: tuple[MappedDevice, ...]
+    description: str = ""
+
+    @property
+    def summary(self) -> str:
+        places = ", ".join(f"{one.place} of {one.host}" for one in self.devices)
+        return f"map {places} as {self.name}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"mapping/{self.cluster}/{self.bus}/{self.name}",)
+
+    async def done(self, ports: Ports) -> bool:
+        found = await self._found(ports)
+        return found is not None and all(is_mapped(found, one) for one in self.devices)
+
+    async def attempt(self, ports: Ports) -> None:
+        pve, found = admin(ports, self.cluster), await self._found(ports)
+        hosts = {one.host for one in self.devices}
+        others = tuple(
+            entry for entry in (found.entries if found else ()) if _host(entry) not in hosts
+        )
+        own = tuple([await self._entry(pve, one) for one in self.devices])
+        wanted = DeviceMapping(
+            name=self.name,
+            kind=self.bus,
+            entries=(*others, *own),
+            description=self.description,
+            digest=found.digest if found else "",
+        )
+        if found is None:
+            await pve.create_mapping(wanted)
+        elif wanted.entries != found.entries:
+            await pve.update_mapping(wanted)
+
+    async def _found(self, ports: Ports) -> DeviceMapping | None:
+        known = await admin(ports, self.cluster).mappings(self.bus)
+        return next((one for one in known if one.name == self.name), None)
+
+    async def _entry(self, pve: Proxmox, one: MappedDevice) -> str:
+        return await (_pci(pve, one) if self.bus == "pci" else _usb(pve, one))
+
+
+def is_mapped(mapping: DeviceMapping, device: MappedDevice) -> bool:
+    """Whether a mapping names a device on its host."""
+    for entry in mapping.entries:
+        values = properties(entry)
+        places = (values.get("path", ""), values.get("id", ""))
+        if values.get("node") == device.host and any(
+            _is_same_place(place, device.place) for place in places
+        ):
+            return True
+    return False
+
+
+def _is_same_place(found: str, wanted: str) -> bool:
+    return bool(found) and (found == wanted or found == f"{wanted}.0" or f"{found}.0" == wanted)
+
+
+def _host(entry: str) -> str:
+    return properties(entry).get("node", "")
+
+
+async def _pci(pve: Proxmox, one: MappedDevice) -> str:
+    for found in await pve.pci_devices(one.host):
+        if not _is_same_place(found.address, one.place):
+            continue
+        name = f"{_hex(found.vendor)}:{_hex(found.device)}"
+        if one.id and one.id.lower() != name:
+            raise Refused(another_device(one, name))
+        values = {"node": str(one.host), "path": one.place, "id": name}
+        if found.iommu_group is not None and found.iommu_group >= 0:
+            values["iommugroup"] = str(found.iommu_group)
+        if found.subsystem_vendor and found.subsystem_device:
+            pair = (_hex(found.subsystem_vendor), _hex(found.subsystem_device))
+            values["subsystem-id"] = ":".join(pair)
+        return property_text(values)
+    raise Refused(another_device(one, "nothing"))
+
+
+async def _usb(pve: Proxmox, one: MappedDevice) -> str:
+    by_id = ":" in one.place
+    for found in await pve.usb_devices(one.host):
+        name = f"{_hex(found.vendor)}:{_hex(found.product)}"
+        place = f"{found.bus}-{found.port}"
+        if one.place in (name, place):
+            values = {"node": str(one.host), "id": name}
+            return property_text(values if by_id else {**values, "path": one.place})
+    raise Refused(another_device(one, "nothing"))
+
+
+def _hex(text: str) -> str:
+    return text.lower().removeprefix("0x")
+
+
+def another_device(wanted: MappedDevice, found: str) -> Problem:
+    return Problem(
+        code="proxmox.device",
+        what=f"{wanted.host} has another device at {wanted.place} than the configuration says",
+        where=f"Proxmox host {wanted.host}",
+        why=f"it is {found}, and {wanted.id or 'some device'} is wanted",
+        fix="correct the device in hosts; `pvesh get /nodes/HOST/hardware/pci` lists those there",
+    )

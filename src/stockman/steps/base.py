@@ -1,0 +1,156 @@
+"""Actions, gates and holds: what a step does, what has to be true first, what it borrows.
+
+A class of them is a record with a `kind` that no other class has; the kind is what a saved plan
+says, so it stays for ever. Fields are of the types that `form` can write (texts, numbers, enums,
+UUIDs, addresses, moments, other records, tuples and mappings of them). A `Secret` in a field is a
+`TypeError`: name its place with a `SecretRef`.
+
+    @record
+    class DestroyVm(Action):
+        kind: ClassVar[str] = "vm.destroy"
+        cluster: str
+        vmid: Vmid
+        ...
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from enum import Enum
+from typing import ClassVar, Self
+
+from stockman.model.record import record
+from stockman.model.secrets_within import secrets_within
+from stockman.steps.digest import digest
+from stockman.steps.ports import Ports
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+"""What can be written as JSON."""
+
+
+class Part(ABC):
+    """An action, a gate or a hold: known by its kind, and without secrets."""
+
+    kind: ClassVar[str] = ""
+    """`area.verb`, for ever. Empty: not a part of plans itself, but a base of some."""
+    known: ClassVar[dict[str, type[Part]]] = {}
+    """Every class that was imported, by kind."""
+
+    def __init_subclass__(cls) -> None:
+        kind = cls.__dict__.get("kind", "")
+        if not kind:
+            return
+        other = Part.known.setdefault(kind, cls)
+        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(f"{cls.__qualname__} and {other.__qualname__} are both {kind}")
+
+    def __new__(cls, *_: object, **values: object) -> Self:
+        for name, _secret in secrets_within(values):
+            raise TypeError(f"{cls.__name__}.{name} is a secret: give a SecretRef")
+        return super().__new__(cls)
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """What it is, in one line for whoever reads a plan."""
+
+    @property
+    def part_key(self) -> str:
+        """The same for parts of one kind with the same values."""
+        return f"{self.kind}:{digest(self)[:16]}"
+
+
+class Action(Part):
+    """One change: it can say itself, tell whether it is true already, and make it true.
+
+    The engine calls `done`, `run`, `done`. Both may be called any number of times, after a crash
+    at any point: `run` must be safe to repeat, and stops with `Refused` when what it finds is not
+    what it was planned for (identities, not names).
+    """
+
+    always_gated: ClassVar[bool] = False
+    """Whether gates are asked even where it is done already; so are steps that only wait."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """What it does, in the imperative with the user's own names: `create VM 1030 (cp-1)`."""
+
+    @property
+    @abstractmethod
+    def touches(self) -> tuple[str, ...]:
+        """Identities of what it changes, such as `vm/k8s/1030`, `machine/cp-1`, `object/...`."""
+
+    @property
+    def destroys(self) -> str:
+        """What is lost for good, in plain words: `VM 1030 (cp-1) with its disks`. Empty: nothing.
+
+        The user is asked with these words.
+        """
+        return ""
+
+    @abstractmethod
+    async def done(self, ports: Ports) -> bool:
+        """Whether it is true already; reads and never changes. Unknown is an exception."""
+
+    @abstractmethod
+    async def run(self, ports: Ports) -> None:
+        """Make it true."""
+
+
+class Answer(Enum):
+    """What a gate says."""
+
+    GO = "go"
+    WAIT = "wait"
+    """Not now; ask again until the deadline."""
+    STOP = "stop"
+    """Waiting cannot help."""
+
+
+@record
+class Verdict:
+    """The answer of a gate, with the numbers that it saw."""
+
+    answer: Answer
+    because: str
+
+
+class Gate(Part):
+    """A condition that holds before a step has an effect: read-only, and closed when in doubt."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """The condition: `etcd keeps its quorum without one more member`."""
+
+    @abstractmethod
+    async def check(self, ports: Ports) -> Verdict:
+        """Whether it holds; reads and never changes."""
+
+
+class Hold(Part):
+    """Something taken and owed back: a cordon, an HA pause, a suspension.
+
+    Equal holds of several steps are one: it is taken before the first of them has an effect and
+    given back after the last. The engine calls `prior`, writes the answer into the journal, and
+    only then calls `take`: whoever goes on after a crash knows what to give back. All three may
+    be repeated; giving back what was never taken changes nothing.
+    """
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """What is held: `node work-3 is cordoned`."""
+
+    @abstractmethod
+    async def prior(self, ports: Ports) -> Json:
+        """What is there before, as far as it has to be put back; reads and never changes."""
+
+    @abstractmethod
+    async def take(self, ports: Ports) -> None:
+        """Take it; what is taken already stays so."""
+
+    @abstractmethod
+    async def give_back(self, ports: Ports, prior: Json) -> None:
+        """Put back what `prior` saw; what others changed since is left alone."""

@@ -1,0 +1,226 @@
+"""Records as JSON and back: the type of a field decides what its JSON means.
+
+Strict in both directions: a type that is not known here cannot be in a plan, and a text that does
+not fit is `Unfit`, with the path to it.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import Annotated, Literal, NewType, TypeVar, Union, cast, get_args, get_origin
+from uuid import UUID
+
+from stockman.config.hints import type_hints
+from stockman.model.record import fields_of, is_record
+from stockman.steps.base import Part
+from stockman.steps.kinds import UnknownKind, part_of
+
+T = TypeVar("T")
+Reader = Callable[[object, str], object]
+_TEXTS: tuple[type, ...] = (UUID, IPv4Address, IPv4Interface, IPv4Network)
+"""Types whose text is made with `str` and read by calling them."""
+
+
+class Unfit(Exception):
+    """A value that is not what its field is; the text says where and why."""
+
+
+def written(value: object) -> object:
+    """A value as JSON; `TypeError` for what could not be read again, secrets among it."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, _TEXTS):
+        return str(value)
+    if is_record(value):
+        rows = {one.name: written(getattr(value, one.name)) for one in fields_of(value)}
+        return {"kind": value.kind, **rows} if isinstance(value, Part) else rows
+    if isinstance(value, Mapping):
+        return {_name(key): written(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [written(item) for item in value]
+    raise TypeError(f"{type(value).__name__} cannot be in a plan")
+
+
+def _name(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"{key!r} is no name")
+    return key
+
+
+def read(cls: type[T], value: object, path: str = "") -> T:
+    """The record that JSON spells; `Unfit` where it does not, `UnknownKind` for strange parts."""
+    return cast("T", _of(cls)(value, path))
+
+
+def readable(cls: type) -> None:
+    """Raise `TypeError` where a class has a field that could not be read from a plan."""
+    _of(cls)
+
+
+def _record(cls: type) -> Reader:
+    hints = type_hints(cls)
+    fields = cls.__record_fields__  # type: ignore[attr-defined]
+    readers = {one.name: _reader(hints[one.name]) for one in fields}
+    needed = {
+        one.name for one in fields if one.default is MISSING and one.default_factory is MISSING
+    }
+
+    def made(value: object, path: str) -> object:
+        rows = _mapping_of(value, path)
+        if strange := sorted(set(rows) - set(readers) - _extra(cls)):
+            raise Unfit(f"{path}.{strange[0]} is not known")
+        if lacking := sorted(needed - set(rows)):
+            raise Unfit(f"{path}.{lacking[0]} is missing")
+        return cls(
+            **{
+                name: readers[name](item, f"{path}.{name}")
+                for name, item in rows.items()
+                if name in readers
+            }
+        )
+
+    return made
+
+
+def _extra(cls: type) -> set[str]:
+    return {"kind"} if issubclass(cls, Part) else set()
+
+
+def _part(base: type[Part]) -> Reader:
+    def made(value: object, path: str) -> object:
+        kind = _mapping_of(value, path).get("kind")
+        found = part_of(kind) if isinstance(kind, str) else None
+        if found is None or not issubclass(found, base):
+            raise UnknownKind(kind)
+        return _of(found)(value, path)
+
+    return made
+
+
+def _of(hint: object) -> Reader:
+    return _reader(hint)
+
+
+@cache
+def _reader(hint: object) -> Reader:
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _reader(get_args(hint)[0])
+    if origin in (Union, types.UnionType):
+        return _one_of(tuple(_reader(one) for one in get_args(hint)))
+    if origin is tuple:
+        return _items(get_args(hint))
+    if origin in (dict, Mapping):
+        return _named(_reader(get_args(hint)[1]))
+    if origin is Literal:
+        return _choice(get_args(hint))
+    if isinstance(hint, NewType):
+        return _reader(hint.__supertype__)
+    if hint is object:
+        return _free
+    if isinstance(hint, type):
+        return _of_class(hint)
+    raise TypeError(f"{hint} cannot be in a plan")
+
+
+def _of_class(cls: type) -> Reader:
+    if issubclass(cls, Part) and not hasattr(cls, "__record_fields__"):
+        return _part(cls)
+    if hasattr(cls, "__record_fields__"):
+        return _record(cls)
+    if issubclass(cls, Enum):
+        return _text_made(cls, cls)
+    if cls is datetime:
+        return _text_made(cls, datetime.fromisoformat)
+    if cls in _TEXTS:
+        return _text_made(cls, cls)
+    if cls in (str, int, float, bool, type(None)):
+        return _plain(cls)
+    raise TypeError(f"{cls.__name__} cannot be in a plan")
+
+
+def _plain(cls: type) -> Reader:
+    def made(value: object, path: str) -> object:
+        if cls is float and type(value) is int:
+            return float(value)
+        if type(value) is not cls:
+            raise Unfit(f"{path} is no {cls.__name__}")
+        return value
+
+    return made
+
+
+def _text_made(cls: type, make: Callable[[str], object]) -> Reader:
+    def made(value: object, path: str) -> object:
+        try:
+            return make(value)  # type: ignore[arg-type]  # what is no text is a ValueError or TypeError
+        except (ValueError, TypeError):
+            raise Unfit(f"{path} is no {cls.__name__}") from None
+
+    return made
+
+
+def _choice(known: tuple[object, ...]) -> Reader:
+    def made(value: object, path: str) -> object:
+        if value not in known:
+            raise Unfit(f"{path} is none of {', '.join(map(str, known))}")
+        return value
+
+    return made
+
+
+def _one_of(readers: tuple[Reader, ...]) -> Reader:
+    def made(value: object, path: str) -> object:
+        wrong = ""
+        for reader in readers:
+            try:
+                return reader(value, path)
+            except Unfit as no:
+                wrong = wrong or str(no)
+        raise Unfit(wrong)
+
+    return made
+
+
+def _items(hints: tuple[object, ...]) -> Reader:
+    open_ended = len(hints) == 2 and hints[1] is Ellipsis
+    readers = tuple(_reader(one) for one in hints if one is not Ellipsis)
+
+    def made(value: object, path: str) -> object:
+        if not isinstance(value, list) or not (open_ended or len(value) == len(readers)):
+            raise Unfit(f"{path} is no such list")
+        of_each = readers * len(value) if open_ended else readers
+        return tuple(
+            reader(item, f"{path}[{number}]")
+            for number, (reader, item) in enumerate(zip(of_each, value, strict=True))
+        )
+
+    return made
+
+
+def _named(reader: Reader) -> Reader:
+    def made(value: object, path: str) -> object:
+        rows = _mapping_of(value, path)
+        return {name: reader(item, f"{path}.{name}") for name, item in rows.items()}
+
+    return made
+
+
+def _free(value: object, path: str) -> object:
+    return value
+
+
+def _mapping_of(value: object, path: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise Unfit(f"{path or 'it'} is no mapping")
+    return value

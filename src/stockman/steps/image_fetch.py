@@ -1,0 +1,231 @@
+"""Images of disks, brought into the storages of Proxmox VE."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import ClassVar, Literal, cast
+
+from stockman.model.errors import Conflict, NotFound, Refused, Rejected, Unreachable
+from stockman.model.names import Datastore, HostName
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.ports.images import RemoteFile
+from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.storages import Checksum, Download, Upload, Volume
+from stockman.ports.proxmox.tasks import TaskRef
+from stockman.steps.ports import Ports
+from stockman.steps.vm_patience import PatientAction
+
+_SECONDS = 3600.0
+_DOWNLOAD = "download"
+"""How Proxmox VE calls the task."""
+Algorithm = Literal["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+
+
+@record
+class FetchImage(PatientAction):
+    """Bring an image into a storage: the host fetches it, or it is sent where it cannot."""
+
+    kind: ClassVar[str] = "image.fetch"
+    cluster: str
+    host: HostName
+    """Who fetches it; on a shared storage the others have it then, too."""
+    storage: Datastore
+    name: str
+    """Its name there, which says what is in it."""
+    url: str
+    checksum: str = ""
+    """What its content has to be, `sha256:...`. Empty: nobody says; its size is compared."""
+
+    @property
+    def summary(self) -> str:
+        return f"fetch {self.name} to {self.storage} on {self.host}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"volume/{self.cluster}/{self.host}/{self.volume}",)
+
+    @property
+    def volume(self) -> str:
+        return f"{self.storage}:import/{self.name}"
+
+    async def done(self, ports: Ports) -> bool:
+        there = await self._there(ports.on(self.cluster))
+        if there is None:
+            return False
+        return await self._is_whole(ports, there)
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.cluster)
+        remote = await self._remote(ports)
+        await self._earlier_order(pve)
+        there = await self._there(pve)
+        if there is not None:
+            if _fits(there, remote):
+                return
+            await self._removed(pve)
+        if await _reaches(pve, self.host, self.url):
+            await self._download(pve)
+        else:
+            await self._upload(ports, pve, remote)
+        there = await self._there(pve)
+        if there is not None and not _fits(there, remote):
+            await self._removed(pve)
+            raise Rejected(wrong_size(self.volume, there.size, remote.size))
+
+    async def _is_whole(self, ports: Ports, there: Volume) -> bool:
+        return _fits(there, await self._remote(ports))
+
+    async def _remote(self, ports: Ports) -> RemoteFile:
+        try:
+            return await ports.to_images().file(self.url)
+        except NotFound:
+            raise Refused(no_image(self.url)) from None
+
+    async def _there(self, pve: Proxmox) -> Volume | None:
+        volumes = await pve.volumes(self.host, self.storage, content="import")
+        return next((one for one in volumes if one.id == self.volume), None)
+
+    async def _removed(self, pve: Proxmox) -> None:
+        task = await pve.delete_volume(self.host, self.volume)
+        if task is not None:
+            await pve.wait_task(task)
+
+    async def _earlier_order(self, pve: Proxmox) -> None:
+        """Wait for a download of the same file that a killed run ordered."""
+        for one in await pve.past_tasks(self.host):
+            if (one.kind, one.subject, one.ended) != (_DOWNLOAD, self.name, None):
+                continue
+            with suppress(NotFound, Conflict, Rejected):  # how it ended is seen by what is there
+                await pve.wait_task(TaskRef.parse(one.upid), _SECONDS)
+
+    async def _download(self, pve: Proxmox) -> None:
+        file = Download(url=self.url, content="import", name=self.name, checksum=self._known)
+        try:
+            task = await pve.download(self.host, self.storage, file)
+            await pve.wait_task(task, _SECONDS)
+        except Conflict:
+            # An earlier order of ours ended in the meantime; the size is compared below.
+            if await self._there(pve) is None:
+                raise
+        except Rejected as no:
+            raise self._judged(no) from None
+
+    async def _upload(self, ports: Ports, pve: Proxmox, remote: RemoteFile) -> None:
+        if remote.size is None:
+            raise Refused(no_way(self.url, str(self.host)))
+
+        def read() -> AsyncIterator[bytes]:
+            algorithm, _, digest = self.checksum.partition(":")
+            return ports.to_images().read(self.url, sha256=digest if algorithm == "sha256" else "")
+
+        file = Upload(
+            content="import", name=self.name, size=remote.size, read=read, checksum=self._known
+        )
+        try:
+            await pve.wait_task(await pve.upload(self.host, self.storage, file), _SECONDS)
+        except Rejected as no:
+            raise self._judged(no) from None
+
+    def _judged(self, no: Rejected) -> Rejected | Refused:
+        """Another content is not worth a second try; Proxmox VE keeps nothing of it."""
+        why = no.problem.why
+        is_other = self.checksum and any(word in why for word in ("checksum", "SHA-256"))
+        return Refused(wrong_checksum(self.url, why)) if is_other else no
+
+    @property
+    def _known(self) -> Checksum | None:
+        algorithm, _, digest = self.checksum.partition(":")
+        return Checksum(algorithm=cast("Algorithm", algorithm), digest=digest) if digest else None
+
+
+@record
+class DeleteImage(PatientAction):
+    """Delete an image that no machine is made from any more."""
+
+    kind: ClassVar[str] = "image.delete"
+    cluster: str
+    host: HostName
+    volume: str
+
+    @property
+    def summary(self) -> str:
+        return f"delete {self.volume} on {self.host}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"volume/{self.cluster}/{self.host}/{self.volume}",)
+
+    @property
+    def destroys(self) -> str:
+        return f"the image {self.volume}, which can be fetched again"
+
+    async def done(self, ports: Ports) -> bool:
+        storage = Datastore(self.volume.partition(":")[0])
+        there = await ports.on(self.cluster).volumes(self.host, storage, content="import")
+        return all(one.id != self.volume for one in there)
+
+    async def attempt(self, ports: Ports) -> None:
+        if await self.done(ports):
+            return
+        task = await ports.on(self.cluster).delete_volume(self.host, self.volume)
+        if task is not None:
+            await ports.on(self.cluster).wait_task(task)
+
+
+async def _reaches(pve: Proxmox, host: HostName, url: str) -> bool:
+    """Whether a host can fetch from an address by itself."""
+    try:
+        await pve.url_facts(host, url)
+    except Unreachable as no:
+        if no.problem.code == "proxmox.host-down":
+            raise
+        return False
+    except (Rejected, NotFound):
+        return False
+    return True
+
+
+def _fits(there: Volume, remote: RemoteFile) -> bool:
+    return None in (there.size, remote.size) or there.size == remote.size
+
+
+def no_image(url: str) -> Problem:
+    return Problem(
+        code="image.missing",
+        what="the image does not exist where it should be fetched from",
+        where=url,
+        why="the server says that there is no such file",
+        fix="check talos_version, the schematic and talos.factory_url, or the url of the guest",
+    )
+
+
+def no_way(url: str, host: str) -> Problem:
+    return Problem(
+        code="image.no-way",
+        what=f"the image can neither be fetched by {host} nor be sent to it",
+        where=url,
+        why=f"{host} cannot reach the server, and the server does not say how large the file is",
+        fix=f"let {host} reach the server, or give the image as a volume that is there already",
+    )
+
+
+def wrong_size(volume: str, found: int | None, wanted: int | None) -> Problem:
+    return Problem(
+        code="image.size",
+        what="the image that arrived is not the one that was sent",
+        where=volume,
+        why=f"it has {found} bytes, and the server has {wanted}; it was deleted again",
+        fix="run it again; a proxy on the way that cuts files has to be left out",
+    )
+
+
+def wrong_checksum(url: str, why: str) -> Problem:
+    return Problem(
+        code="image.checksum",
+        what="the image is not the one that the configuration names",
+        where=url,
+        why=why,
+        fix="look whether the server was given another file; correct the checksum if that is right",
+    )

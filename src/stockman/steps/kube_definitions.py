@@ -1,0 +1,90 @@
+"""Definitions of custom resources that have to be there before their controllers start."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from importlib.resources import files
+from typing import ClassVar
+
+from stockman.model.errors import NotFound, Refused
+from stockman.model.record import record
+from stockman.ports.kubernetes.kinds import Ref
+from stockman.ports.kubernetes.objects import Application, Object
+from stockman.steps import kube_problems as problems
+from stockman.steps.base import Action
+from stockman.steps.kube_applying import found
+from stockman.steps.kube_kinds import DEFINITIONS
+from stockman.steps.kube_reading import MANAGER, condition, is_of_flux, name_of
+from stockman.steps.ports import Ports
+
+_FOLDER, _END = "definitions", ".json.gz"
+_PAUSE = 1.0
+
+
+def versions_of(bundle: str) -> tuple[str, ...]:
+    """Versions of a bundle of definitions that are at hand."""
+    names = (one.name for one in files(__package__).joinpath(_FOLDER).iterdir())
+    return tuple(
+        sorted(
+            one.removeprefix(f"{bundle}-").removesuffix(_END)
+            for one in names
+            if one.startswith(f"{bundle}-") and one.endswith(_END)
+        )
+    )
+
+
+@cache
+def definitions(bundle: str, version: str) -> tuple[Object, ...]:
+    """The definitions of a bundle; `NotFound` where they are not at hand."""
+    if version not in versions_of(bundle):
+        raise NotFound(problems.no_definitions(bundle, version, versions_of(bundle)))
+    packed = files(__package__).joinpath(_FOLDER, f"{bundle}-{version}{_END}").read_bytes()
+    return tuple(json.loads(gzip.decompress(packed)))
+
+
+@record
+class InstallDefinitions(Action):
+    """Have the API server serve the kinds of a bundle."""
+
+    kind: ClassVar[str] = "kube.definitions"
+    bundle: str
+    version: str
+    seconds: float = 120.0
+    """How long the server may take to serve them."""
+
+    @property
+    def summary(self) -> str:
+        return f"install the definitions of {self.bundle} {self.version}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return tuple(f"object/CustomResourceDefinition/{one}" for one in self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name_of(one) for one in definitions(self.bundle, self.version))
+
+    async def done(self, ports: Ports) -> bool:
+        return not await self._left(ports)
+
+    async def run(self, ports: Ports) -> None:
+        kubernetes = ports.to_kubernetes()
+        for one in definitions(self.bundle, self.version):
+            there = await found(kubernetes, Ref(kind=DEFINITIONS, name=name_of(one)))
+            if there is None or not (is_of_flux(there) or condition(there, "Established").holds):
+                wish = Application(content=one, manager=MANAGER)
+                await kubernetes.apply(DEFINITIONS, wish)
+        end = ports.clock.now().timestamp() + self.seconds
+        while left := await self._left(ports):
+            if ports.clock.now().timestamp() >= end:
+                ref = Ref(kind=DEFINITIONS, name=left[0])
+                raise Refused(problems.foreign(ref, (), "the server does not come to serve it"))
+            await ports.clock.sleep(_PAUSE)
+
+    async def _left(self, ports: Ports) -> list[str]:
+        """Those that are not served."""
+        there = (await ports.to_kubernetes().objects(DEFINITIONS)).items
+        served = {name_of(one) for one in there if condition(one, "Established").holds}
+        return [name for name in self.names if name not in served]

@@ -1,0 +1,97 @@
+"""Whether the cluster is going to follow what was rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import ClassVar
+
+from stockman.model.record import record
+from stockman.ports.repo import RepoState
+from stockman.steps import kube_problems as problems
+from stockman.steps.base import Action, Answer, Gate, Verdict
+from stockman.steps.ports import Ports
+
+FOLLOWED = ("kubernetes", "bootstrap", ".sops.yaml")
+"""What of a repository decides what the cluster becomes."""
+KEPT = (*FOLLOWED, "talos", ".stockman/secrets.lock", ".stockman/rendered.lock")
+"""What is committed along: secrets that were made, and what tells of them."""
+_NAMED, _SHOWN = 3, 12
+
+
+def changed(state: RepoState, places: Collection[str] = FOLLOWED) -> tuple[str, ...]:
+    """Files that the cluster would miss, as they are not committed."""
+    return tuple(
+        path
+        for path in state.dirty
+        if any(path == place or path.startswith(f"{place}/") for place in places)
+    )
+
+
+@record
+class Pushed(Gate):
+    """The pushed commit is the tree that was rendered.
+
+    Its `STOP` means that changes are pending on the user's side: commit and push.
+    """
+
+    kind: ClassVar[str] = "kube.pushed"
+    branch: str
+    """The branch that the cluster follows."""
+    places: tuple[str, ...] = FOLLOWED
+
+    @property
+    def summary(self) -> str:
+        return f"branch {self.branch} is pushed as it was rendered"
+
+    async def check(self, ports: Ports) -> Verdict:
+        why = await self.difference(ports)
+        if why:
+            told = problems.unpushed(self.branch, why)
+            return Verdict(answer=Answer.STOP, because=f"{why}; {told.fix}")
+        return Verdict(answer=Answer.GO, because="the remote has the commit that is checked out")
+
+    async def difference(self, ports: Ports) -> str:
+        """What differs, in words; empty: nothing."""
+        repo = ports.to_repo()
+        state = await repo.state()
+        if state.branch != self.branch:
+            return (
+                f"{state.branch or 'no branch'} is checked out, the cluster follows {self.branch}"
+            )
+        if left := changed(state, self.places):
+            named = ", ".join(left[:_NAMED])
+            more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+            return f"not committed: {named}{more}"
+        remote = await repo.fetch()
+        if remote == state.commit:
+            return ""
+        here = state.commit[:_SHOWN] if state.commit else "no commit"
+        there = remote[:_SHOWN] if remote else "no such branch"
+        return f"the remote has {there}, here is {here}"
+
+
+@record
+class PushTree(Action):
+    """Commit what was rendered, and push it."""
+
+    kind: ClassVar[str] = "kube.push"
+    branch: str
+    message: str = "Render the cluster"
+    places: tuple[str, ...] = KEPT
+
+    @property
+    def summary(self) -> str:
+        return f"commit what was rendered, and push branch {self.branch}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"repo/{self.branch}",)
+
+    async def done(self, ports: Ports) -> bool:
+        return not await Pushed(branch=self.branch, places=self.places).difference(ports)
+
+    async def run(self, ports: Ports) -> None:
+        repo = ports.to_repo()
+        if left := changed(await repo.state(), self.places):
+            await repo.commit(left, self.message)
+        await repo.push()

@@ -1,0 +1,111 @@
+"""Plans: a frozen graph of steps, made from one desired and one observed state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+from datetime import datetime
+from graphlib import CycleError, TopologicalSorter
+
+from stockman.model.errors import Refused
+from stockman.model.record import record
+from stockman.steps import plan_problems as problems
+from stockman.steps.step import Stage, Step
+
+
+@record
+class Plan:
+    """What a run is going to do. Made by `planned`, which checks it."""
+
+    cluster: str
+    made_at: datetime
+    steps: tuple[Step, ...]
+    """In an order in which every step comes after those it needs."""
+    desired: str = ""
+    """Digest of the desired state that it was made for."""
+    touched: Mapping[str, str] = field(default_factory=dict)
+    """Digests of what its actions touch, as it was seen, by identity (see `Action.touches`)."""
+    lanes: Mapping[str, int] = field(default_factory=dict)
+    """How many steps may be on a lane at once, by its name; one where it is not here."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.steps
+
+    @property
+    def destroys(self) -> tuple[str, ...]:
+        """Everything that is lost for good, in plain words."""
+        return tuple(step.action.destroys for step in self.steps if step.action.destroys)
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        """Every identity that its actions touch, once, sorted."""
+        return tuple(sorted({one for step in self.steps for one in step.action.touches}))
+
+    def step(self, name: str) -> Step:
+        """The step of this id; `Refused` where there is none."""
+        for step in self.steps:
+            if step.id == name:
+                return step
+        raise Refused(problems.no_such_step(name, [step.id for step in self.steps]))
+
+    def only(self, stages: Iterable[Stage]) -> Plan:
+        """The steps of these stages and everything that they need."""
+        wanted = set(stages)
+        return self._with(step.id for step in self.steps if step.stage in wanted)
+
+    def for_nodes(self, nodes: Iterable[str]) -> Plan:
+        """The steps about these nodes and everything that they need."""
+        wanted = set(nodes)
+        known = {step.node for step in self.steps if step.node}
+        if strangers := sorted(wanted - known):
+            raise Refused(problems.no_such_node(strangers[0], sorted(known)))
+        return self._with(step.id for step in self.steps if step.node in wanted)
+
+    def until(self, last: str) -> Plan:
+        """A step by id and what it needs, or all stages up to the one of this name."""
+        names = [stage.value for stage in Stage]
+        if last in names:
+            wanted = set(names[: names.index(last) + 1])
+            return self._with(step.id for step in self.steps if step.stage.value in wanted)
+        return self._with([self.step(last).id])
+
+    def _with(self, wanted: Iterable[str]) -> Plan:
+        needs = {step.id: step.needs for step in self.steps}
+        kept: set[str] = set()
+        waiting = list(wanted)
+        while waiting:
+            name = waiting.pop()
+            if name not in kept:
+                kept.add(name)
+                waiting += needs[name]
+        steps = tuple(step for step in self.steps if step.id in kept)
+        left = {one for step in steps for one in step.action.touches}
+        touched = {name: seen for name, seen in self.touched.items() if name in left}
+        return replace(self, steps=steps, touched=touched)
+
+
+def planned(plan: Plan) -> Plan:
+    """The plan with its steps in order; `Refused` where its needs are unknown or form a circle."""
+    by_id = {step.id: step for step in plan.steps}
+    if len(by_id) != len(plan.steps):
+        ids = [step.id for step in plan.steps]
+        raise Refused(problems.twice(next(name for name in ids if ids.count(name) > 1)))
+    for step in plan.steps:
+        for need in step.needs:
+            if need not in by_id:
+                raise Refused(problems.unknown_need(step.id, need))
+    place = {step.id: number for number, step in enumerate(plan.steps)}
+    graph = TopologicalSorter({step.id: step.needs for step in plan.steps})
+    ordered: list[Step] = []
+    try:
+        graph.prepare()
+    except CycleError as circle:
+        raise Refused(problems.circle(circle.args[1])) from None
+    ready = sorted(graph.get_ready(), key=place.__getitem__)
+    while ready:
+        name = ready.pop(0)
+        ordered.append(by_id[name])
+        graph.done(name)
+        ready = sorted([*ready, *graph.get_ready()], key=place.__getitem__)
+    return replace(plan, steps=tuple(ordered))

@@ -1,0 +1,102 @@
+"""Problems of plans, and of files that they were saved in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stockman.model.problem import Problem
+
+
+def twice(step: str) -> Problem:
+    return Problem(
+        code="plan.step-twice",
+        what=f"two steps of the plan are called {step}",
+        where=step,
+        why="needs and the journal name steps by their id, so each has one of its own",
+        fix="make the plan again with `stockman plan --out FILE`",
+    )
+
+
+def unknown_need(step: str, need: str) -> Problem:
+    return Problem(
+        code="plan.unknown-need",
+        what=f"step {step} needs a step that is not in the plan",
+        where=step,
+        why=f"there is no step {need}",
+        fix="make the plan again with `stockman plan --out FILE`",
+    )
+
+
+def circle(steps: Sequence[str]) -> Problem:
+    return Problem(
+        code="plan.circle",
+        what="steps of the plan wait for each other",
+        where=steps[0],
+        why=" needs ".join(reversed(steps)),
+        fix="make the plan again with `stockman plan --out FILE`",
+    )
+
+
+def no_such_step(step: str, known: Sequence[str]) -> Problem:
+    return Problem(
+        code="plan.no-such-step",
+        what=f"the plan has no step {step}",
+        where=step,
+        why=f"its steps are {_some(known)}" if known else "it has no steps at all",
+        fix="name one of its steps, or a stage (access, images, vms, talos, kubernetes)",
+    )
+
+
+def no_such_node(node: str, known: Sequence[str]) -> Problem:
+    return Problem(
+        code="plan.no-such-node",
+        what=f"no step of the plan is about node {node}",
+        where=node,
+        why=f"its steps are about {_some(known)}" if known else "none is about a single node",
+        fix="name one of these nodes; a node without a step needs no change",
+    )
+
+
+def unreadable(place: str, why: str) -> Problem:
+    return Problem(
+        code="plan.unreadable",
+        what="the file holds no plan",
+        where=place,
+        why=why,
+        fix="make it again with `stockman plan --out FILE`",
+    )
+
+
+def schema(place: str, found: object, known: str) -> Problem:
+    return Problem(
+        code="plan.schema",
+        what="the plan is of another version of stockman",
+        where=place,
+        why=f"its schema is {found!r}, and this stockman knows {known!r}",
+        fix="make it again with `stockman plan --out FILE`",
+    )
+
+
+def unknown_kind(place: str, kind: object) -> Problem:
+    return Problem(
+        code="plan.kind",
+        what="the plan holds something that this stockman cannot do",
+        where=place,
+        why=f"there is no action, gate or hold of the kind {kind!r}",
+        fix="apply it with the stockman that made it, or make it again",
+    )
+
+
+def damaged(place: str) -> Problem:
+    return Problem(
+        code="plan.damaged",
+        what="the plan was changed after it was made",
+        where=place,
+        why="the digest in the file is not that of its content",
+        fix="make it again with `stockman plan --out FILE`; plans are not edited",
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown

@@ -1,0 +1,159 @@
+"""Problems of steps and plans about Talos machines and their etcd."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stockman.model.problem import Problem
+
+
+def another_machine(node: str, address: str, why: str) -> Problem:
+    return Problem(
+        code="node.identity",
+        what=f"what answers at the address of {node} is another machine",
+        where=f"{node} ({address})",
+        why=f"{why}; it would get every secret of the cluster",
+        fix="look which VM has that address, and correct the address or the cards of the node",
+    )
+
+
+def another_cluster(node: str, address: str, why: str) -> Problem:
+    return Problem(
+        code="node.other-cluster",
+        what=f"{node} is a machine of another cluster",
+        where=f"{node} ({address})",
+        why=why,
+        fix="give the node an address of its own; to take the machine over, reset it first",
+    )
+
+
+def moved(node: str, address: str, why: str) -> Problem:
+    return Problem(
+        code="node.moved",
+        what=f"{node} is not as it was when the plan was made",
+        where=f"{node} ({address})",
+        why=why,
+        fix="make the plan again: `stockman plan`",
+    )
+
+
+def another_configuration(node: str, planned: str, rendered: str) -> Problem:
+    return Problem(
+        code="node.other-configuration",
+        what=f"the configuration of {node} is not the one that was planned",
+        where=node,
+        why=f"its digest is {rendered[:12]}, and the plan says {planned[:12]}",
+        fix="make the plan again: `stockman plan`",
+    )
+
+
+def late(node: str, address: str, waited: float, why: str) -> Problem:
+    return Problem(
+        code="node.late",
+        what=f"{node} is not there yet",
+        where=f"{node} ({address})",
+        why=f"after {waited:.0f} s: {why}",
+        fix="look at the console of its VM; the run goes on with `stockman apply`",
+    )
+
+
+def not_reached(node: str, address: str, why: str) -> Problem:
+    return Problem(
+        code="node.unknown",
+        what=f"nobody knows how {node} is",
+        where=f"{node} ({address})",
+        why=f"{why}; a machine that does not answer may still be there",
+        fix="switch its VM on, or look at its console; leave it out with `--node` meanwhile",
+    )
+
+
+def version_differs(node: str, what: str, runs: str, wanted: str) -> Problem:
+    return Problem(
+        code="node.upgrade",
+        what=f"{node} needs an upgrade, which is not done here",
+        where=node,
+        why=f"its {what} is {runs}, and {wanted} is wanted",
+        fix="upgrade it first, with tuppr or `talosctl upgrade`, or write what runs into the"
+        " configuration",
+    )
+
+
+def old_image(node: str, address: str, runs: str, wanted: str) -> Problem:
+    return Problem(
+        code="node.image",
+        what=f"{node} has booted another Talos than is wanted",
+        where=f"{node} ({address})",
+        why=f"it waits with {runs}, and {wanted} is wanted: its disk is not the new one",
+        fix="let `stockman apply` make the VM anew, from the image of the right version",
+    )
+
+
+def renamed(node: str, address: str, found: str) -> Problem:
+    return Problem(
+        code="node.renamed",
+        what=f"{node} would get another name",
+        where=f"{node} ({address})",
+        why=f"the machine is {found}, and Kubernetes and etcd know it by that name",
+        fix=f"call it {found} again; or add {node} with another address, and take {found} out",
+    )
+
+
+def role_differs(node: str, found: str, wanted: str) -> Problem:
+    return Problem(
+        code="node.role",
+        what=f"{node} would change its role",
+        where=node,
+        why=f"it is a {found}, and a {wanted} is wanted; Talos does not do that",
+        fix="take the node out, apply, and add it again with the other role",
+    )
+
+
+def clock(node: str, skew: float, limit: float, server: str) -> Problem:
+    ahead = "ahead of" if skew > 0 else "behind"
+    return Problem(
+        code="node.clock",
+        what=f"the clock of {node} is wrong",
+        where=node,
+        why=f"it is {abs(skew):.0f} s {ahead} {server}; {limit:.0f} s are allowed",
+        fix="correct the time servers of the cluster, and the clock of the Proxmox host",
+    )
+
+
+def etcd_split(nodes: Sequence[str]) -> Problem:
+    return Problem(
+        code="etcd.split",
+        what="the controllers do not share one etcd",
+        where=nodes[0],
+        why=f"{' and '.join(nodes)} have members that do not know of each other",
+        fix="reset the one whose data is not needed, and let it join again",
+    )
+
+
+def member_lives(member: str, hostname: str) -> Problem:
+    return Problem(
+        code="etcd.member-lives",
+        what=f"etcd member {member} is not removed",
+        where=hostname or member,
+        why="it answers, and was planned to be removed as dead",
+        fix="make the plan again: `stockman plan`; a member that lives leaves by itself",
+    )
+
+
+def stranger_in_etcd(member: str, hostname: str) -> Problem:
+    return Problem(
+        code="etcd.unknown-member",
+        what=f"etcd has a member that the configuration does not know: {hostname or member}",
+        where=hostname or member,
+        why=f"member {member} is of no node that is wanted or known to leave",
+        fix="add the node to the configuration, or take the member out with `talosctl etcd`",
+    )
+
+
+def address_taken(address: str, why: str) -> Problem:
+    return Problem(
+        code="node.api-address-taken",
+        what="something answers at the address of the Kubernetes API before there is one",
+        where=address,
+        why=why,
+        fix="take the address from whatever has it, or give the API another one",
+    )

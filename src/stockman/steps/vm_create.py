@@ -1,0 +1,106 @@
+"""Making guests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar
+
+from stockman.model.errors import Conflict, Locked, Refused
+from stockman.model.names import Datastore, HostName
+from stockman.model.record import record
+from stockman.ports.proxmox.vms import GuestRef, Setting
+from stockman.steps import vm_problems as problems
+from stockman.steps.ports import Ports
+from stockman.steps.secret_ref import SecretRef
+from stockman.steps.vm_disks import BUSES
+from stockman.steps.vm_identity import Identity, found
+from stockman.steps.vm_patience import PatientAction
+from stockman.steps.vm_values import family
+
+_INTERVAL = 2.0
+_VOLUMES = frozenset({*BUSES, "efidisk", "tpmstate", "rootfs"})
+_OF_GUESTS = ("images", "rootdir")
+
+
+@record
+class CreateVm(PatientAction):
+    """Make a guest that does not run yet, with the disks that are made together with it."""
+
+    kind: ClassVar[str] = "vm.create"
+    vm: Identity
+    host: HostName
+    values: Mapping[str, str]
+    """Its keys, in the words of Proxmox VE."""
+    secrets: Mapping[str, SecretRef] = field(default_factory=dict)
+    """Keys whose values are secret."""
+    patience: float = 900.0
+    """Seconds for which somebody else who makes it already is waited for."""
+
+    @property
+    def summary(self) -> str:
+        return f"create {self.vm.called} on {self.host}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        try:
+            seen = await found(ports, self.vm, self.host)
+        except Locked:
+            return False
+        return seen is not None and not seen.lock
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.vm.cluster)
+        at = GuestRef(host=self.host, vmid=self.vm.vmid, kind=self.vm.kind)
+        try:
+            task = await pve.create_vm(at, await self._settings(ports))
+        except Locked:
+            raise
+        except Conflict:
+            # A number is given away once: an earlier order of ours may have come through after all.
+            if not await self._made_by_others(ports):
+                raise
+            return
+        try:
+            await pve.wait_task(task, self.patience)
+        except Conflict:
+            if left := await self._leftovers(ports):
+                raise Refused(problems.leftovers(self.vm.vmid, self.vm.name, left)) from None
+            raise
+
+    async def _leftovers(self, ports: Ports) -> tuple[str, ...]:
+        """Volumes of a guest of this number that is not there any more."""
+        pve = ports.on(self.vm.cluster)
+        if await found(ports, self.vm, self.host) is not None:
+            return ()
+        places = (value.partition(":") for key, value in self.values.items() if _has_volume(key))
+        storages = dict.fromkeys(Datastore(name) for name, colon, _ in places if colon)
+        left: list[str] = []
+        for storage in storages:
+            there = await pve.volumes(self.host, storage, vmid=self.vm.vmid)
+            left += (one.id for one in there if one.content in _OF_GUESTS)
+        return tuple(left)
+
+    async def _settings(self, ports: Ports) -> dict[str, Setting]:
+        settings: dict[str, Setting] = dict(self.values)
+        for key, ref in self.secrets.items():
+            settings[key] = await ports.to_secrets().read(ref)
+        return settings
+
+    async def _made_by_others(self, ports: Ports) -> bool:
+        """Whether it is there once nobody works on it any more."""
+        begun = ports.clock.now()
+        while True:
+            try:
+                return await found(ports, self.vm, self.host) is not None
+            except Locked:
+                if (ports.clock.now() - begun).total_seconds() > self.patience:
+                    raise
+            await ports.clock.sleep(_INTERVAL)
+
+
+def _has_volume(key: str) -> bool:
+    return family(key) in _VOLUMES

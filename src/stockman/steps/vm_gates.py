@@ -1,0 +1,112 @@
+"""What has to hold on the side of Proxmox VE before something is done there."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from stockman.model.errors import Locked, NotFound, Refused
+from stockman.model.names import Datastore, HostName
+from stockman.model.record import record
+from stockman.steps.base import Answer, Gate, Verdict
+from stockman.steps.ports import Ports
+from stockman.steps.vm_identity import Identity, found
+
+_GIB = 1 << 30
+
+
+@record
+class ProxmoxQuorum(Gate):
+    """More than half of the hosts are together."""
+
+    kind: ClassVar[str] = "proxmox.quorum"
+    cluster: str
+
+    @property
+    def summary(self) -> str:
+        return f"the Proxmox cluster {self.cluster} has quorum"
+
+    async def check(self, ports: Ports) -> Verdict:
+        state = await ports.on(self.cluster).cluster_state()
+        online = sum(one.online for one in state.members)
+        seen = f"{online} of {len(state.members)} hosts are online"
+        return Verdict(answer=Answer.GO if state.quorate else Answer.WAIT, because=seen)
+
+
+@record
+class HostOnline(Gate):
+    """A host is there."""
+
+    kind: ClassVar[str] = "proxmox.host"
+    cluster: str
+    host: HostName
+
+    @property
+    def summary(self) -> str:
+        return f"Proxmox host {self.host} is online"
+
+    async def check(self, ports: Ports) -> Verdict:
+        state = await ports.on(self.cluster).cluster_state()
+        for one in state.members:
+            if one.name == self.host:
+                seen = f"{self.host} is {'online' if one.online else 'offline'}"
+                return Verdict(answer=Answer.GO if one.online else Answer.WAIT, because=seen)
+        names = ", ".join(one.name for one in state.members)
+        return Verdict(answer=Answer.STOP, because=f"the hosts are {names}")
+
+
+@record
+class StorageSpace(Gate):
+    """A storage has room on a host."""
+
+    kind: ClassVar[str] = "proxmox.space"
+    cluster: str
+    host: HostName
+    storage: Datastore
+    bytes: int
+
+    @property
+    def summary(self) -> str:
+        return f"{self.storage} on {self.host} has {self.bytes / _GIB:.1f} GiB of room"
+
+    async def check(self, ports: Ports) -> Verdict:
+        try:
+            state = await ports.on(self.cluster).storage_state(self.host, self.storage)
+        except NotFound:
+            why = f"{self.host} has no storage {self.storage}"
+            return Verdict(answer=Answer.STOP, because=why)
+        if not state.active:
+            return Verdict(answer=Answer.WAIT, because=f"{self.storage} is not active")
+        seen = f"{state.free / _GIB:.1f} GiB are free, {self.bytes / _GIB:.1f} are needed"
+        return Verdict(answer=Answer.GO if state.free >= self.bytes else Answer.STOP, because=seen)
+
+
+@record
+class VmidOurs(Gate):
+    """A number is free, or has the guest that is meant."""
+
+    kind: ClassVar[str] = "proxmox.vmid"
+    vm: Identity
+    host: HostName
+
+    @property
+    def summary(self) -> str:
+        return f"the number {self.vm.vmid} is free, or that of {self.vm.name}"
+
+    async def check(self, ports: Ports) -> Verdict:
+        try:
+            seen = await found(ports, self.vm, self.host)
+        except Refused as no:
+            return Verdict(answer=Answer.STOP, because=f"{no.problem.what}: {no.problem.why}")
+        except Locked as no:
+            return await self._in_the_making(ports, no.problem.what)
+        told = "it is free" if seen is None else f"it is {self.vm.name} on {seen.at.host}"
+        return Verdict(answer=Answer.GO, because=told)
+
+    async def _in_the_making(self, ports: Ports, what: str) -> Verdict:
+        """Wait while somebody makes it; what a host that died left half made stays so."""
+        for one in await ports.on(self.vm.cluster).past_tasks(self.host):
+            if one.subject == str(self.vm.vmid) and one.ended is None:
+                return Verdict(answer=Answer.WAIT, because=what)
+        left = f"no task of {self.host} makes it any more"
+        way = f"`qm unlock {self.vm.vmid}` and `qm destroy {self.vm.vmid}` on {self.host} remove it"
+        return Verdict(answer=Answer.STOP, because=f"{what}, and {left}; {way}")

@@ -1,0 +1,107 @@
+"""Templates: VMs that others are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from stockman.model.errors import NotFound, Refused
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.proxmox_strings import truth
+from stockman.model.record import record
+from stockman.ports.proxmox.storages import Volume
+from stockman.ports.proxmox.vms import VmConfig
+from stockman.steps import vm_problems as problems
+from stockman.steps.ports import Ports
+from stockman.steps.vm_disks import drives
+from stockman.steps.vm_identity import Identity, found, present
+from stockman.steps.vm_patience import PatientAction
+
+
+@record
+class MakeTemplate(PatientAction):
+    """Make a VM that never ran a template."""
+
+    kind: ClassVar[str] = "vm.make-template"
+    vm: Identity
+    host: HostName
+
+    @property
+    def summary(self) -> str:
+        return f"make {self.vm.called} a template"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        return is_template((await present(ports, self.vm, self.host)).config)
+
+    async def attempt(self, ports: Ports) -> None:
+        seen = await present(ports, self.vm, self.host)
+        if is_template(seen.config):
+            return
+        pve = ports.on(self.vm.cluster)
+        task = await pve.make_template(seen.at)
+        if task is not None:
+            await pve.wait_task(task)
+
+
+@record
+class RemoveTemplate(PatientAction):
+    """Delete a template that no disk depends on."""
+
+    kind: ClassVar[str] = "vm.remove-template"
+    vm: Identity
+    host: HostName
+
+    @property
+    def summary(self) -> str:
+        return f"delete template {self.vm.vmid} ({self.vm.name}) on {self.host}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    @property
+    def destroys(self) -> str:
+        return f"template {self.vm.vmid} ({self.vm.name}) on {self.host}; VMs made from it stay"
+
+    async def done(self, ports: Ports) -> bool:
+        return await found(ports, self.vm, self.host) is None
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.vm.cluster)
+        seen = await found(ports, self.vm, self.host)
+        if seen is None:
+            return
+        if truth(seen.config.get("protection", "0")):
+            raise Refused(problems.protected(self.vm.vmid, self.vm.name))
+        for storage in storages_of(seen.config):
+            there = await pve.volumes(seen.at.host, storage, content="images")
+            if clones := tuple(linked_clones(there, self.vm.vmid)):
+                raise Refused(problems.template_in_use(self.vm.vmid, self.vm.name, clones))
+        try:
+            await pve.wait_task(await pve.delete_vm(seen.at))
+        except NotFound:
+            return
+
+
+def is_template(config: VmConfig) -> bool:
+    """Whether a VM is a template already."""
+    return truth(config.get("template", "0"))
+
+
+def storages_of(config: VmConfig) -> tuple[Datastore, ...]:
+    """Storages that have disks of a VM, each once."""
+    volumes = (one.volume for one in drives(config).values() if not one.is_cdrom)
+    return tuple(dict.fromkeys(one.storage for one in volumes if one is not None))
+
+
+def linked_clones(volumes: Iterable[Volume], template: Vmid) -> Iterator[str]:
+    """Disks that hold only what differs from a disk of the template."""
+    # Some storages say so in the name of the volume, others only in its parent.
+    base = f"base-{template}-"
+    for one in volumes:
+        if one.vmid != template and (base in one.id or base in one.parent):
+            yield one.id

@@ -1,0 +1,92 @@
+"""Every action of the Kubernetes stage, killed after each of its calls and repeated."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.steps.base import Action
+from stockman.steps.kube_chart import InstallChart
+from stockman.steps.kube_config_map import ApplyConfigMap
+from stockman.steps.kube_drain import DrainNode
+from stockman.steps.kube_namespace import MakeNamespace
+from stockman.steps.kube_node import RemoveNode
+from stockman.steps.ports import Ports
+from tests.lab.kube.helm.installing import Installing
+from tests.planning.bootstrapped import Killed, Mortal
+from tests.steps.kube_cluster import ports_of, two_nodes
+from tests.steps.test_kube_chart import ECHO, left
+from tests.steps.test_kube_flux import trial, wanted
+from tests.steps.test_kube_nodes import uid
+from tests.steps.test_kube_secret import APPLY
+
+
+def drain(found: Installing) -> Action:
+    """Of a node that is closed already, as the engine has it."""
+    found.ask("PATCH", "/api/v1/nodes/n1", {"spec": {"unschedulable": True}})
+    return DrainNode(node="n1", uid=uid(found))
+
+
+Made = Callable[[Installing], Action]
+ACTIONS: dict[str, Made] = {
+    "install": lambda _: InstallChart(install=ECHO),
+    "secret": lambda _: APPLY,
+    "map": lambda _: ApplyConfigMap(namespace="default", name="one", data={"a": "b"}),
+    "namespace": lambda _: MakeNamespace(name="wool"),
+    "drain": drain,
+    "removal": lambda found: RemoveNode(node="n1", uid=uid(found)),
+    "trial": lambda _: trial(wanted("tried"), name="tried"),
+}
+MOST = 8
+"""Calls after which an action only waits."""
+
+
+def cluster_for(name: str) -> Installing:
+    return two_nodes() if name in ("drain", "removal") else Installing("n1")
+
+
+async def performed(action: Action, ports: Ports) -> None:
+    """As the engine does it."""
+    if not await action.done(ports):
+        await action.run(ports)
+        assert await action.done(ports)
+
+
+def opened(found: Installing, calls: int | None) -> tuple[Ports, Mortal]:
+    door = Mortal(memory_kubernetes(found.api))
+    door.left = calls
+    ports = ports_of(found, here="a secret")
+    return replace(ports, kubernetes=door), door  # type: ignore[arg-type]  # every call is handed on
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_the_next_run_finishes_what_was_cut_off(name: str) -> None:
+    whole = cluster_for(name)
+    ports, door = opened(whole, None)
+    asyncio.run(performed(ACTIONS[name](whole), ports))
+    total = len(door.calls)
+
+    for calls in range(min(total, MOST)):
+        found = cluster_for(name)
+        action = ACTIONS[name](found)
+        with pytest.raises(Killed):
+            asyncio.run(performed(action, opened(found, calls)[0]))
+        asyncio.run(performed(action, opened(found, None)[0]))
+        assert left(found) == [], calls
+        assert [one["version"] for one in found.releases()] in ([], [1]), calls
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+def test_what_is_done_is_not_done_again(name: str) -> None:
+    found = cluster_for(name)
+    action = ACTIONS[name](found)
+    asyncio.run(performed(action, opened(found, None)[0]))
+    ports, door = opened(found, None)
+
+    asyncio.run(performed(action, ports))
+
+    assert set(door.calls) <= {"get", "objects", "node", "pods", "served_kind"}

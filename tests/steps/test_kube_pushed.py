@@ -1,0 +1,101 @@
+"""Whether the pushed commit is what was rendered."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
+from stockman.steps.base import Answer
+from stockman.steps.kube_pending import NothingPending
+from stockman.steps.kube_pushed import Pushed, PushTree
+from stockman.steps.ports import Ports
+from tests.steps.kube_cluster import Dice
+
+GATE = Pushed(branch="main")
+FILE = "kubernetes/apps/echo.yaml"
+
+
+class Noon:
+    def now(self) -> datetime:
+        return datetime(2026, 8, 1, 12, tzinfo=UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(seconds)
+
+
+def repo(*, pushed: bool = True) -> MemoryRepo:
+    found = MemoryRepo(MemoryRemote())
+    found.files[FILE] = b"one"
+    asyncio.run(found.commit([FILE], "One"))
+    if pushed:
+        asyncio.run(found.push())
+    return found
+
+
+def ports(found: MemoryRepo) -> Ports:
+    return Ports(clock=Noon(), entropy=Dice(), repo=found)
+
+
+def told(found: MemoryRepo) -> tuple[Answer, str]:
+    verdict = asyncio.run(GATE.check(ports(found)))
+    return verdict.answer, verdict.because
+
+
+def test_what_is_pushed_opens_the_gate() -> None:
+    assert told(repo())[0] is Answer.GO
+
+
+def test_a_commit_that_is_not_pushed_stops() -> None:
+    answer, because = told(repo(pushed=False))
+
+    assert answer is Answer.STOP
+    assert "the remote has no such branch, here is" in because
+    assert "apply --push" in because
+
+
+def test_a_rendered_file_that_is_not_committed_stops() -> None:
+    found = repo()
+    found.files[FILE] = b"two"
+
+    answer, because = told(found)
+
+    assert answer is Answer.STOP
+    assert because.startswith(f"not committed: {FILE}")
+
+
+def test_files_that_the_cluster_does_not_follow_do_not_matter() -> None:
+    found = repo()
+    found.files["notes.txt"] = b"mine"
+
+    assert told(found)[0] is Answer.GO
+
+
+def test_another_branch_stops() -> None:
+    found = repo()
+    found.branch = "trial"
+
+    assert told(found)[0] is Answer.STOP
+
+
+def test_pushing_commits_what_was_rendered_and_nothing_else() -> None:
+    found = repo()
+    found.files |= {FILE: b"two", "notes.txt": b"mine"}
+    push = PushTree(branch="main")
+    assert not asyncio.run(push.done(ports(found)))
+
+    asyncio.run(push.run(ports(found)))
+    asyncio.run(push.run(ports(found)))
+
+    assert asyncio.run(push.done(ports(found)))
+    assert asyncio.run(found.state()).dirty == ("notes.txt",)
+    assert told(found)[0] is Answer.GO
+
+
+def test_what_waits_for_a_secret_stops() -> None:
+    gate = NothingPending(pending=("proxmox-ccm waits for its token",))
+
+    verdict = asyncio.run(gate.check(ports(repo())))
+
+    assert verdict.answer is Answer.STOP
+    assert "proxmox-ccm" in verdict.because

@@ -1,0 +1,95 @@
+"""Saved plans: the same after reading, or refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from ipaddress import IPv4Interface
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from stockman.model.errors import Refused
+from stockman.model.names import Vmid
+from stockman.steps.digest import digest
+from stockman.steps.plan_file import SCHEMA, plan_digest, plan_text, read_plan
+from stockman.steps.secret_ref import SecretRef
+from stockman.steps.step import Stage, Step
+from tests.steps.toys import Colour, Dry, Ladder, Paint, Spot, paint, plan_of
+
+FULL = plan_of(
+    Step(
+        id="all",
+        action=Paint(
+            vmid=Vmid(1030),
+            uuid=UUID(int=5),
+            spots=(Spot(at=IPv4Interface("10.42.0.5/24"), colour=Colour.GREEN),),
+            password=SecretRef(place="sops:talos/talsecret.sops.yaml#secrets.token"),
+            labels=(("a", 1), ("b", 2)),
+        ),
+        stage=Stage.VMS,
+        gates=(Dry(humidity=0.25),),
+        holds=(Ladder(name="long"),),
+        needs=("p1",),
+    ),
+    paint(1),
+)
+
+
+def edited(**changes: Any) -> str:
+    """The file of the full plan with other keys, and the digest that fits them."""
+    content = json.loads(plan_text(FULL))
+    content["plan"] |= changes
+    content["digest"] = digest(content["plan"])
+    return json.dumps(content)
+
+
+def refused(text: str) -> str:
+    with pytest.raises(Refused) as caught:
+        read_plan(text, "plan.json")
+    return caught.value.problem.code
+
+
+def test_a_plan_is_the_same_after_it_was_read() -> None:
+    assert read_plan(plan_text(FULL), "plan.json") == FULL
+
+
+def test_equal_plans_have_one_digest() -> None:
+    assert plan_digest(FULL) == plan_digest(read_plan(plan_text(FULL), "plan.json"))
+    assert plan_digest(FULL) != plan_digest(replace(FULL, cluster="other"))
+
+
+def test_whole_seconds_are_the_same_in_both_spellings() -> None:
+    plan = plan_of(replace(paint(1), deadline=60, seconds=5))
+
+    assert plan_digest(plan) == plan_digest(read_plan(plan_text(plan), "plan.json"))
+
+
+def test_an_edited_plan_is_refused() -> None:
+    assert refused(plan_text(FULL).replace("1030", "1031")) == "plan.damaged"
+
+
+def test_a_plan_of_another_schema_is_refused() -> None:
+    assert refused(plan_text(FULL).replace(SCHEMA, "stockman.plan/9")) == "plan.schema"
+
+
+def test_a_kind_that_nobody_knows_is_refused() -> None:
+    steps = json.loads(plan_text(FULL))["plan"]["steps"]
+    steps[0]["action"]["kind"] = "toy.sing"
+
+    assert refused(edited(steps=steps)) == "plan.kind"
+
+
+def test_a_gate_in_the_place_of_an_action_is_refused() -> None:
+    steps = json.loads(plan_text(FULL))["plan"]["steps"]
+    steps[0]["action"] = {"kind": "toy.dry"}
+
+    assert refused(edited(steps=steps)) == "plan.kind"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", edited(cluster=5), edited(more=1), edited(made_at="x")]
+)
+def test_what_is_no_plan_is_refused(text: str) -> None:
+    assert refused(text) == "plan.unreadable"

@@ -1,0 +1,36 @@
+"""Values of a guest's keys mean the same however they are spelled, or not spelled at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from stockman.steps.vm_values import same
+
+
+@pytest.mark.parametrize(
+    ("key", "wanted", "found"),
+    [
+        ("scsihw", "lsi", None),
+        ("memory", "512", None),
+        ("citype", "nocloud", None),
+        ("startup", "down=180,order=2", "2"),
+        ("startup", "down=180,order=2,up=30", "order=2,up=30"),
+        ("cpu", "host,flags=+aes", "cputype=host,flags=+aes"),
+        ("net0", "virtio=BC:24:11:00:00:01,bridge=vmbr0", "virtio=bc:24:11:00:00:01,bridge=vmbr0"),
+    ],
+)
+def test_both_mean_the_same(key: str, wanted: str, found: str | None) -> None:
+    assert same(key, wanted, found)
+
+
+@pytest.mark.parametrize(
+    ("key", "wanted", "found"),
+    [
+        ("scsihw", "virtio-scsi-pci", None),
+        ("startup", "down=180,order=2", "order=2,down=60"),
+        ("startup", "down=180,order=2", None),
+        ("balloon", "0", None),
+    ],
+)
+def test_they_differ(key: str, wanted: str, found: str | None) -> None:
+    assert not same(key, wanted, found)
