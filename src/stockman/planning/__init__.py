@@ -1,0 +1,1 @@
+"""Desired state x observed state -> changes -> steps. Pure: nothing in here makes a call."""

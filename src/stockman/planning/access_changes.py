@@ -1,0 +1,233 @@
+"""Access: roles, users, tokens and mappings of devices, made once by an administrator."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from stockman.model.desired import Desired
+from stockman.model.names import HostName
+from stockman.model.problem import Problems
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.planning.access_problems import lacks_privilege
+from stockman.planning.access_wanted import (
+    RoleWish,
+    TokenWish,
+    follower_comment,
+    own_needs,
+)
+from stockman.planning.change import Mark
+from stockman.planning.fact import Fact
+from stockman.planning.observed_proxmox import AccessSeen, ObservedProxmox
+from stockman.planning.proxmox_change import ProxmoxChange
+from stockman.ports.proxmox.access import Holder
+from stockman.ports.proxmox.grouping import DeviceMapping
+from stockman.steps.access_grants import GrantRole, MakeRole, MakeUser
+from stockman.steps.access_mapping import MapDevices, MappedDevice, is_mapped
+from stockman.steps.access_token import MakeToken
+from stockman.steps.base import Action
+from stockman.steps.checkpoint import Checkpoint
+from stockman.steps.step import Stage, Step
+
+NARROWING = "access/narrow/"
+"""How ids of steps begin that take rights away."""
+_SHOWN = 3
+"""Reasons that a change names; each step has its own."""
+
+
+def token_changes(
+    seen: ObservedProxmox, access: AccessSeen, wish: TokenWish, unkept: frozenset[str]
+) -> Iterator[ProxmoxChange]:
+    """What one user and its token lack. `unkept` are places without a secret."""
+    first, wish = wish.token, wish.as_found(access.tokens.get(wish.user, ()))
+    is_renewed = wish.token != first
+    comment = f"{wish.whose}, by stockman"
+    region, before = seen.name, f"access/user/{seen.name}/{wish.user}"
+    made: list[Step] = []
+    reasons: list[str] = []
+    if all(one.id != wish.user for one in access.users):
+        reasons.append(f"there is no user {wish.user}")
+        user = MakeUser(cluster=region, user=wish.user, comment=comment)
+        made.append(_step(before, user, reasons[-1]))
+    for role in wish.roles:
+        made += _role_steps(region, access, role, reasons)
+    done = {step.id for step in made}
+    tokens = access.tokens.get(wish.user, ())
+    is_there = any(one.name == wish.token for one in tokens)
+    if not is_there or wish.secret.place in unkept:
+        lacking = f"there is no token {wish.id}"
+        reasons.append(lacking if not is_there else f"the secret of {wish.id} is not kept")
+        token = MakeToken(
+            cluster=region,
+            user=wish.user,
+            token=wish.token,
+            secret=wish.secret,
+            comment=follower_comment(wish.whose, first) if is_renewed else comment,
+            whole=is_renewed,
+        )
+        needs = (before,) if before in done else ()
+        made.append(_step(f"access/token/{region}/{wish.id}", token, reasons[-1], needs))
+    made += _grants(region, access, wish, {step.id for step in made}, reasons)
+    if made:
+        yield ProxmoxChange(
+            region=region,
+            what=f"access of {wish.whose} to {region} as {wish.id}",
+            why=_few(reasons),
+            mark=Mark.CHANGE if is_there else Mark.ADD,
+            stage=Stage.ACCESS,
+            steps=tuple(made),
+        )
+
+
+def _few(reasons: list[str]) -> str:
+    shown = "; ".join(reasons[:_SHOWN])
+    return f"{shown}; and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else shown
+
+
+def _role_steps(
+    region: str, access: AccessSeen, role: RoleWish, reasons: list[str]
+) -> Iterator[Step]:
+    found = next((one for one in access.roles if one.name == role.name), None)
+    wanted = frozenset(role.privileges)
+    if found is not None and found.privileges == wanted:
+        return
+    if found is None:
+        why = f"there is no role {role.name}"
+    else:
+        more, less = sorted(wanted - found.privileges), sorted(found.privileges - wanted)
+        why = f"role {role.name} lacks {', '.join(more) or 'nothing'}"
+        why += f" and has {', '.join(less)} too many" if less else ""
+    reasons.append(why)
+    exact = MakeRole(cluster=region, role=role.name, privileges=role.privileges)
+    if found is None or found.privileges <= wanted:
+        yield _step(f"access/role/{region}/{role.name}", exact, why)
+        return
+    # What is too much may be what the rest of this plan still needs, so it is taken away last.
+    if more:
+        both = tuple(sorted(wanted | found.privileges))
+        wider = MakeRole(cluster=region, role=role.name, privileges=both)
+        yield _step(f"access/role/{region}/{role.name}", wider, why)
+    narrow = _step(f"{NARROWING}{region}/{role.name}", exact, why)
+    yield replace(narrow, stage=Stage.VMS)
+
+
+def _grants(
+    region: str, access: AccessSeen, wish: TokenWish, planned: set[str], reasons: list[str]
+) -> Iterator[Step]:
+    holders: tuple[tuple[Holder, str], ...] = (("user", wish.user), ("token", wish.id))
+    for role in wish.roles:
+        for path in role.paths:
+            for kind, holder in holders:
+                grant = GrantRole(
+                    cluster=region,
+                    path=path,
+                    role=role.name,
+                    holder=holder,
+                    holder_kind=kind,
+                    propagate=role.propagates,
+                )
+                token = f"access/token/{region}/{wish.id}"
+                if grant.rule in access.rules and token not in planned:
+                    continue
+                why = f"{holder} has no role {role.name} on {path}"
+                reasons.append(why)
+                needed = (
+                    f"access/user/{region}/{wish.user}",
+                    f"access/role/{region}/{role.name}",
+                    token,
+                )
+                needs = tuple(one for one in needed if one in planned)
+                yield _step(f"access/grant/{region}{path} {holder} {role.name}", grant, why, needs)
+
+
+def mapping_wishes(
+    desired: Desired, cluster: ProxmoxCluster, seen: ObservedProxmox
+) -> tuple[MapDevices, ...]:
+    """Mappings of devices that the files describe for hosts of this cluster."""
+    devices: defaultdict[tuple[str, str], list[MappedDevice]] = defaultdict(list)
+    told: dict[tuple[str, str], str] = {}
+    for name, host in desired.hosts.items():
+        if host.passthrough is None or not (seen.has_host(name) or name in cluster.hosts):
+            continue
+        for pci in host.passthrough.pci:
+            devices["pci", pci.name].append(
+                MappedDevice(host=HostName(name), place=pci.address, id=pci.id or "")
+            )
+            told.setdefault(("pci", pci.name), pci.description)
+        for usb in host.passthrough.usb:
+            devices["usb", usb.name].append(MappedDevice(host=HostName(name), place=usb.id))
+            told.setdefault(("usb", usb.name), usb.description)
+    return tuple(
+        MapDevices(
+            cluster=seen.name,
+            name=name,
+            bus="pci" if bus == "pci" else "usb",
+            devices=tuple(found),
+            description=told[bus, name],
+        )
+        for (bus, name), found in devices.items()
+    )
+
+
+def mapped_hosts(wishes: tuple[MapDevices, ...]) -> Mapping[str, frozenset[str]]:
+    """Hosts of the mappings that the plan makes, by `pci/NAME`."""
+    return {f"{one.bus}/{one.name}": frozenset(d.host for d in one.devices) for one in wishes}
+
+
+def mapping_changes(
+    seen: ObservedProxmox, wishes: tuple[MapDevices, ...]
+) -> Iterator[ProxmoxChange]:
+    """Mappings that are not there, or do not name all devices."""
+    for wish in wishes:
+        fact = seen.pci if wish.bus == "pci" else seen.usb
+        known: tuple[DeviceMapping, ...] = fact.value if isinstance(fact, Fact) else ()
+        found = next((one for one in known if one.name == wish.name), None)
+        if found is not None and all(is_mapped(found, one) for one in wish.devices):
+            continue
+        why = "there is no such mapping" if found is None else "it does not name all devices"
+        step = _step(f"access/mapping/{seen.name}/{wish.bus}/{wish.name}", wish, why)
+        yield ProxmoxChange(
+            region=seen.name,
+            what=f"{wish.bus.upper()} mapping {wish.name}",
+            why=why,
+            mark=Mark.ADD if found is None else Mark.CHANGE,
+            stage=Stage.ACCESS,
+            steps=(step,),
+        )
+
+
+def access_ready(region: str, changes: tuple[ProxmoxChange, ...]) -> Step | None:
+    """The step that everything else waits for. None: access is as it should be."""
+    needs = tuple(
+        step.id for change in changes for step in change.steps if not step.id.startswith(NARROWING)
+    )
+    if not needs:
+        return None
+    return _step(
+        f"access/ready/{region}",
+        Checkpoint(text=f"access to Proxmox cluster {region} is ready"),
+        "everything else is done with the token of stockman alone",
+        needs,
+    )
+
+
+def check_rights(
+    desired: Desired, cluster: ProxmoxCluster, seen: ObservedProxmox, problems: Problems
+) -> None:
+    """Report privileges that the token of stockman lacks, each with its path."""
+    if not isinstance(seen.rights, Fact) or seen.major is None:
+        return
+    held = seen.rights.value
+    for need in own_needs(desired, cluster, seen.major):
+        lacked = need.privileges - held.get(need.path, frozenset())
+        if lacked and need.instead and all(path in held for path in need.instead):
+            below = (need.privileges - held[path] for path in need.instead)
+            lacked = frozenset[str]().union(*below)
+        if lacked:
+            at = cluster.where("token_id")
+            lacks_privilege(problems, seen.name, need.path, lacked, at)
+
+
+def _step(name: str, action: Action, why: str, needs: tuple[str, ...] = ()) -> Step:
+    return Step(id=name, action=action, stage=Stage.ACCESS, reason=why, needs=needs, seconds=1.0)

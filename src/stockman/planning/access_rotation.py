@@ -1,0 +1,145 @@
+"""New tokens for old ones: of stockman itself, and of components."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import count
+
+from stockman.catalog.proxmox_config import KEY
+from stockman.catalog.registry import component
+from stockman.model.components import component as known_component
+from stockman.model.desired import Desired
+from stockman.model.problem import Problems
+from stockman.planning import access_problems as say
+from stockman.planning.access_wanted import (
+    TokenWish,
+    family,
+    follower_comment,
+    generation,
+    token_wishes,
+)
+from stockman.planning.change import Mark
+from stockman.planning.fact import Fact, Unknown
+from stockman.planning.observed_proxmox import AccessSeen, ObservedProxmox
+from stockman.planning.proxmox_change import ProxmoxChange
+from stockman.steps.access_delivered import TokenDelivered
+from stockman.steps.access_rotation import DropToken, Grant, RenewToken
+from stockman.steps.base import Gate
+from stockman.steps.step import Stage, Step
+
+_DELIVERY = 3600.0
+"""Seconds that the cluster has to take up what was pushed."""
+
+
+def rotation(
+    desired: Desired,
+    observed: Mapping[str, ObservedProxmox],
+    names: Collection[str],
+    problems: Problems,
+    *,
+    in_cluster: bool = True,
+) -> tuple[ProxmoxChange, ...]:
+    """What it takes to renew tokens: those of `names`, or all where it is empty.
+
+    A name is who has the token (`stockman`, `proxmox-csi`) or its id. Old tokens go once the new
+    one is kept and, with `in_cluster`, once components work with it. An administrator has to have
+    looked, since nobody else makes tokens.
+    """
+    found: list[ProxmoxChange] = []
+    known: set[str] = set()
+    for cluster in desired.proxmox:
+        seen = observed.get(str(cluster.region))
+        if seen is None:
+            continue
+        if not isinstance(seen.access, Fact) or seen.major is None:
+            _cannot(seen, problems)
+            continue
+        for wish in token_wishes(desired, cluster, seen.major):
+            known |= {wish.whose, wish.id}
+            if not names or {wish.whose, wish.id} & set(names):
+                found += _renewed(desired, seen.name, seen.access.value, wish, in_cluster)
+    for name in sorted(set(names) - known) if known else ():
+        say.no_such_token(problems, name, sorted(known))
+    return tuple(found)
+
+
+def _cannot(seen: ObservedProxmox, problems: Problems) -> None:
+    for part in (seen.version, seen.access):
+        if isinstance(part, Unknown):
+            problems.add(part.problem)
+            return
+    say.no_administrator(problems, seen.name)
+
+
+def _renewed(
+    desired: Desired, region: str, access: AccessSeen, wish: TokenWish, in_cluster: bool
+) -> Iterator[ProxmoxChange]:
+    there = access.tokens.get(wish.user, ())
+    old = family(there, wish.token)
+    if not old:
+        return
+    taken = {one.name for one in there}
+    numbers = count(generation(old[-1], wish.token) + 2)
+    new = next(name for number in numbers if (name := f"{wish.token}-{number}") not in taken)
+    renew = Step(
+        id=f"access/renew/{region}/{wish.user}!{new}",
+        action=RenewToken(
+            cluster=region,
+            user=wish.user,
+            token=new,
+            secret=wish.secret,
+            comment=follower_comment(wish.whose, wish.token),
+            grants=tuple(_grants(wish)),
+        ),
+        stage=Stage.ACCESS,
+        reason=f"{wish.user}!{old[-1].name} is to be replaced",
+        seconds=3.0,
+    )
+    gates = tuple(_delivered(desired, wish, f"{wish.user}!{new}")) if in_cluster else ()
+    drops = tuple(
+        Step(
+            id=f"access/drop/{region}/{wish.user}!{one.name}",
+            action=DropToken(cluster=region, user=wish.user, token=one.name, kept=wish.secret),
+            stage=Stage.KUBERNETES if gates else Stage.ACCESS,
+            reason=f"{wish.user}!{new} comes in its place",
+            gates=gates,
+            needs=(renew.id,),
+            deadline=_DELIVERY,
+            seconds=1.0,
+        )
+        for one in old
+    )
+    yield ProxmoxChange(
+        region=region,
+        what=f"token {wish.user}!{new} of {wish.whose} in {region}",
+        why=renew.reason,
+        mark=Mark.CHANGE,
+        stage=Stage.ACCESS,
+        destroys="; ".join(step.action.destroys for step in drops),
+        steps=(renew, *drops),
+    )
+
+
+def _grants(wish: TokenWish) -> Iterator[Grant]:
+    for role in wish.roles:
+        for path in role.paths:
+            yield Grant(
+                path=path,
+                role=role.name,
+                privileges=role.privileges,
+                propagate=role.propagates,
+            )
+
+
+def _delivered(desired: Desired, wish: TokenWish, token: str) -> Iterator[Gate]:
+    """What has to be seen of a component; stockman itself reads its token anew."""
+    settings = desired.components.get(wish.whose)
+    if settings is None or component(wish.whose).proxmox is None:
+        return
+    known = known_component(wish.whose)
+    yield TokenDelivered(
+        namespace=settings.namespace or (known.namespace if known is not None else ""),
+        secret=f"{wish.whose}-config",
+        key=KEY,
+        token=token,
+    )

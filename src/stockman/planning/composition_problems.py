@@ -1,0 +1,37 @@
+"""What speaks against a plan as a whole."""
+
+from __future__ import annotations
+
+from stockman.model.problem import Problem, Severity
+
+
+def no_look_at_machines() -> Problem:
+    """Nobody could ask the machines anything."""
+    return Problem(
+        code="plan.no-look-at-machines",
+        what="nothing is known about the machines of the cluster",
+        why="there is no way to ask them: the secrets of the cluster cannot be opened",
+        fix="give the identity that opens talos/talsecret.sops.yaml, as age.key or SOPS_AGE_KEY",
+    )
+
+
+def api_silent() -> Problem:
+    """The API should answer, and does not."""
+    return Problem(
+        code="plan.api-silent",
+        what="the Kubernetes API does not answer",
+        why="machines have their configuration, so it should; what is in the cluster is not known",
+        fix="steps look before they act, so the plan can be carried out; see `stockman status`",
+        severity=Severity.WARNING,
+    )
+
+
+def cannot_drain(node: str) -> Problem:
+    """A machine is to go down, and its pods cannot be moved away."""
+    return Problem(
+        code="plan.cannot-drain",
+        what=f"{node} is to go down, and nobody knows what runs there",
+        where=node,
+        why="the Kubernetes API does not answer, so its pods cannot be moved to other nodes",
+        fix="bring the API back first: `stockman status` tells what is wrong with it",
+    )

@@ -1,0 +1,178 @@
+"""Images: fetched where machines are to be made from them, and pruned where none is any more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from stockman.model.names import Datastore, HostName
+from stockman.model.record import record
+from stockman.planning.change import Mark
+from stockman.planning.fact import Fact
+from stockman.planning.image_wanted import TALOS_IMAGE, ImageWish
+from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.proxmox_change import ProxmoxChange
+from stockman.planning.vm_wanted import GuestWish
+from stockman.steps.base import Gate
+from stockman.steps.image_fetch import DeleteImage, FetchImage
+from stockman.steps.image_schematic import RegisterSchematic, SchematicKnown
+from stockman.steps.step import Stage, Step
+from stockman.steps.vm_gates import HostOnline, StorageSpace
+
+_ROOM = 4 << 30
+"""More than any image of Talos."""
+
+
+@record
+class ImagePlace:
+    """A storage that is to have an image, and the host that fetches it."""
+
+    region: str
+    image: ImageWish
+    storage: Datastore
+    host: HostName
+
+    @property
+    def step(self) -> str:
+        return f"images/fetch/{self.region}/{self.host}/{self.storage}/{self.image.name}"
+
+
+def image_places(
+    seen: ObservedProxmox, wishes: Iterable[GuestWish]
+) -> dict[tuple[str, str, str], ImagePlace]:
+    """Where images are needed for guests that are to be made, by image, host and storage.
+
+    All hosts of a shared storage have the same place.
+    """
+    places: dict[tuple[str, str, str], ImagePlace] = {}
+    shared: dict[tuple[str, str], ImagePlace] = {}
+    for wish in wishes:
+        if wish.image is None or wish.image_storage is None:
+            continue
+        name, storage = wish.image.name, str(wish.image_storage)
+        there = seen.storage(wish.host, storage)
+        place = ImagePlace(
+            region=seen.name, image=wish.image, storage=wish.image_storage, host=wish.host
+        )
+        if there is not None and there.shared:
+            place = shared.setdefault((name, storage), place)
+        places[name, str(wish.host), storage] = place
+    return places
+
+
+def image_changes(
+    seen: ObservedProxmox, places: Iterable[ImagePlace], needs: tuple[str, ...]
+) -> Iterator[ProxmoxChange]:
+    """Images that are not there yet."""
+    for place in dict.fromkeys(places):
+        if not _is_there(seen, place):
+            yield _fetched(seen.name, place, needs)
+
+
+def _fetched(region: str, place: ImagePlace, needs: tuple[str, ...]) -> ProxmoxChange:
+    image = place.image
+    gates: list[Gate] = [
+        HostOnline(cluster=region, host=place.host),
+        StorageSpace(cluster=region, host=place.host, storage=place.storage, bytes=_ROOM),
+    ]
+    made: list[Step] = []
+    if image.schematic is not None and image.schematic_text:
+        register = Step(
+            id=f"images/register/{image.schematic[:16]}",
+            action=RegisterSchematic(schematic=image.schematic, text=image.schematic_text),
+            stage=Stage.IMAGES,
+            reason="the Image Factory makes images of schematics that it was told",
+        )
+        made.append(register)
+        needs = (*needs, register.id)
+    elif image.schematic is not None:
+        gates.append(SchematicKnown(schematic=image.schematic))
+    reason = f"{place.storage} does not have it, and machines are to be made from it"
+    fetch = Step(
+        id=place.step,
+        action=FetchImage(
+            cluster=region,
+            host=place.host,
+            storage=place.storage,
+            name=image.name,
+            url=image.url,
+            checksum=image.checksum,
+        ),
+        stage=Stage.IMAGES,
+        reason=reason,
+        gates=tuple(gates),
+        needs=needs,
+        deadline=3600.0,
+        lanes=(f"image/{region}",),
+        seconds=60.0,
+    )
+    return ProxmoxChange(
+        region=region,
+        what=f"image {image.name} in {place.storage}, fetched by {place.host}",
+        why=reason,
+        mark=Mark.ADD,
+        stage=Stage.IMAGES,
+        steps=(*made, fetch),
+    )
+
+
+def _is_there(seen: ObservedProxmox, place: ImagePlace) -> bool:
+    wanted = f"{place.storage}:import/{place.image.name}"
+    for key, fact in seen.contents.items():
+        host, _, storage = key.partition("/")
+        if storage != place.storage or not isinstance(fact, Fact):
+            continue
+        there = seen.storage(host, storage)
+        applies = host == place.host or (there is not None and there.shared)
+        if applies and any(one.id == wanted for one in fact.value):
+            return True
+    return False
+
+
+def unused_images(seen: ObservedProxmox, wishes: Iterable[GuestWish]) -> Iterator[ProxmoxChange]:
+    """Images of Talos that stockman fetched and that no node of the configuration has."""
+    used = {wish.image.name for wish in wishes if wish.image is not None}
+    why = "no node of the configuration has this version and schematic"
+    for key, volume, name in _images(seen):
+        if name not in used and TALOS_IMAGE.fullmatch(name) is not None:
+            yield _removed(seen.name, key, volume, (why, ()))
+
+
+def image_removals(
+    seen: ObservedProxmox, names: Collection[str], needs: tuple[str, ...]
+) -> Iterator[ProxmoxChange]:
+    """Images of these names."""
+    for key, volume, name in _images(seen):
+        if name in names:
+            why = "the machines that were made from it are to go"
+            yield _removed(seen.name, key, volume, (why, needs))
+
+
+def _images(seen: ObservedProxmox) -> Iterator[tuple[str, str, str]]:
+    """Hosts and storages, volumes and names."""
+    for key, fact in seen.contents.items():
+        for volume in fact.value if isinstance(fact, Fact) else ():
+            yield key, volume.id, volume.id.partition(":import/")[2]
+
+
+def _removed(
+    region: str, key: str, volume: str, told: tuple[str, tuple[str, ...]]
+) -> ProxmoxChange:
+    why, needs = told
+    host, name = key.partition("/")[0], volume.partition(":import/")[2]
+    action = DeleteImage(cluster=region, host=HostName(host), volume=volume)
+    step = Step(
+        id=f"images/delete/{region}/{key}/{name}",
+        action=action,
+        stage=Stage.IMAGES,
+        reason=why,
+        needs=needs,
+    )
+    return ProxmoxChange(
+        region=region,
+        what=f"image {volume} on {host}",
+        why=why,
+        mark=Mark.REMOVE,
+        stage=Stage.IMAGES,
+        destroys=action.destroys,
+        steps=(step,),
+    )

@@ -1,0 +1,330 @@
+"""The Kubernetes stage: from a cluster without a network to one that follows its repository."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stockman.model.errors import Refused
+from stockman.model.record import record
+from stockman.planning.change import Change, Mark
+from stockman.planning.kube_foreign import seen_secret
+from stockman.planning.kube_wish import FOLLOWED, ChartWish, KubernetesWish, SecretWish
+from stockman.planning.observed_kubernetes import ObservedKubernetes
+from stockman.steps import kube_problems as problems
+from stockman.steps.base import Action, Gate
+from stockman.steps.checkpoint import Checkpoint
+from stockman.steps.kube_chart import InstallChart
+from stockman.steps.kube_kinds import GIT_REPOSITORIES, KUSTOMIZATIONS
+from stockman.steps.kube_pending import NothingPending
+from stockman.steps.kube_pushed import Pushed, PushTree
+from stockman.steps.kube_reconcile import Reconcile
+from stockman.steps.kube_trial import BEGUN
+from stockman.steps.kube_working import ObjectCondition, Working
+from stockman.steps.step import Stage, Step
+
+_NEEDED = ("namespaces", "releases", "workloads", "definitions", "flux", "secrets")
+_MINUTE = 60.0
+_FLUX = "flux-system"
+_NO_CLUSTER = "there is no cluster yet"
+
+
+@record
+class KubernetesChange(Change):
+    """One difference, with the step that makes it true."""
+
+    id: str
+    action: Action
+    gates: tuple[Gate, ...] = ()
+    seconds: float = 5.0
+    deadline: float = 10 * _MINUTE
+
+
+@record
+class Around:
+    """What the steps of the stage stand between."""
+
+    needs: tuple[str, ...] = ()
+    """Steps of other stages that come before."""
+    push: bool = False
+    """Whether what was rendered is committed and pushed."""
+
+
+def changes(
+    wish: KubernetesWish, observed: ObservedKubernetes | None
+) -> tuple[KubernetesChange, ...]:
+    """Everything that differs, in the order in which it is made true.
+
+    None: there is no cluster yet, so nothing is there. What could not be read is `kube.unknown`.
+    """
+    if not wish.charts:
+        return ()
+    if observed is not None:
+        _refuse_unknown(observed)
+    follows = observed is not None and observed.works(FOLLOWED)
+    found = [*_namespaces(wish, observed), *_definitions(wish, observed)]
+    for chart in wish.charts:
+        if _is_last(chart, wish):
+            found += [_secret(one, why) for one in wish.secrets if (why := _lacks(one, observed))]
+        found += _chart(chart, observed, follows=follows)
+    is_new = bool(found) or not follows
+    if is_new:
+        found += _following(wish, observed)
+    found += _trials(wish, observed, is_new=is_new)
+    return tuple(found)
+
+
+def _is_last(chart: ChartWish, wish: KubernetesWish) -> bool:
+    return chart is wish.charts[-1]
+
+
+def _refuse_unknown(observed: ObservedKubernetes) -> None:
+    for name in _NEEDED:
+        if getattr(observed, name) is None:
+            raise Refused(problems.unknown(observed.unknown.get(name, f"{name} were not read")))
+
+
+def _namespaces(
+    wish: KubernetesWish, observed: ObservedKubernetes | None
+) -> Iterator[KubernetesChange]:
+    there = {one.name for one in (observed.namespaces or () if observed is not None else ())}
+    for one in wish.namespaces:
+        if one.name not in there:
+            yield KubernetesChange(
+                what=f"namespace {one.name}",
+                why="it is not there yet" if observed is not None else _NO_CLUSTER,
+                mark=Mark.ADD,
+                stage=Stage.KUBERNETES,
+                id=f"kubernetes/namespace/{one.name}",
+                action=one,
+                seconds=1.0,
+            )
+
+
+def _definitions(
+    wish: KubernetesWish, observed: ObservedKubernetes | None
+) -> Iterator[KubernetesChange]:
+    seen = observed.definitions or () if observed is not None else ()
+    served = {one.name for one in seen if one.ready}
+    for bundle in wish.definitions:
+        lacking = [name for name in bundle.names if name not in served]
+        if lacking:
+            yield KubernetesChange(
+                what=f"definitions of {bundle.bundle} {bundle.version}",
+                why=f"{len(lacking)} of {len(bundle.names)} kinds are not served",
+                mark=Mark.ADD,
+                stage=Stage.KUBERNETES,
+                id=f"kubernetes/definitions/{bundle.bundle}",
+                action=bundle,
+            )
+
+
+def _lacks(wanted: SecretWish, observed: ObservedKubernetes | None) -> str:
+    """Why a Secret has to be put in place; empty: it is there as it should be."""
+    if observed is None:
+        return _NO_CLUSTER
+    there = seen_secret(observed, wanted.action)
+    if there is None:
+        return "it is not there"
+    if there.owner.value == "flux":
+        return ""
+    differs = [key for key, value in wanted.digests.items() if there.digests.get(key) != value]
+    return f"{', '.join(differs)} differs from the encrypted file" if differs else ""
+
+
+def _secret(wanted: SecretWish, why: str) -> KubernetesChange:
+    one = wanted.action
+    return KubernetesChange(
+        what=f"Secret {one.namespace}/{one.name}",
+        why=why,
+        mark=Mark.ADD if "not there" in why or why == _NO_CLUSTER else Mark.CHANGE,
+        stage=Stage.KUBERNETES,
+        id=f"kubernetes/secret/{one.namespace}/{one.name}",
+        action=one,
+        seconds=1.0,
+    )
+
+
+def _chart(
+    chart: ChartWish, observed: ObservedKubernetes | None, *, follows: bool
+) -> Iterator[KubernetesChange]:
+    why = _not_installed(chart, observed)
+    if why:
+        yield from _surroundings(chart, observed)
+        yield KubernetesChange(
+            what=f"{chart.component} {chart.install.version} in {chart.install.namespace}",
+            why=why,
+            mark=Mark.ADD,
+            stage=Stage.KUBERNETES,
+            id=f"kubernetes/install/{chart.component}",
+            action=InstallChart(install=chart.install),
+            seconds=90.0,
+            deadline=chart.install.seconds + 5 * _MINUTE,
+        )
+    works = observed is not None and observed.works(chart.component)
+    if why or not (works or follows):
+        seen = observed.working.get(chart.component, ()) if observed is not None else ()
+        left = "; ".join(f"{one.condition.says} ({one.seen})" for one in seen if not one.holds)
+        yield _waits(chart.component, chart.conditions, left or "it is installed by this plan")
+
+
+def _trials(
+    wish: KubernetesWish, observed: ObservedKubernetes | None, *, is_new: bool
+) -> Iterator[KubernetesChange]:
+    """What was installed is tried once everything is there: trials need names, too."""
+    tried = (observed.trials or {}) if observed is not None else {}
+    for one in (chart.trial for chart in wish.charts if chart.trial is not None):
+        if tried.get(one.component, BEGUN) == BEGUN and (is_new or tried):
+            yield KubernetesChange(
+                what=f"{one.component} is tried: {one.says}",
+                why="it was not tried yet",
+                mark=Mark.ADD,
+                stage=Stage.KUBERNETES,
+                id=f"kubernetes/try/{one.component}",
+                action=one,
+                seconds=20.0,
+                deadline=one.seconds + 5 * _MINUTE,
+            )
+
+
+def _not_installed(chart: ChartWish, observed: ObservedKubernetes | None) -> str:
+    """Why a chart has to be installed; empty: it is, or Flux sees to it."""
+    if observed is None:
+        return _NO_CLUSTER
+    install = chart.install
+    if observed.of_flux("HelmRelease", install.namespace, install.release) is not None:
+        return ""
+    there = observed.release(install.namespace, install.release)
+    if there is None:
+        return "there is no such release"
+    if there.status != "deployed":
+        return f"its release is {there.status}"
+    if any(one.name == f"stockman-install-{install.release}" for one in observed.jobs or ()):
+        return "the Job that installed it is still there"
+    return ""
+
+
+def _surroundings(
+    chart: ChartWish, observed: ObservedKubernetes | None
+) -> Iterator[KubernetesChange]:
+    """What a chart reads and does not bring."""
+    for secret in chart.secrets:
+        if why := _lacks(secret, observed):
+            yield _secret(secret, why)
+    there = {
+        (one.namespace, one.name)
+        for one in (observed.config_maps or () if observed is not None else ())
+    }
+    for one in chart.config_maps:
+        if (one.namespace, one.name) not in there:
+            yield KubernetesChange(
+                what=f"ConfigMap {one.namespace}/{one.name}",
+                why="it is not there",
+                mark=Mark.ADD,
+                stage=Stage.KUBERNETES,
+                id=f"kubernetes/config-map/{one.namespace}/{one.name}",
+                action=one,
+                seconds=1.0,
+            )
+
+
+def _waits(component: str, conditions: Sequence[ObjectCondition], why: str) -> KubernetesChange:
+    return KubernetesChange(
+        what=f"{component} works",
+        why=why,
+        mark=Mark.CHANGE,
+        stage=Stage.KUBERNETES,
+        id=f"kubernetes/wait/{component}",
+        action=Checkpoint(text=f"wait until {component} works"),
+        gates=(Working(component=component, conditions=tuple(conditions)),),
+        seconds=30.0,
+        deadline=15 * _MINUTE,
+    )
+
+
+def _following(
+    wish: KubernetesWish, observed: ObservedKubernetes | None
+) -> Iterator[KubernetesChange]:
+    seen = observed.working.get(FOLLOWED, ()) if observed is not None else ()
+    left = "; ".join(f"{one.condition.says} ({one.seen})" for one in seen if not one.holds)
+    yield _waits(FOLLOWED, wish.followed, left or "Flux has to fetch and apply it")
+
+
+def steps(
+    changed: Sequence[KubernetesChange], wish: KubernetesWish, around: Around
+) -> tuple[Step, ...]:
+    """Steps one after the other; the first ones see that the cluster will find what it follows."""
+    if not changed:
+        return ()
+    made: list[Step] = []
+    if around.push:
+        made.append(_first("kubernetes/push", PushTree(branch=wish.branch)))
+    pushed = Checkpoint(text=f"see that branch {wish.branch} is pushed as it was rendered")
+    gates: tuple[Gate, ...] = (Pushed(branch=wish.branch),)
+    if wish.pending:
+        gates = (NothingPending(pending=wish.pending), *gates)
+    if all(one.id != "kubernetes/push" for one in changed):
+        made.append(_first("kubernetes/pushed", pushed, gates))
+    made += [
+        Step(
+            id=one.id,
+            action=one.action,
+            stage=Stage.KUBERNETES,
+            reason=one.why,
+            gates=one.gates,
+            deadline=one.deadline,
+            seconds=one.seconds,
+            lanes=("kubernetes",),
+        )
+        for one in changed
+    ]
+    return tuple(_chained(made, around.needs))
+
+
+def pushing(wish: KubernetesWish, why: str) -> KubernetesChange:
+    """The repository alone: the cluster follows it already."""
+    return KubernetesChange(
+        what=f"branch {wish.branch} is pushed as it is rendered",
+        why=why,
+        mark=Mark.CHANGE,
+        stage=Stage.KUBERNETES,
+        id="kubernetes/push",
+        action=PushTree(branch=wish.branch),
+        seconds=3.0,
+    )
+
+
+def reconciling(
+    wish: KubernetesWish, observed: ObservedKubernetes, request: str, why: str
+) -> Iterator[KubernetesChange]:
+    """Flux looks at the repository now, and applies what it finds, instead of in an hour."""
+    for kind in (GIT_REPOSITORIES, KUSTOMIZATIONS):
+        if observed.of_flux(kind.name, _FLUX, _FLUX) is None:
+            return
+        yield KubernetesChange(
+            what=f"Flux looks at its {kind.name} now",
+            why=why,
+            mark=Mark.CHANGE,
+            stage=Stage.KUBERNETES,
+            id=f"kubernetes/reconcile/{kind.plural}",
+            action=Reconcile(of=kind, namespace=_FLUX, name=_FLUX, request=request),
+            seconds=15.0,
+        )
+    yield _waits(FOLLOWED, wish.followed, why)
+
+
+def _first(name: str, action: Action, gates: tuple[Gate, ...] = ()) -> Step:
+    return Step(
+        id=name,
+        action=action,
+        stage=Stage.KUBERNETES,
+        reason="Flux installs what the pushed commit holds",
+        gates=gates,
+    )
+
+
+def _chained(made: Sequence[Step], needs: tuple[str, ...]) -> Iterator[Step]:
+    before = needs
+    for step in made:
+        yield replace(step, needs=before)
+        before = (step.id,)

@@ -1,0 +1,131 @@
+"""What is there in one Proxmox cluster, as far as it was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from functools import cached_property
+
+from stockman.model.names import Vmid
+from stockman.model.record import record
+from stockman.planning.fact import Fact, Unknown
+from stockman.ports.proxmox.access import AccessRole, AccessRule, AccessToken, User
+from stockman.ports.proxmox.cluster import (
+    ApiVersion,
+    ClusterState,
+    GuestSeen,
+    Resources,
+    StorageSeen,
+)
+from stockman.ports.proxmox.grouping import DeviceMapping, Pool
+from stockman.ports.proxmox.ha import HaGroup, HaResource, HaRule
+from stockman.ports.proxmox.storages import StorageEntry, Volume
+from stockman.ports.proxmox.vms import VmConfig
+from stockman.steps.vm_identity import is_unfinished
+
+
+@record
+class AccessSeen:
+    """Who may do what; only an administrator sees all of it."""
+
+    roles: tuple[AccessRole, ...] = ()
+    users: tuple[User, ...] = ()
+    tokens: Mapping[str, tuple[AccessToken, ...]] = field(default_factory=dict)
+    """Of the users that stockman makes, by user."""
+    rules: tuple[AccessRule, ...] = ()
+
+
+@record
+class HighAvailabilitySeen:
+    """Who is looked after, and where."""
+
+    resources: tuple[HaResource, ...] = ()
+    groups: tuple[HaGroup, ...] = ()
+    """Of Proxmox VE 8."""
+    rules: tuple[HaRule, ...] = ()
+    """From Proxmox VE 9 on."""
+
+
+@record
+class ObservedProxmox:
+    """One cluster. Every part is a fact or unknown."""
+
+    name: str
+    """Its region."""
+    version: Fact[ApiVersion] | Unknown
+    state: Fact[ClusterState] | Unknown
+    resources: Fact[Resources] | Unknown
+    configs: Mapping[Vmid, Fact[VmConfig] | Unknown]
+    """Of guests that are stockman's or have a number that it wants; of all guests where VMs are to
+    be made, because two cards must not have one address."""
+    entries: Fact[tuple[StorageEntry, ...]] | Unknown
+    contents: Mapping[str, Fact[tuple[Volume, ...]] | Unknown]
+    """Images in storages, by `host/storage`; a shared storage is asked on one host."""
+    clones: Mapping[Vmid, Fact[tuple[str, ...]] | Unknown]
+    """Disks that depend on templates of stockman, by template."""
+    ha: Fact[HighAvailabilitySeen] | Unknown
+    pools: Fact[tuple[Pool, ...]] | Unknown
+    pci: Fact[tuple[DeviceMapping, ...]] | Unknown
+    usb: Fact[tuple[DeviceMapping, ...]] | Unknown
+    rights: Fact[Mapping[str, frozenset[str]]] | Unknown | None = None
+    """What the token of stockman may do, by path. None: an administrator looked, see `access`."""
+    access: Fact[AccessSeen] | Unknown | None = None
+    """None: no administrator looked, see `rights`."""
+    calls: int = 0
+    """How many calls it took."""
+
+    def guest(self, vmid: Vmid) -> GuestSeen | None:
+        """The guest of a number; None where there is none, or the list is not known."""
+        return self._by_vmid.get(vmid)
+
+    def guests(self) -> Iterator[GuestSeen]:
+        if isinstance(self.resources, Fact):
+            yield from self.resources.value.guests
+
+    def storage(self, host: str, name: str) -> StorageSeen | None:
+        """A storage on a host; None where the host does not have it."""
+        return self._by_place.get((host, name))
+
+    @cached_property
+    def _by_vmid(self) -> Mapping[Vmid, GuestSeen]:
+        return {one.vmid: one for one in self.guests()}
+
+    @cached_property
+    def _by_place(self) -> Mapping[tuple[str, str], StorageSeen]:
+        storages = self.resources.value.storages if isinstance(self.resources, Fact) else ()
+        return {(str(one.host), str(one.storage)): one for one in storages}
+
+    def config(self, vmid: Vmid) -> VmConfig | None:
+        """The configuration of a guest; None where it was not read."""
+        seen = self.configs.get(vmid)
+        return seen.value if isinstance(seen, Fact) else None
+
+    def is_new(self, vmid: Vmid) -> bool:
+        """Whether no guest has a number, or one that is being made and has no identity yet."""
+        config = self.config(vmid)
+        return self.guest(vmid) is None or (config is not None and is_unfinished(config))
+
+    def is_online(self, host: str) -> bool:
+        """Whether the cluster sees a host now."""
+        if not isinstance(self.state, Fact):
+            return False
+        return any(one.name == host and one.online for one in self.state.value.members)
+
+    def has_host(self, host: str) -> bool:
+        if not isinstance(self.state, Fact):
+            return False
+        return any(one.name == host for one in self.state.value.members)
+
+    @property
+    def major(self) -> int | None:
+        """The major version. None: not known."""
+        return self.version.value.major if isinstance(self.version, Fact) else None
+
+    def unknowns(self) -> Iterator[Unknown]:
+        """Everything that could not be found out."""
+        parts = (self.version, self.state, self.resources, self.entries, self.ha, self.pools)
+        more = (self.pci, self.usb, self.rights, self.access)
+        lists = (*self.configs.values(), *self.contents.values(), *self.clones.values())
+        for one in (*parts, *more, *lists):
+            if isinstance(one, Unknown):
+                yield one

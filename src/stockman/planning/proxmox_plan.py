@@ -1,0 +1,351 @@
+"""The Proxmox side of a plan: from what should be and what is there to changes and steps.
+
+`asked` says what has to be observed, `changes` what differs, and `steps` (of `proxmox_change`)
+what is done about it. Nothing in here makes a call.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from stockman.model.desired import Desired
+from stockman.model.names import Vmid
+from stockman.model.problem import Problems
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.record import record
+from stockman.planning import vm_problems as say
+from stockman.planning.access_changes import (
+    NARROWING,
+    access_ready,
+    check_rights,
+    mapped_hosts,
+    mapping_changes,
+    mapping_wishes,
+    token_changes,
+)
+from stockman.planning.access_wanted import own_needs, token_wishes
+from stockman.planning.fact import Fact, Unknown
+from stockman.planning.image_changes import (
+    ImagePlace,
+    image_changes,
+    image_places,
+    unused_images,
+)
+from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.proxmox_asked import Wanted
+from stockman.planning.proxmox_change import ProxmoxChange
+from stockman.planning.template_changes import (
+    check_templates,
+    template_changes,
+    template_removals,
+)
+from stockman.planning.template_problems import host_offline
+from stockman.planning.template_wanted import placed_templates, template_wishes
+from stockman.planning.vm_changes import (
+    Around,
+    alterations,
+    check_removal,
+    creation,
+    removal,
+    surplus,
+    unseen,
+)
+from stockman.planning.vm_checks import check_guests, is_ours
+from stockman.planning.vm_placing import ha_changes, pool_changes, pool_step
+from stockman.planning.vm_wanted import GuestWish, guest_wishes, owner_of
+from stockman.steps.access_mapping import MapDevices
+from stockman.steps.digest import digest
+from stockman.steps.vm_create import CreateVm
+from stockman.steps.vm_destroy import DestroyVm
+
+_NEWEST = 9
+
+
+@record
+class Options:
+    """How a plan is made."""
+
+    prune: bool = False
+    """Whether images that no node has any more are deleted."""
+    unkept: frozenset[str] = frozenset()
+    """Places (`SecretRef.place`) that should have the secret of a token and do not."""
+
+
+def asked(desired: Desired, cluster: ProxmoxCluster) -> Wanted:
+    """What has to be found out about a cluster."""
+    wishes = guest_wishes(desired, cluster, Problems())
+    templates = template_wishes(desired, cluster, Problems())
+    tokens = token_wishes(desired, cluster, _NEWEST)
+    return Wanted(
+        vmids=frozenset(wish.who.vmid for wish in wishes),
+        image_storages=frozenset(
+            wish.volume.partition(":")[0] or str(wish.image_storage)
+            for wish in wishes
+            if wish.image_storage is not None
+        )
+        | frozenset(str(wish.image_storage) for wish in templates),
+        users=frozenset(one.user for one in tokens),
+        needs=own_needs(desired, cluster, _NEWEST),
+    )
+
+
+def changes(
+    desired: Desired,
+    observed: Mapping[str, ObservedProxmox],
+    problems: Problems,
+    options: Options = Options(),  # noqa: B008  # a frozen record
+) -> tuple[ProxmoxChange, ...]:
+    """Everything that differs in the Proxmox clusters.
+
+    With an error among the problems the changes are of no use: something stands in the way.
+    """
+    found: list[ProxmoxChange] = []
+    for cluster in desired.proxmox:
+        seen = observed.get(str(cluster.region))
+        if seen is not None:
+            found += _Planning(desired, cluster, seen, problems, options).changes()
+    return in_order(found)
+
+
+def touched(observed: Mapping[str, ObservedProxmox], identities: Iterable[str]) -> dict[str, str]:
+    """Digests of what was seen under the identities that actions touch; others are left out.
+
+    So are guests that somebody makes right now: they change by themselves, and whoever touches
+    them looks first.
+    """
+    found: dict[str, str] = {}
+    for identity in identities:
+        kind, _, rest = identity.partition("/")
+        region, _, number = rest.partition("/")
+        seen = observed.get(region)
+        if kind == "vm" and seen is not None and number.isdigit():
+            config = seen.config(Vmid(int(number)))
+            guest = seen.guest(Vmid(int(number)))
+            if guest is not None and seen.is_new(guest.vmid):
+                continue
+            # The digest of Proxmox VE itself changes with snapshots and locks, too.
+            found[identity] = digest(
+                {
+                    "host": guest.host if guest is not None else None,
+                    "values": dict(config.values) if config is not None else None,
+                }
+            )
+    return found
+
+
+def _narrowed_last(found: list[ProxmoxChange]) -> list[ProxmoxChange]:
+    """Rights are taken away when nothing of the plan needs them any more."""
+    every = [step.id for change in found for step in change.steps]
+    before = tuple(one for one in every if not one.startswith(NARROWING))
+    return [
+        replace(
+            change,
+            steps=tuple(
+                replace(step, needs=before) if step.id.startswith(NARROWING) else step
+                for step in change.steps
+            ),
+        )
+        for change in found
+    ]
+
+
+def in_order(found: Iterable[ProxmoxChange]) -> tuple[ProxmoxChange, ...]:
+    """Changes in which a machine is made after all others of its name are gone, in any region.
+
+    Of several that go, each has an id of its own: the first the one that plans usually have.
+    """
+    going: defaultdict[str, list[str]] = defaultdict(list)
+    named: list[ProxmoxChange] = []
+    for change in found:
+        renamed: dict[str, str] = {}
+        for step in change.steps:
+            if isinstance(step.action, DestroyVm):
+                if going[step.node]:
+                    renamed[step.id] = f"{step.id}/{change.region}/{step.action.vm.vmid}"
+                going[step.node].append(renamed.get(step.id, step.id))
+        named.append(_renamed(change, renamed) if renamed else change)
+    return tuple(
+        replace(
+            change,
+            steps=tuple(
+                replace(step, needs=tuple(dict.fromkeys((*step.needs, *going[step.node]))))
+                if isinstance(step.action, CreateVm) and step.node
+                else step
+                for step in change.steps
+            ),
+        )
+        for change in named
+    )
+
+
+def _renamed(change: ProxmoxChange, ids: Mapping[str, str]) -> ProxmoxChange:
+    steps = tuple(
+        replace(
+            step,
+            id=ids.get(step.id, step.id),
+            needs=tuple(ids.get(need, need) for need in step.needs),
+        )
+        for step in change.steps
+    )
+    return replace(change, steps=steps)
+
+
+class _Planning:
+    """The plan of one cluster."""
+
+    def __init__(
+        self,
+        desired: Desired,
+        cluster: ProxmoxCluster,
+        seen: ObservedProxmox,
+        problems: Problems,
+        options: Options,
+    ) -> None:
+        self.desired = desired
+        self.cluster = cluster
+        self.seen = seen
+        self.problems = problems
+        self.options = options
+        self.region = str(cluster.region)
+
+    def changes(self) -> list[ProxmoxChange]:
+        seen = self.seen
+        for part in (seen.version, seen.state, seen.resources):
+            if isinstance(part, Unknown):
+                self.problems.add(part.problem)
+                return []
+        mappings = mapping_wishes(self.desired, self.cluster, seen)
+        found = self._access(mappings)
+        needs: tuple[str, ...] = ()
+        ready = access_ready(self.region, tuple(found))
+        if ready is not None:
+            needs = (ready.id,)
+            last = found[-1]
+            found[-1] = replace(last, steps=(*last.steps, ready))
+        wishes = guest_wishes(self.desired, self.cluster, self.problems)
+        leaving = self._leaving(wishes, needs)
+        gone = frozenset(vmid for vmid in leaving)
+        templates = self._templates(wishes)
+        new = tuple(one for one in templates if seen.guest(one.who.vmid) is None)
+        mapped = mapped_hosts(mappings)
+        check_guests(seen, (*wishes, *new), gone, mapped, self.problems)
+        check_templates(seen, new, self.problems)
+        found += leaving.values()
+        found += self._guests(wishes, templates, needs)
+        if self.options.prune:
+            found += unused_images(seen, (*wishes, *templates))
+        return _narrowed_last(found)
+
+    def _templates(self, wishes: tuple[GuestWish, ...]) -> tuple[GuestWish, ...]:
+        wanted = template_wishes(self.desired, self.cluster, self.problems)
+        for wish in wanted:
+            if self.seen.has_host(wish.host) and not self.seen.is_online(wish.host):
+                host_offline(self.problems, wish.name, wish.host)
+        reached = tuple(
+            wish
+            for wish in wanted
+            if self.seen.is_online(wish.host) or not self.seen.has_host(wish.host)
+        )
+        taken = frozenset(wish.who.vmid for wish in wishes)
+        return placed_templates(self.desired, self.seen, reached, taken)
+
+    def _access(self, mappings: tuple[MapDevices, ...]) -> list[ProxmoxChange]:
+        access, major = self.seen.access, self.seen.major
+        if isinstance(access, Unknown):
+            self.problems.add(access.problem)
+        if not isinstance(access, Fact) or major is None:
+            check_rights(self.desired, self.cluster, self.seen, self.problems)
+            return []
+        found: list[ProxmoxChange] = []
+        for wish in token_wishes(self.desired, self.cluster, major):
+            found += token_changes(self.seen, access.value, wish, self.options.unkept)
+        found += mapping_changes(self.seen, mappings)
+        return found
+
+    def _leaving(
+        self, wishes: tuple[GuestWish, ...], needs: tuple[str, ...]
+    ) -> dict[Vmid, ProxmoxChange]:
+        wanted = frozenset(wish.who.vmid for wish in wishes)
+        names = {wish.who.name for wish in wishes}
+        kept = frozenset(Vmid(one.vmid) for one in self.desired.guests)
+        found: dict[Vmid, ProxmoxChange] = {}
+        owner = owner_of(self.desired)
+        for guest in unseen(self.seen, owner, wanted | kept):
+            say.left_behind(self.problems, guest.name or "no name", guest.vmid, guest.host)
+        for guest, config in surplus(self.seen, owner, wanted | kept):
+            if not self.seen.is_online(guest.host):
+                say.left_behind(self.problems, config.name, guest.vmid, guest.host)
+                continue
+            why = "the configuration does not have it"
+            if config.name in names:
+                why = f"the configuration gives {config.name} another vmid"
+            check_removal(guest, config, self.problems)
+            found[guest.vmid] = removal(guest, config, self.region, needs, why)
+        return found
+
+    def _guests(
+        self,
+        wishes: tuple[GuestWish, ...],
+        templates: tuple[GuestWish, ...],
+        needs: tuple[str, ...],
+    ) -> list[ProxmoxChange]:
+        seen = self.seen
+        new = [one for one in (*wishes, *templates) if seen.is_new(one.who.vmid)]
+        places = image_places(seen, new)
+        found = list(image_changes(seen, places.values(), needs))
+        fetched = {step.id for change in found for step in change.steps}
+        pools = list(pool_changes(seen, wishes, needs))
+        made_pools = {step.id for change in pools for step in change.steps}
+        found += pools
+        for wish in wishes:
+            pool = pool_step(self.region, wish.pool)
+            around = Around(needs=needs, pool=pool if pool in made_pools else "")
+            guest, config = seen.guest(wish.who.vmid), seen.config(wish.who.vmid)
+            if guest is None or seen.is_new(wish.who.vmid):
+                found.append(self._creation(wish, around, places, fetched))
+            elif config is not None and is_ours(wish, guest, config):
+                found += alterations(seen, wish, guest, config, around)
+        steps = {step.id for change in found for step in change.steps}
+        found += ha_changes(self.cluster, seen, wishes, needs, steps)
+        images = {
+            (host, name): place.step
+            for (name, host, _), place in places.items()
+            if place.step in fetched
+        }
+        made = list(template_changes(seen, templates, needs, images))
+        after = (*needs, *(step.id for change in made for step in change.steps))
+        found += made
+        owner = owner_of(self.desired)
+        found += template_removals(seen, owner, templates, after, self.problems)
+        return found
+
+    def _creation(
+        self,
+        wish: GuestWish,
+        around: Around,
+        places: Mapping[tuple[str, str, str], ImagePlace],
+        fetched: set[str],
+    ) -> ProxmoxChange:
+        key = (wish.image.name if wish.image else "", str(wish.host), str(wish.image_storage))
+        place = places.get(key)
+        image = place.step if place is not None and place.step in fetched else ""
+        storage = self._iso_storage(wish) if wish.seed is not None else ""
+        around = replace(around, image=image, iso_storage=storage)
+        return creation(self.seen, wish, around)
+
+    def _iso_storage(self, wish: GuestWish) -> str:
+        """A storage of the host that takes ISO images, the one for disk images first."""
+        resources = self.seen.resources
+        storages = resources.value.storages if isinstance(resources, Fact) else ()
+        fit = [
+            str(one.storage)
+            for one in storages
+            if one.host == wish.host and "iso" in one.content and one.status == "available"
+        ]
+        if not fit:
+            because = wish.seed.because if wish.seed is not None else ""
+            say.no_iso_storage(self.problems, wish, because)
+            return ""
+        return str(wish.image_storage) if wish.image_storage in fit else min(fit)

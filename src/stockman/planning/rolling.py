@@ -1,0 +1,81 @@
+"""Machines that are taken down and come back: one after the other, each back before the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from stockman.model.desired import Node
+from stockman.planning.talos_wish import machine_of
+from stockman.steps.base import Gate
+from stockman.steps.checkpoint import Checkpoint
+from stockman.steps.etcd_gates import EtcdHealthy
+from stockman.steps.kube_working import ObjectCondition, Working
+from stockman.steps.step import Stage, Step
+from stockman.steps.talos_gates import StageRunning
+from stockman.steps.talos_machine import TalosMachine
+
+_READY = "object.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')"
+
+
+def down_ids(node: str) -> tuple[str, ...]:
+    """Steps that take a machine down, in the order in which they are done."""
+    return (f"talos/reboot-into/{node}", f"vms/restart/{node}")
+
+
+def node_ready(node: str) -> Working:
+    """The gate that Kubernetes says that a node is ready."""
+    ready = ObjectCondition(
+        api_version="v1", kind="Node", name=node, expr=_READY, says=f"{node} is ready"
+    )
+    return Working(component=f"node {node}", conditions=(ready,))
+
+
+def rolling(
+    steps: Mapping[str, Step], nodes: Iterable[Node], known: frozenset[str]
+) -> dict[str, Step]:
+    """All steps, with those that take machines down one node after the other.
+
+    Workers come first; `known` are nodes that Kubernetes has, which have to be ready again.
+    """
+    every = tuple(nodes)
+    controllers = tuple(machine_of(node) for node in every if node.is_controller)
+    found = dict(steps)
+    before = ""
+    for node in sorted(every, key=lambda one: one.is_controller):
+        name = str(node.name)
+        down = [step_id for step_id in down_ids(name) if step_id in found]
+        if not down:
+            continue
+        drain = f"nodes/drain/{name}"
+        chain = [*([drain] if drain in found else []), *down]
+        for step_id in chain:
+            step = found[step_id]
+            if before and before not in step.needs:
+                found[step_id] = replace(step, needs=(*step.needs, before))
+            before = step_id
+        back = _back(node, controllers, found[down[-1]], ready=name in known)
+        found[back.id] = back
+        before = back.id
+    return found
+
+
+def _back(node: Node, controllers: tuple[TalosMachine, ...], last: Step, *, ready: bool) -> Step:
+    name = str(node.name)
+    gates: list[Gate] = [StageRunning(machine=machine_of(node))]
+    if node.is_controller:
+        gates.append(EtcdHealthy(controllers=controllers))
+    if ready:
+        gates.append(node_ready(name))
+    return Step(
+        id=f"nodes/back/{name}",
+        action=Checkpoint(text=f"wait until {name} is back"),
+        stage=Stage.TALOS,
+        reason=f"it was taken down: {last.reason}",
+        gates=tuple(gates),
+        holds=last.holds,
+        needs=(last.id,),
+        deadline=1800.0,
+        node=name,
+        seconds=60.0,
+    )

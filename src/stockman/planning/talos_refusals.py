@@ -1,0 +1,187 @@
+"""What speaks against changing machines: none of these is guessed away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stockman.model.desired import Node
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem, Problems, Severity
+from stockman.model.secret import Secret
+from stockman.model.version import Version
+from stockman.planning.observed_talos import ObservedMachine, ObservedTalos
+from stockman.planning.talos_wish import TalosWish, machine_of
+from stockman.steps import talos_problems as problems
+from stockman.steps.talos_gates import ALLOWED_SKEW
+from stockman.steps.talos_machine import Standing
+from stockman.talos.machine.values import ConfigurationValues, configuration_values, differing
+from stockman.talos.schematic_reader import wanted_id
+
+KUBERNETES_IMAGES = (
+    "machine.kubelet.image",
+    "cluster.apiServer.image",
+    "cluster.controllerManager.image",
+    "cluster.proxy.image",
+    "cluster.scheduler.image",
+    "KubeletConfig: image",
+    "KubeAPIServerConfig: image",
+    "KubeControllerManagerConfig: image",
+    "KubeProxyConfig: image",
+    "KubeSchedulerConfig: image",
+)
+_UPGRADE = "node.upgrade"
+_TUPPR = "tuppr"
+"""Upgrades what the pushed commit says, when it thinks fit."""
+_KERNEL_ARGUMENTS = "machine.install.extraKernelArgs"
+
+
+def refusals(wish: TalosWish, observed: ObservedTalos) -> tuple[Problem, ...]:
+    """All problems; warnings are about machines of which nothing is known, and left alone."""
+    found: list[Problem] = []
+    for node in wish.desired.nodes:
+        seen = observed.machine(str(node.name))
+        if seen is not None and str(node.name) not in wish.fresh:
+            found += _of_machine(wish, node, seen)
+    found += _of_etcd(wish, observed)
+    if observed.api_taken:
+        found.append(problems.address_taken(wish.shared_address, observed.api_taken))
+    return tuple(found)
+
+
+def refused_nodes(wish: TalosWish, observed: ObservedTalos) -> frozenset[str]:
+    """Nodes that nothing may be done to."""
+    return frozenset(
+        str(node.name)
+        for node in wish.desired.nodes
+        if str(node.name) not in wish.fresh
+        and (seen := observed.machine(str(node.name))) is not None
+        and any(_keeps_off(one) for one in _of_machine(wish, node, seen))
+    )
+
+
+def _keeps_off(problem: Problem) -> bool:
+    """Whether a machine is left alone: also one that somebody else upgrades right now."""
+    return problem.is_error or problem.code == _UPGRADE
+
+
+def _of_machine(wish: TalosWish, node: Node, seen: ObservedMachine) -> Iterator[Problem]:
+    match seen.standing:
+        case Standing.FOREIGN:
+            yield problems.another_cluster(seen.node, seen.address, seen.why)
+        case Standing.SILENT | Standing.BOOTING:
+            unknown = problems.not_reached(seen.node, seen.address, seen.why or "no answer")
+            yield replace(unknown, severity=Severity.WARNING)
+        case Standing.MAINTENANCE:
+            yield from _identity(node, seen)
+            yield from _image(wish, node, seen)
+        case Standing.CONFIGURED:
+            yield from _of_configured(wish, node, seen)
+
+
+def _identity(node: Node, seen: ObservedMachine) -> Iterator[Problem]:
+    wanted = machine_of(node)
+    if seen.uuid is not None and wanted.uuid is not None and seen.uuid != wanted.uuid:
+        why = f"its UUID is {seen.uuid}, and that of {node.name} is {wanted.uuid}"
+        yield problems.another_machine(seen.node, seen.address, why)
+        return
+    if seen.macs is None:
+        return
+    has = {mac.lower() for mac in seen.macs}
+    for mac in wanted.macs:
+        if mac.lower() not in has:
+            why = f"it has no card {mac}; its cards are {', '.join(sorted(has)) or 'none'}"
+            yield problems.another_machine(seen.node, seen.address, why)
+            return
+
+
+def _image(wish: TalosWish, node: Node, seen: ObservedMachine) -> Iterator[Problem]:
+    wanted = wish.cluster.talos.version.tagged
+    if node.vm is not None and seen.version is not None and seen.version != wanted:
+        yield problems.old_image(seen.node, seen.address, seen.version, wanted)
+
+
+def _of_configured(wish: TalosWish, node: Node, seen: ObservedMachine) -> Iterator[Problem]:
+    before, after = compared(wish, node, seen)
+    if before is not None and after is not None and before.authority != after.authority:
+        why = "the authority of its certificates is not that of this cluster"
+        yield problems.another_cluster(seen.node, seen.address, why)
+        return
+    if found := list(_identity(node, seen)):
+        yield from found
+        return
+    if seen.skew is not None and abs(seen.skew) > ALLOWED_SKEW:
+        server = seen.time_server or "its time server"
+        yield problems.clock(seen.node, seen.skew, ALLOWED_SKEW, server)
+    if seen.hostname and seen.hostname != str(node.name):
+        yield problems.renamed(seen.node, seen.address, seen.hostname)
+        return
+    found = [*_versions(wish, node, seen)]
+    if before is not None and after is not None:
+        found += _values(node, before, after)
+    for one in found:
+        is_of_others = one.code == _UPGRADE and wish.desired.upgrade.engine == _TUPPR
+        yield replace(one, severity=Severity.WARNING) if is_of_others else one
+
+
+def _versions(wish: TalosWish, node: Node, seen: ObservedMachine) -> Iterator[Problem]:
+    wanted = wish.cluster.talos.version
+    if seen.version is not None and Version.parse(seen.version) != wanted:
+        yield problems.version_differs(seen.node, "Talos", seen.version, wanted.tagged)
+    schematic = wanted_id(node.schematic, Problems())
+    if seen.schematic and schematic and seen.schematic != schematic:
+        runs, wished = seen.schematic[:12], schematic[:12]
+        yield problems.version_differs(seen.node, "schematic", runs, wished)
+
+
+def _values(
+    node: Node, before: ConfigurationValues, after: ConfigurationValues
+) -> Iterator[Problem]:
+    name = str(node.name)
+    if before.role != after.role:
+        yield problems.role_differs(name, before.role, after.role)
+    paths = differing(before, after)
+    for path in KUBERNETES_IMAGES:
+        if path in paths and path in before.values and path in after.values:
+            runs, wanted = str(before.values[path]), str(after.values[path])
+            yield problems.version_differs(name, "Kubernetes", runs, wanted)
+            return
+    for path in paths:
+        if path.startswith(_KERNEL_ARGUMENTS):
+            has, wished = before.values.get(path, "none"), after.values.get(path, "none")
+            yield problems.version_differs(name, "kernel argument", str(has), str(wished))
+            return
+
+
+def compared(
+    wish: TalosWish, node: Node, seen: ObservedMachine
+) -> tuple[ConfigurationValues | None, ConfigurationValues | None]:
+    """The configuration that a machine has, and the one that it should have, as it reads them.
+
+    None: not known, or nothing that its version could read.
+    """
+    minor = Version.parse(seen.version).minor_text if seen.version else wish.minor
+    wanted = wish.configurations.get(str(node.name))
+    return (
+        _read(seen.configuration, minor) if seen.configuration is not None else None,
+        _read(wanted, minor) if wanted is not None else None,
+    )
+
+
+def _read(text: Secret, minor: str) -> ConfigurationValues | None:
+    try:
+        return configuration_values(text, minor)
+    except StockmanError:
+        return None
+
+
+def _of_etcd(wish: TalosWish, observed: ObservedTalos) -> Iterator[Problem]:
+    view = observed.etcd
+    if view.split:
+        yield problems.etcd_split(view.split)
+        return
+    known = {str(node.name) for node in wish.controllers} | set(wish.leaving)
+    for member in view.members:
+        if member.hostname not in known:
+            stranger = problems.stranger_in_etcd(member.hex, member.hostname)
+            yield replace(stranger, severity=Severity.WARNING)

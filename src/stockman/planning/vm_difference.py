@@ -1,0 +1,149 @@
+"""What differs between a guest that is there and the one that should be."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from stockman.model.proxmox_devices import Card, memory_mib
+from stockman.model.record import record
+from stockman.planning.vm_wanted import GuestWish
+from stockman.ports.proxmox.vms import VmConfig
+from stockman.steps.vm_disks import GIB, KEEPER, disk_size, drives, slot_of
+from stockman.steps.vm_values import family, same
+
+_OWNED = ("net", "hostpci", "usb", "serial")
+"""Families of keys of which there is nothing that the configuration does not name."""
+_LIVE = frozenset(
+    {
+        *("balloon", "description", "name", "onboot", "protection", "startup", "tags"),
+        *("ciuser", "sshkeys", "citype", "cicustom", "ipconfig", "nameserver", "searchdomain"),
+        *("net", "usb"),
+    }
+)
+"""Keys that change while a VM runs, or that only its next start reads."""
+_TOLD = frozenset(
+    {"ciuser", "sshkeys", "citype", "cicustom", "ipconfig", "nameserver", "searchdomain"}
+)
+"""Keys that only a drive of Proxmox VE tells a VM; without one they mean nothing."""
+_LIVE_IN_CONTAINERS = frozenset({"cores", "memory", "swap", "hostname"})
+_SLOTS = 31
+_LONGEST = 60
+
+
+@record
+class Difference:
+    """All of it; empty where nothing differs."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    delete: tuple[str, ...] = ()
+    restart: tuple[str, ...] = ()
+    """Keys that wait for the next start."""
+    grow: dict[str, int] = field(default_factory=dict)
+    """Sizes in GiB by slot."""
+    attach: dict[str, str] = field(default_factory=dict)
+    """Slots of data disks that are not there, by name."""
+    detach: tuple[str, ...] = ()
+    """Data disks that are too many."""
+    reasons: tuple[str, ...] = ()
+
+
+def difference(wish: GuestWish, config: VmConfig) -> Difference:
+    """What has to change so that a guest is as it should be."""
+    told = any(drive.is_cloud_init for drive in drives(config).values())
+    values = {
+        key: value
+        for key, value in wish.values.items()
+        if (told or family(key) not in _TOLD) and not same(key, value, _there(config, key))
+    }
+    delete = tuple(
+        key
+        for key in config.values
+        if family(key) in _OWNED and family(key) != key and key not in wish.values
+    )
+    grow = _grown(wish, config)
+    attach = _attached(wish, config)
+    detach = _detached(wish, config)
+    reasons = [
+        f"{key} is {_short(config.values.get(key))} and should be {_short(value)}"
+        for key, value in values.items()
+    ]
+    reasons += [f"{key} is {_short(config.values[key])} and should not be" for key in delete]
+    reasons += [f"{slot} should have {gib} GiB" for slot, gib in grow.items()]
+    reasons += [f"disk {name} is not there" for name in attach]
+    reasons += [f"disk {name} should not be there" for name in detach]
+    changed = (*values, *delete)
+    waiting = [key for key in changed if not _is_live(wish, config, key)]
+    return Difference(
+        values=values,
+        delete=delete,
+        restart=tuple(waiting),
+        grow=grow,
+        attach=attach,
+        detach=detach,
+        reasons=tuple(reasons),
+    )
+
+
+def _there(config: VmConfig, key: str) -> str | None:
+    found = config.values.get(key)
+    if found is None and key == "balloon":
+        # Without a word a VM has a balloon that keeps all of its memory.
+        return str(memory_mib(config.get("memory", "512")))
+    return found
+
+
+def _is_live(wish: GuestWish, config: VmConfig, key: str) -> bool:
+    kind = family(key)
+    if wish.who.kind == "lxc":
+        return kind in _LIVE or key in _LIVE_IN_CONTAINERS
+    if kind == "net" and key in wish.values and key in config.values:
+        return _stays_plugged(wish.values[key], config.values[key])
+    return kind in _LIVE
+
+
+def _stays_plugged(wanted: str, found: str) -> bool:
+    """Whether a card is only plugged into something else, which a running machine may miss."""
+    try:
+        new, old = Card.parse(wanted), Card.parse(found)
+    except ValueError:
+        return False
+    return (new.model, new.mac, new.options.get("mtu")) == (
+        old.model,
+        old.mac,
+        old.options.get("mtu"),
+    )
+
+
+def _grown(wish: GuestWish, config: VmConfig) -> dict[str, int]:
+    wanted = {wish.system_disk: wish.disk_gb}
+    for disk in wish.disks:
+        slot = slot_of(config, disk.name)
+        if slot is not None:
+            wanted[slot] = disk.size_gb
+    return {slot: gib for slot, gib in wanted.items() if 0 < disk_size(config, slot) < gib * GIB}
+
+
+def _attached(wish: GuestWish, config: VmConfig) -> dict[str, str]:
+    free = (f"scsi{number}" for number in range(1, _SLOTS) if f"scsi{number}" not in config)
+    missing = [disk.name for disk in wish.disks if slot_of(config, disk.name) is None]
+    return dict(zip(missing, free, strict=False))
+
+
+def _detached(wish: GuestWish, config: VmConfig) -> tuple[str, ...]:
+    """Disks that stockman made for this guest and the configuration no longer names."""
+    known = {disk.name for disk in wish.disks}
+    prefix = f"vm-{KEEPER}-{wish.owner}-{wish.who.name}-"
+    found = []
+    for drive in drives(config).values():
+        serial = drive.options.get("serial", "")
+        volume = drive.volume
+        if serial and serial not in known and volume is not None and prefix in volume.name:
+            found.append(serial)
+    return tuple(found)
+
+
+def _short(text: str | None) -> str:
+    if text is None:
+        return "not set"
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

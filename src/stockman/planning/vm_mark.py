@@ -1,0 +1,56 @@
+"""How guests of stockman are known in Proxmox VE: tags, and a line in their description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from stockman.model.record import record
+
+TAG = "stockman"
+TEMPLATE_TAG = f"{TAG}-template"
+"""Of templates, before they are one and afterwards."""
+_LINE = re.compile(
+    r"^stockman: (?P<owner>\S+)/(?P<name>\S+)(?: scratch=(?P<scratch>\S+))?$", re.MULTILINE
+)
+_NOT_IN_TAGS = re.compile(r"[^a-z0-9_.+-]")
+NOBODY = "guests"
+"""Owner of guests where there is no Kubernetes cluster."""
+
+
+@record
+class Mark:
+    """Whose a guest is."""
+
+    owner: str
+    """Name of the Kubernetes cluster."""
+    name: str
+    """Name of the node or guest."""
+    scratch: tuple[str, ...] = ()
+    """Data disks that die with it."""
+
+
+def mark_text(mark: Mark, description: str) -> str:
+    """The description of a guest: what the user says, and the line that says whose it is."""
+    scratch = f" scratch={','.join(mark.scratch)}" if mark.scratch else ""
+    line = f"stockman: {mark.owner}/{mark.name}{scratch}"
+    return f"{description.strip()}\n\n{line}".strip()
+
+
+def read_mark(description: str) -> Mark | None:
+    """Whose a guest is. None: not stockman's."""
+    found = _LINE.search(description)
+    if found is None:
+        return None
+    scratch = tuple(filter(None, (found["scratch"] or "").split(",")))
+    return Mark(owner=found["owner"], name=found["name"], scratch=scratch)
+
+
+def without_mark(description: str) -> str:
+    """What the user says of a guest."""
+    return _LINE.sub("", description).strip()
+
+
+def own_tags(owner: str, more: Sequence[str] = ()) -> tuple[str, ...]:
+    """The tags of a guest: stockman's, and what the user gives it."""
+    return (TAG, f"{TAG}-{_NOT_IN_TAGS.sub('-', owner.lower())}", *more)

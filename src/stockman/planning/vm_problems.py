@@ -1,0 +1,217 @@
+"""What keeps guests from being planned; seen before anything is made."""
+
+from __future__ import annotations
+
+from stockman.model.problem import Place, Problems
+from stockman.planning.vm_wanted import GuestWish
+
+_GIB = 1 << 30
+
+
+def renamed(problems: Problems, wish: GuestWish, old: str) -> None:
+    problems.error(
+        "vm.renamed",
+        f"VM {wish.who.vmid} is {old}, and the configuration calls it {wish.who.name}",
+        why="the name is part of a machine's identity, in etcd and Kubernetes too; it cannot"
+        " be changed where it is",
+        fix=f"call it {old} again; or give {wish.who.name} a vmid of its own, so that it is made"
+        f" anew and {old} is removed",
+        at=_at(wish, "name"),
+    )
+
+
+def taken(problems: Problems, wish: GuestWish, found: str, host: str) -> None:
+    problems.error(
+        "vm.taken",
+        f"the number {wish.who.vmid} of {wish.who.name} belongs to another guest",
+        why=f"it is {found} on {host}, which stockman did not make",
+        fix=f"give {wish.who.name} another vmid; or, if it is the same machine, adopt it"
+        " with `stockman adopt`",
+        at=_at(wish, "vmid"),
+    )
+
+
+def mac_taken(problems: Problems, wish: GuestWish, mac: str, other: str) -> None:
+    problems.error(
+        "vm.mac-taken",
+        f"the address {mac} of {wish.who.name} is that of another card",
+        why=f"{other} has a card with it, and two with one address disturb each other",
+        fix=f"give {wish.who.name} another mac_addr, or the other guest",
+        at=_at(wish, "nics"),
+    )
+
+
+def no_host(problems: Problems, wish: GuestWish, hosts: list[str]) -> None:
+    problems.error(
+        "vm.no-host",
+        f"{wish.who.name} is to run on {wish.host}, which the Proxmox cluster does not have",
+        why=f"its hosts are {', '.join(hosts)}",
+        fix="name one of these hosts",
+        at=_at(wish, "host"),
+    )
+
+
+def host_offline(problems: Problems, wish: GuestWish) -> None:
+    problems.error(
+        "vm.host-offline",
+        f"{wish.who.name} cannot be made on {wish.host}",
+        why="the Proxmox cluster says that this host is offline",
+        fix=f"bring {wish.host} back, or name another host",
+        at=_at(wish, "host"),
+    )
+
+
+def stuck(problems: Problems, wish: GuestWish, host: str, *, shared: bool) -> None:
+    kind = "qemu-server" if wish.who.kind == "qemu" else "lxc"
+    file = f"{kind}/{wish.who.vmid}.conf"
+    anew = f"give {wish.who.name} another vmid, so that it is made anew on {wish.host}"
+    by_hand = (
+        f"make sure that {host} stays off and run, as root on a host of the cluster,"
+        f" `mv /etc/pve/nodes/{host}/{file} /etc/pve/nodes/{wish.host}/{file}`; or {anew}"
+    )
+    problems.error(
+        "vm.stuck",
+        f"{wish.who.name} is on {host}, which is offline, and is to run on {wish.host}",
+        why="Proxmox VE moves no guest whose host does not answer, and keeps its number; its disks"
+        f" are in {'shared storages' if shared else f'storages of {host} alone'}",
+        fix=f"bring {host} back; or {by_hand if shared else anew}",
+        at=_at(wish, "host"),
+    )
+
+
+def recovering(problems: Problems, wish: GuestWish, host: str) -> None:
+    problems.warn(
+        "vm.recovering",
+        f"{wish.who.name} is on {host}, which is offline, until high availability moves it",
+        why="it is looked after, its disks are in shared storages, and Proxmox VE waits some"
+        " minutes before it believes that a host is off",
+        fix="plan again in some minutes; `ha-manager status` on a host tells how far it is",
+        at=_at(wish, "host"),
+    )
+
+
+def disk_in_use(problems: Problems, wish: GuestWish, disk: str, other: str, host: str) -> None:
+    problems.error(
+        "vm.disk-in-use",
+        f"the disk {disk} of {wish.who.name} belongs to a machine that may come back",
+        why=f"{other} on {host} has it, and {host} is offline; two machines with one disk destroy"
+        " what is on it",
+        fix=f"bring {host} back; or make sure that it stays off and give {other} to another host as"
+        " root, see the page of vm.stuck, under its old vmid",
+        at=_at(wish, "vmid"),
+    )
+
+
+def left_behind(problems: Problems, name: str, vmid: int, host: str) -> None:
+    problems.warn(
+        "vm.left-behind",
+        f"VM {vmid} ({name}) stays on {host} for now",
+        why=f"{host} is offline, so that nothing can be deleted there",
+        fix=f"plan again once {host} is back, before it starts its guests; or remove {host}"
+        " from the Proxmox cluster",
+    )
+
+
+def no_storage(problems: Problems, wish: GuestWish, storage: str, content: str) -> None:
+    problems.error(
+        "vm.no-storage",
+        f"{wish.host} has no storage {storage} for {content}, which {wish.who.name} needs",
+        why=f"Proxmox VE offers {storage} on {wish.host} not at all, or not for {content}",
+        fix=f"add `{content}` to its content types, or name another storage",
+        at=_at(wish, "datastore"),
+    )
+
+
+def no_volume(problems: Problems, wish: GuestWish) -> None:
+    problems.error(
+        "image.no-volume",
+        f"the disk of {wish.who.name} is to be made from an image that {wish.host} does not have",
+        why=f"there is no {wish.volume} on {wish.host}",
+        fix="put the image there, or give its address with `url` so that it is fetched",
+        at=_at(wish, "vm"),
+    )
+
+
+def no_room(problems: Problems, storage: str, host: str, needed: int, free: int) -> None:
+    problems.error(
+        "vm.no-room",
+        f"the storage {storage} on {host} has too little room",
+        why=f"{needed / _GIB:.0f} GiB are needed, and {free / _GIB:.0f} GiB are free",
+        fix="free some of it, or name another storage",
+        at=f"storage {storage} on {host}",
+    )
+
+
+def shrinks(problems: Problems, wish: GuestWish, disk: str, found: int, wanted: int) -> None:
+    problems.error(
+        "vm.disk-shrinks",
+        f"{disk} of {wish.who.name} would have to become smaller",
+        why=f"it has {found / _GIB:.0f} GiB, and {wanted} are asked for; disks only grow",
+        fix="ask for the size that it has, or recreate the machine",
+        at=_at(wish, "disk_gb"),
+    )
+
+
+def other_storage(problems: Problems, wish: GuestWish, disk: str, found: str, wanted: str) -> None:
+    problems.error(
+        "vm.disk-elsewhere",
+        f"{disk} of {wish.who.name} is in another storage",
+        why=f"it is in {found}, and {wanted} is asked for",
+        fix=f"move it in Proxmox VE (Hardware, Disk Action, Move Storage), or ask for {found}",
+        at=_at(wish, "datastore"),
+    )
+
+
+def raw_device(problems: Problems, wish: GuestWish, device: str) -> None:
+    problems.error(
+        "vm.raw-device",
+        f"{wish.who.name} is to have the device {device} by its address",
+        why="Proxmox VE lets only root with a password do that, never a token",
+        fix="map it under hosts.HOST.passthrough, and name the mapping instead",
+        at=_at(wish, "pci"),
+    )
+
+
+def root_only(problems: Problems, wish: GuestWish, what: str) -> None:
+    problems.error(
+        "vm.root-only",
+        f"{wish.who.name} is to have {what}",
+        why="Proxmox VE lets only root with a password give a container that, never a token",
+        fix="leave it out, make the container, and let root add it with `pct set`; then it can be"
+        " in the configuration",
+        at=_at(wish, "container"),
+    )
+
+
+def unmapped(problems: Problems, wish: GuestWish, mapping: str, bus: str) -> None:
+    problems.error(
+        "vm.no-mapping",
+        f"{wish.who.name} is to have {mapping}, which is not mapped on {wish.host}",
+        why=f"no {bus.upper()} mapping of this name speaks of {wish.host}",
+        fix=f"describe the device under hosts.{wish.host}.passthrough.{bus}, or correct the name",
+        at=_at(wish, bus),
+    )
+
+
+def keeper_taken(problems: Problems, vmid: int, name: str) -> None:
+    problems.error(
+        "vm.keeper-taken",
+        f"a guest has the number {vmid}, under which data disks are kept",
+        why=f"deleting {name} could take the data disks of others with it",
+        fix=f"give {name} another number in Proxmox VE",
+        at=f"VM {vmid}",
+    )
+
+
+def no_iso_storage(problems: Problems, wish: GuestWish, why: str) -> None:
+    problems.error(
+        "vm.no-seed-storage",
+        f"{wish.who.name} needs an image of its own, and {wish.host} has no storage for it",
+        why=why,
+        fix="allow the content type `iso` on a storage of the host",
+        at=_at(wish, "host"),
+    )
+
+
+def _at(wish: GuestWish, field: str) -> Place:
+    return wish.source.where(field)

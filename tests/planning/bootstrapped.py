@@ -1,0 +1,235 @@
+"""Clusters of the lab without a network, and everything that brings them to Flux."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from ipaddress import IPv4Network
+from pathlib import Path
+
+import yaml
+
+from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
+from stockman.app.kubernetes_wish import kubernetes_wish
+from stockman.catalog.scene import Materials
+from stockman.config.load import load
+from stockman.config.presets import render_preset
+from stockman.config.resolve import resolve
+from stockman.engine.observe.kubernetes import Interest, observe_kubernetes
+from stockman.kubernetes.api import ApiKubernetes
+from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.lab.kube.clusters.clusters import KubernetesCluster
+from stockman.lab.world.file import read_world, world_file
+from stockman.lab.world.preset import Wish, preset_world
+from stockman.lab.world.staging import Staging, stage_cluster
+from stockman.lab.world.world import World
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret
+from stockman.planning.kube_stage import Around, KubernetesChange, changes, steps
+from stockman.planning.kube_wish import KubernetesWish
+from stockman.planning.observed_kubernetes import ObservedKubernetes
+from stockman.rendering.repository import rendered_repository
+from stockman.rendering.talos_part import settled
+from stockman.steps.base import Answer
+from stockman.steps.ports import Ports
+from stockman.steps.secret_ref import SecretRef
+from stockman.steps.step import Step
+from tests.contract.repo.doors import git
+
+NETWORK = IPv4Network("127.67.0.0/16")
+CANARY = "AGE-SECRET-KEY-CANARY"
+MATERIALS = Materials(
+    age_recipient="age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
+    age_identity=Secret(CANARY),
+    webhook_token=Secret("a webhook token"),
+)
+_FOLLOWED = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: cluster-apps, namespace: flux-system}
+spec:
+  interval: 1h
+  path: ./kubernetes/apps
+  prune: true
+  sourceRef: {kind: GitRepository, name: flux-system, namespace: flux-system}
+"""
+_WHO = ("-c", "user.name=Shepherd", "-c", "user.email=shepherd@example.org")
+
+
+@cache
+def _file(preset: str) -> bytes:
+    world = preset_world(Wish(preset, NETWORK))
+    stage_cluster(world, Staging(preset=preset, network=NETWORK, network_plugin=False))
+    return world_file(world.state)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """What was rendered for a cluster, and a repository with the least of it."""
+
+    bare: Path
+    url: str
+    wish: KubernetesWish
+
+
+def workspace(root: Path, preset: str = "three-node") -> Workspace:
+    """A repository that holds the release of one component, and nothing that is encrypted."""
+    texts = render_preset(preset, network=NETWORK)
+    desired = resolve(load({name: text.encode() for name, text in texts.items()}))
+    problems = Problems()
+    rendered = rendered_repository(
+        settled(desired, Secret("a resolved secret")), MATERIALS, "classic", problems
+    )
+    assert not problems.errors
+    assert desired.cluster is not None
+    work, bare = root / "work", root / "cluster.git"
+    files = {"kubernetes/flux/cluster/ks.yaml": _FOLLOWED}
+    for name in ("helmrelease.yaml", "ocirepository.yaml"):
+        found = rendered.tree.get(f"kubernetes/apps/kube-system/coredns/app/{name}")
+        assert found is not None
+        assert isinstance(found.text, str)
+        content = yaml.safe_load(found.text)
+        content["metadata"]["namespace"] = "kube-system"
+        files[f"kubernetes/apps/{name}"] = yaml.safe_dump(content)
+    for name, text in files.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(text)
+    git(root, "init", "--quiet", "--bare", "--initial-branch=main", str(bare))
+    git(work, "init", "--quiet", "--initial-branch=main")
+    git(work, "add", "--all")
+    git(work, *_WHO, "commit", "--quiet", "--message", "Render")
+    git(work, "push", "--quiet", str(bare), "HEAD:refs/heads/main")
+    wish = kubernetes_wish(desired.cluster, rendered)
+    return Workspace(bare, desired.cluster.repository.url, wish)
+
+
+class WorldClock:
+    """The time of a world, which passes when somebody waits."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self._world.now, UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        self._world.advance(seconds)
+
+
+class Dice:
+    def random_bytes(self, count: int) -> bytes:
+        return bytes(count)
+
+
+class KnownSecrets:
+    """Secrets by their place; every other place holds one of its own."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+
+    async def read(self, ref: SecretRef) -> Secret:
+        return Secret(self.values.get(ref.place, CANARY), resolved=True)
+
+    async def write(self, ref: SecretRef, secret: Secret) -> None:
+        raise AssertionError(ref)
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class Mortal:
+    """A door that lets so many calls through, and then the process dies."""
+
+    def __init__(self, door: ApiKubernetes) -> None:
+        self._door = door
+        self.left: int | None = None
+        self.calls: list[str] = []
+
+    def __getattr__(self, name: str) -> object:
+        call = getattr(self._door, name)
+        if name in ("log", "watch"):
+            return call
+
+        async def counted(*given: object, **named: object) -> object:
+            if self.left is not None:
+                if self.left <= 0:
+                    raise Killed
+                self.left -= 1
+            self.calls.append(name)
+            return await call(*given, **named)
+
+        return counted
+
+
+@dataclass
+class Bootstrapped:
+    """A cluster that has nothing but itself."""
+
+    world: World
+    cluster: KubernetesCluster
+    wish: KubernetesWish
+    door: Mortal
+    ports: Ports
+    repo: MemoryRepo
+    done: list[str] = field(default_factory=list)
+    """Steps that had an effect."""
+
+    def look(self) -> ObservedKubernetes:
+        interest = Interest(
+            secrets=tuple(one.action.ref for one in self.wish.secrets),
+            conditions=self.wish.conditions,
+        )
+        port = memory_kubernetes(self.cluster.api)
+        return asyncio.run(observe_kubernetes(port, self.ports.clock, interest))
+
+    def changes(self) -> tuple[KubernetesChange, ...]:
+        return changes(self.wish, self.look())
+
+    def steps(self, *, push: bool = False) -> tuple[Step, ...]:
+        return steps(self.changes(), self.wish, Around(push=push))
+
+    def apply(self, *, until: str = "") -> None:
+        """Do what a plan says, up to a step."""
+        for step in self.steps():
+            if step.id == until:
+                return
+            asyncio.run(self.perform(step))
+
+    async def perform(self, step: Step) -> None:
+        """One step, as the engine does it."""
+        end = self.world.now + step.deadline
+        for gate in step.gates:
+            while (verdict := await gate.check(self.ports)).answer is not Answer.GO:
+                assert verdict.answer is Answer.WAIT, verdict
+                assert self.world.now < end, verdict
+                await self.ports.clock.sleep(5.0)
+        if await step.action.done(self.ports):
+            return
+        await step.action.run(self.ports)
+        assert await step.action.done(self.ports), step.id
+        self.done.append(step.id)
+
+
+def bootstrapped(place: Workspace, preset: str = "three-node") -> Bootstrapped:
+    """A cluster whose etcd was bootstrapped, and nothing else."""
+    world = World(read_world(_file(preset)))
+    world.state.repositories[place.url] = str(place.bare)
+    first = next(one for one in world.talos.machines)
+    cluster = world.kubernetes.cluster_of(first)
+    assert cluster is not None
+    repo = MemoryRepo(MemoryRemote())
+    repo.files["kubernetes/apps/one.yaml"] = b"one: 1\n"
+    asyncio.run(repo.commit(["kubernetes/apps/one.yaml"], "One"))
+    asyncio.run(repo.push())
+    door = Mortal(memory_kubernetes(cluster.api))
+    ports = Ports(
+        clock=WorldClock(world),
+        entropy=Dice(),
+        kubernetes=door,  # type: ignore[arg-type]  # every call is handed on
+        repo=repo,
+        secrets=KnownSecrets(),
+    )
+    return Bootstrapped(world, cluster, place.wish, door, ports, repo)

@@ -1,0 +1,278 @@
+"""A world of a preset with the product in front of it: observed, planned, and carried out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from ipaddress import IPv4Network
+
+from stockman.config.load import load
+from stockman.config.presets import render_preset
+from stockman.config.presets.answers import Answers
+from stockman.config.resolve import resolve
+from stockman.engine.observe.proxmox import observe_proxmox
+from stockman.lab.doors.images_port import memory_images
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.doors.port import WorldClock, WorldWire
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.world.file import read_world, world_file
+from stockman.lab.world.preset import Wish, preset_world
+from stockman.lab.world.world import World
+from stockman.model.desired import Desired
+from stockman.model.errors import Denied, NotFound
+from stockman.model.problem import Problem, Problems
+from stockman.model.secret import Secret
+from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.proxmox_change import ProxmoxChange, lanes, steps
+from stockman.planning.proxmox_plan import Options, asked, changes
+from stockman.ports.clock import Timekeeper
+from stockman.ports.proxmox.access import Privileges
+from stockman.proxmox.api import ApiProxmox
+from stockman.proxmox.wire import Reply, Request, Wire
+from stockman.steps.access_door import admin_name
+from stockman.steps.base import Action, Answer
+from stockman.steps.plan import Plan, planned
+from stockman.steps.ports import Ports
+from stockman.steps.secret_ref import SecretRef
+from stockman.talos.schematic import ImageSchematic, canonical_text
+from tests.planning.outside import FactoryOutside
+
+NETWORK = IPv4Network("127.66.0.0/16")
+NO_HA = r"      ha:\n(        \S.*\n)+"
+"""What is taken out of the preset so that stockman alone moves and starts machines."""
+
+
+class Killed(BaseException):
+    """The product is gone at this point."""
+
+
+@dataclass
+class Trigger:
+    """Kills at one call; counts down over all doors."""
+
+    left: int = -1
+    """Calls until then; negative: never."""
+    after: bool = False
+    """Whether the call itself still comes through."""
+    log: list[str] = field(default_factory=list)
+
+    def strike(self) -> None:
+        self.left = -1
+        raise Killed
+
+
+class DeadlyWire:
+    """A wire on which the product may die."""
+
+    def __init__(self, inner: Wire, trigger: Trigger, name: str) -> None:
+        self._inner = inner
+        self._trigger = trigger
+        self._name = name
+
+    async def call(self, request: Request) -> Reply:
+        trigger = self._trigger
+        trigger.log.append(f"{self._name} {request.shown}")
+        is_last = trigger.left == 1
+        if trigger.left > 0:
+            trigger.left -= 1
+        if is_last and not trigger.after:
+            trigger.strike()
+        reply = await self._inner.call(request)
+        if is_last:
+            trigger.strike()
+        return reply
+
+
+class KeptSecrets:
+    """`steps.secret_ref.Secrets` in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    async def read(self, ref: SecretRef) -> Secret:
+        if ref.place not in self.kept:
+            raise NotFound(Problem(code="test", what="nothing is kept there", why="", fix=""))
+        return Secret(self.kept[ref.place], resolved=True)
+
+    async def write(self, ref: SecretRef, secret: Secret) -> None:
+        self.kept[ref.place] = secret.reveal()
+
+
+class WorldTrial:
+    """`steps.access_trial.TokenTrial`: a door with the token, which the world knows or not."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    async def privileges(
+        self, cluster: str, token: str, secret: Secret, paths: Iterable[str]
+    ) -> Privileges:
+        user, _, name = token.partition("!")
+        first = next(iter(self._world.clusters))
+        access = self._world.clusters[first].state.access
+        if access.users[user].tokens[name].secret != secret.reveal():
+            raise Denied(Problem(code="test", what="no", why="the secret is another", fix=""))
+        door = ApiProxmox(
+            WorldWire(MemoryDoor(self._world, first, caller=Caller(user, name))),
+            WorldClock(self._world),
+        )
+        return {path: (await door.permissions(path)).get(path, frozenset()) for path in paths}
+
+
+class Dice:
+    def random_bytes(self, count: int) -> bytes:
+        return bytes(count)
+
+
+@dataclass
+class Outcome:
+    """A plan and what was found on the way to it."""
+
+    changes: tuple[ProxmoxChange, ...]
+    plan: Plan
+    problems: Problems
+    observed: dict[str, ObservedProxmox]
+
+    @property
+    def codes(self) -> list[str]:
+        return [one.code for one in self.problems]
+
+
+class Estate:
+    """Files, the world that they are about, and doors to it."""
+
+    def __init__(self, preset: str, pve: str = "9.1") -> None:
+        self.outside = FactoryOutside()
+        self.world = World(read_world(_world(preset, pve)), self.outside)
+        self.outside.world = self.world
+        self.texts = dict(preset_texts(preset))
+        self.trigger = Trigger()
+        self.secrets = KeptSecrets()
+        self.clock: Timekeeper = WorldClock(self.world)
+        """Of all doors."""
+        self.token: Caller | None = None
+        """The token of stockman itself. None: the one that the files name."""
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Change the files as a user does."""
+        text, count = re.subn(old, new, self.texts[file], flags=re.MULTILINE)
+        if count == 0:
+            raise ValueError(f"{old!r} is not in {file}")
+        self.texts[file] = text
+
+    @property
+    def desired(self) -> Desired:
+        return resolve(load({name: text.encode() for name, text in self.texts.items()}))
+
+    @property
+    def region(self) -> str:
+        return str(self.desired.proxmox[0].region)
+
+    @property
+    def pve(self) -> MemoryDoor:
+        """Root, for looking at the world and meddling with it."""
+        return MemoryDoor(self.world, next(iter(self.world.clusters)))
+
+    def ports(self, *, administrator: bool = True) -> Ports:
+        """Doors; the one of stockman itself has no more rights than its token."""
+        first = next(iter(self.world.clusters))
+        doors: dict[str, ApiProxmox] = {}
+        for one in self.desired.proxmox:
+            region = str(one.region)
+            cluster = region if region in self.world.clusters else first
+            user, _, token = (one.token_id or "").partition("!")
+            doors[region] = self._door(cluster, self.token or Caller(user, token))
+            if administrator:
+                doors[admin_name(region)] = self._door(cluster, None)
+        return Ports(
+            clock=self.clock,
+            entropy=Dice(),
+            proxmox=doors,
+            images=memory_images(self.world),
+            secrets=self.secrets,
+            trial=WorldTrial(self.world),
+        )
+
+    def _door(self, cluster: str, caller: Caller | None) -> ApiProxmox:
+        wire = WorldWire(MemoryDoor(self.world, cluster, caller=caller))
+        name = caller.authid if caller is not None else "root@pam"
+        return ApiProxmox(DeadlyWire(wire, self.trigger, name), self.clock)
+
+    async def observe(self, *, administrator: bool = True) -> ObservedProxmox:
+        """The first region."""
+        return (await self.observe_all(administrator=administrator))[self.region]
+
+    async def observe_all(self, *, administrator: bool = True) -> dict[str, ObservedProxmox]:
+        ports, desired = self.ports(administrator=administrator), self.desired
+        return {
+            str(one.region): await observe_proxmox(
+                str(one.region),
+                ports.on(str(one.region)),
+                ports.clock,
+                asked(desired, one),
+                ports.proxmox.get(admin_name(str(one.region))),
+            )
+            for one in desired.proxmox
+        }
+
+    async def plan(self, *, administrator: bool = True, options: Options | None = None) -> Outcome:
+        desired, problems = self.desired, Problems()
+        observed = await self.observe_all(administrator=administrator)
+        found = changes(desired, observed, problems, options or Options())
+        made = steps(found)
+        plan = Plan(
+            cluster="test", made_at=WorldClock(self.world).now(), steps=made, lanes=lanes(made)
+        )
+        return Outcome(found, planned(plan), problems, observed)
+
+    async def apply(self, *, administrator: bool = True, options: Options | None = None) -> Outcome:
+        """Plan and do it all, one step after the other."""
+        outcome = await self.plan(administrator=administrator, options=options)
+        assert [one for one in outcome.problems if one.is_error] == []
+        ports = self.ports(administrator=administrator)
+        for step in outcome.plan.steps:
+            for gate in step.gates:
+                verdict = await gate.check(ports)
+                assert verdict.answer is Answer.GO, (step.id, verdict)
+            await perform(step.action, ports)
+        self.world.settle()
+        return outcome
+
+    def config(self, vmid: int) -> Mapping[str, str]:
+        """The keys of a guest, as they are."""
+        for cluster in self.world.clusters.values():
+            if vmid in cluster.state.guests:
+                return cluster.state.guests[vmid].config.values
+        raise KeyError(vmid)
+
+
+async def perform(action: Action, ports: Ports) -> bool:
+    """Look, act, look again; whether it had to act."""
+    if await action.done(ports):
+        return False
+    await action.run(ports)
+    assert await action.done(ports), action.summary
+    return True
+
+
+@cache
+def preset_texts(preset: str) -> Mapping[str, str]:
+    return render_preset(preset, network=NETWORK, answers=Answers())
+
+
+@cache
+def _world(preset: str, pve: str) -> bytes:
+    world = preset_world(Wish(preset=preset, network=NETWORK, profile=pve))
+    _register(world, preset)
+    return world_file(world.state)
+
+
+def _register(world: World, preset: str) -> None:
+    """Somebody told the factory of the schematics that a preset names by their id."""
+    texts = {name: text.encode() for name, text in preset_texts(preset).items()}
+    agent = canonical_text(ImageSchematic(extensions=("siderolabs/qemu-guest-agent",)))
+    for node in resolve(load(texts)).nodes:
+        if node.schematic.id is not None:
+            world.factory.schematics.setdefault(str(node.schematic.id), agent)

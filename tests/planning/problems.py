@@ -1,0 +1,142 @@
+"""Every problem of the Proxmox side of plans, made as its page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.origin import Traced
+from stockman.model.problem import Problem, Problems
+from stockman.planning import destruction_problems as ending
+from stockman.planning import template_problems as templates
+from stockman.planning import vm_problems as say
+from stockman.planning.access_problems import (
+    lacks_privilege,
+    no_administrator,
+    no_such_token,
+)
+from stockman.planning.vm_wanted import GuestWish
+from stockman.steps import vm_problems as work
+from stockman.steps.access_mapping import MappedDevice, another_device
+from stockman.steps.access_rotation import still_kept, unproven
+from stockman.steps.image_fetch import no_image, no_way, wrong_checksum, wrong_size
+from stockman.steps.image_schematic import another_id
+from stockman.steps.vm_identity import Identity
+
+_UUID = UUID("5f0a9c1e-0000-4000-8000-00000000002a")
+_GIB = 1 << 30
+_VMID = Vmid(1030)
+_URL = "https://factory.talos.dev/image/376567988ad3/v1.13.9/nocloud-amd64.qcow2"
+_WISH = GuestWish(
+    who=Identity(cluster="pve", vmid=_VMID, name="cp-1", uuid=_UUID),
+    host=HostName("pve1"),
+    owner="k8s",
+    source=Traced(),
+    values={},
+    made_with={},
+    system_disk="scsi0",
+    disk_gb=64,
+    datastore=Datastore("local-zfs"),
+    volume="local:import/noble.qcow2",
+)
+
+
+def _said(tell: Callable[[Problems], None]) -> Callable[[], Problem]:
+    def made() -> Problem:
+        problems = Problems()
+        tell(problems)
+        return next(iter(problems))
+
+    return made
+
+
+MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "destroy.access-shared": _said(lambda found: ending.access_shared(found, "pve", ("other",))),
+    "destroy.karpenter": _said(lambda found: ending.karpenter_stays(found, "pve", "20000, 20001")),
+    "destroy.not-ours": _said(
+        lambda found: ending.not_ours(found, "VM 1030 (cp-1)", "billing", "pve1")
+    ),
+    "image.checksum": lambda: wrong_checksum(_URL, "checksum mismatch: got 5f0a, expected 0000"),
+    "image.missing": lambda: no_image(_URL),
+    "image.no-volume": _said(lambda found: say.no_volume(found, _WISH)),
+    "image.no-way": lambda: no_way(_URL, "pve1"),
+    "image.schematic-id": lambda: another_id("5f0a" * 16, "0b1c" * 16),
+    "image.size": lambda: wrong_size("local:import/talos.qcow2", 4096, 104857600),
+    "proxmox.device": lambda: another_device(
+        MappedDevice(host=HostName("pve1"), place="0000:01:00.0", id="10de:2571"), "8086:1533"
+    ),
+    "proxmox.no-administrator": _said(lambda found: no_administrator(found, "pve")),
+    "proxmox.lacks-privilege": _said(
+        lambda found: lacks_privilege(found, "pve", "/storage", {"Datastore.AllocateSpace"}, None)
+    ),
+    "template.host-offline": _said(
+        lambda found: templates.host_offline(found, "talos-v1-13-9-37656798", "pve2")
+    ),
+    "template.in-use": lambda: work.template_in_use(
+        Vmid(9000), "talos-v1-13-8-37656798", ("local-zfs:base-9000-disk-0/vm-500-disk-0",)
+    ),
+    "template.stays": _said(
+        lambda found: templates.template_stays(
+            found,
+            9000,
+            "talos-v1-13-8-37656798",
+            ("local-zfs:base-9000-disk-0/vm-500-disk-0",),
+        )
+    ),
+    "template.storage": _said(
+        lambda found: templates.unfit_storage(
+            found, "talos-v1-13-9-37656798", ("san", "lvm", "pve1"), None
+        )
+    ),
+    "template.unseen": _said(
+        lambda found: templates.template_unseen(found, 9000, "talos-v1-13-8-37656798", "pve2")
+    ),
+    "token.still-kept": lambda: still_kept(
+        "stockman-csi@pve!csi", "sops:kubernetes/secrets.sops.yaml#csi"
+    ),
+    "token.unknown": _said(lambda found: no_such_token(found, "csi", ("proxmox-csi", "stockman"))),
+    "token.unproven": lambda: unproven(
+        "stockman-csi@pve!csi-2", "it lacks Datastore.AllocateSpace on /storage"
+    ),
+    "vm.cannot-move": lambda: work.cannot_move(
+        _VMID, "cp-1", "pve2", "it uses hostpci0 of its host"
+    ),
+    "vm.data-disk": lambda: work.data_disks(_VMID, "cp-1", ["scsi1 (local-zfs:vm-1030-disk-2)"]),
+    "vm.disk-elsewhere": _said(
+        lambda found: say.other_storage(found, _WISH, "scsi0", "local-lvm", "local-zfs")
+    ),
+    "vm.disk-shrinks": _said(lambda found: say.shrinks(found, _WISH, "scsi0", 100 * _GIB, 64)),
+    "vm.gone": lambda: work.gone(_VMID, "cp-1", "pve1"),
+    "vm.hidden": lambda: work.hidden("pve", _VMID, "cp-1"),
+    "vm.host-offline": _said(lambda found: say.host_offline(found, _WISH)),
+    "vm.identity": lambda: work.another_guest(_VMID, "cp-1", "pve1", "billing", _UUID),
+    "vm.keeper-taken": _said(lambda found: say.keeper_taken(found, 999_999_998, "billing")),
+    "vm.left-behind": _said(lambda found: say.left_behind(found, "cp-1", 1030, "pve1")),
+    "vm.mac-taken": _said(
+        lambda found: say.mac_taken(found, _WISH, "bc:24:11:00:00:2a", "200 (billing)")
+    ),
+    "vm.no-host": _said(lambda found: say.no_host(found, _WISH, ["pve2", "pve3"])),
+    "vm.no-mapping": _said(lambda found: say.unmapped(found, _WISH, "gpu", "pci")),
+    "vm.no-room": _said(
+        lambda found: say.no_room(found, "local-zfs", "pve1", 192 * _GIB, 40 * _GIB)
+    ),
+    "vm.no-seed-storage": _said(
+        lambda found: say.no_iso_storage(
+            found, _WISH, "the VLAN eth0.7: ipconfigN addresses a card, not VLAN 7 on it"
+        )
+    ),
+    "vm.no-storage": _said(lambda found: say.no_storage(found, _WISH, "local", "import")),
+    "vm.protected": lambda: work.protected(_VMID, "cp-1"),
+    "vm.raw-device": _said(lambda found: say.raw_device(found, _WISH, "0000:01:00.0")),
+    "vm.renamed": _said(lambda found: say.renamed(found, _WISH, "talos-1")),
+    "vm.disk-in-use": _said(lambda found: say.disk_in_use(found, _WISH, "data", "VM 1029", "pve2")),
+    "vm.leftovers": lambda: work.leftovers(_VMID, "cp-1", ("ceph:vm-1030-cloudinit",)),
+    "vm.recovering": _said(lambda found: say.recovering(found, _WISH, "pve2")),
+    "vm.root-only": _said(
+        lambda found: say.root_only(found, _WISH, "the device /dev/dri/renderD128")
+    ),
+    "vm.stuck": _said(lambda found: say.stuck(found, _WISH, "pve2", shared=True)),
+    "vm.taken": _said(lambda found: say.taken(found, _WISH, "billing", "pve1")),
+    "vm.unfinished": lambda: work.unfinished(_VMID, "cp-1", "pve1"),
+}

@@ -1,0 +1,337 @@
+"""Hardware of machines and containers: made, changed while it runs, or with a restart."""
+
+from collections.abc import Callable
+from http import HTTPStatus
+
+import pytest
+
+from stockman.lab.pve.api.call import Upload
+from stockman.lab.world.devices import pci_device, usb_device
+from stockman.steps.vm_configure import ConfigureVm
+from stockman.steps.vm_disks import AttachDisk, DetachDisk, GrowDisk
+from stockman.steps.vm_placing import JoinPool, MakePool
+from stockman.steps.vm_power import RestartVm
+from tests.planning.estate import NO_HA, Estate
+from tests.planning.test_proxmox_later import small_system
+
+NIOBE = r"vm: \{vmid: 1032, host: niobe\}"
+
+
+@pytest.fixture
+def estate() -> Estate:
+    """Three machines that nobody but stockman moves."""
+    made = Estate("three-node")
+    made.edit("nodes.yaml", NO_HA, "")
+    return made
+
+
+def given(estate: Estate, more: str) -> None:
+    """Give one machine further keys."""
+    estate.edit("nodes.yaml", NIOBE, f"vm: {{vmid: 1032, host: niobe, {more}}}")
+
+
+def status(estate: Estate, vmid: int) -> str:
+    return next(iter(estate.world.clusters.values())).state.guests[vmid].status
+
+
+async def test_firmware_and_a_trust_module_are_made_with_their_machine(estate: Estate) -> None:
+    given(estate, "bios: ovmf, machine: q35, tpm: {version: v2.0}")
+
+    await estate.apply()
+
+    config = estate.config(1032)
+    assert config["bios"] == "ovmf"
+    assert "efitype=4m" in config["efidisk0"]
+    assert "version=v2.0" in config["tpmstate0"]
+    assert (await estate.plan()).changes == ()
+
+
+async def test_firmware_disks_can_be_in_another_storage(estate: Estate) -> None:
+    estate.pve.post("/storage", storage="fast", type="dir", path="/fast", content="images")
+    estate.edit("cluster.yaml", r"storages: \[ceph-vm-disks", "storages: [fast, ceph-vm-disks")
+    given(estate, "bios: ovmf, machine: q35, efi_disk: {datastore: fast}, tpm: {datastore: fast}")
+
+    await estate.apply()
+
+    assert estate.config(1032)["efidisk0"].startswith("fast:")
+    assert estate.config(1032)["tpmstate0"].startswith("fast:")
+    assert (await estate.plan()).changes == ()
+
+
+Judge = Callable[[dict[str, str]], bool]
+LIVE: dict[str, tuple[str, Judge]] = {
+    "tags": ("tags: [gpu]", lambda config: "gpu" in config["tags"]),
+    "onboot": ("onboot: false", lambda config: config["onboot"] == "0"),
+    "description": ("description: mine", lambda config: "mine" in config["description"]),
+    "start order": (
+        "start_order: {order: 3, down_delay: 60}",
+        lambda config: "order=3" in config["startup"],
+    ),
+    "protection": ("protection: true", lambda config: config["protection"] == "1"),
+    "another VLAN": (
+        "nics: [{bridge: vmbr0, vlan_id: 9}]",
+        lambda config: "tag=9" in config["net0"],
+    ),
+    "a further card": (
+        "nics: [{bridge: vmbr0, vlan_id: 3}, {bridge: vmbr0}]",
+        lambda config: "net1" in config,
+    ),
+}
+COLD: dict[str, tuple[str, Judge]] = {
+    "cores": ("cores: 6", lambda config: config["cores"] == "6"),
+    "sockets": ("sockets: 2", lambda config: config["sockets"] == "2"),
+    "memory": ("memory: 8192", lambda config: config["memory"] == "8192"),
+    "processor": ("cpu_type: x86-64-v3", lambda config: config["cpu"] == "x86-64-v3"),
+    "display": ("vga: serial0", lambda config: config["vga"] == "serial0"),
+    "NUMA": ("numa: true", lambda config: config["numa"] == "1"),
+    "agent": ("agent: true", lambda config: config["agent"] == "1"),
+}
+
+
+@pytest.mark.parametrize("what", LIVE)
+async def test_what_changes_while_a_machine_runs_is_changed_without_a_restart(
+    estate: Estate, what: str
+) -> None:
+    await estate.apply()
+    more, is_so = LIVE[what]
+    given(estate, more)
+
+    outcome = await estate.apply()
+
+    assert {type(step.action) for step in outcome.plan.steps if step.node} == {ConfigureVm}
+    assert is_so(dict(estate.config(1032)))
+    assert (await estate.plan()).changes == ()
+
+
+@pytest.mark.parametrize("what", COLD)
+async def test_what_a_running_machine_cannot_change_waits_for_a_restart_that_the_plan_names(
+    estate: Estate, what: str
+) -> None:
+    await estate.apply()
+    more, is_so = COLD[what]
+    given(estate, more)
+
+    outcome = await estate.apply()
+
+    kinds = [type(step.action) for step in outcome.plan.steps]
+    assert kinds == [ConfigureVm, RestartVm]
+    assert "needs a restart for" in outcome.changes[0].what
+    assert is_so(dict(estate.config(1032)))
+    assert status(estate, 1032) == "running"
+    assert (await estate.plan()).changes == ()
+
+
+async def test_disks_come_grow_and_go_while_a_machine_runs(estate: Estate) -> None:
+    await estate.apply()
+    given(estate, "data_disks: [{name: data, size_gb: 50}, {name: logs, size_gb: 10}]")
+    attached = await estate.apply()
+    estate.edit("nodes.yaml", r"\{name: data, size_gb: 50\}", "{name: data, size_gb: 60}")
+    grown = await estate.apply()
+    estate.edit("nodes.yaml", r", \{name: logs, size_gb: 10\}", "")
+    gone = await estate.apply()
+
+    assert {type(step.action) for step in attached.plan.steps} == {AttachDisk}
+    assert {type(step.action) for step in grown.plan.steps} == {GrowDisk}
+    assert {type(step.action) for step in gone.plan.steps} == {DetachDisk}
+    assert gone.plan.destroys == ()
+    assert "size=60G" in estate.config(1032)["scsi1"]
+    assert (await estate.plan()).changes == ()
+
+
+async def test_pools_are_made_and_machines_change_over(estate: Estate) -> None:
+    given(estate, "pool: first")
+    await estate.apply()
+    estate.edit("nodes.yaml", "pool: first", "pool: second")
+
+    outcome = await estate.apply()
+
+    assert [type(step.action) for step in outcome.plan.steps if step.stage.value == "vms"] == [
+        MakePool,
+        JoinPool,
+    ]
+    pools = next(iter(estate.world.clusters.values())).state.resource_pools
+    assert sorted(pools) == ["first", "second"]
+    assert (await estate.plan()).changes == ()
+
+
+GPU = {"address": "0000:01:00", "id": "10de:2571", "iommu": True, "name": "gpu"}
+STICK = {"id": "046d:c52b", "description": "a stick"}
+DEVICES = """
+hosts:
+  niobe:
+    passthrough:
+      pci:
+        - {name: gpu, address: "0000:01:00"}
+      usb:
+        - {name: stick, id: "046d:c52b"}
+"""
+
+
+async def test_devices_are_mapped_and_given_to_a_machine(estate: Estate) -> None:
+    cluster = next(iter(estate.world.clusters.values()))
+    cluster.state.hosts["niobe"].pci.append(pci_device(GPU, 21))
+    cluster.state.hosts["niobe"].usb.append(usb_device(STICK, 5))
+    estate.texts["nodes.yaml"] += DEVICES
+    given(estate, "machine: q35, pci: [{mapping: gpu}], usb: [{mapping: stick}]")
+
+    first = await estate.apply()
+    second = await estate.plan()
+
+    ids = [step.id for step in first.plan.steps]
+    assert {"access/mapping/pve/pci/gpu", "access/mapping/pve/usb/stick"} <= set(ids)
+    assert "mapping=gpu" in estate.config(1032)["hostpci0"]
+    assert "mapping=stick" in estate.config(1032)["usb0"]
+    assert second.changes == ()
+
+
+async def test_a_device_that_is_taken_away_needs_a_restart(estate: Estate) -> None:
+    cluster = next(iter(estate.world.clusters.values()))
+    cluster.state.hosts["niobe"].pci.append(pci_device(GPU, 21))
+    cluster.state.hosts["niobe"].usb.append(usb_device(STICK, 5))
+    estate.texts["nodes.yaml"] += DEVICES
+    given(estate, "machine: q35, pci: [{mapping: gpu}]")
+    await estate.apply()
+    estate.edit("nodes.yaml", r", pci: \[\{mapping: gpu\}\]", "")
+
+    outcome = await estate.apply()
+
+    assert [type(step.action) for step in outcome.plan.steps] == [ConfigureVm, RestartVm]
+    assert "hostpci0" not in estate.config(1032)
+
+
+GUEST = """
+guests:
+  - name: printer
+    vmid: 300
+    host: neo
+    vm:
+      memory: 2048
+      datastore: ceph-vm-disks
+      nics: [{bridge: vmbr0}]
+"""
+
+
+async def test_a_guest_that_somebody_switched_off_stays_off_when_it_changes(
+    estate: Estate,
+) -> None:
+    estate.texts["nodes.yaml"] += GUEST
+    await estate.apply()
+    estate.pve.done(estate.pve.post("/nodes/neo/qemu/300/status/stop"))
+    estate.world.advance(60)
+    estate.edit("nodes.yaml", "memory: 2048", "memory: 3072")
+
+    outcome = await estate.apply()
+
+    assert [type(step.action) for step in outcome.plan.steps] == [ConfigureVm]
+    assert status(estate, 300) == "stopped"
+    assert (await estate.plan()).changes == ()
+
+
+CONTAINER = """
+guests:
+  - name: dns
+    vmid: 301
+    host: neo
+    container:
+      template: cephfs:vztmpl/debian-12.tar.gz
+      datastore: ceph-vm-disks
+      nics: [{bridge: vmbr0}]
+"""
+
+
+@pytest.fixture
+def contained(estate: Estate) -> Estate:
+    """The same with a container beside the machines."""
+    estate.pve.put("/storage/cephfs", content="import,iso,vztmpl")
+    reply = estate.pve.reply(
+        "POST",
+        "/nodes/neo/storage/cephfs/upload",
+        {"content": "vztmpl", "filename": "debian-12.tar.gz"},
+        Upload("debian-12.tar.gz", small_system()),
+    )
+    assert reply.status == HTTPStatus.OK
+    estate.world.settle()
+    estate.texts["nodes.yaml"] += CONTAINER
+    return estate
+
+
+async def test_a_container_changes_while_it_runs(contained: Estate) -> None:
+    await contained.apply()
+    contained.edit(
+        "nodes.yaml", "      template:", "      cores: 4\n      swap: 0\n      template:"
+    )
+
+    outcome = await contained.apply()
+
+    assert {type(step.action) for step in outcome.plan.steps} == {ConfigureVm}
+    assert (contained.config(301)["cores"], contained.config(301)["swap"]) == ("4", "0")
+    assert (await contained.plan()).changes == ()
+
+
+async def test_the_disk_of_a_container_grows(contained: Estate) -> None:
+    await contained.apply()
+    contained.edit("nodes.yaml", "      template:", "      disk_gb: 12\n      template:")
+
+    outcome = await contained.apply()
+
+    assert {type(step.action) for step in outcome.plan.steps} == {GrowDisk}
+    assert "size=12G" in contained.config(301)["rootfs"]
+
+
+async def test_what_a_running_container_cannot_change_waits_for_a_restart(
+    contained: Estate,
+) -> None:
+    await contained.apply()
+    contained.edit("nodes.yaml", "      template:", "      nesting: true\n      template:")
+
+    outcome = await contained.apply()
+
+    assert [type(step.action) for step in outcome.plan.steps] == [ConfigureVm, RestartVm]
+    assert contained.config(301)["features"] == "nesting=1"
+    assert (await contained.plan()).changes == ()
+
+
+ROOT_ONLY = {
+    "device": "devices: [/dev/dri/renderD128]",
+    "directory of the host": "mounts: [{path: /media, source: /srv/media}]",
+    "nesting without walls": "unprivileged: false\n      nesting: true",
+}
+
+
+@pytest.mark.parametrize("what", ROOT_ONLY)
+async def test_what_only_root_may_give_a_container_is_refused_before_anything_is_made(
+    contained: Estate, what: str
+) -> None:
+    contained.edit("nodes.yaml", "      template:", f"      {ROOT_ONLY[what]}\n      template:")
+
+    outcome = await contained.plan()
+
+    assert [one.code for one in outcome.problems if one.is_error] == ["vm.root-only"]
+
+
+async def test_what_root_gave_a_container_is_left_alone(contained: Estate) -> None:
+    await contained.apply()
+    contained.pve.put("/nodes/neo/lxc/301/config", dev0="/dev/dri/renderD128")
+    contained.edit(
+        "nodes.yaml", "      template:", "      devices: [/dev/dri/renderD128]\n      template:"
+    )
+
+    outcome = await contained.plan()
+
+    assert (outcome.codes, outcome.changes) == ([], ())
+
+
+async def test_a_container_with_a_volume_of_its_own_is_not_removed_with_it(
+    contained: Estate,
+) -> None:
+    contained.edit(
+        "nodes.yaml",
+        "      template:",
+        '      mounts: [{path: /data, source: "ceph-vm-disks:4"}]\n      template:',
+    )
+    await contained.apply()
+    contained.texts["nodes.yaml"] = contained.texts["nodes.yaml"].partition("\nguests:")[0] + "\n"
+
+    outcome = await contained.plan()
+
+    assert [one.code for one in outcome.problems if one.is_error] == ["vm.data-disk"]

@@ -1,0 +1,231 @@
+"""The Kubernetes stage: what is planned, in which order, and that it leads to Flux."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from stockman.engine.observe.kubernetes import Interest, observe_kubernetes
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.model.errors import Refused, Rejected, Unreachable
+from stockman.model.problem import Problem
+from stockman.planning.kube_foreign import foreign
+from stockman.planning.kube_stage import Around, changes, pushing, reconciling, steps
+from stockman.planning.observed_kubernetes import Owner
+from stockman.ports.kubernetes.kinds import DEPLOYMENTS, JOBS, SECRETS, Kind, Ref
+from stockman.ports.kubernetes.objects import Application, Listed, Selection
+from stockman.steps.kube_kinds import ROLE_BINDINGS
+from stockman.steps.kube_reading import name_of
+from stockman.steps.plan import Plan, planned
+from stockman.steps.plan_file import plan_text
+from tests.planning.bootstrapped import CANARY, Bootstrapped, Workspace, bootstrapped
+
+BEFORE_FLUX = ["cilium", "coredns", "spegel", "cert-manager", "flux-operator", "flux-instance"]
+
+
+def installs(found: tuple[object, ...]) -> list[str]:
+    ids = [str(getattr(one, "id", "")) for one in found]
+    return [one.rpartition("/")[2] for one in ids if "/install/" in one]
+
+
+def leftovers(found: Bootstrapped) -> list[str]:
+    """What an install should have taken away again."""
+
+    async def listed() -> list[str]:
+        port = memory_kubernetes(found.cluster.api)
+        jobs = (await port.objects(JOBS)).items
+        bindings = (await port.objects(ROLE_BINDINGS)).items
+        names = [name_of(one) for one in (*jobs, *bindings)]
+        return [one for one in names if one.startswith("stockman-")]
+
+    return asyncio.run(listed())
+
+
+def test_a_cluster_without_a_network_comes_to_follow_its_repository(bare: Bootstrapped) -> None:
+    before = bare.look()
+    assert [one.is_ready for one in before.nodes or ()] == [False, False, False]
+
+    bare.apply()
+
+    after = bare.look()
+    assert [one.is_ready for one in after.nodes or ()] == [True, True, True]
+    assert {one.name: one.status for one in after.releases or ()} == dict.fromkeys(
+        BEFORE_FLUX, "deployed"
+    )
+    again = [one.name for one in after.releases or () if one.revision != 1]
+    assert again == ["coredns"], "Flux makes a revision of its own of what it takes over"
+    taken_over = after.of_flux("HelmRelease", "kube-system", "coredns")
+    assert taken_over is not None
+    assert taken_over.ready
+    assert leftovers(bare) == []
+    assert after.unknown == {}
+    assert bare.changes() == ()
+    assert bare.steps() == ()
+
+
+def test_a_plan_says_what_comes_before_what(bare: Bootstrapped) -> None:
+    found = bare.steps()
+
+    assert installs(found) == BEFORE_FLUX
+    ids = [one.id for one in found]
+    assert ids[0] == "kubernetes/pushed"
+    assert ids.index("kubernetes/definitions/gateway-api") < ids.index("kubernetes/install/cilium")
+    assert ids.index("kubernetes/secret/flux-system/sops-age") < ids.index(
+        "kubernetes/install/flux-instance"
+    )
+    assert [one.needs for one in found] == [(), *((one,) for one in ids[:-1])]
+
+
+def test_without_a_cluster_everything_is_planned(followed: Workspace) -> None:
+    found = changes(followed.wish, None)
+
+    assert installs(found) == BEFORE_FLUX
+    assert steps(found, followed.wish, Around(needs=("talos/x",), push=True))[0].needs == (
+        "talos/x",
+    )
+
+
+def test_a_saved_plan_holds_no_secret(bare: Bootstrapped) -> None:
+    plan = planned(Plan(cluster="one", made_at=bare.ports.clock.now(), steps=bare.steps()))
+
+    text = plan_text(plan)
+
+    assert "sops-age.sops.yaml" in text
+    assert CANARY not in text
+
+
+def test_what_could_not_be_read_is_not_taken_for_absent(followed: Workspace) -> None:
+    found = bootstrapped(followed)
+
+    class Deaf:
+        """A door that does not tell of Secrets."""
+
+        def __init__(self) -> None:
+            self.door = memory_kubernetes(found.cluster.api)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.door, name)
+
+        async def objects(self, kind: Kind, selection: Selection | None = None) -> Listed:
+            if kind == SECRETS:
+                raise Unreachable(Problem(code="toy.deaf", what="no answer", why="cut", fix=""))
+            return await self.door.objects(kind, selection)
+
+    seen = asyncio.run(
+        observe_kubernetes(Deaf(), found.ports.clock, Interest())  # type: ignore[arg-type]  # handed on
+    )
+
+    assert seen.releases is None
+    assert seen.unknown["releases"] == "no answer: cut"
+    with pytest.raises(Refused, match=r"kube\.unknown"):
+        changes(found.wish, seen)
+
+
+def test_one_look_asks_as_much_of_a_small_cluster_as_of_a_large_one(bare: Bootstrapped) -> None:
+    kinds = {one.kind for found in bare.wish.conditions.values() for one in found}
+
+    assert bare.look().calls <= 20 + 2 * len(kinds)
+
+
+def test_objects_of_others_are_named_before_anything_is_done(bare: Bootstrapped) -> None:
+    template = {
+        "metadata": {"labels": {"app": "dns"}},
+        "spec": {"containers": [{"name": "dns", "image": "example.org/dns:1"}]},
+    }
+    content = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "coredns", "namespace": "kube-system"},
+        "spec": {"selector": {"matchLabels": {"app": "dns"}}, "template": template},
+    }
+    port = memory_kubernetes(bare.cluster.api)
+    asyncio.run(port.apply(DEPLOYMENTS, Application(content=content, manager="somebody")))
+
+    found = foreign(bare.wish, bare.look())
+
+    assert [one.code for one in found] == ["kube.foreign"]
+    assert "deployments.apps coredns in kube-system" in found[0].what
+    assert "somebody" in found[0].why
+
+
+def test_a_helm_job_that_fails_tells_what_helm_said(bare: Bootstrapped) -> None:
+    bare.world.faults.add(
+        Fault(
+            point=Point.POD,
+            effect=Effect.FAIL,
+            match={"action": "run", "pod": "stockman-install-cilium-*"},
+            message="chart has no network",
+            times=None,
+        )
+    )
+
+    with pytest.raises(Rejected) as caught:
+        bare.apply()
+
+    problem = caught.value.problem
+    assert problem.code == "kube.install-failed"
+    assert problem.what == "the chart of cilium was not installed"
+    assert "jobs.batch stockman-install-cilium in kube-system, pod" in str(problem.where)
+    assert "BackoffLimitExceeded" in problem.why
+    assert "Error: chart has no network" in problem.why
+    assert problem.fix
+    assert leftovers(bare) == []
+    assert installs(bare.changes()) == BEFORE_FLUX
+
+
+def test_a_release_that_is_there_is_not_installed_again(bare: Bootstrapped) -> None:
+    bare.apply(until="kubernetes/install/coredns")
+
+    assert installs(bare.changes()) == BEFORE_FLUX[1:]
+
+
+def test_secrets_of_ours_that_differ_are_put_right(bare: Bootstrapped) -> None:
+    bare.apply(until="kubernetes/install/flux-operator")
+    secret = next(one for one in bare.steps() if "/secret/" in one.id)
+    asyncio.run(bare.perform(secret))
+    seen = bare.look()
+    assert [(one.name, one.owner) for one in seen.secrets or ()] == [("sops-age", Owner.STOCKMAN)]
+    wanted = bare.wish.secrets[0]
+    renewed = replace(wanted, digests=dict.fromkeys(wanted.digests, "another"))
+
+    found = changes(replace(bare.wish, secrets=(renewed,)), seen)
+
+    whys = [one.why for one in found if "/secret/" in one.id]
+    assert whys == ["age.agekey differs from the encrypted file"]
+
+
+def test_the_seen_secret_has_digests_and_no_values(bare: Bootstrapped) -> None:
+    bare.apply(until="kubernetes/definitions/gateway-api")
+    secret = next(one for one in bare.steps() if "/secret/" in one.id)
+    asyncio.run(bare.perform(secret))
+
+    assert CANARY not in repr(bare.look())
+    ref = Ref(kind=SECRETS, name="sops-age", namespace="flux-system")
+    assert asyncio.run(memory_kubernetes(bare.cluster.api).get(ref))["data"]
+
+
+def test_flux_looks_at_its_repository_when_it_is_asked_to(bare: Bootstrapped) -> None:
+    assert list(reconciling(bare.wish, bare.look(), "now", "it was asked for")) == []
+    bare.apply()
+
+    found = tuple(reconciling(bare.wish, bare.look(), "now", "it was asked for"))
+    for step in steps(found, bare.wish, Around()):
+        asyncio.run(bare.perform(step))
+
+    assert [one.id for one in found] == [
+        "kubernetes/reconcile/gitrepositories",
+        "kubernetes/reconcile/kustomizations",
+        "kubernetes/wait/repository",
+    ]
+    assert all(asyncio.run(one.action.done(bare.ports)) for one in found)
+
+
+def test_a_repository_that_is_all_that_differs_is_pushed_without_a_look_at_itself(
+    bare: Bootstrapped,
+) -> None:
+    made = steps((pushing(bare.wish, "files are rendered"),), bare.wish, Around(needs=("a",)))
+
+    assert [(one.id, one.needs) for one in made] == [("kubernetes/push", ("a",))]

@@ -1,0 +1,404 @@
+"""What stands in the way is seen before anything is made."""
+
+import pytest
+
+from stockman.lab.pve.host import Pool
+from stockman.lab.pve.host_power import lose_power
+from stockman.model.errors import Refused, Rejected
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.planning.proxmox_plan import Options
+from stockman.steps.access_door import admin_name
+from stockman.steps.access_mapping import MapDevices, MappedDevice
+from stockman.steps.base import Answer
+from stockman.steps.image_fetch import FetchImage
+from stockman.steps.image_schematic import RegisterSchematic, SchematicKnown
+from stockman.steps.vm_gates import HostOnline, ProxmoxQuorum, StorageSpace
+from tests.planning.estate import NO_HA, Estate, Killed, perform
+
+GIB = 1 << 30
+
+
+@pytest.fixture
+def estate() -> Estate:
+    """Three machines that nobody but stockman moves."""
+    made = Estate("three-node")
+    made.edit("nodes.yaml", NO_HA, "")
+    return made
+
+
+def errors(estate_problems: object) -> list[str]:
+    return [one.code for one in estate_problems if one.is_error]  # type: ignore[attr-defined]  # problems
+
+
+async def test_a_number_that_a_stranger_has_is_said_and_nothing_is_made(estate: Estate) -> None:
+    root = estate.pve
+    root.done(root.post("/nodes/neo/qemu", vmid=1031, name="billing"))
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["vm.taken"]
+    assert sorted(next(iter(estate.world.clusters.values())).state.guests) == [1031]
+
+
+async def test_an_address_that_another_card_has_is_seen_in_its_configuration(
+    estate: Estate,
+) -> None:
+    root = estate.pve
+    card = "virtio=BC:24:11:03:00:17,bridge=vmbr0"
+    root.done(root.post("/nodes/neo/qemu", vmid=200, name="billing", net0=card))
+
+    outcome = await estate.plan()
+
+    found = next(iter(outcome.problems))
+    assert (found.code, found.why) == (
+        "vm.mac-taken",
+        "200 (billing) has a card with it, and two with one address disturb each other",
+    )
+
+
+async def test_a_node_that_was_renamed_is_told_the_way(estate: Estate) -> None:
+    await estate.apply()
+    estate.edit("nodes.yaml", "name: talos-niobe", "name: talos-zion")
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["vm.renamed"]
+
+
+async def test_a_storage_without_room_is_seen_before_anything_is_made(estate: Estate) -> None:
+    state = next(iter(estate.world.clusters.values())).state
+    name = state.storages["ceph-vm-disks"].pool
+    state.pools[name] = Pool(name, 8 * GIB)
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["vm.no-room"]
+
+
+async def test_a_host_that_does_not_exist_is_named_with_those_that_do(estate: Estate) -> None:
+    estate.edit("cluster.yaml", "    niobe: {}", "    niobe: {}\n    zion: {}")
+    estate.edit("nodes.yaml", "host: niobe", "host: zion")
+
+    outcome = await estate.plan()
+
+    found = next(one for one in outcome.problems if one.code == "vm.no-host")
+    assert found.why == "its hosts are neo, niobe, trinity"
+
+
+async def test_a_storage_that_takes_no_images_is_named(estate: Estate) -> None:
+    estate.pve.put("/storage/cephfs", content="iso")
+
+    outcome = await estate.plan()
+
+    assert set(errors(outcome.problems)) == {"vm.no-storage"}
+
+
+async def test_what_is_on_a_dead_host_is_unknown_and_not_absent(estate: Estate) -> None:
+    await estate.apply()
+    cluster = next(iter(estate.world.clusters.values()))
+    cluster.state.hosts["niobe"].has_power = False
+    estate.world.advance(120)
+
+    outcome = await estate.plan()
+
+    assert outcome.plan.steps == ()
+    assert outcome.codes == ["proxmox.host-down"]
+    assert errors(outcome.problems) == []
+    assert "Proxmox cluster pve: configuration of 1032" in [
+        one.source for one in outcome.observed[estate.region].unknowns()
+    ]
+
+
+async def test_a_machine_on_a_dead_host_is_made_anew_elsewhere_under_another_number(
+    estate: Estate,
+) -> None:
+    await estate.apply()
+    next(iter(estate.world.clusters.values())).state.hosts["niobe"].has_power = False
+    estate.world.advance(120)
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: neo")
+    stuck = await estate.plan()
+    estate.edit("nodes.yaml", "vmid: 1032, host: neo", "vmid: 1132, host: neo")
+
+    outcome = await estate.apply()
+
+    assert errors(stuck.problems) == ["vm.stuck"]
+    assert outcome.codes == ["vm.left-behind"]
+    assert estate.config(1132)["name"] == "talos-niobe"
+    assert (await estate.plan()).changes == ()
+
+
+async def test_the_way_out_of_a_dead_host_depends_on_where_the_disks_are(estate: Estate) -> None:
+    await estate.apply()
+    cluster = next(iter(estate.world.clusters.values()))
+    cluster.state.hosts["niobe"].has_power = False
+    estate.world.advance(120)
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: neo")
+    (shared,) = (await estate.plan()).problems
+    file = "qemu-server/1032.conf"
+
+    cluster.state.guests[1032].node = "neo"
+    moved = await estate.plan()
+
+    assert f"`mv /etc/pve/nodes/niobe/{file} /etc/pve/nodes/neo/{file}`" in shared.fix
+    assert moved.codes == []
+    assert {step.node for step in moved.plan.steps} <= {"talos-niobe"}
+
+
+async def test_high_availability_moves_a_machine_of_a_dead_host_and_nobody_interferes() -> None:
+    estate = Estate("three-node")
+    await estate.apply()
+    cluster = next(iter(estate.world.clusters.values()))
+    lose_power(cluster, cluster.state.hosts["niobe"])
+    estate.world.advance(60)
+    waiting = await estate.plan()
+    estate.world.advance(300)
+
+    after = await estate.plan()
+
+    assert (waiting.codes, waiting.changes) == (["vm.recovering"], ())
+    assert cluster.state.guests[1032].node != "niobe"
+    assert (after.codes, after.changes) == ([], ())
+
+
+async def test_high_availability_that_ignores_a_machine_leaves_it_stuck() -> None:
+    estate = Estate("three-node")
+    await estate.apply()
+    cluster = next(iter(estate.world.clusters.values()))
+    estate.pve.put("/cluster/ha/resources/vm:1032", state="ignored")
+    lose_power(cluster, cluster.state.hosts["niobe"])
+    estate.world.advance(300)
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: neo")
+
+    outcome = await estate.plan()
+
+    assert cluster.state.guests[1032].node == "niobe"
+    assert "vm.stuck" in errors(outcome.problems)
+
+
+async def test_a_shared_disk_of_a_machine_that_may_come_back_is_given_to_nobody(
+    estate: Estate,
+) -> None:
+    disk = "vm: {vmid: 1032, host: niobe, data_disks: [{name: data, size_gb: 50}]}"
+    estate.edit("nodes.yaml", r"vm: \{vmid: 1032, host: niobe\}", disk)
+    await estate.apply()
+    next(iter(estate.world.clusters.values())).state.hosts["niobe"].has_power = False
+    estate.world.advance(120)
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1132, host: neo")
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["vm.disk-in-use"]
+
+
+async def test_a_host_that_comes_back_loses_the_machine_that_was_made_anew(
+    estate: Estate,
+) -> None:
+    await estate.apply()
+    cluster = next(iter(estate.world.clusters.values()))
+    cluster.state.hosts["niobe"].has_power = False
+    estate.world.advance(120)
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1132, host: neo")
+    await estate.apply()
+    cluster.state.hosts["niobe"].has_power = True
+    estate.world.advance(120)
+
+    outcome = await estate.apply()
+
+    assert outcome.plan.destroys == ("VM 1032 (talos-niobe) on niobe with its system disk",)
+    assert sorted(cluster.state.guests) == [1030, 1031, 1132]
+
+
+async def test_a_machine_of_a_host_that_was_removed_is_made_anew_under_its_number(
+    estate: Estate,
+) -> None:
+    await estate.apply()
+    state = next(iter(estate.world.clusters.values())).state
+    del state.guests[1032]
+    del state.hosts["niobe"]
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: neo")
+
+    with pytest.raises(Refused) as caught:
+        await estate.apply()
+    pve = estate.ports().proxmox[admin_name(estate.region)]
+    for one in await pve.volumes(HostName("neo"), Datastore("ceph-vm-disks"), vmid=Vmid(1032)):
+        await pve.delete_volume(HostName("neo"), one.id)
+    estate.world.settle()
+    await estate.apply()
+
+    assert caught.value.problem.code == "vm.leftovers"
+    assert "ceph-vm-disks:vm-1032-cloudinit" in caught.value.problem.why
+    assert state.guests[1032].node == "neo"
+    assert (await estate.plan()).changes == ()
+
+
+async def test_machines_cannot_be_made_on_a_host_that_is_off(estate: Estate) -> None:
+    await ready(estate)
+    cluster = next(iter(estate.world.clusters.values()))
+    cluster.state.hosts["niobe"].has_power = False
+    estate.world.advance(120)
+
+    outcome = await estate.plan()
+    verdict = await HostOnline(cluster=estate.region, host=HostName("niobe")).check(estate.ports())
+
+    assert "vm.host-offline" in errors(outcome.problems)
+    assert (verdict.answer, verdict.because) == (Answer.WAIT, "niobe is offline")
+
+
+async def test_devices_by_address_are_refused_with_the_reason(estate: Estate) -> None:
+    estate.edit("nodes.yaml", "host: niobe", 'host: niobe, pci: [{address: "0000:01:00.0"}]')
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["vm.raw-device"]
+
+
+async def test_a_device_that_is_not_mapped_is_named(estate: Estate) -> None:
+    estate.edit("nodes.yaml", "host: niobe", "host: niobe, pci: [{mapping: gpu}]")
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["vm.no-mapping"]
+
+
+async def test_another_device_than_the_files_say_is_not_mapped(estate: Estate) -> None:
+    device = MappedDevice(host=HostName("neo"), place="0000:77:00.0", id="10de:2571")
+    action = MapDevices(cluster=estate.region, name="gpu", bus="pci", devices=(device,))
+
+    with pytest.raises(Refused, match=r"proxmox\.device"):
+        await perform(action, estate.ports())
+
+
+async def test_gates_say_the_numbers_that_they_saw(estate: Estate) -> None:
+    await estate.apply()
+    ports, region = estate.ports(), estate.region
+    place = {"cluster": region, "host": HostName("neo")}
+    much = StorageSpace(**place, storage=Datastore("cephfs"), bytes=1 << 60)  # type: ignore[arg-type]  # unpacked
+    none = StorageSpace(**place, storage=Datastore("nowhere"), bytes=1)  # type: ignore[arg-type]  # unpacked
+
+    quorum = await ProxmoxQuorum(cluster=region).check(ports)
+
+    assert (quorum.answer, quorum.because) == (Answer.GO, "3 of 3 hosts are online")
+    assert (await much.check(ports)).answer is Answer.STOP
+    assert (await none.check(ports)).because == "neo has no storage nowhere"
+
+
+URL = "https://factory.talos.dev/image/{}/v1.11.0/nocloud-amd64.qcow2"
+PLAIN = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
+
+
+def fetch(estate: Estate, **more: str) -> FetchImage:
+    return FetchImage(
+        cluster=estate.region,
+        host=HostName("neo"),
+        storage=Datastore("cephfs"),
+        name="talos-one.qcow2",
+        url=more.pop("url", URL.format(PLAIN)),
+        **more,
+    )
+
+
+async def ready(estate: Estate) -> None:
+    """Let the token of stockman have its rights."""
+    ports = estate.ports()
+    for step in (await estate.plan()).plan.until("access").steps:
+        await perform(step.action, ports)
+
+
+async def test_an_image_that_arrives_cut_is_deleted_again(estate: Estate) -> None:
+    await ready(estate)
+    estate.outside.cut = -1
+
+    with pytest.raises(Rejected, match=r"image\.size"):
+        await perform(fetch(estate), estate.ports())
+    estate.outside.cut = None
+
+    assert await perform(fetch(estate), estate.ports()) is True
+    assert await perform(fetch(estate), estate.ports()) is False
+
+
+WRONG = {"sha256": "0" * 64, "sha512": "0" * 128}
+
+
+@pytest.mark.parametrize("algorithm", WRONG)
+@pytest.mark.parametrize("way", ["fetched", "sent"])
+async def test_an_image_with_another_checksum_is_refused_and_nothing_is_kept_of_it(
+    estate: Estate, way: str, algorithm: str
+) -> None:
+    await ready(estate)
+    if way == "sent":
+        estate.outside.world = None
+    action = fetch(estate, checksum=f"{algorithm}:{WRONG[algorithm]}")
+
+    with pytest.raises(Refused, match=r"image\.checksum"):
+        await perform(action, estate.ports())
+
+    there = await estate.ports().on(estate.region).volumes(action.host, action.storage)
+    assert [one.id for one in there] == []
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_an_image_is_sent_again_when_the_one_that_sent_it_died(
+    estate: Estate, *, after: bool
+) -> None:
+    await ready(estate)
+    estate.outside.world = None
+    call, finished = 0, False
+    while not finished:
+        call += 1
+        estate.trigger.left, estate.trigger.after = call, after
+        try:
+            await perform(fetch(estate), estate.ports())
+        except Killed:
+            continue
+        finished = True
+    estate.trigger.left = -1
+
+    assert call > 2
+    assert await perform(fetch(estate), estate.ports()) is False
+
+
+async def test_a_host_without_a_way_out_is_sent_the_image(estate: Estate) -> None:
+    await ready(estate)
+    estate.outside.world = None
+
+    await perform(fetch(estate), estate.ports())
+
+    assert any(line.endswith("/upload") for line in estate.trigger.log)
+    assert not any("download-url" in line for line in estate.trigger.log)
+
+
+async def test_an_image_that_nobody_has_is_named_with_its_address(estate: Estate) -> None:
+    await ready(estate)
+    url = URL.format("1" * 64)
+
+    with pytest.raises(Refused) as caught:
+        await perform(fetch(estate, url=url), estate.ports())
+
+    assert caught.value.problem.code == "image.missing"
+    assert caught.value.problem.where == url
+
+
+async def test_schematics_are_told_to_the_factory_once(estate: Estate) -> None:
+    text = "customization:\n    extraKernelArgs:\n        - quiet\n"
+    right = "ed1bb1ec4d4a6d9c8eb6c0c5a2ec1a3b"
+    wrong = RegisterSchematic(schematic=right, text=text)  # type: ignore[arg-type]  # a wrong one
+
+    with pytest.raises(Refused, match=r"image\.schematic-id") as caught:
+        await wrong.run(estate.ports())
+    known = caught.value.problem.why.partition(" ")[0]
+    gate = SchematicKnown(schematic=known)  # type: ignore[arg-type]  # its text
+
+    assert (await gate.check(estate.ports())).answer is Answer.GO
+    assert not await wrong.done(estate.ports())
+
+
+async def test_a_secret_that_was_lost_makes_a_new_token(estate: Estate) -> None:
+    await estate.apply()
+    place = "${PROXMOX_TOKEN_SECRET}"
+    before = estate.secrets.kept.pop(place)
+
+    outcome = await estate.apply(options=Options(unkept=frozenset({place})))
+
+    assert "access/token/pve/stockman@pve!stockman" in [one.id for one in outcome.plan.steps]
+    assert estate.secrets.kept[place] != before
+    assert (await estate.plan()).changes == ()

@@ -1,0 +1,179 @@
+"""Whole runs through the engine: side by side on lanes, and nothing left to do afterwards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+
+from stockman.engine.carrying_out import Home, Way, begin, resume
+from stockman.engine.context import Settings
+from stockman.engine.entry import Entry, Event
+from stockman.engine.executor import Outcome
+from stockman.engine.object_lock import ObjectLock
+from stockman.engine.object_runs import ObjectRuns
+from stockman.engine.shared_clock import SharedClock
+from stockman.engine.state import Result
+from stockman.engine.stop import Stop
+from stockman.lab.doors.port import WorldClock
+from stockman.lab.pve.host_power import give_power, lose_power
+from stockman.steps.plan import Plan
+from tests.engine.storage import Storage, Stored
+from tests.planning.estate import Estate, Killed
+
+WRITES = ("POST", "PUT", "DELETE")
+
+
+class Watching:
+    """How many steps were under way at once, all together and on every lane."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._lanes = {step.id: step.lanes for step in plan.steps}
+        self._now: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        self.acted = 0
+
+    def __call__(self, entry: Entry) -> None:
+        if entry.step not in self._lanes:
+            return
+        names = ("", *self._lanes[entry.step])
+        if entry.event is Event.STARTED:
+            self.acted += 1
+            self._now.update(names)
+            self.most |= self._now
+        elif entry.event in (Event.FINISHED, Event.FAILED):
+            self._now.subtract(names)
+
+
+class Runs:
+    """An estate with a home for its runs."""
+
+    def __init__(self, estate: Estate) -> None:
+        self.estate = estate
+        # Time passes once for all who wait at the same moment.
+        estate.clock = SharedClock(WorldClock(estate.world))
+        objects, clock = Stored(Storage()), estate.clock
+        self.home = Home(
+            runs=ObjectRuns(objects, clock), lock=ObjectLock(objects, clock, "s3://flock")
+        )
+
+    async def begin(self, plan: Plan, watching: Watching, most: int = 10) -> Outcome:
+        way = Way(
+            by="anna",
+            stop=Stop(),
+            settings=Settings(max_parallel=most),
+            watchers=(watching,),
+        )
+        return await begin(self.home, plan, self.estate.ports(), way)
+
+    def writes(self, since: int) -> list[str]:
+        log = self.estate.trigger.log[since:]
+        return [line for line in log if line.split(" ")[1] in WRITES]
+
+
+def seconds(estate: Estate) -> float:
+    return estate.world.now
+
+
+@pytest.mark.parametrize("pve", ["8.4", "9.1"])
+async def test_fifteen_machines_are_made_side_by_side_and_the_second_run_writes_nothing(
+    pve: str,
+) -> None:
+    estate = Estate("fifteen-node", pve)
+    runs, plan = Runs(estate), (await estate.plan()).plan
+    watching = Watching(plan)
+
+    outcome = await runs.begin(plan, watching)
+    estate.world.settle()
+    before = len(estate.trigger.log)
+    again = await estate.plan()
+    second = Watching(again.plan)
+    await runs.begin(again.plan, second)
+
+    assert outcome.result is Result.DONE
+    assert 4 <= watching.most[""] <= 10
+    assert not [lane for lane, most in watching.most.items() if lane and most > width(plan, lane)]
+    assert again.changes == ()
+    assert runs.writes(before) == []
+    assert second.acted == 0
+
+
+def width(plan: Plan, lane: str) -> int:
+    lanes: Mapping[str, int] = plan.lanes
+    return lanes.get(lane, 1)
+
+
+async def test_a_run_takes_little_longer_than_its_longest_way() -> None:
+    estate = Estate("fifteen-node")
+    runs, plan = Runs(estate), (await estate.plan()).plan
+    begun = seconds(estate)
+    await runs.begin(plan, Watching(plan), most=1)
+    alone = seconds(estate) - begun
+    estate = Estate("fifteen-node")
+    runs, begun = Runs(estate), seconds(estate)
+
+    await runs.begin(plan, Watching(plan))
+
+    assert (seconds(estate) - begun) * 4 < alone
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
+async def test_a_run_that_was_killed_is_resumed_and_makes_everything_once(
+    share: float, *, after: bool
+) -> None:
+    calls = len((await whole("three-node")).trigger.log)
+    estate = Estate("three-node")
+    runs, plan = Runs(estate), (await estate.plan()).plan
+    estate.trigger.left, estate.trigger.after = int(calls * share), after
+    with pytest.raises((Killed, BaseExceptionGroup)):
+        await runs.begin(plan, Watching(plan))
+    estate.trigger.left = -1
+    await estate.clock.sleep(120)
+
+    (run,) = await runs.home.runs.listed()
+    way = Way(by="anna", stop=Stop())
+    outcome = await resume(runs.home, run, estate.ports(), way)
+    estate.world.settle()
+
+    made = [line for line in estate.trigger.log if line.endswith("/qemu") and "POST" in line]
+    assert outcome.result is Result.DONE
+    assert len(made) <= 3 + 1
+    assert sorted(next(iter(estate.world.clusters.values())).state.guests) == [1030, 1031, 1032]
+    assert (await estate.plan()).changes == ()
+
+
+async def whole(preset: str) -> Estate:
+    """An estate after a run that nobody disturbed."""
+    estate = Estate(preset)
+    runs, plan = Runs(estate), (await estate.plan()).plan
+    assert (await runs.begin(plan, Watching(plan))).result is Result.DONE
+    return estate
+
+
+async def test_a_host_that_dies_stops_the_run_and_the_next_one_finishes_it() -> None:
+    estate = Estate("fifteen-node")
+    runs, plan = Runs(estate), (await estate.plan()).plan
+    cluster = next(iter(estate.world.clusters.values()))
+    watching = Watching(plan)
+
+    def strike(entry: Entry) -> None:
+        watching(entry)
+        if (entry.event, entry.step) == (Event.STARTED, "vms/create/k8s-work-8"):
+            lose_power(cluster, cluster.state.hosts["thor"])
+
+    way = Way(by="anna", stop=Stop(), watchers=(strike,))
+    struck = await begin(runs.home, plan, estate.ports(), way)
+    give_power(cluster, cluster.state.hosts["thor"])
+    await estate.clock.sleep(600)
+
+    again = await estate.plan()
+    finished = await runs.begin(again.plan, Watching(again.plan))
+
+    wanted = {node.vm.vmid for node in estate.desired.nodes if node.vm is not None}
+    assert struck.result is Result.FAILED
+    assert struck.problems
+    assert finished.result is Result.DONE
+    assert set(cluster.state.guests) == wanted
+    assert (await estate.plan()).changes == ()

@@ -1,0 +1,211 @@
+"""Plans of the Talos stage: what is refused, what is changed, how and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from ipaddress import IPv4Interface
+from uuid import UUID
+
+import pytest
+
+from stockman.lab.core.dice import Dice
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.world.staging import Staged
+from stockman.model.desired import Desired, Node, Role
+from stockman.model.names import SchematicId
+from stockman.model.version import Version
+from stockman.planning.talos_changes import Reconfigure
+from stockman.planning.talos_refusals import refusals
+from stockman.talos.bundle import new_bundle
+from stockman.talos.machine.live import boots_for
+from tests.steps.talos_scene import NEO, NIOBE, TRINITY, Scene, copied, scene
+
+NODE = "talos-1"
+
+
+@cache
+def _up(preset: str) -> Scene:
+    return scene(preset, up=True)
+
+
+def up(preset: str = "single") -> Scene:
+    """A cluster that runs."""
+    return copied(_up(preset))
+
+
+def with_first(desired: Desired, **changes: object) -> Desired:
+    """The same with a first node that is wanted otherwise."""
+    first: Node = replace(desired.nodes[0], **changes)  # type: ignore[arg-type]  # fields by name
+    return replace(desired, nodes=(first, *desired.nodes[1:]))
+
+
+def test_an_unchanged_cluster_has_no_refusals_and_no_changes() -> None:
+    found = up()
+
+    assert found.refusals() == {}
+    assert [one for one in found.changes() if one.node] == []
+
+
+def test_another_version_is_for_an_upgrade() -> None:
+    found = up()
+    cluster = found.desired.cluster
+    assert cluster is not None
+    newer = replace(cluster, talos=replace(cluster.talos, version=Version.parse("1.13.10")))
+
+    found.wants(replace(found.desired, cluster=newer))
+
+    assert found.refusals() == {"node.upgrade": [NODE]}
+    assert [one for one in found.changes() if one.node] == []
+
+
+def test_what_tuppr_upgrades_is_left_alone_and_only_told() -> None:
+    found = up()
+    cluster = found.desired.cluster
+    assert cluster is not None
+    newer = replace(cluster, talos=replace(cluster.talos, version=Version.parse("1.13.10")))
+    upgrade = replace(found.desired.upgrade, engine="tuppr")
+
+    found.wants(replace(found.desired, cluster=newer, upgrade=upgrade))
+
+    told = refusals(found.wish(), found.observe())
+    assert [(one.code, one.is_error) for one in told] == [("node.upgrade", False)]
+    assert [one for one in found.changes() if one.node] == []
+
+
+def test_another_schematic_is_for_an_upgrade() -> None:
+    found = up()
+    schematic = replace(found.desired.nodes[0].schematic, id=SchematicId("ab" * 32))
+
+    found.wants(with_first(found.desired, schematic=schematic))
+
+    assert found.refusals() == {"node.upgrade": [NODE]}
+
+
+def test_another_version_of_kubernetes_is_for_an_upgrade() -> None:
+    found = up()
+    cluster = found.desired.cluster
+    assert cluster is not None
+    kubernetes = replace(cluster.kubernetes, version=Version.parse("1.35.0"))
+
+    found.wants(replace(found.desired, cluster=replace(cluster, kubernetes=kubernetes)))
+
+    assert found.refusals() == {"node.upgrade": [NODE]}
+
+
+def test_a_renamed_node_is_refused() -> None:
+    found = up()
+
+    found.wants(with_first(found.desired, name="talos-new"))
+
+    assert found.refusals()["node.renamed"] == ["talos-new (127.67.0.11)"]
+
+
+def test_another_role_is_refused() -> None:
+    found = up("three-node")
+
+    found.wants(with_first(found.desired, role=Role.WORKER))
+
+    assert "node.role" in found.refusals()
+
+
+def test_a_machine_with_another_uuid_is_refused() -> None:
+    found = up()
+    vm = found.desired.nodes[0].vm
+    assert vm is not None
+
+    found.wants(with_first(found.desired, vm=replace(vm, uuid=UUID(int=7))))
+
+    assert set(found.refusals()) == {"node.identity"}
+
+
+def test_a_machine_of_another_cluster_is_refused() -> None:
+    found = up()
+    found.staged = with_other_secrets(found)
+    found.again()
+
+    assert found.refusals() == {"node.other-cluster": [f"{NODE} (127.67.0.11)"]}
+    assert [one for one in found.changes() if one.node] == []
+
+
+def with_other_secrets(found: Scene) -> Staged:
+    cluster = found.desired.cluster
+    assert cluster is not None
+    made = new_bundle(cluster.talos.contract, found.ports.clock.now(), Dice(99).random_bytes)
+    return Staged(found.desired, made, dict(found.staged.machines))
+
+
+def test_a_clock_that_is_far_off_is_refused() -> None:
+    found = up()
+    found.world.faults.add(Fault(Point.CLOCK, Effect.LIE, {}, seconds=90.0, times=None))
+
+    assert "node.clock" in found.refusals()
+
+
+def test_a_silent_machine_is_unknown_and_nothing_is_planned_for_it() -> None:
+    found = up("three-node")
+    found.power_off(NEO)
+
+    assert found.refusals() == {"node.unknown": [f"{NEO} (127.67.0.17)"]}
+    assert [one.id for one in found.plan() if one.node] == []
+
+
+def test_no_etcd_is_begun_while_a_controller_is_unknown() -> None:
+    found = scene("three-node")
+    found.start([TRINITY, NEO])
+
+    ids = {one.id for one in found.plan()}
+
+    assert "talos/bootstrap" not in ids
+    assert f"talos/configure/{TRINITY}" in ids
+    assert f"talos/configure/{NIOBE}" not in ids
+
+
+def test_a_machine_that_boots_an_old_image_is_refused() -> None:
+    found = scene("single")
+    found.start()
+    cluster = found.desired.cluster
+    assert cluster is not None
+    newer = replace(cluster, talos=replace(cluster.talos, version=Version.parse("1.13.10")))
+
+    found.wants(replace(found.desired, cluster=newer))
+
+    assert found.refusals() == {"node.image": [f"{NODE} (127.67.0.11)"]}
+
+
+def test_a_label_is_changed_while_the_machine_runs_and_the_plan_says_so() -> None:
+    found = up()
+
+    found.wants(with_first(found.desired, labels={"zone": "b"}))
+
+    (change,) = [one for one in found.changes() if isinstance(one, Reconfigure)]
+    assert change.boot_id == ""
+    assert "machine.nodeLabels.zone" in change.why
+    assert "takes that on while it runs" in change.why
+
+
+@pytest.mark.parametrize(
+    ("path", "version", "boots"),
+    [
+        ("machine.sysctls.vm.swappiness", "1.13.9", False),
+        ("machine.files[0].content", "1.13.9", True),
+        ("machine.files[0].content", "1.14.1", True),
+        ("machine.token", "1.12.1", True),
+        ("machine.token", "1.14.1", False),
+        ("machine.features.kubePrism.port", "1.11.5", False),
+        ("machine.features.rbac", "1.11.5", True),
+        ("cluster.apiServer.certSANs[x]", "1.13.9", False),
+        ("LinkConfig net0: mtu", "1.13.9", False),
+        ("machine.registries.config.a.auth.password", "1.13.9", True),
+        ("machine.registries.mirrors.a.endpoints[0]", "1.13.9", False),
+    ],
+)
+def test_what_a_minor_boots_for(path: str, version: str, boots: bool) -> None:
+    assert bool(boots_for([path], Version.parse(version))) is boots
+
+
+def test_the_address_of_a_node_is_not_asked_of_another_machine() -> None:
+    found = up()
+    found.wants(with_first(found.desired, address=IPv4Interface("127.67.0.99/16")))
+
+    assert found.refusals() == {"node.unknown": [f"{NODE} (127.67.0.99)"]}

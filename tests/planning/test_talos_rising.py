@@ -1,0 +1,46 @@
+"""Machines whose VMs were started a moment ago: waited for, unless their cluster knows them."""
+
+from __future__ import annotations
+
+from stockman.planning.talos_changes import BeginEtcd, EtcdComesUp, Join
+from tests.steps.talos_scene import NEO, NIOBE, TRINITY, scene
+
+ALL = frozenset({TRINITY, NEO, NIOBE})
+
+
+def test_machines_that_do_not_answer_yet_are_waited_for_and_etcd_begins_after_them() -> None:
+    found = scene()
+
+    changes = found.changes(rising=ALL, api_answers=False)
+
+    assert {one.node for one in changes if isinstance(one, Join)} == ALL
+    assert [one.node for one in changes if isinstance(one, BeginEtcd)] == [TRINITY]
+
+
+def test_nothing_is_planned_while_one_of_them_was_started_long_ago() -> None:
+    found = scene()
+
+    changes = found.changes(rising=ALL - {NIOBE}, api_answers=False)
+
+    assert {one.node for one in changes if isinstance(one, Join)} == {TRINITY, NEO}
+    assert not any(isinstance(one, BeginEtcd) for one in changes)
+
+
+def test_a_member_of_etcd_that_boots_again_is_left_alone() -> None:
+    found = scene(up=True)
+    found.power_off(NIOBE)
+
+    changes = found.changes(rising=frozenset({NIOBE}))
+
+    assert [one for one in changes if isinstance(one, Join)] == []
+
+
+def test_an_etcd_that_began_a_moment_ago_is_waited_for_before_kubernetes() -> None:
+    found = scene(up=True)
+
+    changes = found.changes(rising=ALL, api_answers=False)
+    steps = [step.id for step in found.plan(rising=ALL, api_answers=False)]
+
+    assert [type(one) for one in changes if isinstance(one, EtcdComesUp)] == [EtcdComesUp]
+    assert "talos/bootstrap" not in steps
+    assert {"talos/etcd-healthy", "talos/shared-address"} <= set(steps)
