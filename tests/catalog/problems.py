@@ -123,6 +123,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "karpenter.like": lambda: told("karpenter.like"),
     "karpenter.limits": lambda: told("karpenter.limits"),
     "karpenter.storage": lambda: told("karpenter.storage"),
+    "karpenter.template": lambda: told("karpenter.template", preset="fifteen-node"),
     "monitoring.nowhere": lambda: told("monitoring.nowhere"),
     "multus.dhcp": lambda: told("multus.dhcp"),
     "multus.gateway": lambda: told("multus.gateway"),

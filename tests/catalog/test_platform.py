@@ -135,6 +135,33 @@ def test_karpenter_has_limits_and_the_group_of_its_own_classes(everything: Rende
     assert not {"cores", "memoryMB", "storage"} & set(node_class)
 
 
+def test_karpenter_can_make_nodes_from_a_template_of_stockman() -> None:
+    more: dict[str, object] = {
+        "proxmox": {"templates": [{"name": "talos", "like": "k8s-work-1"}]},
+        "components": {
+            "proxmox-ccm": {"enabled": True, "token_secret": "file:ccm.txt"},
+            "karpenter": {
+                "enabled": True,
+                "storage": "local-lvm",
+                "token_secret": "file:karpenter.txt",
+                "settings": {
+                    "like": "k8s-work-1",
+                    "template": "talos",
+                    "cpu_limit": 32,
+                    "memory_limit": "128Gi",
+                },
+            },
+        },
+    }
+    found = rendered(more, preset="fifteen-node")
+
+    template = named(found, "ProxmoxUnmanagedTemplate", "default")["spec"]
+    node_class = named(found, "ProxmoxNodeClass", "default")["spec"]
+    assert template == {"templateName": "talos-v1-11-5-99073176", "region": "pve"}
+    assert node_class["instanceTemplateRef"]["kind"] == "ProxmoxUnmanagedTemplate"
+    assert objects(found, "ProxmoxTemplate") == []
+
+
 def test_meta_data_of_new_nodes_is_filled_in_with_the_machine_itself() -> None:
     from stockman.catalog.karpenter.machines import _META_DATA
 

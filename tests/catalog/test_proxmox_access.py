@@ -80,6 +80,16 @@ def test_each_proxmox_cluster_has_a_token_of_its_own() -> None:
     ]
 
 
+def test_a_renewed_token_names_itself() -> None:
+    whole = Secret("stockman-ccm@pve!ccm-2=5f0a9c1e")
+    estate = two_regions(wanted({"components": CCM}), {"token-second": whole})
+
+    second = config(rendering(estate))["clusters"][1]
+
+    assert second["token_id"] == "stockman-ccm@pve!ccm-2"
+    assert second["token_secret"] == "5f0a9c1e"
+
+
 def test_a_component_waits_until_every_cluster_has_its_token() -> None:
     found = rendering(two_regions(wanted({"components": CCM}), {}))
 

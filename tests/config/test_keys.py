@@ -98,7 +98,11 @@ def test_every_key_is_described_for_users() -> None:
 
 
 def test_fields_are_those_one_level_down() -> None:
-    assert [key.name for key in fields_of(KEYS["kubernetes.api"])] == ["addr", "tls_sans"]
+    assert [key.name for key in fields_of(KEYS["kubernetes.api"])] == [
+        "addr",
+        "endpoint",
+        "tls_sans",
+    ]
     assert "hosts.NAME.pools" in {key.path for key in fields_of(KEYS["hosts"])}
     assert fields_of(KEYS["kubernetes.pod_cidr"]) == ()
 

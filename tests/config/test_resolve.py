@@ -9,7 +9,7 @@ import pytest
 from stockman.model.desired import Role
 from stockman.model.errors import Refused
 from stockman.model.version import Version
-from tests.config.written import CLUSTER, NODES, desired
+from tests.config.written import CLUSTER, NODES, codes, desired, loaded
 
 
 def test_what_follows_from_other_keys_is_filled_in() -> None:
@@ -124,3 +124,24 @@ def test_a_schematic_may_be_written_out() -> None:
 
     assert schematic.written == {"customization": {"extraKernelArgs": ["quiet"]}}
     assert str(schematic.where("written")) == "nodes.yaml:7:24"
+
+
+def test_the_api_is_reached_at_its_address_unless_a_name_is_given() -> None:
+    named = CLUSTER + "kubernetes: {api: {endpoint: 'https://api.example.com:443'}}\n"
+
+    plain, other = desired().cluster, desired(named).cluster
+
+    assert plain is not None
+    assert other is not None
+    assert plain.kubernetes.api_endpoint == "https://127.66.0.10:6443"
+    assert other.kubernetes.api_endpoint == "https://api.example.com:443"
+
+
+def test_the_api_may_have_the_address_of_the_only_controller() -> None:
+    own = CLUSTER.replace("cluster_api_addr: 127.66.0.10", "cluster_api_addr: 127.66.0.21")
+    second = NODES + NODES.removeprefix("nodes:\n").replace("21", "22").replace("cp-1", "cp-2")
+    named = own + "kubernetes: {api: {endpoint: 'https://api.example.com'}}\n"
+
+    assert codes(loaded(own)) == []
+    assert "address.taken" in codes(loaded(own, second))
+    assert "address.taken" not in codes(loaded(named, second))

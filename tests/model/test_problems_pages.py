@@ -26,18 +26,29 @@ from stockman.model.problems import codes, page
 from tests.adapters.fake_registry import Answer, FakeRegistry
 from tests.adapters.git_repo.problems import MADE_BY_CALL as REPOSITORIES
 from tests.app import leak_problems, secret_troubles
+from tests.app.adopting.problems import MADE_BY_CALL as ADOPTIONS
+from tests.app.applying_problems import MADE_BY_CALL as APPLYING
+from tests.app.drift.problems import MADE_BY_CALL as DRIFT
 from tests.app.lab_problems import MADE_BY_CALL as LABS
 from tests.app.machine_problems import MADE_BY_CALL as ASSEMBLIES
+from tests.app.metrics_problems import MADE_BY_CALL as METRICS
 from tests.app.private_problems import MADE_BY_CALL as PRIVATE
+from tests.app.start_problems import MADE_BY_CALL as STARTS
+from tests.app.status_problems import MADE_BY_CALL as STATUS
 from tests.catalog import problems as catalog_problems
 from tests.crypto import problems as crypto_problems
 from tests.docs.pages import PROBLEMS, blocks, prose
+from tests.engine.problems import MADE_BY_CALL as RUNS
 from tests.kubernetes.problems import MADE_BY_CALL as KUBERNETES
+from tests.planning.problems import MADE_BY_CALL as PLANS_OF_PROXMOX
 from tests.proxmox import problems as proxmox_problems
 from tests.rendering import problems as rendering_problems
 from tests.rendering.faults import MADE_BY_CALL as RENDERING
 from tests.rendering.templates import problems as template_problems
 from tests.s3.problems import MADE_BY_CALL as OBJECTS
+from tests.steps.kube_problems import MADE_BY_CALL as KUBERNETES_STAGE
+from tests.steps.problems import MADE_BY_CALL as PLANS
+from tests.steps.talos_problems import MADE_BY_CALL as TALOS_STEPS
 from tests.talos import problems as talos_problems
 from tests.talos.api.problems import MADE_BY_CALL as CALLS
 from tests.talos.image_api.problems import MADE_BY_CALL as IMAGES
@@ -85,6 +96,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **OBJECTS,
     **REPOSITORIES,
     **LABS,
+    **ADOPTIONS,
     **talos_problems.MADE_BY_CALL,
     **CALLS,
     **leak_problems.MADE_BY_CALL,
@@ -101,7 +113,17 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     **NOCLOUD,
     **IMAGES,
     **KUBERNETES,
+    **KUBERNETES_STAGE,
+    **METRICS,
     **PRIVATE,
+    **STARTS,
+    **APPLYING,
+    **PLANS,
+    **RUNS,
+    **DRIFT,
+    **PLANS_OF_PROXMOX,
+    **TALOS_STEPS,
+    **STATUS,
 }
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
 _NEWEST = re.compile(r"(?<=that stockman knows is )\S+ \(\d{4}-\d\d-\d\d\)")

@@ -55,6 +55,7 @@ EVERY: dict[str, tuple[Callable[[Proxmox], Awaitable[object]], ...]] = {
     "revert_network": (lambda pve: pve.revert_network(HOST),),
     "pci_devices": (lambda pve: pve.pci_devices(HOST),),
     "usb_devices": (lambda pve: pve.usb_devices(HOST),),
+    "host_certificates": (lambda pve: pve.host_certificates(HOST),),
     "disks": (lambda pve: pve.disks(HOST),),
     "zfs_pools": (lambda pve: pve.zfs_pools(HOST),),
     "power_host": (lambda pve: pve.power_host(HOST, "reboot"),),

@@ -100,6 +100,18 @@ def test_a_device_without_a_group_has_none() -> None:
     assert [(one.iommu_group, one.has_mediated) for one in found] == [(None, False), (15, True)]
 
 
+def test_certificates_are_read_as_they_are() -> None:
+    row = {"filename": "pve-root-ca.pem", "fingerprint": "AB:CD", "pem": "-----BEGIN", "san": []}
+
+    (found,) = answered([row], lambda pve: pve.host_certificates(HOST))
+
+    assert (found.filename, found.fingerprint, found.pem) == (
+        "pve-root-ca.pem",
+        "AB:CD",
+        "-----BEGIN",
+    )
+
+
 def test_usb_devices_and_disks_are_read() -> None:
     usb = {"vendid": "046d", "prodid": "c52b", "busnum": 1, "usbpath": "2.3", "product": "Receiver"}
     disk = {"devpath": "/dev/sda", "size": 1000, "type": "ssd", "used": "LVM", "wwn": "unknown"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from stockman.ports import repo_refusals as refusals
-from stockman.ports.repo import RepoState, TreeFile
+from stockman.ports.repo import Committed, RepoState, TreeFile
 
 Tree = dict[str, bytes]
 
@@ -20,6 +21,8 @@ class MemoryCommit:
     parent: str | None
     tree: Tree
     message: str
+    author: str
+    at: datetime
 
 
 @dataclass
@@ -40,6 +43,8 @@ class MemoryRepo:
         self.ignored: set[str] = set()
         self.branch = branch
         self.has_identity = True
+        self.author = "Shepherd <shepherd@example.com>"
+        self.now = datetime.fromtimestamp(0, UTC)
         self.remote = remote
         self._commits: dict[str, MemoryCommit] = {}
         self._head: str | None = None
@@ -68,7 +73,7 @@ class MemoryRepo:
             raise refusals.no_identity()
         text = repr((self._head, sorted(tree.items()), message))
         name = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
-        self._commits[name] = MemoryCommit(name, self._head, tree, message)
+        self._commits[name] = MemoryCommit(name, self._head, tree, message, self.author, self.now)
         self._head = name
         for path in paths:
             self.staged.pop(path, None)
@@ -103,6 +108,20 @@ class MemoryRepo:
             raise refusals.no_commit(f"{commit}:{path}")
         return found
 
+    async def commits(
+        self, until: str, *, since: str = "", path: str = "", most: int = 20
+    ) -> tuple[Committed, ...]:
+        known = set(self._line(self._named(since).name)) if since else set()
+        found = []
+        for name in self._line(self._named(until).name):
+            one = self._commits[name]
+            before = self._commits[one.parent].tree if one.parent is not None else {}
+            if name in known or (path and before.get(path) == one.tree.get(path)):
+                continue
+            subject = one.message.partition("\n")[0]
+            found.append(Committed(name=name, author=one.author, at=one.at, subject=subject))
+        return tuple(found[:most])
+
     def clone(self) -> None:
         """Have all that the remote has, at its newest commit."""
         if self.remote is None or self.branch not in self.remote.branches:
@@ -122,9 +141,10 @@ class MemoryRepo:
             raise refusals.no_commit(name)
         return found
 
-    def _line(self) -> list[str]:
+    def _line(self, newest: str | None = None) -> list[str]:
         """Commits from the newest to the first."""
-        found, at = [], self._head
+        found: list[str] = []
+        at = newest or self._head
         while at is not None:
             found.append(at)
             at = self._commits[at].parent

@@ -9,6 +9,7 @@ from stockman.catalog.scene import Scene
 from stockman.config.yaml_writer import dump
 from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox_token import token_and_secret
 from stockman.model.secret import Secret
 
 KEY = "config.yaml"
@@ -52,12 +53,13 @@ def config_secret(scene: Scene, access: ProxmoxAccess, features: Object) -> tupl
     return (secret(secret_name(scene), {KEY: text}), *_authorities(scene))
 
 
-def _cluster(one: ProxmoxCluster, token_id: str, token: Secret) -> Object:
+def _cluster(one: ProxmoxCluster, named: str, token: Secret) -> Object:
+    token_id, secret = token_and_secret(named, token)
     return {
         "url": f"{(one.endpoint or '').rstrip('/')}/api2/json",
         "insecure": is_insecure(one),
         "token_id": token_id,
-        "token_secret": token.reveal(),
+        "token_secret": secret.reveal(),
         "region": str(one.region),
     }
 

@@ -35,6 +35,7 @@ from stockman.model.problem import Problem
 from stockman.model.version import Version
 
 _DNS_INDEX = 10
+_API_PORT = 6443
 
 
 def resolve(loaded: Loaded) -> Desired:
@@ -54,6 +55,7 @@ def resolve(loaded: Loaded) -> Desired:
         lock=estate.lock,
         guests=tuple(_guest(guest) for guest in estate.guests),
         hosts=estate.hosts,
+        drift=estate.drift,
     )
 
 
@@ -128,8 +130,15 @@ def _kubernetes(estate: Estate) -> Kubernetes:
     line = support.talos_line(talos_version(estate))
     origins = {
         **kubernetes.origins,
-        **_renamed(kubernetes.api, api_addr="addr", api_tls_sans="tls_sans"),
+        **_renamed(
+            kubernetes.api, api_addr="addr", api_endpoint="endpoint", api_tls_sans="tls_sans"
+        ),
     }
+    endpoint = kubernetes.api.endpoint
+    if endpoint is None:
+        endpoint = f"https://{given(kubernetes.api.addr)}:{_API_PORT}"
+        if "api_addr" in origins:
+            origins["api_endpoint"] = origins["api_addr"]
     version = kubernetes.version
     if version is None:
         version = given(line).kubernetes_default
@@ -149,6 +158,7 @@ def _kubernetes(estate: Estate) -> Kubernetes:
         svc_cidr=kubernetes.svc_cidr,
         coredns_addr=kubernetes.coredns_addr or kubernetes.svc_cidr[_DNS_INDEX],
         api_addr=given(kubernetes.api.addr),
+        api_endpoint=endpoint,
         api_tls_sans=kubernetes.api.tls_sans,
         schedule_on_controllers=scheduled,
         oidc=kubernetes.oidc,

@@ -25,7 +25,7 @@ class Component(Traced):
     token_id: Annotated[str, TOKEN_ID] | None = None
     """Proxmox token of this component. None: it needs none, or stockman makes one."""
     token_secret: Secret | None = None
-    """Secret of that token."""
+    """Secret of that token; or token and secret in one, `user@realm!name=UUID`."""
     storage: DatastoreText | None = None
     """Proxmox storage it provisions from. None: it needs none."""
     settings: dict[str, object] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from uuid import UUID
 from stockman.model.backup import Backup, Lock
 from stockman.model.component import Component
 from stockman.model.control_plane import ExtraArguments, InlineManifest
+from stockman.model.drift import DriftSettings
 from stockman.model.expectation import Expect
 from stockman.model.firewall import Firewall
 from stockman.model.guest import Guest
@@ -68,6 +69,8 @@ class Kubernetes(Traced):
     svc_cidr: IPv4Network
     coredns_addr: IPv4Address
     api_addr: IPv4Address
+    api_endpoint: str
+    """How machines reach the API, `https://10.42.0.10:6443`."""
     api_tls_sans: tuple[str, ...]
     schedule_on_controllers: bool
     oidc: Oidc | None
@@ -252,3 +255,4 @@ class Desired(Traced):
     lock: Lock
     guests: tuple[Guest, ...]
     hosts: dict[str, Host] = field(default_factory=dict)
+    drift: DriftSettings = DriftSettings()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Annotated, Literal
+from uuid import UUID
 
 from stockman.model.hardware import DataDisk, Hardware, Nic
 from stockman.model.origin import Traced
@@ -58,6 +59,8 @@ class Image(Traced):
 class GuestVm(Hardware):
     """Hardware of a VM that is not a Talos node."""
 
+    uuid: UUID | None = None
+    """SMBIOS UUID. None: derived from cluster and guest name, and so stable."""
     disk_gb: Annotated[int, Between(1, 131_072, "GiB")] = 32
     """Size of the system disk."""
     datastore: DatastoreText = "local-lvm"  # type: ignore[assignment]  # a literal of the NewType

@@ -43,6 +43,8 @@ class Nic(Traced):
     """Whether the Proxmox firewall filters this card."""
     model: Literal["virtio", "e1000", "e1000e", "rtl8139", "vmxnet3"] = "virtio"
     """Card model; Talos wants virtio."""
+    queues: Annotated[int, Between(1, 64)] | None = None
+    """Queues for packets, of a VM's virtio card. None: one."""
 
 
 @record

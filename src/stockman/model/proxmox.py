@@ -9,6 +9,7 @@ from stockman.model.origin import Traced
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.shapes import (
+    DNS_LABEL,
     FINGERPRINT,
     HOST_OR_ADDRESS,
     ORIGIN_URL,
@@ -16,6 +17,8 @@ from stockman.model.shapes import (
     Between,
     BridgeText,
     DatastoreText,
+    HostNameText,
+    NodeNameText,
     RegionText,
 )
 from stockman.model.version import Version
@@ -48,6 +51,25 @@ class HostLimits(Traced):
 
 
 @record
+class VmTemplate(Traced):
+    """A VM that others are made from, kept at the version and schematic of a node.
+
+    When these change, a new one is made first; the old one goes unless disks depend on it.
+    """
+
+    name: Annotated[str, DNS_LABEL]
+    """How its name begins; version and schematic follow."""
+    like: NodeNameText
+    """Node whose image and hardware it has, without the devices that are passed through."""
+    hosts: tuple[HostNameText, ...] = ()
+    """Hosts that have one each. Empty: the host of that node."""
+    datastore: DatastoreText | None = None
+    """Storage of its disk. None: that of the node."""
+    first_vmid: Annotated[int, Between(100, 999_000_000)] = 9000
+    """Numbers from here on are taken, the lowest that are free."""
+
+
+@record
 class ProxmoxCluster(Traced):
     """One Proxmox cluster (or a single host); its region is the Kubernetes region of its nodes."""
 
@@ -64,7 +86,8 @@ class ProxmoxCluster(Traced):
     token_id: Annotated[str, TOKEN_ID] | None = None
     """API token of stockman."""
     token_secret: Secret | None = None
-    """Its secret, a UUID."""
+    """Its secret, a UUID; or token and secret in one, `user@realm!name=UUID`, as rotation keeps
+    them."""
     image_storage: DatastoreText | None = None
     """Storage for downloaded images. None: the storage of the VM's system disk."""
     snippet_storage: DatastoreText | None = None
@@ -75,3 +98,5 @@ class ProxmoxCluster(Traced):
     """Bridges that VMs may use. Empty: any."""
     hosts: dict[str, HostLimits] = field(default_factory=dict)
     """Hosts by name with their limits. Empty: any host the API knows."""
+    templates: tuple[VmTemplate, ...] = ()
+    """Templates that others make VMs from, such as Karpenter."""

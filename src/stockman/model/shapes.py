@@ -103,6 +103,12 @@ FINGERPRINT = Shape(
 )
 DURATION = Shape("a time span such as 90s, 10m or 1h30m", rf"(?=\d){_DURATION}", "10m")
 CRON = Shape("five cron fields", r"[0-9*/,A-Za-z-]+( +[0-9*/,A-Za-z-]+){4}", "0 3 * * 6")
+DATE = Shape(
+    "a date, YYYY-MM-DD",
+    r"20[2-9][0-9]-(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])"
+    r"|20[2-9][0-9]-(0[469]|11)-(0[1-9]|[12][0-9]|30)|20[2-9][0-9]-02-(0[1-9]|1[0-9]|2[0-8])",
+    "2027-03-01",
+)
 PVE_ID = Shape("a Proxmox name (letter first)", _PVE_ID, "local-zfs")
 PVE_NODE = Shape("a Proxmox host name", _LABEL, "pve-a", folded=True)
 BRIDGE_NAME = Shape("a bridge name", r"[A-Za-z][A-Za-z0-9_.-]{0,14}", "vmbr0")
@@ -202,5 +208,6 @@ Mtu = Annotated[int, Between(576, 65520, "bytes")]
 Asn = Annotated[int, Between(1, 4_294_967_295)]
 DurationText = Annotated[str, DURATION]
 CronText = Annotated[str, CRON]
+DateText = Annotated[str, DATE]
 AgeRecipient = Annotated[str, AGE_RECIPIENT]
 Extension = Annotated[str, EXTENSION]

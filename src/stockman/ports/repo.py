@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import Protocol
 
 from stockman.model.record import record
@@ -30,6 +31,18 @@ class TreeFile:
     """Changes with the content."""
     is_executable: bool = False
     is_link: bool = False
+
+
+@record
+class Committed:
+    """A commit: who made it, and when."""
+
+    name: str
+    author: str
+    """`Name <address>`."""
+    at: datetime
+    subject: str
+    """The first line of its message."""
 
 
 class Repo(Protocol):
@@ -69,4 +82,13 @@ class Repo(Protocol):
 
     async def read(self, commit: str, path: str) -> bytes:
         """A file as a commit has it."""
+        ...
+
+    async def commits(
+        self, until: str, *, since: str = "", path: str = "", most: int = 20
+    ) -> tuple[Committed, ...]:
+        """Commits that lead to one and not to the other, newest first.
+
+        With a path, only those that changed the file. Empty `since`: from the first commit on.
+        """
         ...

@@ -32,4 +32,5 @@ class ApiProxmox(
     """`ports.Proxmox` over any wire."""
 
     def __init__(self, wire: Wire, clock: Timekeeper, patience: Patience | None = None) -> None:
-        TaskCalls.__init__(self, wire, clock, patience or Patience())
+        super().__init__(wire, clock)
+        self._patience = patience or Patience()

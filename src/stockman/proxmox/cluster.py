@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from stockman.model.errors import Conflict
 from stockman.model.names import Vmid
+from stockman.ports.clock import Timekeeper
 from stockman.ports.proxmox.cluster import (
     ApiVersion,
     ClusterState,
@@ -16,7 +17,9 @@ from stockman.ports.proxmox.cluster import (
     StorageSeen,
 )
 from stockman.proxmox.calls import Calls
+from stockman.proxmox.one_answer import OneAnswer
 from stockman.proxmox.rows import listed, number, read, text, yes
+from stockman.proxmox.wire import Wire
 
 _HOST = {"host": "node", "cores": "maxcpu", "memory": "maxmem", "memory_used": "mem"}
 _GUEST = {
@@ -36,14 +39,19 @@ _MEMBER = {"address": "ip", "is_local": "local"}
 class ClusterCalls(Calls):
     """`ports.proxmox.cluster.Cluster` over a wire."""
 
+    def __init__(self, wire: Wire, clock: Timekeeper) -> None:
+        super().__init__(wire, clock)
+        self._state: OneAnswer[ClusterState] = OneAnswer()
+        self._resources: OneAnswer[Resources] = OneAnswer()
+
     async def version(self) -> ApiVersion:
         return await self._get(("version",), lambda data: read(ApiVersion, data))
 
     async def cluster_state(self) -> ClusterState:
-        return await self._get(("cluster", "status"), _state)
+        return await self._state.of(lambda: self._get(("cluster", "status"), _state))
 
     async def resources(self) -> Resources:
-        return await self._get(("cluster", "resources"), _resources)
+        return await self._resources.of(lambda: self._get(("cluster", "resources"), _resources))
 
     async def next_vmid(self) -> Vmid:
         return await self._get(("cluster", "nextid"), lambda data: Vmid(number(data)))

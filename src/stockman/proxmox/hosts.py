@@ -9,6 +9,7 @@ from typing import Literal
 from stockman.model.names import HostName
 from stockman.ports.proxmox.hosts import (
     DiskFound,
+    HostCertificate,
     HostNetwork,
     HostStatus,
     Interface,
@@ -92,6 +93,11 @@ class HostCalls(Calls):
     async def usb_devices(self, host: HostName) -> tuple[UsbFound, ...]:
         return await self._rows(
             ("nodes", host, "hardware", "usb"), lambda row: read(UsbFound, row, _USB)
+        )
+
+    async def host_certificates(self, host: HostName) -> tuple[HostCertificate, ...]:
+        return await self._rows(
+            ("nodes", host, "certificates", "info"), lambda row: read(HostCertificate, row)
         )
 
     async def disks(self, host: HostName) -> tuple[DiskFound, ...]:

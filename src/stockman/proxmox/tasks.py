@@ -26,10 +26,18 @@ _TAIL = 5
 class Patience:
     """How tasks are waited for."""
 
-    interval: float = 1.0
-    """Seconds between two looks."""
+    shortest: float = 0.2
+    """Seconds between two looks at first."""
+    share: float = 0.15
+    """How much longer than it has run so far a task may seem to take: looks become rarer."""
+    longest: float = 1.0
+    """Seconds between two looks in the end."""
     unseen: float = 10.0
     """Seconds for which a host may not know yet of a task that it has just been given."""
+
+    def wait(self, ran: float) -> float:
+        """Seconds until the next look at a task that has run so long."""
+        return min(max(self.shortest, self.share * ran), self.longest)
 
 
 class TaskCalls(Calls):
@@ -56,9 +64,10 @@ class TaskCalls(Calls):
             state = await self._look(task, begun)
             if state is not None and not state.is_running:
                 return await self._ended(task, state.exit_status)
-            if self._since(begun) + self._patience.interval > seconds:
+            wait = self._patience.wait(self._since(begun))
+            if self._since(begun) + wait > seconds:
                 raise Uncertain(_late(task, seconds))
-            await self._clock.sleep(self._patience.interval)
+            await self._clock.sleep(wait)
 
     async def stop_task(self, task: TaskRef) -> None:
         await self._do("DELETE", _path(task))

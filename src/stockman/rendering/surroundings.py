@@ -50,12 +50,14 @@ def surrounding_files(
     """The files that belong to no component."""
     cluster, materials, layout = around.cluster, around.materials, around.layout
     repository = cluster.repository
-    yield from cluster_files(cluster)
     yield from sops_rules_file(around.dialect, materials.age_recipient)
-    yield from bootstrap_secrets(cluster, materials, layout, problems)
-    yield from helmfile_files(
-        bringing_definitions(selection, apps), installed_before_flux(selection, apps), layout
-    )
+    if apps:
+        # A cluster without any component is brought up by others, and follows nothing of ours.
+        yield from cluster_files(cluster)
+        yield from bootstrap_secrets(cluster, materials, layout, problems)
+        yield from helmfile_files(
+            bringing_definitions(selection, apps), installed_before_flux(selection, apps), layout
+        )
     yield from talos_files(around.desired, layout, around.patches, problems, around.dialect)
     yield from ci_files(repository)
     if repository.renovate:

@@ -201,4 +201,4 @@ def _role(node: Node) -> str:
 
 
 def _endpoint(cluster: Cluster) -> str:
-    return f"https://{cluster.kubernetes.api_addr}:6443"
+    return cluster.kubernetes.api_endpoint

@@ -198,3 +198,27 @@ def test_without_a_remote_there_is_nothing_to_push_to(tell: Tell) -> None:
             await scene.repo.fetch()
 
     tell(story)
+
+
+def test_commits_tell_who_changed_a_file_and_what_others_pushed(tell: Tell) -> None:
+    async def story(scene: Scene) -> None:
+        first = await begun(scene)
+        scene.write("other", b"one")
+        second = await scene.repo.commit(["other"], "More\n\nand more")
+        assert second is not None
+
+        every = await scene.repo.commits("HEAD")
+        newer = await scene.repo.commits(second, since=first)
+        of_file = await scene.repo.commits("HEAD", path="README.md")
+
+        assert [one.name for one in every] == [second, first]
+        assert [(one.name, one.subject) for one in newer] == [(second, "More")]
+        assert [one.name for one in of_file] == [first]
+        assert of_file[0].author == "Shepherd <shepherd@example.com>"
+        assert [one.name for one in await scene.repo.commits("HEAD", most=1)] == [second]
+        assert await scene.repo.commits(second, since=second) == ()
+        assert await scene.repo.commits("HEAD", path="never-there") == ()
+        with pytest.raises(NotFound):
+            await scene.repo.commits("0" * 40)
+
+    tell(story)

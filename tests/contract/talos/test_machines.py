@@ -193,3 +193,12 @@ def test_a_machine_that_nobody_knows_is_unreachable(door: Door) -> None:
             await talos.version(NOWHERE)
 
     door(staged(), story)
+
+
+def test_a_machine_that_runs_tells_the_uuid_of_its_vm(door: Door) -> None:
+    async def story(talos: Talos, stage: Stage) -> tuple[str, str]:
+        return str(await talos.system_uuid(stage.node())), stage.machine().state.uuid
+
+    told, known = door(staged(), story)
+
+    assert told == known

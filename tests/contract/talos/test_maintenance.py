@@ -59,6 +59,16 @@ def test_a_machine_that_waits_tells_its_disks_and_cards(door: Door, version: str
     door(waiting(version)[0], story)
 
 
+@pytest.mark.parametrize("version", MINORS)
+def test_a_machine_that_waits_tells_the_uuid_of_its_vm(door: Door, version: str) -> None:
+    async def story(talos: Talos, stage: Stage) -> tuple[str, str]:
+        return str(await talos.maintenance_uuid(stranger(stage))), stage.machine().state.uuid
+
+    told, known = door(waiting(version)[0], story)
+
+    assert told == known
+
+
 def test_the_version_is_told_since_1_13(door: Door) -> None:
     async def old(talos: Talos, stage: Stage) -> None:
         with pytest.raises(Unsupported):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from ipaddress import IPv4Address
+
 import pytest
 
 from tests.talos.machine.clusters import desired, documents, section, worker
@@ -126,3 +129,15 @@ def test_a_link_with_a_mac_address_is_found_by_it() -> None:
     assert new["LinkConfig storage"]["addresses"] == [{"address": "127.80.0.31/24"}]
     assert new["VLANConfig storage.5"]["parent"] == "storage"
     assert "DHCPv4Config storage.5" in new
+
+
+@pytest.mark.parametrize("line", DOCUMENTS)
+def test_an_api_with_the_address_of_a_machine_has_no_virtual_one(line: str) -> None:
+    wanted = desired(line)
+    assert wanted.cluster is not None
+    own = replace(wanted.cluster.kubernetes, api_addr=IPv4Address("127.66.0.21"))
+
+    found = documents(replace(wanted, cluster=replace(wanted.cluster, kubernetes=own)), "cp-1")
+
+    assert "Layer2VIPConfig 127.66.0.10" in documents(wanted, "cp-1")
+    assert [name for name in found if name.startswith("Layer2VIPConfig")] == []

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from stockman.adapters.git_repo.commits import made_commit
 from stockman.adapters.git_repo.program import Git, complaint
 from stockman.adapters.git_repo.remotes import failed, pushed, upstream
 from stockman.ports import repo_refusals as refusals
-from stockman.ports.repo import RepoState, TreeFile
+from stockman.ports.repo import Committed, RepoState, TreeFile
 
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
+_COMMIT = "--format=%H%x00%an <%ae>%x00%at%x00%s%x00"
+_FIELDS = 4
 _LINK, _EXECUTABLE, _REPOSITORY = "120000", "100755", "160000"
 
 
@@ -96,6 +99,20 @@ class GitRepo:
             raise refusals.no_commit(f"{commit}:{path}")
         return said.output
 
+    async def commits(
+        self, until: str, *, since: str = "", path: str = "", most: int = 20
+    ) -> tuple[Committed, ...]:
+        git = await self._git()
+        wanted = [await self._commit(git, until)]
+        if since:
+            wanted.append(f"^{await self._commit(git, since)}")
+        within = ["--", path] if path else []
+        listed = await git.told(
+            *("--literal-pathspecs", "log", "-z", f"--max-count={most}", _COMMIT),
+            *(*wanted, *within),
+        )
+        return tuple(_committed(listed))
+
     async def _git(self, *, remote: bool = False) -> Git:
         """Git at the top of the work tree."""
         if self._top is None:
@@ -129,6 +146,15 @@ class GitRepo:
         if said.status != 0:
             raise refusals.no_commit(revision)
         return said.text.strip()
+
+
+def _committed(listed: str) -> Iterator[Committed]:
+    """Commits in the form of `_COMMIT`; each ends with an empty field of its own."""
+    fields = listed.split("\0")
+    for at in range(0, len(fields) - _FIELDS, _FIELDS + 1):
+        name, author, seconds, subject = fields[at : at + _FIELDS]
+        moment = datetime.fromtimestamp(int(seconds), UTC)
+        yield Committed(name=name, author=author, at=moment, subject=subject)
 
 
 def _tree_file(line: str) -> TreeFile | None:

@@ -112,8 +112,12 @@ class Line:
         try:
             async with asyncio.timeout(seconds):
                 await self._channel.__connect__()
+            return
         except (OSError, TimeoutError, ValueError) as error:
-            raise failures.not_connected(self.door, error) from None
+            trouble = failures.not_connected(self.door, error)
+            # Its frames would hold the connection that failed, with all its buffers.
+            error.__traceback__ = None
+        raise trouble
 
     async def close(self) -> None:
         """Say farewell, and wait a moment for the other side to do so."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ssl
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from stockman.adapters.grpc_talos.endpoint import Endpoints
 from stockman.adapters.grpc_talos.identity import own_context, stranger_context
-from stockman.model.errors import Refused, StockmanError, Unreachable
+from stockman.model.errors import Denied, Refused, StockmanError, Unreachable
 from stockman.ports.talos.maintenance import Stranger
 from stockman.talos.api import problems
 from stockman.talos.api.refusals import lost, odd_answer
@@ -17,6 +18,9 @@ from stockman.talos.api.wire import Request
 
 if TYPE_CHECKING:
     from stockman.adapters.grpc_talos.line import Line
+
+MOST_STRANGERS = 64
+"""Lines to machines without a configuration that are kept open for the next call."""
 
 
 class GrpcWire:
@@ -29,7 +33,12 @@ class GrpcWire:
         self._endpoints = endpoints
         self._at = 0
         self._own: ssl.SSLContext | None = None
+        self._strange: dict[str, ssl.SSLContext] = {}
+        """By fingerprint: there may be a thousand machines, and each context is large."""
         self._lines: dict[tuple[str, Stranger | None], Line] = {}
+        """Those to strangers in the order in which they were last used."""
+        self._calls: Counter[Line] = Counter()
+        """Calls on their way."""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -52,7 +61,7 @@ class GrpcWire:
             line = await self._connected(request)
             try:
                 answers = line.answers(request, _once(request.message), deadline=None)
-                async with aclosing(answers):
+                async with self._in_use(line), aclosing(answers):
                     async for piece in answers:
                         begun = True
                         yield piece
@@ -67,14 +76,19 @@ class GrpcWire:
         for is_last in (not request.is_read, True):
             line = await self._connected(request)
             try:
-                return await _only(line, request, messages or _once(request.message))
+                async with self._in_use(line):
+                    return await _only(line, request, messages or _once(request.message))
             except Dead as dead:
                 if is_last:
                     raise lost(request, str(dead)) from None
         raise odd_answer(request, "there is no answer")
 
     async def _connected(self, request: Request) -> Line:
-        """A line to the first endpoint that takes the connection, or to a stranger."""
+        """A line to the first endpoint that takes the connection, or to a stranger.
+
+        An endpoint that is not trusted, or does not want us, is passed over: it may wait for its
+        configuration. Why it is so is told where no other takes the connection.
+        """
         seconds = self._endpoints.connect_seconds
         if request.stranger is not None:
             line = await self._line(request.stranger.address, request.stranger)
@@ -88,11 +102,29 @@ class GrpcWire:
                 line = await self._line(hosts[at], None)
                 await line.open(seconds)
                 return line
-            except Unreachable as error:
-                trouble = error
+            except (Denied, Refused, Unreachable) as error:
+                if isinstance(trouble, Unreachable) or not isinstance(error, Unreachable):
+                    trouble = error
                 if self._at == at:
                     self._at = (at + 1) % len(hosts)
         raise trouble
+
+    @asynccontextmanager
+    async def _in_use(self, line: Line) -> AsyncGenerator[None, None]:
+        """Keep a line while a call is on its way; then close one to a stranger if there are many.
+
+        A thousand machines may wait for their configuration, and lines have large buffers.
+        """
+        self._calls[line] += 1
+        try:
+            yield
+        finally:
+            self._calls[line] -= 1
+        idle = [key for key, one in self._lines.items() if key[1] and not self._calls[one]]
+        if len(idle) > MOST_STRANGERS:
+            left = self._lines.pop(idle[0])
+            del self._calls[left]
+            await left.close()
 
     async def _line(self, host: str, stranger: Stranger | None) -> Line:
         from stockman.adapters.grpc_talos.line import Line
@@ -100,6 +132,7 @@ class GrpcWire:
         door = self._endpoints.door(host)
         known = self._lines.get((host, stranger))
         if known is not None and known.door == door:
+            self._lines[(host, stranger)] = self._lines.pop((host, stranger))
             return known
         made = self._lines[(host, stranger)] = Line(door, self._context(stranger))
         if known is not None:
@@ -108,7 +141,10 @@ class GrpcWire:
 
     def _context(self, stranger: Stranger | None) -> ssl.SSLContext:
         if stranger is not None:
-            return stranger_context(stranger.fingerprint)
+            fingerprint = stranger.fingerprint
+            if fingerprint not in self._strange:
+                self._strange[fingerprint] = stranger_context(fingerprint)
+            return self._strange[fingerprint]
         if self._own is None:
             identity = self._endpoints.identity
             if identity is None:

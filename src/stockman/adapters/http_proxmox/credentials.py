@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from stockman.model.errors import Denied
 from stockman.model.problem import Problem
@@ -26,6 +27,28 @@ class ApiToken:
         if not _FIT.fullmatch(self.id) or not _FIT.fullmatch(secret):
             raise Denied(_unfit())
         return f"PVEAPIToken={self.id}={secret}"
+
+
+class LateToken:
+    """A token that is known only when it is used: it may be made by the same run."""
+
+    def __init__(self, read: Callable[[], ApiToken]) -> None:
+        """`read` is called until it returns a token, and then never again."""
+        self._read = read
+        self._known: ApiToken | None = None
+
+    @property
+    def secret(self) -> Secret:
+        return self._token().secret
+
+    def header(self) -> str:
+        """The header that carries it; `Denied` where no header can."""
+        return self._token().header()
+
+    def _token(self) -> ApiToken:
+        if self._known is None:
+            self._known = self._read()
+        return self._known
 
 
 @record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from stockman.adapters.http_proxmox.credentials import ApiToken, Login
+from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken, Login
 from stockman.adapters.http_proxmox.endpoint import Endpoints
 from stockman.adapters.http_proxmox.wire import HttpWire
 from stockman.ports.clock import Timekeeper
@@ -19,7 +19,7 @@ class HttpProxmox(ApiProxmox):
     def __init__(
         self,
         endpoints: Endpoints,
-        credentials: ApiToken | Login,
+        credentials: ApiToken | LateToken | Login,
         clock: Timekeeper,
         patience: Patience | None = None,
     ) -> None:

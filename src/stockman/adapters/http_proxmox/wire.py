@@ -13,7 +13,7 @@ import httpx2
 from stockman import __version__
 from stockman.adapters.http_proxmox import failures
 from stockman.adapters.http_proxmox.answers import Answer, reply_of
-from stockman.adapters.http_proxmox.credentials import ApiToken, Login
+from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken, Login
 from stockman.adapters.http_proxmox.endpoint import BASE, Endpoints, shown
 from stockman.adapters.http_proxmox.multipart import Multipart
 from stockman.adapters.http_proxmox.pinning import WrongCertificate, context, seen
@@ -43,11 +43,13 @@ class HttpWire:
     dialled is what was given.
     """
 
-    def __init__(self, endpoints: Endpoints, credentials: ApiToken | Login, clock: Clock) -> None:
+    def __init__(
+        self, endpoints: Endpoints, credentials: ApiToken | LateToken | Login, clock: Clock
+    ) -> None:
         self._doors = endpoints.doors()
         self._timeouts = endpoints.timeouts
         self._tickets = Tickets(credentials, clock) if isinstance(credentials, Login) else None
-        self._token = credentials if isinstance(credentials, ApiToken) else None
+        self._token = None if isinstance(credentials, Login) else credentials
         self._at = 0
         for name in _TALKATIVE:
             # They write down what servers say, and a broken server says the token back.

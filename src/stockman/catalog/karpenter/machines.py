@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object, Sheet
-from stockman.catalog.karpenter.settings import settings_of
+from stockman.catalog.karpenter.settings import settings_of, template_of
 from stockman.catalog.objects import secret
 from stockman.catalog.scene import Scene
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.talos.images import Image
 from stockman.talos.node_image import node_image
+from stockman.talos.template_name import template_name
 
 _GROUP = "karpenter.proxmox.sinextra.dev"
 _NAME = "default"
 _SECRET = "karpenter-machine"
+_MADE_BY_KARPENTER = "ProxmoxTemplate"
+_MADE_BY_STOCKMAN = "ProxmoxUnmanagedTemplate"
 TAG = "karpenter"
 """Tag of VMs that Karpenter made; stockman leaves them alone."""
 
@@ -54,13 +57,19 @@ def machine_secret(scene: Scene) -> tuple[Sheet, ...]:
 
 
 def _template(scene: Scene) -> Object:
+    template, image = template_of(scene), _image(scene)
+    if template is not None and image is not None:
+        return _object(
+            _MADE_BY_STOCKMAN,
+            templateName=template_name(template.name, image),
+            region=_region(scene),
+        )
     settings = settings_of(scene)
     network: Object = {"name": "net0", "bridge": settings.bridge, "model": "virtio"}
     if settings.vlan is not None:
         network["vlan"] = settings.vlan
-    image = _image(scene)
     return _object(
-        "ProxmoxTemplate",
+        _MADE_BY_KARPENTER,
         sourceImage={
             "url": image.url("qcow2") if image is not None else "",
             "imageName": f"talos-{scene.cluster.talos.version}-{_NAME}.qcow2",
@@ -76,10 +85,14 @@ def _template(scene: Scene) -> Object:
 
 def _class(scene: Scene) -> Object:
     settings = settings_of(scene)
+    is_ours = template_of(scene) is not None
     return _object(
         "ProxmoxNodeClass",
         region=_region(scene),
-        instanceTemplateRef={"kind": "ProxmoxTemplate", "name": _NAME},
+        instanceTemplateRef={
+            "kind": _MADE_BY_STOCKMAN if is_ours else _MADE_BY_KARPENTER,
+            "name": _NAME,
+        },
         bootDevice={"size": f"{settings.disk_gb}G", "storage": str(scene.wish.storage)},
         tags=[TAG],
         metadataOptions={

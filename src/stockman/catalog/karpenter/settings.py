@@ -8,8 +8,10 @@ from stockman.catalog.proxmox_config import check_proxmox
 from stockman.catalog.scene import Scene
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
+from stockman.model.proxmox import VmTemplate
 from stockman.model.record import record
 from stockman.model.shapes import (
+    DNS_LABEL,
     QUANTITY,
     Between,
     BridgeText,
@@ -32,6 +34,9 @@ class KarpenterSettings(Traced):
     """CPUs that all its nodes may have together. Needed: without it a mistake fills the hosts."""
     memory_limit: Annotated[str, QUANTITY] | None = None
     """Memory that all its nodes may have together, `128Gi`. Needed."""
+    template: Annotated[str, DNS_LABEL] | None = None
+    """Template under `proxmox.templates` that new nodes are made from, with the image of the same
+    node. None: Karpenter makes one of its own."""
     families: tuple[Family, ...] = ("t1", "s1")
     """Families of sizes: memory per CPU is 2 (c1), 3 (t1), 4 (s1), 8 (m1) or 16 GiB (x1)."""
     region: RegionText | None = None
@@ -50,6 +55,17 @@ def settings_of(scene: Scene) -> KarpenterSettings:
     """The component's settings."""
     settings = scene.settings
     return settings if isinstance(settings, KarpenterSettings) else KarpenterSettings()
+
+
+def template_of(scene: Scene) -> VmTemplate | None:
+    """The template that stockman makes for it. None: Karpenter makes one of its own."""
+    settings = settings_of(scene)
+    region = settings.region or scene.desired.proxmox[0].region
+    for cluster in scene.desired.proxmox:
+        for template in cluster.templates:
+            if cluster.region == region and template.name == settings.template:
+                return template
+    return None
 
 
 def check(scene: Scene, problems: Problems) -> None:
@@ -81,3 +97,22 @@ def check(scene: Scene, problems: Problems) -> None:
             fix=f"name a worker, such as {workers[0]}" if workers else "add a worker to the nodes",
             at=settings.where("like") or scene.wish.where("enabled"),
         )
+    if settings.template is not None and scene.desired.proxmox:
+        _check_template(scene, settings, problems)
+
+
+def _check_template(scene: Scene, settings: KarpenterSettings, problems: Problems) -> None:
+    template = template_of(scene)
+    if template is not None and template.like == settings.like:
+        return
+    why = f"proxmox.templates has none of the name {settings.template}"
+    if template is not None:
+        why = f"{template.name} is like {template.like}, and its nodes are like {settings.like}"
+    problems.error(
+        "karpenter.template",
+        "karpenter has no template for its nodes",
+        why=why,
+        fix=f"describe one under proxmox.templates with `like: {settings.like}`, or leave"
+        " settings.template out",
+        at=settings.where("template"),
+    )

@@ -17,6 +17,7 @@ from stockman.model.shapes import (
     GIT_URL,
     HOST_OR_ADDRESS,
     HTTP_URL,
+    ORIGIN_URL,
     Asn,
     Domain,
     Example,
@@ -62,7 +63,11 @@ class ApiSection(Traced):
     """The Kubernetes API."""
 
     addr: Annotated[IPv4Address | None, Example("127.66.0.10")] = None
-    """Virtual address of the API, held by one controller at a time."""
+    """Virtual address of the API, held by one controller at a time; or, without a virtual one, the
+    address of the only controller."""
+    endpoint: Annotated[str, ORIGIN_URL, Example("https://api.example.com:6443")] | None = None
+    """How machines reach the API, where that is not its address: a name, or a load balancer.
+    None: `addr`, at port 6443."""
     tls_sans: tuple[Domain, ...] = ()
     """Further names in the API's certificate."""
 

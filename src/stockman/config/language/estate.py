@@ -22,6 +22,7 @@ from stockman.config.language.proxmox import ProxmoxSection
 from stockman.config.language.talos import TalosSection
 from stockman.model.backup import Backup, Lock
 from stockman.model.component import Component
+from stockman.model.drift import DriftSettings
 from stockman.model.guest import Guest
 from stockman.model.host import Host
 from stockman.model.origin import Traced
@@ -66,6 +67,8 @@ class Estate(Traced):
     """Etcd backups."""
     lock: Lock = Lock()
     """The lock between operators."""
+    drift: DriftSettings = DriftSettings()
+    """Differences that may stay for a while."""
     nodes: tuple[NodeSection, ...] = ()
     """Talos machines. Empty: there is no cluster, only guests and hosts."""
     classes: dict[Annotated[str, DNS_LABEL], ClassSection] = field(default_factory=dict)
@@ -93,6 +96,7 @@ CLUSTER_SECTIONS = (
     "upgrade",
     "backup",
     "lock",
+    "drift",
 )
 """Sections of `cluster.yaml`."""
 

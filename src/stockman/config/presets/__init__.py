@@ -53,7 +53,11 @@ def render_preset(
 
     An endpoint that the user gave is not moved. Raises `WrongUsage` where the network is too small.
     """
-    texts = _classic(name, network, answers)
+    return dressed(_classic(name, network, answers), dialect)
+
+
+def dressed(texts: dict[str, str], dialect: Dialect) -> dict[str, str]:
+    """Files of the classic dialect in the one wanted, each with a line on top for editors."""
     if dialect == "toml":
         texts = _as_toml(texts)
     return {file: f"{_hint(file)}\n{text}" for file, text in texts.items()}

@@ -36,7 +36,7 @@ def _uses(context: Context) -> Iterator[Use]:
             owner = f"node {node.name or index}"
             yield Use(node.address, owner, node.where("address"))
     api = estate.kubernetes.api
-    if api.addr is not None:
+    if api.addr is not None and not _is_a_controllers(context):
         yield Use(api.addr, context.name("kubernetes.api.addr"), api.where("addr"))
     for field, address in (
         ("internal", estate.gateways.internal),
@@ -53,6 +53,15 @@ def _uses(context: Context) -> Iterator[Use]:
     elif estate.network.node_cidr is not None and estate.nodes:
         derived = first_address(estate.network.node_cidr)
         yield Use(derived, "the default gateway (first address of the node network)", None)
+
+
+def _is_a_controllers(context: Context) -> bool:
+    """Whether the API has no address of its own: that of the only controller, or, where machines
+    reach it by a name, that of any."""
+    api = context.estate.kubernetes.api
+    controllers = [node for node in context.estate.nodes if node.controller]
+    is_free = len(controllers) == 1 or api.endpoint is not None
+    return is_free and any(node.address == api.addr for node in controllers)
 
 
 def first_address(network: IPv4Network) -> IPv4Address:

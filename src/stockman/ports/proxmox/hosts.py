@@ -127,6 +127,18 @@ class ZfsPool:
     health: str
 
 
+@record
+class HostCertificate:
+    """A certificate that a host keeps, or that its cluster has."""
+
+    filename: str
+    """`pve-root-ca.pem`: what signs all hosts of a cluster. `pve-ssl.pem`: the host's own."""
+    pem: str = ""
+    """Empty: not told."""
+    fingerprint: str = ""
+    """SHA-256, upper-case hex with colons."""
+
+
 class Hosts(Protocol):
     """The hosts of a cluster, each by its name."""
 
@@ -172,6 +184,10 @@ class Hosts(Protocol):
 
     async def usb_devices(self, host: HostName) -> tuple[UsbFound, ...]:
         """USB devices that are plugged in."""
+        ...
+
+    async def host_certificates(self, host: HostName) -> tuple[HostCertificate, ...]:
+        """Certificates of a host and of its cluster; anybody who is let in may ask."""
         ...
 
     async def disks(self, host: HostName) -> tuple[DiskFound, ...]:

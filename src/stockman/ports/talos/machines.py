@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from stockman.model.names import MachineAddress, SchematicId
 from stockman.model.record import record
@@ -125,6 +126,10 @@ class Machines(Protocol):
 
     async def version(self, node: MachineAddress) -> TalosVersion:
         """Which Talos runs."""
+        ...
+
+    async def system_uuid(self, node: MachineAddress) -> UUID:
+        """The UUID that its firmware tells: that of its VM."""
         ...
 
     async def machine_status(self, node: MachineAddress) -> MachineStatus:

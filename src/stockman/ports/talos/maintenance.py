@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Protocol
+from uuid import UUID
 
 from stockman.model.names import MachineAddress
 from stockman.model.record import record
@@ -30,6 +31,10 @@ class Maintenance(Protocol):
 
     async def maintenance_version(self, at: Stranger) -> TalosVersion:
         """Which Talos waits. `Unsupported` before Talos 1.13."""
+        ...
+
+    async def maintenance_uuid(self, at: Stranger) -> UUID:
+        """The UUID that its firmware tells: that of its VM."""
         ...
 
     async def maintenance_disks(self, at: Stranger) -> tuple[Disk, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from uuid import UUID
 
 from stockman.model.errors import Denied, StockmanError, Unsupported
 from stockman.model.names import MachineAddress, SchematicId
@@ -35,6 +36,7 @@ from stockman.talos.api.rows import (
     yes,
 )
 
+_SYSTEM = Kind(namespace="hardware", type="SystemInformations.hardware.talos.dev")
 _STATUS = Kind(namespace="runtime", type="MachineStatuses.runtime.talos.dev")
 _EXTENSIONS = Kind(namespace="runtime", type="ExtensionStatuses.runtime.talos.dev")
 _DIAGNOSTICS = Kind(namespace="runtime", type="Diagnostics.runtime.talos.dev")
@@ -55,6 +57,9 @@ class MachineCalls(FileCalls):
 
     async def machine_status(self, node: MachineAddress) -> MachineStatus:
         return await self._machine_status(node)
+
+    async def system_uuid(self, node: MachineAddress) -> UUID:
+        return await self._system_uuid(node)
 
     async def services(self, node: MachineAddress) -> tuple[Service, ...]:
         return await self._read(f"{MACHINE}/ServiceList", node, _services)
@@ -100,6 +105,9 @@ class MachineCalls(FileCalls):
     async def _machine_status(self, at: MachineAddress | Stranger) -> MachineStatus:
         return await self._resource(at, _STATUS, "machine", _status)
 
+    async def _system_uuid(self, at: MachineAddress | Stranger) -> UUID:
+        return await self._resource(at, _SYSTEM, "systeminformation", _uuid)
+
     async def _readable_boot_id(self, node: MachineAddress, denied: StockmanError) -> str:
         try:
             return await self._resource(node, _BOOT_IDS, "boot-id", lambda row: text(row, "bootID"))
@@ -135,6 +143,14 @@ def _status(row: Row) -> MachineStatus:
     if found.ready and found.unmet:
         raise OddAnswer("it is ready, and yet conditions are not met")
     return found
+
+
+def _uuid(row: Row) -> UUID:
+    found = text(row, "uuid")
+    try:
+        return UUID(found)
+    except ValueError:
+        raise OddAnswer(f"{found!r} is no UUID") from None
 
 
 def _services(row: Row) -> tuple[Service, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from stockman.model.errors import Denied, NotFound
 from stockman.ports.talos.configuration import Application, Applied
 from stockman.ports.talos.disks import Disk
@@ -28,6 +30,9 @@ class MaintenanceCalls(MachineCalls, NetworkCalls, DiskCalls, ConfigurationCalls
 
     async def maintenance_version(self, at: Stranger) -> TalosVersion:
         return await self._version(at)
+
+    async def maintenance_uuid(self, at: Stranger) -> UUID:
+        return await self._system_uuid(at)
 
     async def maintenance_disks(self, at: Stranger) -> tuple[Disk, ...]:
         return await self._disks(at)

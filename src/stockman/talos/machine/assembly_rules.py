@@ -93,7 +93,7 @@ _V1ALPHA1: dict[str, str] = {
     "machine.nodeLabels.node.kubernetes.io/exclude-from-external-load-balancers": BY_TALOS,
     "machine.nodeAnnotations": "node.annotations",
     "machine.nodeTaints": "node.taints",
-    "cluster.controlPlane.endpoint": "kubernetes.api_addr",
+    "cluster.controlPlane.endpoint": "kubernetes.api_endpoint",
     "cluster.clusterName": "cluster.name",
     "cluster.network.cni": _CILIUM,
     "cluster.network.podSubnets": "kubernetes.pod_cidr",
@@ -183,7 +183,7 @@ RULES: Mapping[str, Mapping[str, str]] = {
     "RegistryMirrorConfig": {"": "talos.registries"},
     "RegistryAuthConfig": {"": "talos.registries"},
     "RegistryTLSConfig": {"": "talos.registries"},
-    "KubeClusterConfig": {"clusterName": "cluster.name", "endpoint": "kubernetes.api_addr"},
+    "KubeClusterConfig": {"clusterName": "cluster.name", "endpoint": "kubernetes.api_endpoint"},
     "KubeNodeConfig": {
         "nodeIP": _NODE_IP,
         "labels": "node.labels",
@@ -204,7 +204,7 @@ RULES: Mapping[str, Mapping[str, str]] = {
         "serviceSubnets": "kubernetes.svc_cidr",
     },
     "KubeAuthenticationConfig": {"configuration.jwt": "kubernetes.oidc"},
-    "KubeServiceAccountConfig": {"issuer.issuerURL": "kubernetes.api_addr"},
+    "KubeServiceAccountConfig": {"issuer.issuerURL": "kubernetes.api_endpoint"},
     "KubeTalosAPIAccessConfig": {"": _ACCESS},
     "KubeAPIServerConfig": {
         **_IMAGE,

@@ -54,7 +54,7 @@ class Machine(NamedTuple):
     @property
     def endpoint(self) -> str:
         """Where machines find the Kubernetes API."""
-        return f"https://{self.cluster.kubernetes.api_addr}:6443"
+        return self.cluster.kubernetes.api_endpoint
 
     @property
     def kubernetes(self) -> str:

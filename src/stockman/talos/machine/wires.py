@@ -66,8 +66,15 @@ def _addressed(machine: Machine) -> Face:
         addresses=(node.address,) if static else (),
         dhcp=not static,
         routes=(default, *node.routes) if static else node.routes,
-        vip=str(machine.cluster.kubernetes.api_addr) if machine.is_controller else "",
+        vip=_shared(machine) if machine.is_controller else "",
     )
+
+
+def _shared(machine: Machine) -> str:
+    """The virtual address of the API. Empty: it has that of a machine."""
+    address = machine.cluster.kubernetes.api_addr
+    own = {node.address.ip for node in machine.desired.nodes}
+    return "" if address in own else str(address)
 
 
 def _other(link: Link) -> Wire:

@@ -1,0 +1,58 @@
+"""An endpoint that waits for its configuration does not stand in the way of the others."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+from stockman.adapters.grpc_talos.door import GrpcTalos
+from stockman.adapters.grpc_talos.wire import MOST_STRANGERS
+from stockman.model.names import MachineAddress
+from stockman.ports.talos.maintenance import Stranger
+from stockman.steps.talos_machine import Standing, look_at
+from tests.adapters.grpc_talos.served import endpoints, served
+from tests.steps.talos_scene import NEO, NIOBE, TRINITY, scene
+
+
+def test_calls_are_carried_by_the_endpoint_that_has_a_configuration(tmp_path: Path) -> None:
+    found = scene()
+    found.start()
+    configure = next(one for one in found.plan() if one.id == f"talos/configure/{NEO}")
+    found.carry_out([replace(configure, needs=())])
+    addresses = [str(found.target(name).address) for name in (TRINITY, NEO, NIOBE)]
+
+    async def story() -> list[Standing]:
+        async with served(found.world, tmp_path) as face:
+            known = replace(endpoints(found.world, face), hosts=tuple(addresses))
+            async with GrpcTalos(known) as talos:
+                looks = [await look_at(talos, MachineAddress(one)) for one in addresses]
+        return [one.standing for one in looks]
+
+    assert asyncio.run(story()) == [
+        Standing.MAINTENANCE,
+        Standing.CONFIGURED,
+        Standing.MAINTENANCE,
+    ]
+
+
+def test_not_every_machine_that_waits_for_its_configuration_keeps_a_connection(
+    tmp_path: Path,
+) -> None:
+    found = scene()
+    found.start()
+    address = str(found.target(NEO).address)
+    strangers = [f"127.0.7.{number}" for number in range(1, MOST_STRANGERS + 6)]
+
+    async def story() -> int:
+        async with served(found.world, tmp_path) as face:
+            real = endpoints(found.world, face)
+            place = real.connect[f"{address}:50000"]
+            known = replace(real, connect={f"{one}:50000": place for one in strangers})
+            async with GrpcTalos(known) as talos:
+                for one in [*strangers, *strangers[:3]]:
+                    await talos.maintenance_version(Stranger(address=MachineAddress(one)))
+                doors = [door for one in face._open.values() for door in one.doors.values()]
+                return sum(door.lines for door in doors)
+
+    assert asyncio.run(story()) <= MOST_STRANGERS + 1
