@@ -9,9 +9,11 @@ import pytest
 
 from stockman.app.lab import problems
 from stockman.app.lab.background import failed
+from stockman.app.lab.connecting import not_connected, unwritten
 from stockman.app.lab.consoles import unknown_machine
 from stockman.app.lab.faults import Wanted, wanted_fault
 from stockman.app.lab.places import LabPlaces, running
+from stockman.app.lab.powers import unknown_host
 from stockman.app.lab.remote import not_understood
 from stockman.app.lab.wishes import Manners, speed_of, wish
 from stockman.lab.core.faults import Fault
@@ -44,7 +46,15 @@ def _misunderstood() -> Problem:
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "lab.absent": lambda: refused(lambda: running(LabPlaces(state=STATE))),
     "lab.asked": _misunderstood,
+    "lab.connect": lambda: not_connected(
+        {
+            "proxmox_endpoint": "https://127.66.0.4:8006",
+            "proxmox.tls.ca_file": "pve-root-ca.pem",
+        },
+        unwritten("proxmox.tls.ca_file"),
+    ),
     "lab.fault": lambda: refused(lambda: wanted_fault(Wanted(point="task", effect=None), 0.0)),
+    "lab.host": lambda: unknown_host("talos-neo", ["trinity", "neo", "niobe"]),
     "lab.machine": lambda: unknown_machine("neo", ["talos-neo", "talos-niobe", "talos-trinity"]),
     "lab.network": lambda: refused(lambda: wish("single", "10.42.0.0/24", "9.1", "max")),
     "lab.port": lambda: problems.port_taken("127.66.0.4", 8006).problem,

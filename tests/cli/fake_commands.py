@@ -15,7 +15,16 @@ from stockman.cli.exit import Exit
 from stockman.cli.group import group
 from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_lines
-from stockman.cli.registry import LOOK, REHEARSE, SECRETS, START, UNDERSTAND, Entry, Registry
+from stockman.cli.registry import (
+    CHANGE,
+    LOOK,
+    REHEARSE,
+    SECRETS,
+    START,
+    UNDERSTAND,
+    Entry,
+    Registry,
+)
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import Cell, table
 from stockman.model.errors import Refused, StockmanError, WrongUsage
@@ -189,7 +198,7 @@ REGISTRY: Registry = {
     "pets list": Entry(f"{_HERE}:list_pets", "List every pet.", LOOK),
     "pets feed": Entry(f"{_HERE}:feed", "Feed one pet.", LOOK),
     "status": Entry(f"{_HERE}:status", "Return the status given.", LOOK),
-    "raise": Entry(f"{_HERE}:raise_", "Raise an exception.", LOOK),
+    "raise": Entry(f"{_HERE}:raise_", "Raise an exception.", CHANGE),
     "flood": Entry(f"{_HERE}:flood", "Print more than a pipe holds.", REHEARSE),
     "wait": Entry(f"{_HERE}:wait", "Work until somebody interrupts.", START),
     "where": Entry(f"{_HERE}:where", "Print the directory the command works in.", START),

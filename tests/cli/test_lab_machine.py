@@ -11,8 +11,8 @@ import pytest
 
 from stockman.app.lab.places import LabPlaces
 from stockman.cli.complete import complete_lab_machines
+from stockman.cli.durations import duration
 from stockman.cli.group import Program
-from stockman.cli.lab_dashboard import duration
 from stockman.cli.registry import COMMANDS
 from tests.app.lab.clusters import running_cluster
 from tests.cli.inside import ran_inside

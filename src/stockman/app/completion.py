@@ -28,6 +28,13 @@ def secret_file_names(directory: Path) -> tuple[str, ...]:
     return secret_names(directory)
 
 
+def run_names(directory: Path) -> tuple[str, ...]:
+    """Names of the runs that are kept in a directory, the newest first; a bucket is not asked."""
+    from stockman.app.run_home import RUNS
+
+    return tuple(sorted(one.parent.name for one in (directory / RUNS).glob("*/plan.json"))[::-1])
+
+
 def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
     """Names of the Talos machines of a lab that runs."""
     from stockman.app.lab.consoles import machine_rows
@@ -35,6 +42,14 @@ def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
 
     rows = machine_rows(LabPlaces(state=directory / (state or DEFAULT)))
     return tuple(str(one["name"]) for one in rows)
+
+
+def lab_host_names(directory: Path, state: str | None) -> tuple[str, ...]:
+    """Names of the hosts of a lab that runs."""
+    from stockman.app.lab.places import DEFAULT, LabPlaces
+    from stockman.app.lab.powers import host_names
+
+    return tuple(host_names(LabPlaces(state=directory / (state or DEFAULT))))
 
 
 def preset_names() -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from stockman.model.errors import NotFound
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
+from stockman.planning.vm_first_boot import needs_labels
 from stockman.ports.clock import Clock
 from stockman.ports.entropy import Entropy
 from stockman.talos.nocloud.meta_data import meta_data
@@ -64,7 +65,7 @@ def first_boot(directory: Path, name: str, asked: Asked, text: Text | None) -> F
     network = node_network(cluster, node)
     form = asked.form or suitable_form(network)
     delivery = Delivery(
-        first_boot=asked.first_boot, snippet=asked.snippet, labels=_needs_labels(wanted)
+        first_boot=asked.first_boot, snippet=asked.snippet, labels=needs_labels(wanted)
     )
     native = native_or_iso(node, network, delivery)
     suffices = isinstance(native, NativeKeys)
@@ -90,13 +91,6 @@ def write_image(path: Path, made: FirstBoot, clock: Clock, entropy: Entropy) -> 
     content = seed.image(clock.now())
     write_private(path, content, entropy)
     return len(content)
-
-
-def _needs_labels(wanted: Desired) -> bool:
-    """Talos' cloud controller reads meta-data; that of Proxmox asks Proxmox."""
-    components = wanted.components
-    enabled = {name for name, component in components.items() if component.enabled is True}
-    return "talos-ccm" in enabled and "proxmox-ccm" not in enabled
 
 
 def _found(wanted: Desired, name: str) -> tuple[Cluster, Node]:

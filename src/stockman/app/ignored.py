@@ -19,6 +19,7 @@ _PATTERNS = (
     "/talos/talosconfig",
     "/talos/clusterconfig/",
     "/.stockman/runs/",
+    "/.stockman/lab.*",
     ".*.stockman-new",
 )
 

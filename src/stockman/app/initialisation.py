@@ -6,7 +6,8 @@ changes nothing, and finishes what an interrupted one began.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
 from functools import partial
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -20,7 +21,7 @@ from stockman.app.first_secrets import ENCRYPTED_DIRECTORIES, FirstSecrets
 from stockman.app.ignored import GITIGNORE, missing_lines
 from stockman.app.schemas import schema_text
 from stockman.config.load import load
-from stockman.config.presets import SCHEMA_DIRECTORY, SCHEMAS, Dialect, render_preset
+from stockman.config.presets import SCHEMA_DIRECTORY, SCHEMAS, Dialect, dressed, render_preset
 from stockman.config.presets.answers import Answers
 from stockman.config.rules import check
 from stockman.model.errors import Conflict, StockmanError
@@ -42,16 +43,29 @@ _TAG_BYTES = 4
 
 
 @record
+class Drafted:
+    """Files that were made for what is there, instead of those of the preset."""
+
+    texts: dict[str, str]
+    """In the classic dialect."""
+    beside: dict[str, str]
+    """Files that they refer to."""
+
+
+@record
 class Wish:
     """What a user wants to start with."""
 
     directory: Path
     preset: str
+    """Empty: of none, the files are given."""
     dialect: Dialect | None = None
     """None: that of the files that exist, otherwise classic."""
     network: IPv4Network | None = None
     """None: the preset's own."""
     answers: Answers = Answers()
+    drafted: Drafted | None = None
+    """None: the files of the preset. Otherwise network and answers are in them already."""
 
 
 @record
@@ -63,6 +77,8 @@ class Doors:
     repo: Repo
     make_bundle: BundleMaker = new_bundle
     """Takes about a second: it makes an RSA key."""
+    keys: Mapping[str, Secret] = field(default_factory=dict)
+    """Contents of secret files that are known already, by name; the others are made."""
 
 
 @record
@@ -112,13 +128,14 @@ def start(wish: Wish, doors: Doors, *, dry_run: bool = False) -> Start:
     """Make what a directory lacks; with `dry_run`, only tell what that would be."""
     dialect = wish.dialect or _dialect_of(wish.directory)
     _check_dialect(wish.directory, dialect)
-    texts = render_preset(wish.preset, network=wish.network, dialect=dialect, answers=wish.answers)
+    texts = _texts(wish, dialect)
     wrong = _checked(texts)
     if wrong.errors:
         return Start(preset=wish.preset, dialect=dialect, files=(), problems=wrong, texts=texts)
     starting = _Starting(wish.directory, dialect, doors, dry_run=dry_run)
+    beside = wish.drafted.beside if wish.drafted is not None else {}
     try:
-        files = tuple(starting.files(texts))
+        files = tuple(starting.files(texts, beside))
         written = {file.path for file in files if file.state == "written"}
         _check_together(wish.directory, texts, written, starting.problems)
     except OSError as error:
@@ -144,14 +161,14 @@ class _Starting:
         self._asks_git = directory.is_dir() or not dry_run
         self.problems = Problems()
 
-    def files(self, texts: dict[str, str]) -> Iterator[StartedFile]:
+    def files(self, texts: dict[str, str], beside: dict[str, str]) -> Iterator[StartedFile]:
         """Every file in the order in which it is made."""
         if not self._dry_run:
             self._directory.mkdir(parents=True, exist_ok=True)
             for place in (".", SCHEMA_DIRECTORY, *ENCRYPTED_DIRECTORIES):
                 new_files.remove_drafts(self._directory / place)
         yield self._gitignore()
-        for name, text in texts.items():
+        for name, text in (texts | beside).items():
             yield self._file(name, partial(str, text))
             if self._standing(name) == "ignored":
                 self.problems.add(trouble.ignored(name))
@@ -197,7 +214,12 @@ class _Starting:
         elif standing == "untracked" and not self._dry_run:
             self.problems.add(trouble.not_ignored(name))
         clock, entropy = self._doors.clock, self._doors.entropy
-        return self._made(name, lambda: make(clock, entropy).reveal(), private=True)
+
+        def content() -> str:
+            known = self._doors.keys.get(name)
+            return (known if known is not None else make(clock, entropy)).reveal()
+
+        return self._made(name, content, private=True)
 
     def _deploy_key(self) -> Iterator[StartedFile]:
         private, public = self._names.deploy_key, self._names.public_key
@@ -244,6 +266,12 @@ class _Starting:
             standing = "outside"
         self._asks_git = standing != "outside"
         return standing
+
+
+def _texts(wish: Wish, dialect: Dialect) -> dict[str, str]:
+    if wish.drafted is not None:
+        return dressed(wish.drafted.texts, dialect)
+    return render_preset(wish.preset, network=wish.network, dialect=dialect, answers=wish.answers)
 
 
 def _schema(name: str) -> str:

@@ -47,6 +47,11 @@ class Machines:
         return self._desired.nodes
 
     @property
+    def assembly(self) -> Assembly:
+        """What configurations are made with, for whoever makes them later."""
+        return self._assembly
+
+    @property
     def minor(self) -> str:
         """The Talos that reads the configurations, `1.13`."""
         return self._assembly.minor

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox_token import token_and_secret
 from stockman.model.secret import Secret
 from stockman.ports.clock import Timekeeper
 from stockman.ports.probe import Trust
@@ -36,8 +37,9 @@ def proxmox_endpoints(
 def open_proxmox(
     endpoints: Endpoints, token_id: str, secret: Secret, clock: Timekeeper
 ) -> HttpProxmox:
-    """A door that is to be closed after use."""
+    """A door that is to be closed after use; a secret may name its token itself."""
     from stockman.adapters.http_proxmox.credentials import ApiToken
     from stockman.adapters.http_proxmox.door import HttpProxmox
 
-    return HttpProxmox(endpoints, ApiToken(id=token_id, secret=secret), clock)
+    found, alone = token_and_secret(token_id, secret)
+    return HttpProxmox(endpoints, ApiToken(id=found, secret=alone), clock)

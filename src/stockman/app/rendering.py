@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from stockman.adapters.many_files import OutOfTree, move_file, read_files, write_files
 from stockman.app.bundles import require_bundle
+from stockman.app.kept_tokens import with_kept_tokens
 from stockman.app.keyring import Keyring, find_keyring
 from stockman.app.materials import UNKNOWN, Place, read_materials
 from stockman.app.removed_secrets import kept_secrets, to_forget, to_keep
@@ -95,25 +96,36 @@ class Rendering:
         return tuple(one for one in self.actions if one.act.needs_a_decision)
 
 
-def rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
-    """What rendering would do; nothing is changed."""
+Adjust = Callable[[Desired], Desired]
+"""Makes a configuration another one before it is rendered."""
+
+
+def rendering(
+    directory: Path, wishes: Wishes, doors: Doors, adjust: Adjust | None = None
+) -> Rendering:
+    """What rendering would do; nothing is changed.
+
+    With `adjust`, what it would do for another configuration than the files have.
+    """
     with uncollected():
         try:
-            return _rendering(directory, wishes, doors)
+            return _rendering(directory, wishes, doors, adjust)
         except OutOfTree as error:
             raise Conflict(out_of_tree(error)) from None
         except OSError as error:
             raise StockmanError(unreadable(error, directory)) from None
 
 
-def _rendering(directory: Path, wishes: Wishes, doors: Doors) -> Rendering:
+def _rendering(directory: Path, wishes: Wishes, doors: Doors, adjust: Adjust | None) -> Rendering:
     loaded = validate_files(directory).loaded
     if loaded.problems.errors:
         return _nothing(loaded.problems)
-    desired = resolve(loaded)
     keyring = find_keyring(directory, doors.environment)
     dialect: Dialect = "classic" if loaded.classic else "toml"
     around = Surroundings(directory=directory, keyring=keyring, environment=doors.environment)
+    desired = with_kept_tokens(resolve(loaded), around)
+    if adjust is not None:
+        desired = adjust(desired)
     resolved = resolve_secrets(desired, around)
     place = Place(
         directory=directory, dialect=dialect, keyring=keyring, environment=doors.environment

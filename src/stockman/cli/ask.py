@@ -66,6 +66,6 @@ def _unanswered(question: str, option: str) -> Problem:
     return Problem(
         code="cli.question",
         what="there is a question and no terminal to ask it on",
-        why=f"the question is: {question}",
+        why=f"the question is: {' '.join(question.split())}",
         fix=f"answer it on the command line with `{option}`, or run the command on a terminal",
     )

@@ -29,6 +29,7 @@ def values_in_directory(function: str) -> Completer:
 
 complete_nodes = values_in_directory(f"{_SOURCE}:node_names")
 complete_secret_files = values_in_directory(f"{_SOURCE}:secret_file_names")
+complete_runs = values_in_directory(f"{_SOURCE}:run_names")
 complete_presets = values_of(f"{_SOURCE}:preset_names")
 complete_keys = values_of(f"{_SOURCE}:key_names")
 complete_codes = values_of(f"{_SOURCE}:problem_codes")
@@ -42,6 +43,15 @@ def complete_lab_machines(
     del param
     given = ctx.params.get("state")
     return _offered(f"{_SOURCE}:lab_machine_names", incomplete, directory(ctx), given)
+
+
+def complete_lab_hosts(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with the hosts of the lab that the command line means."""
+    del param
+    given = ctx.params.get("state")
+    return _offered(f"{_SOURCE}:lab_host_names", incomplete, directory(ctx), given)
 
 
 def complete_what_explain_takes(

@@ -11,7 +11,7 @@ import click
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
-from stockman.cli.network import NETWORK
+from stockman.cli.network import ADDRESS, NETWORK
 from stockman.cli.options import Choice
 from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_data, problem_lines
@@ -21,7 +21,7 @@ from stockman.cli.tables import Cell, table
 from stockman.config.presets import PRESETS
 
 if TYPE_CHECKING:
-    from stockman.app.initialisation import Start
+    from stockman.app.initialisation import Start, Wish
 
 _STYLES = {"written": "good", "extended": "good", "kept": "faint", "refused": "warning"}
 _NEW = ("written", "extended")
@@ -37,6 +37,7 @@ _MEANINGS = {
     "github-push-token.txt": "secret of the webhook that announces commits",
     "flux-webhook-token.txt": "secret of the webhook that announces commits",
     ".gitignore": "keeps secrets out of commits",
+    "pve-root-ca.pem": "the CA that the Proxmox hosts are trusted by",
     ".stockman/secrets.lock": "tells whether secret files changed: commit it with them",
     ".sops.yaml": "says which files are encrypted, and for whom",
     "talos/talsecret.sops.yaml": "the secrets of the cluster, encrypted for age.key",
@@ -52,6 +53,9 @@ _MEANINGS = {
             "move every address into another network"
         ),
         "stockman init my-cluster --preset three-node --dry-run": "see what would be written",
+        "stockman init my-cluster --from-proxmox https://127.66.0.4:8006": (
+            "look at Proxmox hosts, and write files that fit them"
+        ),
     }
 )
 @click.argument(
@@ -66,6 +70,25 @@ _MEANINGS = {
 @click.option("--domain", help="Publish services under this domain, through Cloudflare.")
 @click.option("--proxmox-endpoint", metavar="URL", help="Where the Proxmox API answers.")
 @click.option("--talos-version", metavar="VERSION", help="Version of Talos.")
+@click.option(
+    "--from-proxmox", metavar="URL", help="Look at the hosts there, and write files that fit them."
+)
+@click.option(
+    "--fingerprint",
+    metavar="SHA256",
+    help="With --from-proxmox: the certificate that is to be trusted.",
+)
+@click.option(
+    "--ca-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --from-proxmox: the CA that signed the certificate.",
+)
+@click.option(
+    "--gateway",
+    type=ADDRESS,
+    metavar="ADDRESS",
+    help="With --from-proxmox: the router of the machines.",
+)
 @click.option(
     "--dialect",
     type=Choice(("classic", "toml")),
@@ -88,13 +111,18 @@ def init(
     Without --preset, questions are asked on a terminal. The presets are single (one VM on one
     host), three-node (three hosts with Ceph), fifteen-node (four hosts, VLANs, GPUs) and home (VMs
     and containers without a Talos cluster).
+
+    With --from-proxmox, hosts, storages, bridges, devices and free VM ids are looked at, and the
+    files fit them; --preset, --network and --gateway decide beforehand. Proxmox VE is only read.
+    PROXMOX_TOKEN_ID and PROXMOX_TOKEN_SECRET in the environment say who asks, or
+    PROXMOX_VE_API_TOKEN, or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD; otherwise a terminal is
+    asked. A certificate that no known CA signed has to be confirmed by its fingerprint first.
     """
     from stockman.adapters.git import GitRepo
     from stockman.adapters.system import SystemClock, SystemEntropy
     from stockman.app.initialisation import Doors, start
-    from stockman.cli.init_questions import wish_of
 
-    wish = wish_of(directory, given)
+    wish = _wish(directory, given)
     doors = Doors(
         clock=SystemClock(),
         entropy=SystemEntropy(),
@@ -106,6 +134,16 @@ def init(
     if started.spoiled:
         return Exit.USAGE
     return Exit.DONE if started.complete else Exit.PARTLY
+
+
+def _wish(directory: Path, given: dict[str, Any]) -> Wish:
+    from stockman.cli.init_from_proxmox import check_without, wish_from_proxmox
+    from stockman.cli.init_questions import wish_of
+
+    if given["from_proxmox"] is not None:
+        return wish_from_proxmox(directory, given)
+    check_without(given)
+    return wish_of(directory, given)
 
 
 def _tell(started: Start, directory: Path, output: Output, *, dry_run: bool) -> None:

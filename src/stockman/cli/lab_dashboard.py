@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from stockman.cli.durations import duration
 from stockman.cli.paint import visible, wide
 from stockman.cli.screen import Screen
 from stockman.cli.tables import Cell, table, wrapped
@@ -113,15 +114,6 @@ def _service(service: dict[str, Any]) -> list[str | Cell]:
 def _fitted(line: str, screen: Screen) -> list[str]:
     text = visible(line)
     return [text] if screen.width is None else wrapped(text, screen.width)
-
-
-def duration(seconds: float) -> str:
-    """As Go writes whole seconds: `1h2m3s`."""
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}h{minutes}m{rest}s"
-    return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
 def _size(size: int) -> str:

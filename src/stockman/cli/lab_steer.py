@@ -1,4 +1,4 @@
-"""`stockman lab down|clock|fault`: what is done with a lab that runs."""
+"""`stockman lab down|power|clock|fault`: what is done with a lab that runs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 
 from stockman.cli import lab_options, options
 from stockman.cli.command import command
+from stockman.cli.complete import complete_lab_hosts
 from stockman.cli.output import Output, show
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import table
@@ -42,6 +43,37 @@ def lab_down(ctx: click.Context, state: str | None) -> None:
     tell(places, "down", {})
     ended(places)
     current().note(f"the lab is kept in {places.state}")
+
+
+@command(
+    name="power",
+    examples={
+        "stockman lab power neo off": "take the power from a host, and from all that runs on it",
+        "stockman lab power neo on": "let it boot again",
+    },
+)
+@click.argument("host", shell_complete=complete_lab_hosts)
+@click.argument("wanted", metavar="on|off", type=options.Choice(("on", "off")))
+@options.output
+@lab_options.state
+@click.pass_context
+def lab_power(
+    ctx: click.Context, host: str, wanted: str, output: Output, state: str | None
+) -> None:
+    """Switch a host of a running lab on or off.
+
+    Off is what a power cut does: nothing is shut down in order. A host that is switched on starts
+    the guests that are to start with it.
+    """
+    from stockman.app.lab.powers import switched
+
+    found = switched(lab_options.places(ctx, state), host, on=wanted == "on")
+    show(found, kind="LabHosts", output=output, human=_host_lines)
+
+
+def _host_lines(found: list[dict[str, Any]], screen: Screen) -> Iterator[str]:
+    rows = [[one["name"], one["address"], "on" if one["power"] else "off"] for one in found]
+    yield from table(["HOST", "ADDRESS", "POWER"], rows, width=screen.width)
 
 
 @command(

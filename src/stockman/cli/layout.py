@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 USUAL = 80
+USUAL_ROWS = 24
 NARROWEST = 20
 WIDEST_HELP = 100
 _TERM_COLUMN = 24
@@ -27,6 +28,21 @@ def columns(environment: Mapping[str, str], descriptor: int | None) -> int:
         if seen > 0:
             return max(seen, NARROWEST)
     return USUAL
+
+
+def rows(environment: Mapping[str, str], descriptor: int | None) -> int:
+    """How many lines there are: as $LINES says, as the terminal says, or the usual 24."""
+    told = environment.get("LINES", "")
+    if told.isascii() and told.isdigit() and int(told) > 0:
+        return int(told)
+    if descriptor is not None:
+        try:
+            seen = os.get_terminal_size(descriptor).lines
+        except OSError:
+            seen = 0
+        if seen > 0:
+            return seen
+    return USUAL_ROWS
 
 
 def help_width(environment: Mapping[str, str], descriptor: int | None = 1) -> int:

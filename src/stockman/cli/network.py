@@ -1,8 +1,8 @@
-"""A network as a value on the command line."""
+"""Networks and addresses as values on the command line."""
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import click
@@ -27,4 +27,19 @@ class Network(click.ParamType[IPv4Network]):
         return loose
 
 
+class Address(click.ParamType[IPv4Address]):
+    """An IPv4 address."""
+
+    name = "address"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> IPv4Address:
+        try:
+            return IPv4Address(value)
+        except ValueError:
+            self.fail(f"{value!r} is not an IPv4 address such as 127.66.0.1", param, ctx)
+
+
 NETWORK = Network()
+ADDRESS = Address()

@@ -15,11 +15,12 @@ COMPLETION_VARIABLE = "_STOCKMAN_COMPLETE"
 
 START = "Start"
 LOOK = "Look"
+CHANGE = "Change"
 SECRETS = "Secrets"
 REHEARSE = "Rehearse"
 UNDERSTAND = "Understand"
 
-SECTIONS = (START, LOOK, SECRETS, REHEARSE, UNDERSTAND)
+SECTIONS = (START, LOOK, CHANGE, SECRETS, REHEARSE, UNDERSTAND)
 """Headings of the overview, in its order."""
 
 
@@ -50,6 +51,21 @@ COMMANDS: Registry = {
         "stockman.cli.render:render",
         "Write the repository that the configuration asks for.",
         START,
+    ),
+    "plan": Entry(
+        "stockman.cli.plan:plan",
+        "Show what differs from the configuration, and what a run would do about it.",
+        CHANGE,
+    ),
+    "apply": Entry(
+        "stockman.cli.apply:apply",
+        "Make everything as the configuration says: access, images, VMs, Talos, Kubernetes.",
+        CHANGE,
+    ),
+    "destroy": Entry(
+        "stockman.cli.destroy:destroy",
+        "Delete the VMs of the cluster, and everything that stockman made for them.",
+        CHANGE,
     ),
     "graph": Entry(
         "stockman.cli.graph:graph",
@@ -106,9 +122,64 @@ COMMANDS: Registry = {
         "Show what differs in meaning between the configurations of two directories.",
         LOOK,
     ),
+    "adopt": Entry(
+        "stockman.cli.adopt:adopt",
+        "Write files that describe a cluster which runs already.",
+        START,
+    ),
     "convert": Entry(
         "stockman.cli.convert:convert",
         "Turn files of one dialect into those of the other.",
+        LOOK,
+    ),
+    "status": Entry(
+        "stockman.cli.status:status",
+        "Show how everything is: Proxmox VE, Talos, etcd, Kubernetes, Flux and more.",
+        LOOK,
+    ),
+    "health": Entry(
+        "stockman.cli.health:health",
+        "Check everything in one go, for cron and for Prometheus.",
+        LOOK,
+    ),
+    "runs": Entry(
+        "stockman.cli.runs:runs",
+        "Show runs, go on with one, or give one up.",
+        CHANGE,
+    ),
+    "runs list": Entry(
+        "stockman.cli.runs_look:runs_list",
+        "List every run, and how it ended.",
+        CHANGE,
+    ),
+    "runs show": Entry(
+        "stockman.cli.runs_look:runs_show",
+        "Show how a run went, step by step.",
+        CHANGE,
+    ),
+    "runs resume": Entry(
+        "stockman.cli.runs_act:runs_resume",
+        "Go on with a run that was killed, paused or failed.",
+        CHANGE,
+    ),
+    "runs abort": Entry(
+        "stockman.cli.runs_act:runs_abort",
+        "Give a run up, and give back what it holds.",
+        CHANGE,
+    ),
+    "runs export": Entry(
+        "stockman.cli.runs_look:runs_export",
+        "Print everything that is kept of a run: its plan and its journal.",
+        CHANGE,
+    ),
+    "runs metrics": Entry(
+        "stockman.cli.runs_metrics:runs_metrics",
+        "Print metrics of the newest run, in the text format of Prometheus.",
+        CHANGE,
+    ),
+    "drift": Entry(
+        "stockman.cli.drift:drift",
+        "Show what differs from the files, who did it, and what corrects it.",
         LOOK,
     ),
     "lab": Entry(
@@ -134,6 +205,16 @@ COMMANDS: Registry = {
     "lab env": Entry(
         "stockman.cli.lab_look:lab_env",
         "Print the variables by which clients find a running lab.",
+        REHEARSE,
+    ),
+    "lab connect": Entry(
+        "stockman.cli.lab_connect:lab_connect",
+        "Write into cluster.yaml where a running lab answers.",
+        REHEARSE,
+    ),
+    "lab power": Entry(
+        "stockman.cli.lab_steer:lab_power",
+        "Switch a host of a running lab on or off.",
         REHEARSE,
     ),
     "lab fault": Entry(
@@ -188,7 +269,7 @@ COMMANDS: Registry = {
     ),
     "secrets rotate": Entry(
         "stockman.cli.secrets_rotate:secrets_rotate",
-        "Encrypt secret files with new data keys.",
+        "Encrypt secret files with new data keys, or renew tokens of Proxmox VE.",
         SECRETS,
     ),
     "secrets rekey": Entry(

@@ -71,6 +71,10 @@ class Screen:
         if self.verbosity >= level:
             self.note(text)
 
+    def draw(self, text: str) -> None:
+        """Write to the terminal of the notes as it is, without a line break; see `can_redraw`."""
+        _write(self._stderr, text, end="")
+
     def complain(self, lines: Iterable[str]) -> None:
         """Print problems to stderr, however quiet the user wants it."""
         _write(self._stderr, "\n".join(lines))
@@ -122,6 +126,17 @@ class Screen:
     def notes_width(self) -> int | None:
         """Columns of the terminal that shows notes and problems; None: no terminal."""
         return self._width_of(self._stderr)
+
+    @property
+    def notes_height(self) -> int:
+        """Lines of the terminal that shows notes."""
+        return layout.rows(self._environment, _descriptor(self._stderr))
+
+    @property
+    def can_redraw(self) -> bool:
+        """Whether what was noted can be drawn over: on a terminal that understands it."""
+        capable = self._environment.get("TERM", "dumb") != "dumb"
+        return capable and not self.quiet and _is_terminal(self._stderr)
 
     @property
     def help_width(self) -> int:

@@ -46,7 +46,7 @@ def test_a_cluster_without_endpoint_or_token_is_not_asked(key: str) -> None:
     kept = "\n".join(line for line in CLUSTER.split("\n") if not line.startswith(f"{key}:"))
     loaded = load({"cluster.yaml": kept.encode(), "nodes.yaml": NODES.encode()})
 
-    assert not has_token(loaded.estate)
+    assert not has_token(loaded.estate, Path())
 
 
 def test_a_ca_that_is_not_there_is_refused_before_anything_is_dialled(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,22 @@ NO_GIT = "there is no git repository here"
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     return committed_workspace(tmp_path / "meadow")
+
+
+def many_files(directory: Path, count: int) -> None:
+    """A branch with one commit of so many files, which are not in the working tree."""
+    who = "tests <tests@stockman.invalid> 1790000000 +0000"
+    lines = ["commit refs/heads/many", f"committer {who}", "data 4", "many"]
+    for number in range(count):
+        text = f"{number}\n"
+        lines += [f"M 100644 inline f{number}", f"data {len(text)}", text]
+    subprocess.run(
+        ["git", "fast-import", "--quiet"],
+        cwd=directory,
+        input="\n".join([*lines, "done", ""]),
+        text=True,
+        check=True,
+    )
 
 
 def test_a_workspace_as_it_should_be_has_no_finding(place: Path) -> None:
@@ -279,10 +296,7 @@ def test_a_workspace_below_the_top_is_named_from_where_it_is(tmp_path: Path) -> 
 
 def test_progress_is_told_as_objects_go_by(place: Path) -> None:
     heard: list[Coverage] = []
-    git(place, "checkout", "--orphan", "many")
-    for start in range(0, 10_500, 3_500):
-        files = {f"f{number}": f"{number}\n" for number in range(start, start + 3_500)}
-        committed(place, **files)
+    many_files(place, 10_500)
     history = GitHistory(place)
 
     check(Wish(directory=place), NOBODY, {}, history, heard.append)

@@ -76,7 +76,7 @@ def _proxmox(directory: Path, loaded: Loaded, trouble: Sequence[Problem]) -> dic
     from stockman.app.doctor.regions import has_token, regions
     from stockman.config.resolve import resolve
 
-    if not has_token(loaded.estate):
+    if not has_token(loaded.estate, directory):
         return {}
     right = not any(problem.is_error for problem in trouble)
     desired = resolve(loaded) if right and loaded.complete else None

@@ -11,11 +11,11 @@ from stockman.app.doctor.check import Question, Scene, check
 from stockman.app.doctor.clock import length
 from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
 from stockman.app.doctor.proxmox_asking import or_trouble, questions
-from stockman.app.doctor.proxmox_needs import needs_of
 from stockman.app.doctor.region import Region
 from stockman.model.errors import StockmanError
 from stockman.model.names import HostName
 from stockman.model.support import Verdict, proxmox_fits
+from stockman.planning.proxmox_needs import needs_of
 from stockman.ports.proxmox import Proxmox
 from stockman.ports.proxmox.cluster import StorageSeen
 

@@ -8,8 +8,8 @@ from functools import partial
 from stockman.app.doctor.check import Question, Scene, check
 from stockman.app.doctor.finding import Finding, fail, ok
 from stockman.app.doctor.proxmox_asking import with_token
-from stockman.app.doctor.proxmox_needs import needs_of
 from stockman.app.doctor.region import HeldToken, Region
+from stockman.planning.proxmox_needs import needs_of
 from stockman.ports.probe import Network
 from stockman.ports.proxmox import Proxmox
 from stockman.proxmox.rights import Need, of_role, provisioning

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from stockman.app.doctor.region import HeldToken, Region
+from stockman.app.kept_tokens import FILE as KEPT
+from stockman.app.kept_tokens import with_kept_token
 from stockman.config.language.estate import Estate
 from stockman.model.component import Component
 from stockman.model.desired import Desired
@@ -27,9 +29,10 @@ _READ = 4.0
 """Seconds; below the patience of a question, so that it can tell what was the matter."""
 
 
-def has_token(estate: Estate) -> bool:
-    """Whether any Proxmox cluster has an endpoint and a token."""
-    return any(_is_askable(one) for one in _clusters(estate))
+def has_token(estate: Estate, directory: Path) -> bool:
+    """Whether any Proxmox cluster has an endpoint and a token, in the files or kept beside them."""
+    kept = (directory / KEPT).is_file()
+    return any(_is_askable(one) or (kept and _has_address(one)) for one in _clusters(estate))
 
 
 def regions(
@@ -53,7 +56,7 @@ def regions(
             token=_of_stockman(cluster, around),
             others=tuple(_of_components(components, cluster, around)) if number == 0 else (),
         )
-        for number, cluster in enumerate(_clusters(estate))
+        for number, cluster in enumerate(_known(one, around) for one in _clusters(estate))
         if _is_askable(cluster)
     )
 
@@ -63,10 +66,18 @@ def _clusters(estate: Estate) -> tuple[ProxmoxCluster, ...]:
     return () if section is None else section.clusters or (section,)
 
 
+def _known(cluster: ProxmoxCluster, around: Surroundings) -> ProxmoxCluster:
+    """A cluster with the token that is kept for it; without one, as the files have it."""
+    found = with_kept_token(cluster, around)
+    return found if found.token_secret is not None else cluster
+
+
 def _is_askable(cluster: ProxmoxCluster) -> bool:
-    return bool(
-        (cluster.endpoint or cluster.endpoints) and cluster.token_id and cluster.token_secret
-    )
+    return bool(_has_address(cluster) and cluster.token_id and cluster.token_secret)
+
+
+def _has_address(cluster: ProxmoxCluster) -> bool:
+    return bool(cluster.endpoint or cluster.endpoints)
 
 
 def _of_stockman(cluster: ProxmoxCluster, around: Surroundings) -> HeldToken:

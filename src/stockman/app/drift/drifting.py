@@ -1,0 +1,227 @@
+"""Finding drift: one look at every system, judged layer by layer, with the plan as correction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from stockman.app.drift.access import access_drifts, access_gaps, rights_drifts
+from stockman.app.drift.cluster_look import flux_there, followed_objects, objects_there
+from stockman.app.drift.correcting import corrected, unclaimed
+from stockman.app.drift.finding import Drift, Gap
+from stockman.app.drift.followed import FollowedSide, followed_drifts
+from stockman.app.drift.ignoring import expired, sifted
+from stockman.app.drift.layer import Layer
+from stockman.app.drift.machines import TalosSide, machine_drifts, machine_gaps
+from stockman.app.drift.objects import ObjectsSide, object_drifts, refs
+from stockman.app.drift.placement import placement_drifts, placement_gaps
+from stockman.app.drift.proxmox_side import ProxmoxSide
+from stockman.app.drift.report import Report
+from stockman.app.drift.repository_look import look_at_repository, pushed_otherwise
+from stockman.app.drift.tree import TreeSide, tree_drifts
+from stockman.app.drift.tree_overwritten import OverwrittenTree
+from stockman.app.drift.unread import unread
+from stockman.app.drift.vms import idle, vm_drifts, vm_gaps
+from stockman.app.plans import Planned, Planner
+from stockman.app.rendering import Rendering, rendering
+from stockman.app.workspace_plan import Workspace
+from stockman.model.desired import Cluster
+from stockman.model.errors import Refused, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.planning.fact import Fact, Unknown
+from stockman.planning.observed import Observed
+from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.talos_wish import TalosWish
+from stockman.ports.kubernetes import Kubernetes
+from stockman.ports.proxmox.tasks import PastTask
+from stockman.rendering.ownership import Wishes
+from stockman.steps.access_door import admin_name
+from stockman.steps.ports import Ports
+
+_TASKS = 500
+"""So many tasks of a host are looked through for who did something."""
+_IN_PROXMOX = (Layer.VMS, Layer.PLACEMENT, Layer.ACCESS)
+_IN_KUBERNETES = (Layer.KUBERNETES, Layer.TREE)
+
+
+class DriftFinder:
+    """Finds drift of one directory; nothing is changed anywhere."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """`Refused` where the files have mistakes."""
+        self._workspace = workspace
+        self._rendering = _rendered(workspace)
+        self._planner = Planner(workspace)
+
+    async def find(self, ports: Ports, layers: Collection[Layer] = ()) -> Report:
+        """What differs in these layers; in all of them where none is named."""
+        meant = tuple(layers) or tuple(Layer)
+        planned = await self._planner.plan(ports)
+        looking = _Looking(self._workspace, self._rendering, planned, ports)
+        await looking.look(meant)
+        looking.drifts += tuple(unclaimed(looking.drifts, planned))
+        today = ports.clock.now().date()
+        rules = self._workspace.desired.drift.ignore
+        found = [corrected(one, planned) for one in looking.drifts if one.layer in meant]
+        drifts, ignored = sifted(found, rules, today)
+        return Report(
+            today=today,
+            layers=meant,
+            drifts=tuple(sorted(drifts, key=_order)),
+            unknown=tuple(dict.fromkeys(one for one in looking.gaps if one.layer in meant)),
+            ignored=ignored,
+            expired=expired(rules, today),
+        )
+
+
+class _Looking:
+    """One pass over all layers."""
+
+    def __init__(
+        self, workspace: Workspace, done: Rendering | None, planned: Planned, ports: Ports
+    ) -> None:
+        self._workspace = workspace
+        self._rendering = done
+        self._planned = planned
+        self._ports = ports
+        self.drifts: tuple[Drift, ...] = ()
+        self.gaps: list[Gap] = []
+
+    @property
+    def _seen(self) -> Observed:
+        return self._planned.observed
+
+    async def look(self, layers: tuple[Layer, ...]) -> None:
+        still: frozenset[str] = frozenset()
+        for one in self._workspace.desired.proxmox:
+            still |= await self._proxmox(one)
+        self._add(rights_drifts(self._planned.problems))
+        cluster = self._workspace.cluster
+        if cluster is None:
+            return
+        self._machines(still)
+        if Layer.KUBERNETES in layers or Layer.TREE in layers:
+            await self._kubernetes(cluster)
+
+    def _add(self, found: Iterable[Drift]) -> None:
+        self.drifts += tuple(found)
+
+    def _gap(self, layers: Iterable[Layer], subject: str, problem: Problem) -> None:
+        self.gaps += (Gap(layer=layer, subject=subject, problem=problem) for layer in layers)
+
+    # -- Proxmox VE ---------------------------------------------------------------------------
+
+    async def _proxmox(self, cluster: ProxmoxCluster) -> frozenset[str]:
+        """Judges a cluster; returns the nodes that do not run there."""
+        name = str(cluster.region)
+        seen = self._seen.proxmox.get(name)
+        if seen is None:
+            why = "the files give no endpoint"
+            self._gap(_IN_PROXMOX, name, unread(f"Proxmox cluster {name}", why))
+            return frozenset()
+        for part in (seen.version, seen.state, seen.resources):
+            if isinstance(part, Unknown):
+                self._gap(_IN_PROXMOX, name, part.problem)
+        side = ProxmoxSide(desired=self._workspace.desired, cluster=cluster, seen=seen)
+        if any((*vm_drifts(side), *placement_drifts(side))):
+            tasks = await self._tasks(seen)
+            side = ProxmoxSide(desired=side.desired, cluster=cluster, seen=seen, tasks=tasks)
+        self._add(vm_drifts(side))
+        self._add(placement_drifts(side))
+        self._add(access_drifts(side, self._planned.changes))
+        self.gaps += (*vm_gaps(side), *placement_gaps(side), *access_gaps(side))
+        return idle(side)
+
+    async def _tasks(self, seen: ObservedProxmox) -> tuple[PastTask, ...]:
+        """Tasks of all hosts that answer; who is not told stays unknown, and that is no gap."""
+        door = self._ports.proxmox.get(admin_name(seen.name)) or self._ports.on(seen.name)
+        members = seen.state.value.members if isinstance(seen.state, Fact) else ()
+        found: list[PastTask] = []
+        for host in (one.name for one in members if one.online):
+            try:
+                found += await door.past_tasks(host, _TASKS)
+            except StockmanError:
+                continue
+        return tuple(found)
+
+    # -- machines -----------------------------------------------------------------------------
+
+    def _machines(self, still: frozenset[str]) -> None:
+        seen = self._seen.talos
+        if seen is None:
+            why = "the secrets of the cluster cannot be opened"
+            self._gap((Layer.TALOS,), "talos", unread("the machines of the cluster", why))
+            return
+        wish = TalosWish(
+            desired=self._workspace.desired, configurations=self._workspace.configurations()
+        )
+        side = TalosSide(wish=wish, seen=seen, idle=still)
+        self._add(machine_drifts(side))
+        self.gaps += machine_gaps(side)
+
+    # -- the cluster and its repository -------------------------------------------------------
+
+    async def _kubernetes(self, cluster: Cluster) -> None:
+        tree = await self._tree(cluster)
+        seen, kubernetes = self._seen.kubernetes, self._ports.kubernetes
+        if seen is None or kubernetes is None or not self._seen.api_answers:
+            why = (seen.unknown.get("version") if seen is not None else "") or "no answer"
+            self._gap(_IN_KUBERNETES, "Kubernetes", unread("the Kubernetes API", why))
+            return
+        for part, why in seen.unknown.items():
+            self._gap((Layer.KUBERNETES,), part, unread(f"{part} of the cluster", why))
+        try:
+            await self._objects(kubernetes)
+        except StockmanError as no:
+            self._gap((Layer.KUBERNETES,), "objects", no.problem)
+        try:
+            await self._followed(tree, kubernetes)
+        except StockmanError as no:
+            self._gap((Layer.TREE,), "flux", no.problem)
+
+    async def _tree(self, cluster: Cluster) -> TreeSide | None:
+        actions = self._rendering.actions if self._rendering is not None else ()
+        try:
+            side = await look_at_repository(
+                self._ports.to_repo(), cluster.repository.branch, actions
+            )
+        except StockmanError as no:
+            self._gap((Layer.TREE,), "git", no.problem)
+            return None
+        self._add(tree_drifts(side))
+        return side
+
+    async def _objects(self, kubernetes: Kubernetes) -> None:
+        wish, _ = self._workspace.kubernetes()
+        if wish is not None:
+            there = await objects_there(kubernetes, refs(wish))
+            self._add(object_drifts(ObjectsSide(wish=wish, there=there)))
+
+    async def _followed(self, tree: TreeSide | None, kubernetes: Kubernetes) -> None:
+        """The objects of Flux against the commit that is pushed."""
+        if tree is None or tree.remote is None or self._rendering is None:
+            return
+        otherwise = await pushed_otherwise(self._ports.to_repo(), tree)
+        side = FollowedSide(
+            commit=tree.remote,
+            wanted=followed_objects(self._rendering.rendered, otherwise),
+            there=await flux_there(kubernetes),
+        )
+        self._add(followed_drifts(side))
+
+
+def _order(drift: Drift) -> tuple[int, str]:
+    return list(Layer).index(drift.layer), drift.subject
+
+
+def _rendered(workspace: Workspace) -> Rendering | None:
+    """What rendering would do; files that wait for a decision do not keep plans from being made."""
+    if workspace.cluster is None:
+        return None
+    done = rendering(workspace.directory, Wishes(), workspace.render_doors)
+    for problem in done.problems.errors:
+        raise Refused(problem)
+    if done.undecided:
+        paths = frozenset(one.path for one in done.undecided)
+        workspace.tree = OverwrittenTree(workspace.directory, workspace.render_doors, paths)
+    return done

@@ -1,0 +1,177 @@
+"""Rendered files: on disk, in the commit, and at the remote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+
+from stockman.app.drift.finding import Author, Correction, Drift, DriftSeverity, Value
+from stockman.app.drift.layer import Layer
+from stockman.model.record import record
+from stockman.ports.repo import Committed, RepoState
+from stockman.rendering.differences import difference
+from stockman.rendering.ownership import Act, Action
+from stockman.steps.kube_pushed import changed
+
+RENDER = "access/render"
+_MOST_LINES = 20
+_SHORT = 12
+_WORDS = {
+    Act.CREATE: "is not on disk",
+    Act.UPDATE: "is not as it would be rendered now",
+    Act.EDITED: "was changed by hand",
+    Act.FOREIGN: "is not stockman's, and stands where a rendered file should",
+    Act.STALE: "is not rendered any more",
+    Act.REMOVE: "is not rendered any more",
+}
+
+
+@record
+class TreeSide:
+    """Files as they are rendered, and the repository that they are in."""
+
+    actions: tuple[Action, ...] = field(metadata={"shown": False})
+    branch: str
+    """The branch that the cluster follows."""
+    state: RepoState
+    remote: str | None
+    """The newest commit of the branch at the remote. None: there is none."""
+    ahead: tuple[Committed, ...] = ()
+    """Commits that the remote does not have."""
+    behind: tuple[Committed, ...] = ()
+    """Commits of others that we do not have."""
+    changed_there: Mapping[str, Committed | None] = field(default_factory=dict)
+    """Rendered files that commits of others changed, each with the last one of them."""
+    written: Mapping[str, Committed | None] = field(default_factory=dict)
+    """The last commit of files that differ; of the configuration under the empty name."""
+
+    @property
+    def differing(self) -> tuple[Action, ...]:
+        return tuple(one for one in self.actions if one.act in _WORDS)
+
+
+def tree_drifts(side: TreeSide) -> Iterator[Drift]:
+    """Everything between what is rendered and what is pushed."""
+    for action in side.differing:
+        yield _file(side, action)
+    if side.state.branch != side.branch:
+        yield _other_branch(side)
+        return
+    yield from _uncommitted(side)
+    yield from _remote(side)
+
+
+def _file(side: TreeSide, action: Action) -> Drift:
+    lines = tuple(difference(action))
+    more = (f"and {len(lines) - _MOST_LINES} more lines",) if len(lines) > _MOST_LINES else ()
+    by_plan = action.act in (Act.CREATE, Act.UPDATE)
+    return Drift(
+        layer=Layer.TREE,
+        subject=action.path,
+        what=f"{action.path} {_WORDS[action.act]}",
+        details=(*lines[:_MOST_LINES], *more),
+        author=_writer(side, action),
+        severity=DriftSeverity.NOTICE if action.after is None else DriftSeverity.WARNING,
+        correction=Correction(command=_decision(action)),
+        claims=(RENDER,) if by_plan else (),
+    )
+
+
+def _decision(action: Action) -> str:
+    if action.act in (Act.EDITED, Act.FOREIGN):
+        return (
+            f"stockman render --overwrite {action.path}; to keep it: stockman render"
+            f" --accept {action.path}"
+        )
+    if action.act is Act.STALE:
+        return "stockman render --prune"
+    return "stockman render"
+
+
+def _writer(side: TreeSide, action: Action) -> Author:
+    if action.act is Act.UPDATE:
+        return _of_commit(side.written.get(""), "commit of the configuration")
+    if action.path in side.state.dirty:
+        return Author(how="it is not committed, so nobody tells who changed it")
+    return _of_commit(side.written.get(action.path), "commit")
+
+
+def _of_commit(commit: Committed | None, how: str) -> Author:
+    if commit is None:
+        return Author(how="no commit tells")
+    told = f"{how} {commit.name[:_SHORT]}: {commit.subject}"
+    return Author(who=commit.author, when=commit.at, how=told)
+
+
+def _other_branch(side: TreeSide) -> Drift:
+    return Drift(
+        layer=Layer.TREE,
+        subject="git",
+        what="another branch is checked out than the cluster follows",
+        values=(Value(key="branch", found=side.state.branch, wanted=side.branch),),
+        correction=Correction(command=f"git switch {side.branch}"),
+    )
+
+
+def _uncommitted(side: TreeSide) -> Iterator[Drift]:
+    told = {one.path for one in side.differing}
+    left = [path for path in changed(side.state) if path not in told]
+    if left:
+        yield Drift(
+            layer=Layer.TREE,
+            subject="git",
+            what=f"{len(left)} rendered files are not committed",
+            values=tuple(Value(key=path, found="changed", wanted="committed") for path in left),
+            author=Author(how="it is not committed, so nobody tells who changed it"),
+            correction=Correction(
+                command=f"git add {' '.join(left)} && git commit && git push"
+                " (or stockman apply --push)"
+            ),
+        )
+
+
+def _remote(side: TreeSide) -> Iterator[Drift]:
+    if side.remote == side.state.commit:
+        return
+    if side.behind:
+        yield _pushed_by_others(side)
+    if side.ahead or side.remote is None:
+        yield Drift(
+            layer=Layer.TREE,
+            subject="git",
+            what=f"{len(side.ahead)} commits are not pushed",
+            values=(_commits(side),),
+            author=_of_commit(side.ahead[0] if side.ahead else None, "commit"),
+            correction=Correction(command=f"git push origin {side.branch}"),
+        )
+
+
+def _pushed_by_others(side: TreeSide) -> Drift:
+    """Commits at the remote; those that change rendered files change the cluster."""
+    files = tuple(
+        Value(key=path, found=_told(commit), wanted="as rendered")
+        for path, commit in sorted(side.changed_there.items())
+    )
+    newest = next((one for one in side.changed_there.values() if one is not None), side.behind[0])
+    first = side.changed_there[files[0].key] if files else newest
+    what = f"others pushed {len(side.behind)} commits"
+    return Drift(
+        layer=Layer.TREE,
+        subject="git",
+        what=f"{what} that change rendered files" if files else what,
+        values=files or (_commits(side),),
+        details=tuple(f"{one.name[:_SHORT]} {one.author}: {one.subject}" for one in side.behind),
+        author=_of_commit(first or newest, "commit"),
+        severity=DriftSeverity.WARNING if files else DriftSeverity.NOTICE,
+        correction=Correction(command="git pull --rebase; then stockman drift --layer tree"),
+    )
+
+
+def _told(commit: Committed | None) -> str:
+    return "changed" if commit is None else f"changed by {commit.name[:_SHORT]}"
+
+
+def _commits(side: TreeSide) -> Value:
+    here = side.state.commit[:_SHORT] if side.state.commit else None
+    there = side.remote[:_SHORT] if side.remote else None
+    return Value(key="commit at the remote", found=there, wanted=here)

@@ -1,0 +1,95 @@
+"""One look at everything that a cluster consists of: Proxmox VE, machines, Kubernetes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import field
+
+from stockman.engine.observe.kubernetes import Interest, observe_kubernetes
+from stockman.engine.observe.proxmox import observe_proxmox
+from stockman.engine.observe.talos import TalosLook, observe_talos
+from stockman.model.desired import Desired
+from stockman.model.names import MachineAddress
+from stockman.model.record import record
+from stockman.planning.kube_wish import KubernetesWish
+from stockman.planning.leaving import leaving_machines
+from stockman.planning.observed import Observed
+from stockman.planning.observed_kubernetes import ObservedKubernetes
+from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.observed_talos import ObservedTalos
+from stockman.planning.proxmox_plan import asked
+from stockman.ports.kubernetes.kinds import CONFIG_MAPS, Ref
+from stockman.ports.probe import Network
+from stockman.steps.access_door import admin_name
+from stockman.steps.ports import Ports
+from stockman.steps.talos_clients import WriteClientFile
+
+
+@record
+class Looked:
+    """What is looked at, besides what every cluster has."""
+
+    desired: Desired
+    kubernetes: KubernetesWish | None = None
+    client_files: tuple[WriteClientFile, ...] = ()
+    network: Network | None = field(default=None, metadata={"shown": False})
+    """None: nobody asks whether the address of the API is taken."""
+
+
+async def observe(looked: Looked, ports: Ports) -> Observed:
+    """Everything that is there; what nobody could tell is unknown, and not absent."""
+    async with asyncio.TaskGroup() as group:
+        kubernetes = group.create_task(_kubernetes(looked, ports))
+        proxmox = await _proxmox(looked.desired, ports)
+    seen = kubernetes.result()
+    leaving = leaving_machines(looked.desired, proxmox, seen)
+    talos = await _talos(looked, leaving, ports)
+    return Observed(
+        at=ports.clock.now(), proxmox=proxmox, talos=talos, kubernetes=seen, leaving=leaving
+    )
+
+
+async def _proxmox(desired: Desired, ports: Ports) -> Mapping[str, ObservedProxmox]:
+    async with asyncio.TaskGroup() as group:
+        asking = {
+            str(one.region): group.create_task(
+                observe_proxmox(
+                    str(one.region),
+                    ports.on(str(one.region)),
+                    ports.clock,
+                    asked(desired, one),
+                    ports.proxmox.get(admin_name(str(one.region))),
+                )
+            )
+            for one in desired.proxmox
+            if str(one.region) in ports.proxmox
+        }
+    return {region: task.result() for region, task in asking.items()}
+
+
+async def _talos(
+    looked: Looked, leaving: Mapping[str, MachineAddress], ports: Ports
+) -> ObservedTalos | None:
+    if looked.desired.cluster is None or ports.talos is None:
+        return None
+    look = TalosLook(desired=looked.desired, leaving=leaving, client_files=looked.client_files)
+    return await observe_talos(look, ports, looked.network)
+
+
+async def _kubernetes(looked: Looked, ports: Ports) -> ObservedKubernetes | None:
+    if looked.desired.cluster is None or ports.kubernetes is None:
+        return None
+    wish = looked.kubernetes
+    interest = Interest()
+    if wish is not None:
+        secrets = (*wish.secrets, *(one for chart in wish.charts for one in chart.secrets))
+        maps = (one for chart in wish.charts for one in chart.config_maps)
+        interest = Interest(
+            secrets=tuple(dict.fromkeys(one.action.ref for one in secrets)),
+            config_maps=tuple(
+                Ref(kind=CONFIG_MAPS, name=one.name, namespace=one.namespace) for one in maps
+            ),
+            conditions=wish.conditions,
+        )
+    return await observe_kubernetes(ports.kubernetes, ports.clock, interest)

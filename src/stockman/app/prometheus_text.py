@@ -1,0 +1,95 @@
+"""Metrics in the text format of Prometheus, and files of them for its node exporter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from enum import Enum
+from pathlib import Path
+
+from stockman.adapters.replaced_files import replace_file
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.ports.entropy import Entropy
+
+_TAG_BYTES = 4
+
+
+class MetricKind(Enum):
+    """What Prometheus takes a metric for."""
+
+    GAUGE = "gauge"
+    SUMMARY = "summary"
+
+
+@record
+class Sample:
+    """One value."""
+
+    value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+    suffix: str = ""
+    """`_sum` or `_count`, of a summary."""
+
+
+@record
+class Metric:
+    """A metric with all of its values."""
+
+    name: str
+    help: str
+    kind: MetricKind
+    samples: tuple[Sample, ...]
+
+
+def gauge(name: str, help_: str, *samples: Sample) -> Metric:
+    """A metric that goes up and down."""
+    return Metric(name=name, help=help_, kind=MetricKind.GAUGE, samples=samples)
+
+
+def prometheus_text(metrics: Iterable[Metric]) -> str:
+    """Metrics as Prometheus reads them; one without values is left out."""
+    return "".join(f"{line}\n" for metric in metrics for line in _lines(metric))
+
+
+def write_textfile(path: Path, metrics: Iterable[Metric], entropy: Entropy) -> None:
+    """Write metrics whole or not at all, so that nobody reads half of them."""
+    tag = entropy.random_bytes(_TAG_BYTES).hex()
+    try:
+        replace_file(path, prometheus_text(metrics).encode(), tag=tag)
+    except OSError as error:
+        raise StockmanError(_unwritable(path, error)) from None
+
+
+def _lines(metric: Metric) -> Iterator[str]:
+    if not metric.samples:
+        return
+    yield f"# HELP {metric.name} {_escaped(metric.help)}"
+    yield f"# TYPE {metric.name} {metric.kind.value}"
+    for sample in metric.samples:
+        labels = ",".join(f'{name}="{_quoted(text)}"' for name, text in sample.labels.items())
+        shown = f"{{{labels}}}" if labels else ""
+        yield f"{metric.name}{sample.suffix}{shown} {_number(sample.value)}"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else f"{value:.3f}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n")
+
+
+def _quoted(text: str) -> str:
+    return _escaped(text).replace('"', r"\"")
+
+
+def _unwritable(path: Path, error: OSError) -> Problem:
+    return Problem(
+        code="metrics.unwritable",
+        what=f"{path.name} cannot be written",
+        where=str(path),
+        why=error.strerror or type(error).__name__,
+        fix="check that the directory exists and that you may write there",
+    )

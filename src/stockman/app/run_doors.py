@@ -1,0 +1,196 @@
+"""The doors of a run: every system that the configuration gives a way to."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from stockman.app.administrators import administrator
+from stockman.app.proxmox_doors import proxmox_endpoints
+from stockman.app.token_trial import TriedTokens
+from stockman.app.workspace_plan import Workspace
+from stockman.model.errors import Denied, NotFound, Refused
+from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox_token import token_and_secret
+from stockman.model.secret import Secret
+from stockman.planning.access_wanted import OWN_TOKEN
+from stockman.ports.clock import Timekeeper
+from stockman.steps.access_door import admin_name
+from stockman.steps.ports import Ports
+from stockman.steps.secret_ref import SecretRef
+
+if TYPE_CHECKING:
+    from stockman.adapters.grpc_talos.door import GrpcTalos
+    from stockman.adapters.http_kubernetes.door import HttpKubernetes
+    from stockman.adapters.http_proxmox.credentials import Login
+    from stockman.adapters.http_proxmox.door import HttpProxmox
+    from stockman.adapters.http_proxmox.endpoint import Endpoints
+    from stockman.talos.clients import Issuer
+
+_API_PORT = 6443
+
+
+@asynccontextmanager
+async def opened_doors(
+    workspace: Workspace, clock: Timekeeper, admin: Login | None = None
+) -> AsyncIterator[Ports]:
+    """Every system that the configuration gives a way to, closed after the run.
+
+    A step that needs another one stops with `plan.no-door`. `admin` is who grants access; without
+    it, the environment is looked at.
+    """
+    from stockman.adapters.git_repo.door import GitRepo
+
+    async with AsyncExitStack() as stack:
+        desired = workspace.desired
+        proxmox, addresses = {}, {}
+        for number, cluster in enumerate(desired.proxmox):
+            if not cluster.endpoint and not cluster.endpoints:
+                continue
+            region = str(cluster.region)
+            endpoints = addresses[region] = _endpoints(workspace, cluster)
+            proxmox[region] = await stack.enter_async_context(
+                _own(workspace, cluster, endpoints, clock)
+            )
+            granting = administrator(workspace.environment, cluster, number, admin)
+            if granting is not None:
+                from stockman.adapters.http_proxmox.door import HttpProxmox
+
+                door = HttpProxmox(endpoints, granting, clock)
+                proxmox[admin_name(region)] = await stack.enter_async_context(door)
+        ports = Ports(
+            clock=clock,
+            entropy=workspace.entropy,
+            proxmox=proxmox,
+            repo=GitRepo(workspace.directory),
+            secrets=workspace.secrets(),
+            tree=workspace.tree,
+            trial=TriedTokens(addresses, clock),
+        )
+        if workspace.cluster is None:
+            yield ports
+            return
+        from dataclasses import replace
+
+        from stockman.adapters.http_images.door import HttpImages
+
+        images = HttpImages(workspace.cluster.talos.factory_url)
+        yield replace(
+            ports,
+            images=await stack.enter_async_context(images),
+            talos=await stack.enter_async_context(_talos(workspace)),
+            kubernetes=await stack.enter_async_context(_kubernetes(workspace, clock)),
+        )
+
+
+def _endpoints(workspace: Workspace, cluster: ProxmoxCluster) -> Endpoints:
+    authority = None
+    if cluster.tls.ca_file is not None:
+        try:
+            authority = (workspace.directory / cluster.tls.ca_file).read_bytes()
+        except OSError as error:
+            raise Refused(unreadable_authority(cluster.tls.ca_file, error)) from None
+    return proxmox_endpoints(cluster, workspace.desired.connect, authority)
+
+
+def _own(
+    workspace: Workspace, cluster: ProxmoxCluster, endpoints: Endpoints, clock: Timekeeper
+) -> HttpProxmox:
+    """Our own door; its token may be made by the run itself."""
+    from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken
+    from stockman.adapters.http_proxmox.door import HttpProxmox
+
+    token_id = cluster.token_id or OWN_TOKEN
+    kept = SecretRef(place=f"token:{cluster.region}/{token_id}")
+
+    def token() -> ApiToken:
+        try:
+            if cluster.token_secret is None:
+                secret = workspace.places.at_once(kept)
+            else:
+                secret = workspace.resolved(cluster).token_secret or Secret("")
+        except (NotFound, Refused) as no:
+            raise Denied(no_token(token_id, str(cluster.region), no.problem.why)) from None
+        name, alone = token_and_secret(token_id, secret)
+        return ApiToken(id=name, secret=alone)
+
+    return HttpProxmox(endpoints, LateToken(token), clock)
+
+
+def _issuer(workspace: Workspace) -> Issuer:
+    from stockman.talos.clients import Issuer
+
+    if workspace.cluster is None:
+        raise ValueError("certificates without a cluster")
+    return Issuer(
+        bundle=workspace.bundle,
+        talos=workspace.cluster.talos.contract,
+        now=workspace.clock.now(),
+        random_bytes=workspace.entropy.random_bytes,
+    )
+
+
+def _talos(workspace: Workspace) -> GrpcTalos:
+    """As an administrator, with a certificate that nobody else ever sees."""
+    from stockman.adapters.grpc_talos.door import GrpcTalos
+    from stockman.adapters.grpc_talos.endpoint import Endpoints
+    from stockman.adapters.grpc_talos.identity import Identity
+    from stockman.talos.roles import TalosRole
+
+    issuer = _issuer(workspace)
+    made = issuer.talos_client([TalosRole.ADMIN])
+    identity = Identity(ca=issuer.bundle.certs.os.crt, crt=made.crt, key=made.key)
+    nodes = workspace.desired.nodes
+    hosts = tuple(str(node.address.ip) for node in nodes if node.is_controller)
+    return GrpcTalos(Endpoints(hosts=hosts, identity=identity, connect=workspace.desired.connect))
+
+
+def _kubernetes(workspace: Workspace, clock: Timekeeper) -> HttpKubernetes:
+    """As an administrator, through the address that the machines share."""
+    from stockman.adapters.http_kubernetes.door import HttpKubernetes
+    from stockman.adapters.http_kubernetes.endpoint import Endpoint
+    from stockman.kubernetes.kubeconfig import read_context
+    from stockman.talos.clients import KUBERNETES_ADMIN, KUBERNETES_ADMINS
+    from stockman.talos.kubeconfig_placing import AdminWish, placed_admin
+    from stockman.talos.usable import Wanted
+
+    issuer, cluster = _issuer(workspace), workspace.cluster
+    if cluster is None:
+        raise ValueError("Kubernetes without a cluster")
+    wish = AdminWish(
+        cluster=cluster.name,
+        endpoint=f"https://{cluster.kubernetes.api_addr}:{_API_PORT}",
+        wanted=Wanted(
+            authority=issuer.bundle.certs.k8s.crt,
+            organizations=(KUBERNETES_ADMINS,),
+            common_name=KUBERNETES_ADMIN,
+        ),
+        renew=False,
+        shared=False,
+    )
+    made = placed_admin("", Secret(""), wish, issuer.now, issuer.kubernetes_admin)
+    context = read_context("kubeconfig", Secret(made.text.reveal(), resolved=True))
+    return HttpKubernetes(Endpoint(context=context, connect=workspace.desired.connect), clock)
+
+
+def no_token(token_id: str, region: str, why: str) -> Problem:
+    return Problem(
+        code="proxmox.no-token",
+        what=f"there is no secret of token {token_id} for Proxmox cluster {region}",
+        where="proxmox.token_secret",
+        why=why,
+        fix="give token_secret, or let an administrator make the token: set PROXMOX_VE_API_TOKEN,"
+        " or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, and run `stockman apply --only access`",
+    )
+
+
+def unreadable_authority(name: str, error: OSError) -> Problem:
+    return Problem(
+        code="proxmox.authority",
+        what="the CA of Proxmox VE cannot be read",
+        where=name,
+        why=f"{error.strerror or type(error).__name__}",
+        fix="put the certificate there that hosts have as /etc/pve/pve-root-ca.pem",
+    )

@@ -1,0 +1,178 @@
+"""Places of snapshots, listed: buckets, and directories of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stockman.app.status.seen import BackupSeen
+from stockman.model.backup import BackupTarget
+from stockman.model.errors import NotFound, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.ports.clock import Clock
+from stockman.ports.objects import Objects
+
+if TYPE_CHECKING:
+    from stockman.s3.places import S3Place
+
+_SNAPSHOT = ".snap"
+_KEY = "AWS_ACCESS_KEY_ID"
+_SECRET = "AWS_SECRET_ACCESS_KEY"
+_SECONDS = 10.0
+"""How long a storage may be silent."""
+
+
+@record
+class Snapshot:
+    """One snapshot at a place."""
+
+    key: str
+    size: int
+    modified: datetime
+
+
+@record
+class BackupPlace:
+    """A target that can be asked."""
+
+    target: str
+    where: str
+    listed: Callable[[], Awaitable[Iterable[Snapshot]]]
+    """Raises `StockmanError` or `OSError` where it cannot be."""
+
+
+async def look_at_backups(places: Iterable[BackupPlace]) -> tuple[BackupSeen, ...]:
+    """All places at once; one that cannot be listed says why."""
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(_seen(one)) for one in places]
+    return tuple(one.result() for one in asked)
+
+
+async def _seen(place: BackupPlace) -> BackupSeen:
+    try:
+        found = [one for one in await place.listed() if _SNAPSHOT in one.key.rpartition("/")[2]]
+    except StockmanError as no:
+        why = f"{no.problem.what}: {no.problem.why}"
+        return BackupSeen(target=place.target, where=place.where, why=why)
+    except OSError as no:
+        why = f"the system says: {no.strerror or type(no).__name__}"
+        return BackupSeen(target=place.target, where=place.where, why=why)
+    newest = max(found, key=lambda one: one.modified, default=None)
+    return BackupSeen(
+        target=place.target,
+        where=place.where,
+        count=len(found),
+        newest=newest.modified if newest is not None else None,
+        size=newest.size if newest is not None else 0,
+    )
+
+
+def objects_place(target: str, where: str, objects: Objects) -> BackupPlace:
+    """A bucket, or a folder of one."""
+
+    async def listed() -> Iterable[Snapshot]:
+        return [
+            Snapshot(key=one.key, size=one.size, modified=one.modified)
+            for one in await objects.listed()
+        ]
+
+    return BackupPlace(target=target, where=where, listed=listed)
+
+
+def directory_place(target: str, directory: Path) -> BackupPlace:
+    """A directory of this machine."""
+
+    async def listed() -> Iterable[Snapshot]:
+        return await asyncio.to_thread(_files, directory)
+
+    return BackupPlace(target=target, where=str(directory), listed=listed)
+
+
+def _files(directory: Path) -> list[Snapshot]:
+    directory.stat()
+    found = []
+    for path in directory.rglob(f"*{_SNAPSHOT}*"):
+        facts = path.stat()
+        modified = datetime.fromtimestamp(facts.st_mtime, UTC)
+        found.append(Snapshot(key=path.name, size=facts.st_size, modified=modified))
+    return found
+
+
+def unknown_place(target: str, where: str, error: StockmanError) -> BackupPlace:
+    """A target that cannot even be asked."""
+
+    async def listed() -> Iterable[Snapshot]:
+        raise error
+
+    return BackupPlace(target=target, where=where, listed=listed)
+
+
+@asynccontextmanager
+async def opened_place(
+    target: BackupTarget, cluster: str, around: BackupAround
+) -> AsyncIterator[BackupPlace]:
+    """A target of the configuration, with its secrets resolved."""
+    if target.bucket is None:
+        yield directory_place(target.name, around.directory / (target.directory or "."))
+        return
+
+    from stockman.adapters.s3_objects.door import S3Objects
+    from stockman.s3.credentials import S3Credentials
+
+    place = _place(target, cluster)
+    try:
+        credentials = S3Credentials(
+            access_key=around.given(target.access_key, _KEY),
+            secret_key=around.given(target.secret_key, _SECRET),
+        )
+        door = S3Objects(place, credentials, around.clock.now, seconds=_SECONDS)
+    except StockmanError as no:
+        yield unknown_place(target.name, place.shown(""), no)
+        return
+    async with door as objects:
+        yield objects_place(target.name, place.shown(""), objects)
+
+
+def _place(target: BackupTarget, cluster: str) -> S3Place:
+    from stockman.s3.places import S3Place
+
+    return S3Place(
+        bucket=target.bucket or "",
+        endpoint=target.endpoint,
+        region=target.region,
+        prefix=target.prefix.strip("/") or cluster,
+        path_style=target.path_style,
+    )
+
+
+@record
+class BackupAround:
+    """What opening a target needs."""
+
+    directory: Path
+    environment: Mapping[str, str]
+    clock: Clock
+
+    def given(self, secret: Secret | None, variable: str) -> Secret:
+        """A credential of the configuration, or of the environment."""
+        if secret is not None:
+            return secret
+        if not self.environment.get(variable):
+            raise NotFound(_no_credential(variable))
+        return Secret(self.environment[variable], resolved=True)
+
+
+def _no_credential(variable: str) -> Problem:
+    return Problem(
+        code="status.backup-credentials",
+        what="there are no credentials for a backup target",
+        where="backup.targets",
+        why=f"the configuration gives none, and {variable} is not set",
+        fix=f"give `access_key` and `secret_key` of the target, or set {variable}",
+    )

@@ -1,0 +1,78 @@
+"""The first link of a node: its VM, by number, name and UUID."""
+
+from __future__ import annotations
+
+from stockman.app.status import place_problems as say
+from stockman.app.status.finding import Finding, unknown, warning
+from stockman.app.status.health import Health, worst
+from stockman.app.status.node import VmLink
+from stockman.app.status.seen import Seen
+from stockman.model.desired import Node, Vm
+from stockman.planning.fact import Fact, Unknown
+from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.ports.proxmox.cluster import GuestSeen
+
+_RUNS = "running"
+
+
+def judged_vm(node: Node, vm: Vm, seen: Seen) -> tuple[VmLink, tuple[Finding, ...]]:
+    """The VM of a node, and what is wrong with it."""
+    name, region = str(node.name), str(vm.region)
+    found = seen.proxmox(region)
+    guest = found.guest(vm.vmid) if found is not None else None
+    if found is None or not isinstance(found.resources, Fact):
+        return _link(vm, Health.UNKNOWN, "not known"), ()
+    if guest is None:
+        finding = Finding(subject=name, problem=say.vm_missing(name, int(vm.vmid), region))
+        return _link(vm, Health.ERROR, "missing", runs=False), (finding,)
+    if (region, str(guest.host)) in seen.offline:
+        return _link(vm, Health.ERROR, f"{guest.host} is offline", guest, runs=False), ()
+    return _there(node, vm, guest, found)
+
+
+def _there(
+    node: Node, vm: Vm, guest: GuestSeen, found: ObservedProxmox
+) -> tuple[VmLink, tuple[Finding, ...]]:
+    name, vmid, host = str(node.name), int(vm.vmid), str(guest.host)
+    config = found.configs.get(vm.vmid)
+    findings: list[Finding] = []
+    if isinstance(config, Fact):
+        same = (config.value.name, config.value.uuid) == (vm.name, vm.uuid)
+        if not same:
+            problem = say.vm_identity(name, vmid, host, config.value.name, config.value.uuid)
+            link = _link(vm, Health.ERROR, "another guest", guest, runs=False)
+            return link, (Finding(subject=name, problem=problem),)
+    else:
+        why = config.problem.why if isinstance(config, Unknown) else "it was not read"
+        fix = "look again with `stockman status`; its configuration has to be readable"
+        findings.append(unknown(f"the VM of {name}", why, fix))
+    if guest.status == "unknown":
+        why = f"Proxmox VE says nothing of VM {vmid} on {host}"
+        findings.append(unknown(f"the VM of {name}", why, "look again with `stockman status`"))
+    elif guest.status != _RUNS:
+        problem = say.vm_stopped(name, vmid, host, guest.status)
+        findings.append(Finding(subject=name, problem=problem))
+    if host != str(vm.host):
+        problem = warning(say.vm_elsewhere(name, vmid, host, str(vm.host)))
+        findings.append(Finding(subject=name, problem=problem))
+    if guest.lock:
+        problem = warning(say.vm_locked(name, vmid, host, guest.lock))
+        findings.append(Finding(subject=name, problem=problem))
+    runs = None if guest.status == "unknown" else guest.status == _RUNS
+    health = worst(one.health for one in findings)
+    return _link(vm, health, f"{guest.status} on {host}", guest, runs=runs), tuple(findings)
+
+
+def _link(
+    vm: Vm, health: Health, text: str, guest: GuestSeen | None = None, *, runs: bool | None = None
+) -> VmLink:
+    return VmLink(
+        health=health,
+        seen=text,
+        region=str(vm.region),
+        host=str(guest.host) if guest is not None else "",
+        wanted_host=str(vm.host),
+        vmid=int(vm.vmid),
+        uuid=vm.uuid,
+        runs=runs,
+    )

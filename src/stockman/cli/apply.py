@@ -1,0 +1,180 @@
+"""`stockman apply`: make everything as the configuration says."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from stockman.cli import options
+from stockman.cli.ask import confirmed
+from stockman.cli.command import command
+from stockman.cli.exit import Exit
+from stockman.cli.output import Output
+from stockman.cli.plan_options import login, plan_wish, planning
+from stockman.cli.runs_act import exit_of
+from stockman.model.parallelism import MAX_PARALLEL
+
+if TYPE_CHECKING:
+    from stockman.adapters.http_proxmox.credentials import Login
+    from stockman.app.plans import Planned, PlanWish
+    from stockman.app.session import Place, Session
+    from stockman.cli.run_report import Ended
+    from stockman.engine.executor import Outcome
+    from stockman.model.problem import Problem
+    from stockman.planning.change import Change
+    from stockman.steps.plan import Plan
+
+
+@command(
+    examples={
+        "stockman apply": "plan, ask, and do it",
+        "stockman apply --push": "and commit and push what Flux is to follow",
+        "stockman apply plan.json": "do what `stockman plan --out plan.json` kept",
+        "stockman apply --only access --admin root@pam": "make tokens, as an administrator",
+        "stockman apply --push --reconcile": "and have Flux look at it now",
+        "stockman apply --node talos-neo --yes": "one node only, without being asked",
+    }
+)
+@click.argument("file", required=False, type=click.Path(dir_okay=False))
+@planning
+@click.option(
+    "--max-parallel",
+    type=click.IntRange(1, 100),
+    default=MAX_PARALLEL,
+    show_default=True,
+    help="Steps side by side at most.",
+)
+@options.yes
+@options.output
+@click.pass_context
+def apply(  # noqa: PLR0913 - one parameter per option
+    ctx: click.Context,
+    file: str | None,
+    only: tuple[str, ...],
+    nodes: tuple[str, ...],
+    until: str,
+    push: bool,
+    prune: bool,
+    reconcile: bool,
+    admin: str | None,
+    max_parallel: int,
+    yes: bool,
+    output: Output,
+) -> int:
+    """Make everything as the configuration says: access, images, VMs, Talos, Kubernetes.
+
+    The plan is shown, and you are asked with the names of what is destroyed. Every step looks,
+    acts and looks again, and is written to a journal: whatever ends a run, the next one goes on.
+    Ctrl-C once: finish what has begun, and give back what is held; twice: stop now. With FILE, a
+    plan that was kept is carried out, if nothing that it touches has changed since. Exits with 2
+    when you have to commit and push what was rendered before the cluster can follow it.
+    """
+    from stockman.adapters.system import SystemEntropy, SystemTimekeeper
+    from stockman.app.session import Place
+
+    place = Place(
+        directory=options.directory(ctx),
+        environment=os.environ,
+        clock=SystemTimekeeper(),
+        entropy=SystemEntropy(),
+    )
+    wish = plan_wish(only, nodes, until, push=push, prune=prune, reconcile=reconcile)
+    command_line = Applying(place, output, yes=yes, max_parallel=max_parallel)
+    return asyncio.run(command_line.applied(file, wish, login(admin)))
+
+
+class Applying:
+    """One call of a command that carries out a plan."""
+
+    def __init__(
+        self, place: Place, output: Output, *, yes: bool, max_parallel: int = MAX_PARALLEL
+    ) -> None:
+        self._place = place
+        self._output = output
+        self._yes = yes
+        self._max_parallel = max_parallel
+
+    async def applied(self, file: str | None, wish: PlanWish, admin: Login | None) -> int:
+        """Plan, ask, and carry out; returns the exit status."""
+        from pathlib import Path
+
+        from stockman.app.applying import check_saved, saved_plan
+        from stockman.app.session import opened_session
+
+        kept = saved_plan(Path(file)) if file is not None else None
+        async with opened_session(self._place, admin) as session:
+            found = await session.plan(wish)
+            if kept is None:
+                return await self.decided(session, found)
+            check_saved(kept, found)
+            return await self.carried_out(session, kept, (), ())
+
+    async def decided(self, session: Session, found: Planned) -> int:
+        """Carry out a plan that was just made, unless something speaks against it."""
+        from stockman.cli.secret_work import warn
+
+        if found.problems.errors:
+            warn(found.problems)
+            return Exit.FAILED
+        warnings = tuple(found.problems.warnings)
+        return await self.carried_out(session, found.plan, found.changes, warnings)
+
+    async def carried_out(
+        self,
+        session: Session,
+        plan: Plan,
+        changes: tuple[Change, ...],
+        warnings: tuple[Problem, ...],
+    ) -> int:
+        """Show a plan, ask, and carry it out."""
+        from stockman.cli.plan_data import PlanView
+        from stockman.cli.plan_question import destroy_question
+        from stockman.cli.plan_view import show_plan
+        from stockman.cli.screen import current
+
+        if self._output is not Output.JSON or plan.is_empty:
+            view = PlanView(plan=plan, changes=changes, warnings=warnings)
+            show_plan(view, self._output)
+        if plan.is_empty:
+            return Exit.DONE
+        if not confirmed(destroy_question(plan), yes=self._yes):
+            current().note("nothing was changed")
+            return Exit.FAILED
+        return await self.run(session, plan)
+
+    async def run(self, session: Session, plan: Plan) -> int:
+        """Carry a plan out without asking, and tell how it ended."""
+        from stockman.cli.run_report import show_end
+
+        ended = await self._run(session, plan)
+        show_end(ended, self._output)
+        return _exit(ended.outcome)
+
+    async def _run(self, session: Session, plan: Plan) -> Ended:
+        from stockman.app.applying import Manner, applied
+        from stockman.app.interrupting import interruptible
+        from stockman.app.run_home import who
+        from stockman.cli.live_forms import LivePlan
+        from stockman.cli.live_view import live_view
+        from stockman.cli.run_report import Ended
+        from stockman.engine.stop import Stop
+
+        clock, stop = self._place.clock, Stop()
+        began = clock.now()
+        async with live_view(LivePlan(plan=plan, stop=stop), clock, self._output) as watcher:
+            with interruptible(stop):
+                manner = Manner(
+                    by=who(), stop=stop, watchers=(watcher,), max_parallel=self._max_parallel
+                )
+                outcome = await applied(session, plan, manner)
+        seconds = (clock.now() - began).total_seconds()
+        return Ended(outcome=outcome, plan=plan, seconds=seconds)
+
+
+def _exit(outcome: Outcome) -> int:
+    from stockman.app.applying import waits_for_push
+
+    return Exit.CHANGES if waits_for_push(outcome) else exit_of(outcome)

@@ -1,0 +1,130 @@
+"""`stockman destroy`: the end of a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from stockman.cli import options
+from stockman.cli.command import command
+from stockman.cli.exit import Exit
+from stockman.cli.output import Output
+from stockman.cli.plan_options import admin as admin_option
+from stockman.cli.plan_options import login
+from stockman.cli.screen import current
+from stockman.model.problem import Problem
+
+if TYPE_CHECKING:
+    from stockman.adapters.http_proxmox.credentials import Login
+    from stockman.app.session import Place
+    from stockman.planning.destruction import Extent
+
+
+@command(
+    examples={
+        "stockman destroy": "see what would go, and type the name of the cluster",
+        "stockman destroy --yes --name k8s": "without being asked",
+        "stockman destroy --prune --keep-access": "images too, but not users and tokens",
+    }
+)
+@click.option("--name", default="", metavar="NAME", help="Name of the cluster, instead of typing.")
+@click.option("--prune", is_flag=True, help="Also delete the images of its nodes.")
+@click.option("--keep-access", is_flag=True, help="Leave users, tokens and roles as they are.")
+@admin_option
+@options.yes
+@options.output
+@click.pass_context
+def destroy(  # noqa: PLR0913 - one parameter per option
+    ctx: click.Context,
+    name: str,
+    prune: bool,
+    keep_access: bool,
+    admin: str | None,
+    yes: bool,
+    output: Output,
+) -> int:
+    """Delete the VMs of the cluster, and everything that stockman made for them.
+
+    Machines go by number, name and UUID together. Data disks, backups, volumes of Kubernetes and
+    machines of others stay, and what stays is listed. The name of the cluster has to be typed, or
+    given with --yes --name. The files of this directory stay as they are: `stockman apply` makes
+    the same cluster again, empty.
+    """
+    from stockman.adapters.system import SystemEntropy, SystemTimekeeper
+    from stockman.app.session import Place
+    from stockman.planning.destruction import Extent
+
+    place = Place(
+        directory=options.directory(ctx),
+        environment=os.environ,
+        clock=SystemTimekeeper(),
+        entropy=SystemEntropy(),
+    )
+    extent = Extent(prune=prune, access=not keep_access)
+    asking = Asking(name=name, yes=yes, output=output)
+    return asyncio.run(asking.destroyed(place, extent, login(admin)))
+
+
+class Asking:
+    """One call of the command: what was agreed to beforehand, and how things are shown."""
+
+    def __init__(self, *, name: str, yes: bool, output: Output) -> None:
+        self._name = name
+        self._yes = yes
+        self._output = output
+
+    async def destroyed(self, place: Place, extent: Extent, admin: Login | None) -> int:
+        """Show what goes and what stays, ask for the name, and do it."""
+        from stockman.app.destroying import destruction_plan
+        from stockman.app.session import opened_session
+        from stockman.cli.apply import Applying
+        from stockman.cli.plan_data import PlanView
+        from stockman.cli.plan_view import show_plan
+        from stockman.cli.secret_work import warn
+
+        async with opened_session(place, admin) as session:
+            found = await destruction_plan(session, extent)
+            if found.problems.errors:
+                warn(found.problems)
+                return Exit.FAILED
+            view = PlanView(
+                plan=found.plan, changes=found.changes, warnings=tuple(found.problems.warnings)
+            )
+            if self._output is not Output.JSON or found.plan.is_empty:
+                show_plan(view, self._output)
+            if found.plan.is_empty:
+                return Exit.DONE
+            if not self._agreed(found.plan.cluster):
+                current().note("nothing was changed")
+                return Exit.FAILED
+            applying = Applying(place, self._output, yes=True)
+            return await applying.run(session, found.plan)
+
+    def _agreed(self, cluster: str) -> bool:
+        """Whether the user knows what is destroyed: by its name."""
+        from stockman.cli.ask import answer
+        from stockman.model.errors import WrongUsage
+
+        if self._yes or self._name:
+            if self._yes and self._name == cluster:
+                return True
+            raise WrongUsage(unnamed_cluster(cluster, self._name, yes=self._yes))
+        given = answer(
+            f"type the name of the cluster, {cluster}, to destroy it", option="--yes --name"
+        )
+        return given == cluster
+
+
+def unnamed_cluster(cluster: str, name: str, *, yes: bool) -> Problem:
+    why = f"--name is {name}, and the cluster is {cluster}" if name else ""
+    if not yes:
+        why = "--name agrees to nothing without --yes"
+    return Problem(
+        code="cli.unnamed-cluster",
+        what="a cluster is destroyed by its name only",
+        why=why or "--yes alone does not say which cluster is meant",
+        fix=f"give both: `stockman destroy --yes --name {cluster}`",
+    )

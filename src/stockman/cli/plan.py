@@ -1,0 +1,128 @@
+"""`stockman plan`: what a run would do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from stockman.cli import options
+from stockman.cli.command import command
+from stockman.cli.exit import Exit
+from stockman.cli.output import Output
+from stockman.cli.plan_options import login, plan_wish, planning
+from stockman.model.problem import Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stockman.adapters.http_proxmox.credentials import Login
+    from stockman.app.plans import Planned, PlanWish
+
+
+@command(
+    examples={
+        "stockman plan": "what differs, and what a run would do about it",
+        "stockman plan --out plan.json": "keep it for `stockman apply plan.json`",
+        "stockman plan --only vms --node talos-neo": "a part of it",
+        "stockman plan --explain talos/bootstrap": "everything about one step",
+        "stockman plan --stats": "how often each system was asked",
+    }
+)
+@planning
+@click.option("--out", metavar="FILE", help="Write the plan to this file, to be applied later.")
+@click.option("--explain", metavar="STEP", default="", help="Tell everything about one step.")
+@click.option("--stats", is_flag=True, help="Tell how often each system was asked.")
+@options.output
+@click.pass_context
+def plan(  # noqa: PLR0913 - one parameter per option
+    ctx: click.Context,
+    only: tuple[str, ...],
+    nodes: tuple[str, ...],
+    until: str,
+    push: bool,
+    prune: bool,
+    reconcile: bool,
+    admin: str | None,
+    out: str | None,
+    explain: str,
+    stats: bool,
+    output: Output,
+) -> int:
+    """Show what differs from the configuration, and what a run would do about it.
+
+    Everything is looked at once and nothing is changed. Exits with 2 when there is something to
+    do, with 1 when something stands in the way of doing it.
+    """
+    from stockman.cli.plan_data import PlanView
+    from stockman.cli.plan_view import show_plan
+    from stockman.cli.secret_work import warn
+
+    wish = plan_wish(only, nodes, until, push=push, prune=prune, reconcile=reconcile)
+    found = planned(options.directory(ctx), wish, login(admin))
+    errors = tuple(found.problems.errors)
+    if errors:
+        warn(found.problems)
+        return Exit.FAILED
+    if out is not None:
+        _keep(found, out)
+    if explain:
+        from stockman.cli.plan_explain import show_step
+
+        show_step(found.plan, explain, output)
+    elif stats:
+        from stockman.cli.plan_stats import show_calls
+
+        show_calls(found.observed.counted, output)
+    else:
+        warnings = tuple(found.problems.warnings)
+        show_plan(PlanView(plan=found.plan, changes=found.changes, warnings=warnings), output)
+    return Exit.DONE if found.plan.is_empty else Exit.CHANGES
+
+
+def planned(directory: Path, wish: PlanWish, admin: Login | None) -> Planned:
+    """Look at everything, and say what is to be done."""
+    from stockman.adapters.system import SystemEntropy, SystemTimekeeper
+    from stockman.app.session import Place, opened_session
+
+    async def made() -> Planned:
+        place = Place(
+            directory=directory,
+            environment=os.environ,
+            clock=SystemTimekeeper(),
+            entropy=SystemEntropy(),
+        )
+        async with opened_session(place, admin) as session:
+            return await session.plan(wish)
+
+    return asyncio.run(made())
+
+
+def _keep(found: Planned, name: str) -> None:
+    """Write a plan for later; there is no secret in it."""
+    from pathlib import Path
+
+    from stockman.adapters.replaced_files import replace_file
+    from stockman.cli.screen import current
+    from stockman.model.errors import StockmanError
+    from stockman.steps.plan_file import plan_digest, plan_text
+
+    text = plan_text(found.plan).encode()
+    try:
+        replace_file(Path(name), text, tag=plan_digest(found.plan)[:8])
+    except OSError as error:
+        raise StockmanError(unwritable(name, error.strerror or type(error).__name__)) from None
+    current().note(f"the plan is in {name}: carry it out with `stockman apply {name}`")
+
+
+def unwritable(name: str, why: str) -> Problem:
+    """The problem of a plan that cannot be kept."""
+    return Problem(
+        code="plan.unwritable",
+        what=f"the plan cannot be written to {name}",
+        where=name,
+        why=why,
+        fix="name a file in a directory that is there and that you may write to",
+    )

@@ -1,0 +1,115 @@
+"""Options of commands that make plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from stockman.cli.complete import complete_nodes
+from stockman.cli.options import Choice
+from stockman.model.problem import Problem
+
+if TYPE_CHECKING:
+    from stockman.adapters.http_proxmox.credentials import Login
+    from stockman.app.plans import PlanWish
+
+F = TypeVar("F", bound=Callable[..., Any])
+STAGES = ("access", "images", "vms", "talos", "kubernetes")
+
+
+def planning(function: F) -> F:
+    """Which part of a plan is meant, and what it may do."""
+    found = function
+    for option in reversed(_OPTIONS):
+        found = option(found)
+    return found
+
+
+admin = click.option(
+    "--admin",
+    metavar="USER@REALM",
+    help="Grant access to Proxmox VE as this user; the password is asked for. Without it,"
+    " $PROXMOX_VE_API_TOKEN, or $PROXMOX_VE_USERNAME and $PROXMOX_VE_PASSWORD, are used.",
+)
+
+_OPTIONS = (
+    click.option(
+        "--only",
+        multiple=True,
+        type=Choice(STAGES),
+        help="Only this stage and what it needs; may be given again.",
+    ),
+    click.option(
+        "--node",
+        "nodes",
+        multiple=True,
+        metavar="NODE",
+        shell_complete=complete_nodes,
+        help="Only what is about this node, and what that needs; may be given again.",
+    ),
+    click.option(
+        "--until",
+        default="",
+        metavar="STEP",
+        help="Stop after this step, or after all of this stage.",
+    ),
+    click.option(
+        "--push", is_flag=True, help="Commit what was rendered, and push it, before Flux runs."
+    ),
+    click.option("--prune", is_flag=True, help="Also delete images that no node has any more."),
+    click.option(
+        "--reconcile", is_flag=True, help="Have Flux look at the repository now, and wait for it."
+    ),
+    admin,
+)
+
+
+def plan_wish(  # noqa: PLR0913 - one parameter per option
+    only: tuple[str, ...],
+    nodes: tuple[str, ...],
+    until: str,
+    *,
+    push: bool,
+    prune: bool,
+    reconcile: bool,
+) -> PlanWish:
+    """What the options ask for."""
+    from stockman.app.plans import PlanWish
+    from stockman.steps.step import Stage
+
+    return PlanWish(
+        only=tuple(Stage(one) for one in only),
+        nodes=nodes,
+        until=until,
+        push=push,
+        prune=prune,
+        reconcile=reconcile,
+    )
+
+
+def login(user: str | None) -> Login | None:
+    """The administrator that was named, with the password that was asked for."""
+    if user is None:
+        return None
+    from stockman.adapters.http_proxmox.credentials import Login
+    from stockman.cli.screen import current
+    from stockman.model.errors import WrongUsage
+    from stockman.model.secret import Secret
+
+    screen = current()
+    if not screen.can_ask:
+        raise WrongUsage(no_password(user))
+    password = screen.prompt_hidden(f"password of {user}: ")
+    return Login(user=user, password=Secret(password, resolved=True))
+
+
+def no_password(user: str) -> Problem:
+    """The problem of an administrator whose password nobody can be asked for."""
+    return Problem(
+        code="cli.no-password",
+        what=f"there is no terminal to ask for the password of {user} on",
+        why="passwords are never read from the command line",
+        fix="set PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, or PROXMOX_VE_API_TOKEN",
+    )

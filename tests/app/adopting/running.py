@@ -1,0 +1,109 @@
+"""Clusters of the lab that run, with doors for whoever wants to adopt them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from functools import cache
+
+from stockman.app.adopting.adoption import Adoption, Wish, adopted
+from stockman.app.adopting.looking import Doors
+from stockman.config.presets import render_preset
+from stockman.config.presets.answers import Answers
+from stockman.lab.core.dice import Dice
+from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.doors.port import WorldClock, WorldWire
+from stockman.lab.doors.talos_port import memory_talos
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.world.file import read_world, world_file
+from stockman.lab.world.preset import Wish as WorldWish
+from stockman.lab.world.preset import preset_world
+from stockman.lab.world.staging import Staged, Staging, bring_up, stage_files
+from stockman.lab.world.world import World
+from stockman.planning.starter.reached import Reached
+from stockman.proxmox.api import ApiProxmox
+from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.talos.patches.patch import Patch
+from tests.steps.talos_scene import MIXED, NETWORK, _one_controller
+
+TOKEN = "root@pam!adopt"
+WISH = Wish(
+    reached=Reached(
+        url="https://127.67.0.4:8006", token_id=TOKEN, token_is_given=True, ca="an authority\n"
+    )
+)
+
+
+class Running:
+    """A cluster that runs."""
+
+    def __init__(self, world: World, staged: Staged) -> None:
+        self.world = world
+        self.staged = staged
+
+    @property
+    def pve(self) -> MemoryDoor:
+        """Root, for meddling."""
+        return MemoryDoor(self.world, next(iter(self.world.clusters)))
+
+    def config(self, node: str) -> str:
+        """Where the API has the configuration of a node's VM."""
+        cluster, vmid = self.staged.machines[node]
+        host = self.world.clusters[cluster].state.guests[vmid].node
+        return f"/nodes/{host}/qemu/{vmid}/config"
+
+    def doors(self, caller: Caller | None = None) -> Doors:
+        cluster = next(iter(self.world.clusters))
+        clock = WorldClock(self.world)
+        door = MemoryDoor(self.world, cluster, caller=caller)
+        first = self.world.talos.machine(*next(iter(self.staged.machines.values())))
+        kubernetes = self.world.kubernetes.cluster_of(first)
+        assert kubernetes is not None
+        return Doors(
+            proxmox=ApiProxmox(WorldWire(door), clock),
+            talos=memory_talos(self.world),
+            kubernetes=memory_kubernetes(kubernetes.api),
+            clock=clock,
+            endpoints=tuple(
+                str(node.address.ip) for node in self.staged.desired.nodes if node.is_controller
+            ),
+        )
+
+    def adopted(self, wish: Wish = WISH) -> Adoption:
+        return asyncio.run(adopted(self.doors(), wish, Dice(5)))
+
+
+def patch(text: str) -> Patch:
+    return Patch(label="by hand", file="by-hand.yaml", text=text)
+
+
+@cache
+def _made(preset: str, version: str, pve: str, patches: tuple[str, ...]) -> tuple[bytes, Staged]:
+    known = "three-node" if preset == MIXED else preset
+    world = preset_world(WorldWish(known, NETWORK, profile=pve))
+    wanted = Staging(
+        preset=known,
+        network=NETWORK,
+        talos_version=version,
+        bootstrap=False,
+        patches=PatchSet(all=tuple(map(patch, patches))),
+    )
+    texts = render_preset(known, network=NETWORK, answers=Answers(talos_version=version))
+    if preset == MIXED:
+        texts["nodes.yaml"] = _one_controller(texts["nodes.yaml"])
+    staged = stage_files(world, texts, wanted)
+    bring_up(world, staged)
+    return world_file(world.state), staged
+
+
+def running(
+    preset: str = "three-node",
+    version: str = "1.13.9",
+    *,
+    pve: str = "9.1",
+    patches: Iterable[str] = (),
+) -> Running:
+    """A cluster of a preset; patches are what somebody wanted otherwise than we would."""
+    content, staged = _made(preset, version, pve, tuple(patches))
+    return Running(World(read_world(content)), staged)

@@ -1,0 +1,310 @@
+"""Clusters that run become files that mean what is there."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from stockman.app.adopting.adoption import Adoption
+from stockman.app.adopting.outlook import files_expected
+from stockman.lab.pve.api.call import Upload
+from stockman.model.desired import Desired
+from stockman.model.names import MachineAddress
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret
+from stockman.ports.talos.configuration import Application, ApplyMode
+from stockman.steps.step import Stage
+from stockman.talos.machine.values import configuration_values, differing
+from tests.app.adopting.running import WISH, Running, running
+from tests.planning.test_proxmox_later import small_system
+from tests.steps.talos_scene import MIXED, NEO, NIOBE, TRINITY
+
+VERSIONS = ("1.11.5", "1.12.6", "1.13.9", "1.14.1")
+BY_HAND = """\
+machine:
+  sysctls:
+    vm.nr_hugepages: "1024"
+  certSANs:
+    - talos.example.com
+  kubelet:
+    extraArgs:
+      max-pods: "200"
+    nodeIP:
+      $patch: delete
+  features:
+    kubePrism:
+      port: 7446
+cluster:
+  apiServer:
+    auditPolicy:
+      $patch: delete
+  network:
+    cni:
+      name: flannel
+  inlineManifests:
+    - name: token
+      contents: |
+        apiVersion: v1
+        kind: Secret
+        metadata: {name: one}
+        stringData: {token: swordfish}
+"""
+NO_NETWORK = """\
+apiVersion: v1alpha1
+kind: LinkConfig
+name: net0
+$patch: delete
+---
+apiVersion: v1alpha1
+kind: ResolverConfig
+$patch: delete
+"""
+OWNERSHIP = ["description", "tags"]
+
+
+def desired_of(adoption: Adoption) -> Desired:
+    problems = Problems()
+    desired = adoption.draft.desired(problems)
+    assert [one for one in problems if one.is_error] == []
+    assert desired is not None
+    return desired
+
+
+def left_over(found: Running, adoption: Adoption) -> dict[str, tuple[str, ...]]:
+    """Places at which files and machines differ, by node."""
+    desired = desired_of(adoption)
+    assert desired.cluster is not None
+    minor = desired.cluster.talos.version.minor_text
+    assembly = adoption.draft.assembly(desired, adoption.bundle)
+    talos = found.doors().talos
+    different = {}
+    for node in desired.nodes:
+        address = MachineAddress(str(node.address.ip))
+        live = asyncio.run(talos.machine_configuration(address))
+        ours = assembly.of(node).text()
+        different[str(node.name)] = differing(
+            configuration_values(ours, minor), configuration_values(live, minor)
+        )
+    return {name: places for name, places in different.items() if places}
+
+
+def changed_keys(adoption: Adoption) -> dict[str, list[str]]:
+    """What a plan would change, by node."""
+    return {
+        one.node: one.what.partition(": ")[2].split(", ")
+        for one in adoption.expected
+        if one.stage is Stage.VMS
+    }
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_files_say_what_the_machines_have_and_only_ownership_is_left_to_change(
+    version: str,
+) -> None:
+    found = running(MIXED, version)
+
+    adoption = found.adopted()
+
+    assert left_over(found, adoption) == {}
+    assert changed_keys(adoption) == dict.fromkeys((TRINITY, NEO, NIOBE), OWNERSHIP)
+    assert adoption.unsafe == ()
+    assert [one for one in adoption.problems if one.is_error] == []
+    assert adoption.bundle == found.staged.bundle
+
+
+def test_what_somebody_wanted_otherwise_becomes_patches_until_nothing_differs() -> None:
+    found = running(patches=(BY_HAND,))
+
+    adoption = found.adopted()
+
+    assert left_over(found, adoption) == {}
+    assert adoption.unsafe == ()
+    assert "swordfish" not in "".join((*adoption.draft.patches.values(), str(adoption.draft)))
+    assert any("swordfish" in one.reveal() for one in adoption.draft.secrets.values())
+    assert "flannel" in adoption.draft.patches["talos/adopted/all.yaml"]
+
+
+def test_what_only_one_machine_has_is_a_patch_of_its_own() -> None:
+    found = running()
+    talos = found.doors().talos
+    address = MachineAddress("127.67.0.17")
+    text = asyncio.run(talos.machine_configuration(address)).reveal()
+    other = text.replace("machine:\n", 'machine:\n    sysctls:\n        a.b: "1"\n', 1)
+    wanted = Application(text=Secret(other), mode=ApplyMode.NO_REBOOT)
+    asyncio.run(talos.apply_configuration(address, wanted))
+
+    adoption = found.adopted()
+
+    assert adoption.draft.patches[f"talos/adopted/{NEO}.yaml"] == (
+        'machine:\n  sysctls:\n    a.b: "1"\n'
+    )
+    assert left_over(found, adoption) == {}
+
+
+@pytest.mark.parametrize("pve", ["8.4", "9.1"])
+def test_hardware_that_was_set_by_hand_is_described_and_not_changed(pve: str) -> None:
+    found = running(pve=pve)
+    door = found.pve
+    door.post("/pools", poolid="prod")
+    door.put("/pools", poolid="prod", vms="1030")
+    door.put(
+        found.config(TRINITY),
+        cpu="host,flags=+aes",
+        startup="order=2,up=30",
+        balloon="4096",
+        tags="prod;web",
+        description="Ask **Ann** first.\n",
+        protection=1,
+        numa=1,
+        scsi1="ceph-vm-disks:20,serial=media,ssd=1",
+        scsi2="ceph-vm-disks:5",
+        net1="virtio=BC:24:11:0A:0B:0C,bridge=vmbr0,tag=7,firewall=1,queues=4",
+    )
+    door.put(found.config(NEO), boot="order=scsi0;ide2", vga="serial0", agent="enabled=1")
+    door.post("/cluster/ha/resources", sid="vm:1032", max_restart=2, state="started")
+    found.world.settle()
+
+    adoption = found.adopted()
+
+    assert changed_keys(adoption) == dict.fromkeys((TRINITY, NEO, NIOBE), OWNERSHIP)
+    assert adoption.unsafe == ()
+    first, second, third = (node.vm for node in desired_of(adoption).nodes)
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert (first.cpu_type, first.balloon, first.pool) == ("host,flags=+aes", 4096, "prod")
+    assert first.tags == ("prod", "web")
+    assert first.description == "Ask **Ann** first."
+    assert [one.name for one in first.data_disks] == ["media"]
+    assert [(one.vlan_id, one.queues) for one in first.nics] == [(3, None), (7, 4)]
+    assert (second.vga, second.agent) == ("serial0", True)
+    assert third.ha is not None
+    assert third.ha.max_restart == 2
+    assert [one.where for one in adoption.problems if one.code == "adopt.loose-disk"] == [TRINITY]
+
+
+def test_a_cluster_that_stockman_made_needs_no_change_at_all() -> None:
+    found = running()
+    for node in (TRINITY, NEO, NIOBE):
+        tags = "stockman;stockman-k8s"
+        found.pve.put(found.config(node), tags=tags, description=f"stockman: k8s/{node}\n")
+
+    adoption = found.adopted()
+
+    assert adoption.expected == files_expected("k8s")
+    assert left_over(found, adoption) == {}
+    assert [node.vm.tags for node in desired_of(adoption).nodes if node.vm is not None] == [()] * 3
+
+
+def test_what_a_drive_tells_a_machine_is_safe_where_its_configuration_overrules_it() -> None:
+    found = running("single")
+    node, _ = _with_drive(found)
+
+    adoption = found.adopted()
+
+    assert changed_keys(adoption)[node] == ["ipconfig0", "nameserver", *OWNERSHIP]
+    assert adoption.unsafe == ()
+
+
+def test_what_only_a_drive_tells_a_machine_is_kept_as_it_is() -> None:
+    found = running("single", patches=(NO_NETWORK,))
+    node, address = _with_drive(found)
+    found.pve.put(found.config(node), ipconfig0=f"gw=127.67.0.1,ip={address}/16")
+    found.world.settle()
+
+    adoption = found.adopted()
+
+    assert changed_keys(adoption)[node] == OWNERSHIP
+    assert left_over(found, adoption) == {}
+
+
+def _with_drive(found: Running) -> tuple[str, str]:
+    """The only node and its address; its VM gets a drive that tells it to ask by DHCP."""
+    node, vm = found.staged.desired.nodes[0], found.staged.desired.nodes[0].vm
+    assert vm is not None
+    drive = f"{vm.datastore}:cloudinit"
+    found.pve.put(found.config(str(node.name)), ide0=drive, ipconfig0="ip=dhcp")
+    found.world.settle()
+    return str(node.name), str(node.address.ip)
+
+
+def test_what_files_cannot_say_is_told_and_counts_as_unsafe() -> None:
+    found = running("single")
+    node = next(iter(found.staged.machines))
+    found.pve.put(found.config(node), machine="pc-q35-9.0")
+    found.world.settle()
+
+    adoption = found.adopted()
+
+    assert [one.node for one in adoption.unsafe] == [node]
+    assert {"adopt.lost", "adopt.differs"} <= {one.code for one in adoption.problems}
+
+
+def test_other_guests_are_watched_and_never_changed() -> None:
+    found = running()
+    _with_guests(found)
+
+    adoption = found.adopted()
+
+    guests = {one.name: one for one in desired_of(adoption).guests}
+    assert set(guests) == {"web", "dns"}
+    assert {one.manage for one in guests.values()} == {"observe"}
+    assert set(changed_keys(adoption)) == {TRINITY, NEO, NIOBE}
+    assert [one.what for one in adoption.problems if one.code == "adopt.guest"] == [
+        "VM 901 (Big.Box) is not in the files"
+    ]
+
+
+def test_other_guests_are_looked_after_where_that_is_asked_for_and_possible() -> None:
+    found = running()
+    _with_guests(found)
+
+    adoption = found.adopted(replace(WISH, manages_guests=True))
+
+    guests = {one.name: one.manage for one in desired_of(adoption).guests}
+    assert guests == {"web": "full", "dns": "observe"}
+    assert changed_keys(adoption)["web"] == OWNERSHIP
+    assert adoption.unsafe == ()
+
+
+def _with_guests(found: Running) -> None:
+    door = found.pve
+    disk = "ceph-vm-disks:10"
+    door.post("/nodes/neo/qemu", vmid=900, name="web", scsi0=disk, memory=4096, cores=2)
+    door.post("/nodes/neo/qemu", vmid=901, name="Big.Box", scsi0=disk)
+    door.post("/nodes/neo/qemu", vmid=902, name="base", scsi0=disk)
+    found.world.settle()
+    door.post("/nodes/neo/qemu/902/template")
+    door.put("/storage/cephfs", content="import,iso,vztmpl")
+    door.reply(
+        "POST",
+        "/nodes/neo/storage/cephfs/upload",
+        {"content": "vztmpl", "filename": "debian.tar.gz"},
+        Upload("debian.tar.gz", small_system()),
+    )
+    found.world.settle()
+    door.post(
+        "/nodes/neo/lxc",
+        vmid=910,
+        hostname="dns",
+        ostemplate="cephfs:vztmpl/debian.tar.gz",
+        rootfs="ceph-vm-disks:4",
+        features="keyctl=1,nesting=1",
+        unprivileged=1,
+    )
+    found.world.settle()
+
+
+def test_an_api_that_machines_reach_by_a_name_keeps_it() -> None:
+    named = "cluster: {controlPlane: {endpoint: 'https://api.example.com:6443'}}\n"
+    found = running("single", patches=(named,))
+
+    adoption = found.adopted()
+
+    cluster = desired_of(adoption).cluster
+    assert cluster is not None
+    assert cluster.kubernetes.api_endpoint == "https://api.example.com:6443"
+    assert left_over(found, adoption) == {}
+    assert adoption.is_smooth

@@ -1,0 +1,90 @@
+"""Clusters that follow a repository are adopted with what Flux brought, and with its keys."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.git import GitRepo
+from stockman.app.adopting.adoption import Adoption, adopted
+from stockman.app.adopting.looking import Doors
+from stockman.app.adopting.writing import write
+from stockman.app.initialisation import Doors as StartDoors
+from stockman.app.validation import validate
+from stockman.lab.core.dice import Dice
+from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.doors.port import WorldClock, WorldWire
+from stockman.lab.doors.talos_port import memory_talos
+from stockman.model.problem import Problems
+from stockman.proxmox.api import ApiProxmox
+from stockman.steps.step import Stage
+from tests.app.adopting.running import WISH
+from tests.crypto.keys_at_hand import OWNER
+from tests.planning.bootstrapped import Bootstrapped, KnownSecrets, bootstrapped, workspace
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Bootstrapped:
+    """A cluster that stockman brought to Flux, from files that nobody has any more."""
+    found = bootstrapped(workspace(tmp_path_factory.mktemp("followed")))
+    secrets = found.ports.secrets
+    assert isinstance(secrets, KnownSecrets)
+    place = found.wish.secrets[0].action.entries[0].value.place
+    secrets.values[place] = OWNER.text.reveal()
+    found.apply()
+    return found
+
+
+def doors(found: Bootstrapped) -> Doors:
+    clock = WorldClock(found.world)
+    door = MemoryDoor(found.world, next(iter(found.world.clusters)))
+    return Doors(
+        proxmox=ApiProxmox(WorldWire(door), clock),
+        talos=memory_talos(found.world),
+        kubernetes=memory_kubernetes(found.cluster.api),
+        clock=clock,
+        endpoints=("127.67.0.16",),
+    )
+
+
+@pytest.fixture(scope="module")
+def adoption(followed: Bootstrapped) -> Adoption:
+    return asyncio.run(adopted(doors(followed), WISH, Dice(3)))
+
+
+def test_nothing_would_be_installed_and_no_secret_replaced(adoption: Adoption) -> None:
+    inside = [one for one in adoption.expected if one.stage is Stage.KUBERNETES]
+
+    assert [one.what for one in inside if one.safe != "only waits"] == []
+    assert adoption.unsafe == ()
+    assert [one for one in adoption.problems if one.is_error] == []
+
+
+def test_repository_and_components_are_those_of_the_cluster(
+    adoption: Adoption, followed: Bootstrapped
+) -> None:
+    desired = adoption.draft.desired(Problems())
+
+    assert desired is not None
+    assert desired.cluster is not None
+    assert desired.cluster.repository.url in followed.world.state.repositories
+    on = {name for name, one in desired.components.items() if one.enabled}
+    assert {"cilium", "coredns", "flux-instance", "cert-manager"} <= on
+    assert "metrics-server" not in on
+    assert adoption.draft.patches == {}
+
+
+def test_the_identity_that_opens_the_repository_is_kept(
+    adoption: Adoption, followed: Bootstrapped, tmp_path: Path
+) -> None:
+    start = StartDoors(clock=WorldClock(followed.world), entropy=Dice(4), repo=GitRepo(tmp_path))
+
+    write(adoption, tmp_path, start)
+
+    assert (tmp_path / "age.key").read_text() == OWNER.text.reveal()
+    assert (tmp_path / "age.key").stat().st_mode & 0o777 == 0o600
+    assert OWNER.recipient in (tmp_path / ".sops.yaml").read_text()
+    assert [one for one in validate(tmp_path).problems if one.is_error] == []

@@ -1,0 +1,96 @@
+"""Files of an adopted cluster are written once, with everything secret encrypted."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from stockman.adapters.git import GitRepo
+from stockman.app.adopting.adoption import Adoption
+from stockman.app.adopting.writing import Written, write
+from stockman.app.bundles import open_bundle
+from stockman.app.initialisation import Doors
+from stockman.app.keyring import find_keyring
+from stockman.app.machine_configuration import machines
+from stockman.app.validation import validate
+from stockman.lab.core.dice import Dice
+from stockman.lab.doors.port import WorldClock
+from stockman.model.errors import StockmanError
+from stockman.model.names import MachineAddress
+from stockman.model.secret import Secret
+from stockman.planning.starter.reached import CA_FILE
+from stockman.talos.machine.assembly import configuration_text
+from stockman.talos.machine.values import configuration_values, differing
+from tests.app.adopting.running import Running, running
+from tests.app.adopting.test_adoption import BY_HAND
+
+
+def written(found: Running, adoption: Adoption, place: Path, *, dry_run: bool = False) -> Written:
+    doors = Doors(clock=WorldClock(found.world), entropy=Dice(9), repo=GitRepo(place))
+    return write(adoption, place, doors, dry_run=dry_run)
+
+
+def test_the_directory_means_what_runs_and_opens_with_its_own_key(tmp_path: Path) -> None:
+    found = running(patches=(BY_HAND,))
+    place = tmp_path / "new"
+    adoption = found.adopted()
+
+    told = written(found, adoption, place)
+
+    assert told.complete
+    assert [one for one in validate(place).problems if one.is_error] == []
+    assert open_bundle(place, find_keyring(place, {})) == found.staged.bundle
+    assert (place / CA_FILE).read_text() == "an authority\n"
+    known = machines(place, {})
+    talos = found.doors().talos
+    for node in known.nodes:
+        live = asyncio.run(talos.machine_configuration(MachineAddress(str(node.address.ip))))
+        ours = configuration_text(known.documents(node, show_secrets=True))
+        assert (
+            differing(
+                configuration_values(Secret(ours), known.minor),
+                configuration_values(live, known.minor),
+            )
+            == ()
+        )
+
+
+def test_no_secret_stands_in_the_clear(tmp_path: Path) -> None:
+    found = running(patches=(BY_HAND,))
+
+    written(found, found.adopted(), tmp_path)
+
+    bundle = found.staged.bundle
+    canaries = ["swordfish", bundle.cluster.secret.reveal(), bundle.trustdinfo.token.reveal()]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    texts = {path.name: path.read_text() for path in files}
+    assert {name for name, text in texts.items() if any(one in text for one in canaries)} == set()
+    assert "ENC[" in texts["all.sops.yaml"]
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    found = running("single")
+    adoption = found.adopted()
+    (tmp_path / "nodes.yaml").write_text("mine\n")
+
+    with pytest.raises(StockmanError, match=r"adopt\.exists"):
+        written(found, adoption, tmp_path)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["nodes.yaml"]
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    found = running("single")
+
+    told = written(found, found.adopted(), tmp_path, dry_run=True)
+
+    assert "cluster.yaml" in [one.path for one in told.files]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_look_at_the_same_cluster_gives_the_same_files() -> None:
+    found = running()
+
+    assert found.adopted().draft == found.adopted().draft

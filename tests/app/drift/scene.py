@@ -1,0 +1,276 @@
+"""A cluster that stockman made in a world without a wire, and everybody who meddles with it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import TypeVar, cast
+
+from stockman.adapters.git_repo.door import GitRepo
+from stockman.app.drift.drifting import DriftFinder
+from stockman.app.drift.finding import Drift
+from stockman.app.drift.layer import Layer
+from stockman.app.drift.report import Report
+from stockman.app.initialisation import Doors, start
+from stockman.app.initialisation import Wish as Start
+from stockman.app.plans import Planned, Planner, PlanWish
+from stockman.app.run_home import opened_home
+from stockman.app.workspace_plan import Workspace
+from stockman.engine.carrying_out import Way, begin
+from stockman.engine.state import Result
+from stockman.engine.stop import Stop
+from stockman.lab.core.dice import Dice
+from stockman.lab.doors.images_port import memory_images
+from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.doors.port import WorldClock, memory_proxmox
+from stockman.lab.doors.talos_port import memory_talos
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.world.file import read_world, world_file
+from stockman.lab.world.preset import Wish, preset_world
+from stockman.lab.world.world import World
+from stockman.model.errors import Unreachable
+from stockman.model.names import MachineAddress
+from stockman.model.problem import Problem
+from stockman.planning.access_wanted import OWN_TOKEN
+from stockman.ports.kubernetes import Kubernetes
+from stockman.ports.kubernetes.kinds import Kind
+from stockman.ports.kubernetes.objects import Application, Object
+from stockman.ports.proxmox import Proxmox
+from stockman.steps.access_door import admin_name
+from stockman.steps.ports import Ports
+from tests.app.start_doors import doors
+from tests.contract.repo.doors import git
+from tests.planning.outside import FactoryOutside
+
+T = TypeVar("T")
+NETWORK = IPv4Network("127.93.0.0/16")
+NO_HA = r"      ha:\n(        \S.*\n)+"
+TRINITY, NEO, NIOBE = "talos-trinity", "talos-neo", "talos-niobe"
+FIRST = 1030
+COREDNS = "kubernetes/apps/kube-system/coredns/app/helmrelease.yaml"
+
+
+class LateKubernetes:
+    """The API of a cluster that may not be there yet."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
+        async def called(*given: object, **named: object) -> object:
+            return await getattr(self._door(), name)(*given, **named)
+
+        return called
+
+    def _door(self) -> Kubernetes:
+        for machine in self._world.talos.machines:
+            cluster = self._world.kubernetes.cluster_of(machine)
+            if cluster is not None:
+                return cast("Kubernetes", memory_kubernetes(cluster.api))
+        raise Unreachable(Problem(code="test", what="no API", why="nothing listens", fix=""))
+
+
+@dataclass
+class Scene:
+    """A directory, its remote, the world, and the doors between them."""
+
+    root: Path
+    world: World
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def directory(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def cluster(self) -> str:
+        return next(iter(self.world.clusters))
+
+    @property
+    def root_door(self) -> MemoryDoor:
+        """Root, in the name of nobody in particular."""
+        return MemoryDoor(self.world, self.cluster)
+
+    @property
+    def kubernetes(self) -> Kubernetes:
+        return cast("Kubernetes", LateKubernetes(self.world))
+
+    def workspace(self) -> Workspace:
+        return Workspace(self.directory, self.environment, WorldClock(self.world), Dice(7))
+
+    def ports(self, workspace: Workspace, *, administrator: bool = True) -> Ports:
+        region = str(workspace.desired.proxmox[0].region)
+        user, _, token = OWN_TOKEN.partition("!")
+        own = memory_proxmox(self.world, self.cluster, Caller(user, token))
+        proxmox: dict[str, Proxmox] = {region: own}
+        if administrator:
+            proxmox[admin_name(region)] = memory_proxmox(self.world, self.cluster)
+        return Ports(
+            clock=WorldClock(self.world),
+            entropy=Dice(9),
+            proxmox=proxmox,
+            talos=memory_talos(self.world),
+            kubernetes=self.kubernetes,
+            images=memory_images(self.world),
+            repo=GitRepo(self.directory),
+            secrets=workspace.secrets(),
+            tree=workspace.tree,
+        )
+
+    def find(self, *layers: Layer, administrator: bool = True) -> Report:
+        """What `stockman drift` finds."""
+        workspace = self.workspace()
+        finder = DriftFinder(workspace)
+        return told(finder.find(self.ports(workspace, administrator=administrator), layers))
+
+    def only(self, *layers: Layer, administrator: bool = True) -> Drift:
+        """The one drift that there is."""
+        report = self.find(*layers, administrator=administrator)
+        assert report.unknown == (), report.unknown
+        assert len(report.drifts) == 1, [one.what for one in report.drifts]
+        return report.drifts[0]
+
+    def apply(self, *, administrator: bool = True, push: bool = False) -> list[str]:
+        """Plan, and carry it out; the steps that were done."""
+        workspace = self.workspace()
+        planner = Planner(workspace)
+        ports = self.ports(workspace, administrator=administrator)
+        planned: Planned = told(planner.plan(ports, PlanWish(push=push)))
+        assert planned.problems.errors == (), planned.problems.errors
+        told(self._run(planned, ports))
+        self.world.settle()
+        return [step.id for step in planned.plan.steps]
+
+    async def _run(self, planned: Planned, ports: Ports) -> None:
+        async with opened_home(self.directory, self.environment, ports.clock) as home:
+            outcome = await begin(home, planned.plan, ports, Way(by="a test", stop=Stop()))
+        assert outcome.result is Result.DONE, outcome.problems
+
+    # -- what people do -----------------------------------------------------------------------
+
+    def person(self, name: str) -> MemoryDoor:
+        """Somebody with all rights in Proxmox VE and a name of their own."""
+        access = self.root_door
+        users = cast("list[dict[str, object]]", access.get("/access/users"))
+        if all(one["userid"] != f"{name}@pve" for one in users):
+            access.post("/access/users", userid=f"{name}@pve")
+            access.put("/access/acl", path="/", users=f"{name}@pve", roles="Administrator")
+        return MemoryDoor(self.world, self.cluster, caller=Caller(f"{name}@pve"))
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Change a file as a user does."""
+        path = self.directory / file
+        text, count = re.subn(old, new, path.read_text(), flags=re.MULTILINE)
+        assert count, f"{old!r} is not in {file}"
+        path.write_text(text)
+
+    def commit(self, message: str, *, who: str = "Shepherd", push: bool = True) -> str:
+        """Commit everything in the name of somebody, and push it."""
+        return _committed(self.directory, message, who, push=push)
+
+    def elsewhere(self) -> Path:
+        """The clone of somebody else."""
+        other = self.root / "elsewhere"
+        git(self.root, "clone", "--quiet", str(self.root / "remote.git"), str(other))
+        return other
+
+    def serve_repository(self) -> None:
+        """Let the address that the files name lead to the remote."""
+        cluster = self.workspace().desired.cluster
+        assert cluster is not None
+        self.world.state.repositories[cluster.repository.url] = str(self.root / "remote.git")
+
+    def follow(self) -> None:
+        """Let Flux fetch and apply what was pushed."""
+        self.world.advance(600.0)
+        self.world.settle()
+
+    def kubectl_edit(self, kind: Kind, content: Object, manager: str = "kubectl-edit") -> None:
+        """Somebody takes fields over."""
+        wish = Application(content=content, force=True, manager=manager)
+        told(self.kubernetes.apply(kind, wish))
+
+    def address(self, node: str) -> MachineAddress:
+        desired = self.workspace().desired
+        return MachineAddress(
+            next(str(one.address.ip) for one in desired.nodes if str(one.name) == node)
+        )
+
+
+def told(story: Coroutine[object, object, T]) -> T:
+    return asyncio.run(story)
+
+
+def others_push(other: Path, file: str, content: str, who: str) -> str:
+    """Somebody else commits a file and pushes it."""
+    (other / file).write_text(content)
+    return _committed(other, f"Change {file}", who, push=True)
+
+
+def _committed(directory: Path, message: str, who: str, *, push: bool) -> str:
+    person = ("-c", f"user.name={who}", "-c", f"user.email={who.lower()}@example.org")
+    git(directory, "add", "--all")
+    git(directory, *person, "commit", "--quiet", "--message", message)
+    if push:
+        git(directory, "push", "--quiet", "origin", "HEAD:refs/heads/main")
+    return git(directory, "rev-parse", "HEAD").strip()
+
+
+@dataclass(frozen=True)
+class Made:
+    """A cluster that was made once: every test gets a copy of its own."""
+
+    root: Path
+    world: bytes
+
+    def copy(self, root: Path) -> Scene:
+        shutil.copytree(self.root, root, symlinks=True, dirs_exist_ok=True)
+        git(root / "home", "remote", "set-url", "origin", str(root / "remote.git"))
+        outside = FactoryOutside()
+        world = World(read_world(self.world), outside)
+        outside.world = world
+        scene = Scene(root, world)
+        scene.serve_repository()
+        return scene
+
+
+def made(
+    root: Path,
+    *,
+    preset: str = "three-node",
+    edits: tuple[tuple[str, str, str], ...] = (),
+    opened: Doors | None = None,
+) -> Made:
+    """Files of a preset, rendered, pushed and applied at the time of the doors."""
+    home, bare = root / "home", root / "remote.git"
+    home.mkdir(parents=True)
+    opened = opened or doors()
+    start(Start(directory=home, preset=preset, network=NETWORK), opened)
+    outside = FactoryOutside()
+    now = float(int(opened.clock.now().timestamp()))
+    world = World(
+        read_world(world_file(preset_world(Wish(preset, NETWORK, now=now)).state)), outside
+    )
+    outside.world = world
+    scene = Scene(root, world)
+    for file, old, new in edits:
+        scene.edit(file, old, new)
+    scene.serve_repository()
+    git(root, "init", "--quiet", "--bare", "--initial-branch=main", str(bare))
+    git(home, "init", "--quiet", "--initial-branch=main")
+    git(home, "remote", "add", "origin", str(bare))
+    git(home, "config", "user.name", "Shepherd")
+    git(home, "config", "user.email", "shepherd@example.org")
+    told(scene.workspace().tree.render())
+    scene.commit("Render")
+    git(home, "fetch", "--quiet")
+    git(home, "branch", "--quiet", "--set-upstream-to=origin/main")
+    scene.apply(push=True)
+    scene.follow()
+    return Made(root, world_file(world.state))

@@ -1,0 +1,76 @@
+"""Access: roles, tokens and rights that an administrator sees, or that our token misses."""
+
+from __future__ import annotations
+
+from stockman.app.drift.finding import DriftSeverity
+from stockman.app.drift.layer import Layer
+from stockman.planning.access_wanted import OWN_TOKEN
+from tests.app.drift.scene import Scene
+
+ROLE = "StockmanGuests"
+
+
+def test_a_role_that_somebody_deleted_is_made_again_by_the_plan(scene: Scene) -> None:
+    scene.person("mary").delete(f"/access/roles/{ROLE}")
+
+    found = next(one for one in scene.find(Layer.ACCESS).drifts if one.subject == OWN_TOKEN)
+
+    assert next((one.key, one.found) for one in found.values) == (f"role {ROLE}", None)
+    assert not found.author.is_known
+    assert f"access/role/pve/{ROLE}" in [one.id for one in found.correction.steps]
+    scene.apply()
+    assert scene.find().drifts == ()
+
+
+def test_without_an_administrator_the_missing_rights_are_told(scene: Scene) -> None:
+    scene.person("mary").delete(f"/access/roles/{ROLE}")
+
+    report = scene.find(Layer.ACCESS, administrator=False)
+
+    assert {one.layer for one in report.drifts} == {Layer.ACCESS}
+    assert any("lacks" in one.what and "/vms" in one.what for one in report.drifts)
+    assert "stockman apply --only access" in report.drifts[0].correction.command
+
+
+def test_a_role_that_gives_more_than_it_should_is_critical(scene: Scene) -> None:
+    scene.person("mary").put(f"/access/roles/{ROLE}", privs="Permissions.Modify", append=1)
+
+    found = scene.only(Layer.ACCESS)
+
+    assert found.severity is DriftSeverity.CRITICAL
+    (value,) = found.values
+    assert "Permissions.Modify" in str(value.found)
+    assert "Permissions.Modify" not in str(value.wanted)
+
+
+def test_rights_that_nothing_asks_for_are_taken_back_by_a_command(scene: Scene) -> None:
+    mary = scene.person("mary")
+    mary.put("/access/acl", path="/", users="stockman@pve", roles="Administrator")
+
+    found = scene.only(Layer.ACCESS)
+
+    assert found.what == f"{OWN_TOKEN} has rights that nothing asks for"
+    assert found.correction.command == (
+        "pveum acl delete / --roles Administrator --users 'stockman@pve'"
+    )
+    mary.put("/access/acl", path="/", users="stockman@pve", roles="Administrator", delete=1)
+    assert scene.find(Layer.ACCESS).drifts == ()
+
+
+def test_a_file_for_clients_that_is_gone_is_written_again(scene: Scene) -> None:
+    (scene.directory / "kubeconfig").unlink()
+
+    found = scene.only()
+
+    assert found.layer is Layer.ACCESS
+    assert found.severity is DriftSeverity.NOTICE
+    assert [one.id for one in found.correction.steps] == ["talos/client-file/kubeconfig"]
+
+
+def test_a_proxmox_ve_that_does_not_answer_is_unknown(scene: Scene) -> None:
+    scene.root_door.host.has_power = False
+
+    report = scene.find(Layer.ACCESS, Layer.VMS, Layer.PLACEMENT)
+
+    assert set(report.states.values()) == {"unknown"}
+    assert report.drifts == ()

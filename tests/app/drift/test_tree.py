@@ -1,0 +1,189 @@
+"""Rendered files: edited, committed by others, not pushed, not applied."""
+
+from __future__ import annotations
+
+import pytest
+
+from stockman.app.drift.finding import DriftSeverity
+from stockman.app.drift.layer import Layer
+from stockman.ports.kubernetes.kinds import Ref
+from stockman.ports.kubernetes.objects import MergePatch
+from stockman.steps.kube_kinds import HELM_RELEASES, KUSTOMIZATIONS, OCI_REPOSITORIES
+from tests.app.drift.scene import COREDNS, Scene, others_push, told
+from tests.contract.repo.doors import git
+
+
+def test_a_file_that_somebody_edited_waits_for_a_decision(scene: Scene) -> None:
+    scene.edit(COREDNS, "replicaCount: 2", "replicaCount: 5")
+
+    found = scene.only()
+
+    assert (found.layer, found.subject) == (Layer.TREE, COREDNS)
+    assert found.what == f"{COREDNS} was changed by hand"
+    assert "-    replicaCount: 5" in found.details
+    assert "+    replicaCount: 2" in found.details
+    assert not found.author.is_known
+    assert found.correction.steps == ()
+    assert found.correction.command.startswith(f"stockman render --overwrite {COREDNS};")
+
+
+def test_a_committed_edit_has_the_author_of_its_commit(scene: Scene) -> None:
+    scene.edit(COREDNS, "replicaCount: 2", "replicaCount: 5")
+    commit = scene.commit("More names", who="Mary")
+    scene.follow()
+
+    found = scene.only()
+
+    assert found.subject == COREDNS
+    assert found.author.who == "Mary <mary@example.org>"
+    assert found.author.how == f"commit {commit[:12]}: More names"
+
+
+def test_what_flux_made_of_the_pushed_commit_is_no_drift_of_its_own(scene: Scene) -> None:
+    scene.edit(COREDNS, "replicaCount: 2", "replicaCount: 5")
+    scene.commit("More names", who="Mary")
+    scene.follow()
+
+    assert [one.subject for one in scene.find().drifts] == [COREDNS]
+
+
+def test_other_files_need_rendering_and_the_plan_does_it(scene: Scene) -> None:
+    scene.edit("cluster.yaml", "^kubernetes_version: .*$", "kubernetes_version: 1.34.1\ndrift: {}")
+    (scene.directory / COREDNS).unlink()
+
+    found = scene.only()
+
+    assert found.what == f"{COREDNS} is not on disk"
+    assert [one.id for one in found.correction.steps] == ["access/render"]
+
+
+def test_commits_that_others_pushed_are_told_with_their_authors(scene: Scene) -> None:
+    other = scene.elsewhere()
+    text = (other / COREDNS).read_text().replace("replicaCount: 2", "replicaCount: 4")
+    commit = others_push(other, COREDNS, text, "Joan")
+    scene.follow()
+
+    found = scene.only()
+
+    assert (found.layer, found.subject) == (Layer.TREE, "git")
+    assert found.what == "others pushed 1 commits that change rendered files"
+    assert [one.key for one in found.values] == [COREDNS]
+    assert found.author.who == "Joan <joan@example.org>"
+    assert found.author.how == f"commit {commit[:12]}: Change {COREDNS}"
+    assert found.severity is DriftSeverity.WARNING
+
+
+def test_files_of_others_are_only_a_notice(scene: Scene) -> None:
+    others_push(scene.elsewhere(), "notes.txt", "theirs\n", "Joan")
+    scene.follow()
+
+    found = scene.only()
+
+    assert found.what == "others pushed 1 commits"
+    assert found.severity is DriftSeverity.NOTICE
+
+
+def test_their_commit_is_gone_once_it_is_taken_back(scene: Scene) -> None:
+    other = scene.elsewhere()
+    text = (other / COREDNS).read_text()
+    others_push(other, COREDNS, text.replace("replicaCount: 2", "replicaCount: 4"), "Joan")
+    git(scene.directory, "pull", "--quiet", "--rebase")
+    (scene.directory / COREDNS).write_text(text)
+    scene.commit("Render again")
+    scene.follow()
+
+    assert scene.find().drifts == ()
+
+
+def test_commits_that_are_not_pushed_are_told(scene: Scene) -> None:
+    (scene.directory / "notes.txt").write_text("mine\n")
+    scene.commit("Notes", push=False)
+
+    found = scene.only()
+
+    assert found.what == "1 commits are not pushed"
+    assert found.correction.command == "git push origin main"
+
+
+def test_flux_that_has_not_applied_the_commit_yet_is_late(scene: Scene) -> None:
+    (scene.directory / "notes.txt").write_text("mine\n")
+    commit = scene.commit("Notes")
+
+    found = scene.only()
+
+    assert found.what == f"Flux has not applied commit {commit[:12]}"
+    assert found.severity is DriftSeverity.NOTICE
+    scene.follow()
+    assert scene.find().drifts == ()
+
+
+def test_a_remote_that_does_not_answer_is_unknown(scene: Scene) -> None:
+    git(scene.directory, "remote", "set-url", "origin", str(scene.root / "nowhere.git"))
+
+    report = scene.find(Layer.TREE)
+
+    assert report.states == {"tree": "unknown"}
+    assert report.unknown[0].subject == "git"
+
+
+@pytest.mark.parametrize("name", ["HelmRelease", "Kustomization"])
+def test_an_object_of_flux_that_somebody_edited_names_the_manager(scene: Scene, name: str) -> None:
+    kind = HELM_RELEASES if name == "HelmRelease" else KUSTOMIZATIONS
+    key, value = ("interval", "7h") if name == "HelmRelease" else ("prune", False)
+    content = {
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": {"name": "coredns", "namespace": "kube-system"},
+        "spec": {key: value},
+    }
+    scene.kubectl_edit(kind, content)
+
+    found = scene.only()
+
+    assert found.subject == f"{name} kube-system/coredns"
+    assert [one.key for one in found.values] == [f"spec.{key}"]
+    assert found.author.who == "kubectl-edit"
+    owner = "coredns" if name == "HelmRelease" else "cluster-apps"
+    space = "kube-system" if name == "HelmRelease" else "flux-system"
+    assert found.correction.command == (
+        f"kubectl -n {space} annotate kustomization {owner} --overwrite"
+        ' reconcile.fluxcd.io/requestedAt="$(date +%s)"'
+    )
+    asked = {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": "1"}}}
+    ref = Ref(kind=KUSTOMIZATIONS, name=owner, namespace=space)
+    told(scene.kubernetes.patch(ref, MergePatch(changes=asked)))
+    scene.world.advance(120.0)
+    assert scene.find().drifts == ()
+
+
+def test_a_release_that_somebody_suspended_is_told(scene: Scene) -> None:
+    ref = Ref(kind=HELM_RELEASES, name="coredns", namespace="kube-system")
+    content = {
+        "apiVersion": HELM_RELEASES.api_version,
+        "kind": "HelmRelease",
+        "metadata": {"name": "coredns", "namespace": "kube-system"},
+        "spec": {"suspend": True},
+    }
+    scene.kubectl_edit(HELM_RELEASES, content, manager="flux")
+
+    found = scene.only(Layer.TREE)
+
+    assert [(one.key, one.found, one.wanted) for one in found.values] == [
+        ("spec.suspend", "true", "false")
+    ]
+    assert found.author.who == "flux"
+    assert found.correction.command.startswith("kubectl -n kube-system patch helmreleases.helm.")
+    told(scene.kubernetes.patch(ref, MergePatch(changes={"spec": {"suspend": False}})))
+    assert scene.find(Layer.TREE).drifts == ()
+
+
+def test_a_release_that_somebody_deleted_is_missing(scene: Scene) -> None:
+    ref = Ref(kind=OCI_REPOSITORIES, name="reloader", namespace="kube-system")
+    told(scene.kubernetes.delete(ref))
+    scene.world.settle()
+
+    found = [one for one in scene.find(Layer.TREE).drifts if "OCIRepository" in one.subject]
+
+    assert [one.what.partition(" of ")[2] for one in found] == [
+        "kubernetes/apps/kube-system/reloader/app/ocirepository.yaml is not in the cluster"
+    ]

@@ -1,0 +1,143 @@
+"""VMs that somebody changed, stopped or deleted: told with author and correction, and put right."""
+
+from __future__ import annotations
+
+from stockman.app.drift.finding import DriftSeverity, Value
+from stockman.app.drift.layer import Layer
+from tests.app.drift.scene import FIRST, NEO, TRINITY, Scene
+
+CONFIG = f"/nodes/trinity/qemu/{FIRST}/config"
+
+
+def test_a_cluster_that_was_just_made_has_no_drift(scene: Scene) -> None:
+    report = scene.find()
+
+    assert (report.drifts, report.unknown, report.ignored, report.expired) == ((), (), (), ())
+    assert set(report.states.values()) == {"same"}
+
+
+def test_no_drift_is_seen_without_an_administrator_either(scene: Scene) -> None:
+    report = scene.find(administrator=False)
+
+    assert (report.drifts, report.unknown) == ((), ())
+
+
+def test_memory_that_somebody_changed_is_told_with_who_when_and_how_to_correct_it(
+    scene: Scene,
+) -> None:
+    mary = scene.person("mary")
+    before = scene.world.now
+    mary.done(mary.post(CONFIG, memory="20480"))
+
+    found = scene.only()
+
+    assert (found.layer, found.subject) == (Layer.VMS, TRINITY)
+    assert found.values == (Value(key="memory", found="20480", wanted="16384"),)
+    assert found.author.who == "mary@pve"
+    assert found.author.when is not None
+    assert found.author.when.timestamp() >= int(before)
+    assert found.author.how == "task qmconfig on trinity"
+    assert found.severity is DriftSeverity.WARNING
+    steps = [one.id for one in found.correction.steps]
+    assert steps[0] == f"vms/configure/{TRINITY}"
+    assert f"vms/restart/{TRINITY}" in steps
+    assert found.correction.command.startswith("stockman apply --only vms")
+    assert found.correction.command.endswith(f" --node {TRINITY}")
+
+
+def test_memory_is_put_right_by_the_plan_that_drift_names(scene: Scene) -> None:
+    mary = scene.person("mary")
+    mary.done(mary.post(CONFIG, memory="20480"))
+    named = {one.id for one in scene.only().correction.steps}
+
+    done = scene.apply()
+
+    assert named <= set(done)
+    assert scene.find().drifts == ()
+
+
+def test_a_change_that_left_no_task_has_no_author(scene: Scene) -> None:
+    scene.person("mary").put(CONFIG, description="mine")
+
+    found = scene.only()
+
+    assert not found.author.is_known
+    assert found.author.how.startswith("no task tells")
+    assert found.severity is DriftSeverity.NOTICE
+
+
+def test_an_old_task_of_somebody_is_not_blamed_for_what_came_after_our_own(scene: Scene) -> None:
+    mary = scene.person("mary")
+    mary.done(mary.post(CONFIG, memory="20480"))
+    scene.apply()
+    scene.world.advance(5.0)
+    mary.put(CONFIG, description="mine")
+
+    found = scene.only()
+
+    assert [one.key for one in found.values] == ["description"]
+    assert not found.author.is_known
+
+
+def test_a_card_that_somebody_added_should_not_be(scene: Scene) -> None:
+    mary = scene.person("mary")
+    mary.done(mary.post(CONFIG, net1="virtio=BC:24:11:00:00:99,bridge=vmbr0"))
+
+    found = scene.only()
+
+    assert [(one.key, one.wanted) for one in found.values] == [("net1", None)]
+    assert found.author.who == "mary@pve"
+
+
+def test_a_vm_that_somebody_deleted_is_missing_and_no_layer_is_unknown(scene: Scene) -> None:
+    mary = scene.person("mary")
+    mary.delete(f"/cluster/ha/resources/vm:{FIRST + 1}")
+    mary.done(mary.post(f"/nodes/neo/qemu/{FIRST + 1}/status/stop"))
+    mary.done(mary.delete(f"/nodes/neo/qemu/{FIRST + 1}"))
+
+    report = scene.find(Layer.VMS, Layer.TALOS)
+
+    assert report.unknown == ()
+    (found,) = report.drifts
+    assert (found.subject, found.what) == (NEO, f"VM {FIRST + 1} ({NEO}) is not there")
+    assert found.severity is DriftSeverity.CRITICAL
+    assert (found.author.who, found.author.how) == ("mary@pve", "task qmdestroy on neo")
+    assert f"vms/create/{NEO}" in [one.id for one in found.correction.steps]
+
+
+def test_machines_that_karpenter_makes_are_its_own(scene: Scene) -> None:
+    root = scene.root_door
+    root.done(
+        root.post(
+            "/nodes/trinity/qemu",
+            vmid=9001,
+            name="karpenter-default-x7k2p",
+            tags="karpenter",
+            memory=2048,
+        )
+    )
+
+    assert scene.find().drifts == ()
+
+
+def test_a_copy_of_a_machine_of_ours_under_another_name_is_nobodys_drift(scene: Scene) -> None:
+    root = scene.root_door
+    mark = scene.world.clusters[scene.cluster].state.guests[FIRST].config.values["description"]
+    root.done(
+        root.post(
+            "/nodes/trinity/qemu", vmid=9002, name="pool-1", tags="stockman", description=mark
+        )
+    )
+
+    assert scene.find().drifts == ()
+
+
+def test_volumes_that_csi_attaches_are_its_own(scene: Scene) -> None:
+    values = scene.world.clusters[scene.cluster].state.guests[FIRST].config.values
+    storage = values["scsi0"].partition(":")[0]
+
+    scene.root_door.put(CONFIG, scsi7=f"{storage}:1,serial=pvc-0a1b,backup=0")
+
+    assert "scsi7" in values
+
+    assert scene.find().drifts == ()

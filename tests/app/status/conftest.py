@@ -1,0 +1,15 @@
+"""Clusters to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.status.scene import Scene, scene
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Scene:
+    """A cluster of three controllers that runs."""
+    return scene(tmp_path)

@@ -1,0 +1,81 @@
+"""A look at very many nodes, made from one at three."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import UUID
+
+from stockman.app.status.seen import Seen
+from stockman.model.desired import Node, Role
+from stockman.model.names import NodeName, Vmid
+from stockman.planning.fact import Fact
+from stockman.planning.observed_kubernetes import SeenNode
+from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.observed_talos import ObservedMachine
+from stockman.ports.proxmox.cluster import GuestSeen
+from stockman.talos.nocloud.meta_data import provider_id
+
+
+def multiplied(seen: Seen, workers: int) -> Seen:
+    """The same look at so many workers more, all of them well."""
+    made = [_worker(seen, number) for number in range(workers)]
+    observed = seen.observed
+    assert observed.talos is not None
+    assert observed.kubernetes is not None
+    machines: Mapping[str, ObservedMachine] = {
+        **observed.talos.machines,
+        **{str(one.name): _machine(seen, one) for one in made},
+    }
+    nodes = (*(observed.kubernetes.nodes or ()), *(_node(seen, one) for one in made))
+    proxmox = _proxmox(observed.proxmox["pve"], made)
+    return replace(
+        seen,
+        desired=replace(seen.desired, nodes=(*seen.desired.nodes, *made)),
+        observed=replace(
+            observed,
+            proxmox={"pve": proxmox},
+            talos=replace(observed.talos, machines=machines),
+            kubernetes=replace(observed.kubernetes, nodes=nodes),
+        ),
+    )
+
+
+def _worker(seen: Seen, number: int) -> Node:
+    first = seen.desired.nodes[number % 3]
+    assert first.vm is not None
+    name, vmid = f"work-{number:04}", Vmid(10_000 + number)
+    vm = replace(first.vm, name=name, vmid=vmid, uuid=UUID(int=number + 1))
+    return replace(first, name=NodeName(name), role=Role.WORKER, vm=vm)
+
+
+def _machine(seen: Seen, node: Node) -> ObservedMachine:
+    assert seen.talos is not None
+    assert node.vm is not None
+    first = next(iter(seen.talos.machines.values()))
+    return replace(first, node=str(node.name), uuid=node.vm.uuid)
+
+
+def _node(seen: Seen, node: Node) -> SeenNode:
+    assert node.vm is not None
+    first = next(iter(seen.nodes.values()))
+    return replace(
+        first, name=str(node.name), is_controller=False, provider_id=provider_id(node.vm)
+    )
+
+
+def _proxmox(seen: ObservedProxmox, made: list[Node]) -> ObservedProxmox:
+    assert isinstance(seen.resources, Fact)
+    configs = dict(seen.configs)
+    template = next(one for one in configs.values() if isinstance(one, Fact))
+    guests = list(seen.resources.value.guests)
+    for node in made:
+        vm = node.vm
+        assert vm is not None
+        guests.append(
+            GuestSeen(kind="qemu", vmid=vm.vmid, host=vm.host, status="running", name=vm.name)
+        )
+        values = {"name": vm.name, "smbios1": f"uuid={vm.uuid}"}
+        configs[vm.vmid] = replace(template, value=replace(template.value, values=values))
+    resources = replace(seen.resources.value, guests=tuple(guests))
+    return replace(seen, configs=configs, resources=replace(seen.resources, value=resources))

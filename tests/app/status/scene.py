@@ -1,0 +1,180 @@
+"""A cluster of the lab that runs, and somebody who looks at it through all doors at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Coroutine, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any, TypeVar
+
+from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
+from stockman.app.certificate_list import CertificateList
+from stockman.app.observing import Looked, observe
+from stockman.app.run_home import local_home
+from stockman.app.status.backup_looking import BackupPlace
+from stockman.app.status.finding import Check, Part
+from stockman.app.status.looking import Looker, Sources
+from stockman.app.status.seen import Seen
+from stockman.app.status.status import ALL, Status, judged
+from stockman.engine.carrying_out import Home
+from stockman.lab.core.dice import Dice
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.doors.port import WorldClock, memory_proxmox
+from stockman.lab.doors.talos_port import memory_talos
+from stockman.lab.kube.clusters.clusters import KubernetesCluster
+from stockman.lab.pve.host_power import lose_power
+from stockman.lab.talos.machine import Machine
+from stockman.lab.world.file import read_world, world_file
+from stockman.lab.world.preset import Wish, preset_world
+from stockman.lab.world.staging import Staged, Staging, stage_cluster
+from stockman.lab.world.world import World
+from stockman.model.desired import Desired
+from stockman.model.problem import Severity
+from stockman.planning.kube_wish import KubernetesWish
+from stockman.planning.observed import Observed
+from stockman.ports.kubernetes import Kubernetes
+from stockman.ports.talos import Talos
+from stockman.steps.ports import Ports
+
+T = TypeVar("T")
+NETWORK = IPv4Network("127.92.0.0/16")
+TRINITY, NEO, NIOBE = "talos-trinity", "talos-neo", "talos-niobe"
+
+
+@cache
+def _staged(preset: str) -> tuple[bytes, Staged]:
+    world = preset_world(Wish(preset, NETWORK))
+    found = stage_cluster(world, Staging(preset=preset, network=NETWORK, flux=True))
+    return world_file(world.state), found
+
+
+@dataclass
+class Scene:
+    """A world, and the doors to it."""
+
+    world: World
+    staged: Staged
+    home: Home
+    desired: Desired
+    repo: MemoryRepo = field(default_factory=lambda: MemoryRepo(MemoryRemote()))
+    wish: KubernetesWish | None = None
+    places: tuple[BackupPlace, ...] = ()
+    certificates: CertificateList = field(
+        default_factory=lambda: CertificateList(certificates=(), problems=(), not_read=())
+    )
+    talos: Talos | None = None
+    """None: the door of the world."""
+    kubernetes: Kubernetes | None = None
+    """None: the door of the world."""
+
+    @property
+    def cluster(self) -> KubernetesCluster:
+        found = self.world.kubernetes.cluster_of(self.machine(TRINITY))
+        assert found is not None
+        return found
+
+    @property
+    def pve(self) -> MemoryDoor:
+        """Root, for meddling with the world."""
+        return MemoryDoor(self.world, next(iter(self.world.clusters)))
+
+    @property
+    def ports(self) -> Ports:
+        region = str(self.desired.proxmox[0].region)
+        return Ports(
+            clock=WorldClock(self.world),
+            entropy=Dice(7),
+            proxmox={region: memory_proxmox(self.world, next(iter(self.world.clusters)))},
+            talos=self.talos or memory_talos(self.world),
+            kubernetes=self.kubernetes or memory_kubernetes(self.cluster.api),
+            repo=self.repo,
+        )
+
+    def machine(self, name: str) -> Machine:
+        return self.world.talos.machine(*self.staged.machines[name])
+
+    def looker(self) -> Looker:
+        async def observed(ports: Ports) -> Observed:
+            return await observe(Looked(desired=self.desired, kubernetes=self.wish), ports)
+
+        return Looker(
+            Sources(
+                desired=self.desired,
+                ports=self.ports,
+                home=self.home,
+                observe=observed,
+                certificates=lambda: self.certificates,
+                wish=self.wish,
+                places=self.places,
+            )
+        )
+
+    def look(self, checks: Collection[Check] = ALL) -> Seen:
+        return told(self.looker().look(checks))
+
+    def status(self, checks: Collection[Check] = ALL) -> Status:
+        return judged(self.look(checks), checks)
+
+    def codes(self, *checks: Check) -> dict[str, list[str]]:
+        """Problems of some parts by code, with what each is about; of all but certificates."""
+        wanted = checks or tuple(one for one in Check if one is not Check.CERTIFICATES)
+        return codes(self.status(wanted).parts)
+
+    # -- what goes wrong ---------------------------------------------------------------------------
+
+    def fault(self, point: Point, effect: Effect, seconds: float = 0.0, **match: str) -> None:
+        made = Fault(point=point, effect=effect, match=match, seconds=seconds, times=None)
+        self.world.faults.add(made)
+        self.world.strike()
+
+    def lose_host(self, name: str) -> None:
+        proxmox = self.pve.cluster
+        lose_power(proxmox, proxmox.state.hosts[name])
+        self.world.advance(300.0)
+
+    def stop(self, node: str) -> None:
+        cluster, vmid = self.staged.machines[node]
+        host = self.world.clusters[cluster].state.guests[vmid].node
+        self.pve.post(f"/nodes/{host}/qemu/{vmid}/status/stop")
+        self.world.advance(300.0)
+
+    def want(self, node: str, **changes: Any) -> None:
+        """Other files: the VM of a node is wanted otherwise."""
+        nodes = tuple(
+            replace(one, vm=replace(one.vm, **changes))
+            if one.name == node and one.vm is not None
+            else one
+            for one in self.desired.nodes
+        )
+        self.desired = replace(self.desired, nodes=nodes)
+
+
+def scene(root: Path, preset: str = "three-node") -> Scene:
+    """A copy of a cluster that runs, with Flux in it."""
+    content, staged = _staged(preset)
+    world = World(read_world(content))
+    return Scene(world, staged, local_home(root, WorldClock(world)), staged.desired)
+
+
+def codes(parts: Iterable[Part]) -> dict[str, list[str]]:
+    """Problems by code, with what each is about."""
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        for one in part.findings:
+            found.setdefault(one.problem.code, []).append(one.subject)
+    return found
+
+
+def severity(status: Status, code: str) -> Severity:
+    """How bad the first problem of a code is."""
+    return next(one.problem.severity for one in status.findings if one.problem.code == code)
+
+
+def told(story: Coroutine[object, object, T]) -> T:
+    """What a story comes to."""
+    return asyncio.run(story)

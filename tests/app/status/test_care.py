@@ -1,0 +1,274 @@
+"""Certificates, backups, runs and the lock: what is told of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stockman.app.certificate_list import CertificateList, ListedCertificate
+from stockman.app.run_home import local_home, this_process
+from stockman.app.status.backup_looking import (
+    BackupPlace,
+    directory_place,
+    objects_place,
+    unknown_place,
+)
+from stockman.app.status.finding import Check
+from stockman.app.status.health import Health
+from stockman.app.status.schedule import longest_gap
+from stockman.app.status.seen import BackupSeen, Seen
+from stockman.app.status.status import judged
+from stockman.engine.carrying_out import begin
+from stockman.engine.local_lock import LocalLock
+from stockman.engine.lock import Holder
+from stockman.engine.stop import Stop
+from stockman.lab.doors.objects_port import ENDPOINT, memory_objects
+from stockman.lab.objects.state import Bucket
+from stockman.model.backup import Backup
+from stockman.model.errors import Denied
+from stockman.model.problem import Problem, Severity
+from stockman.s3.places import S3Place
+from stockman.steps.checkpoint import Checkpoint
+from stockman.steps.ports import Ports
+from stockman.talos.lifetimes import Standing
+from tests.app.status.scene import Scene, codes, severity
+from tests.engine.simulated import Dice, JumpClock
+from tests.engine.toys import make, plan_of, way
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def with_backup(seen: Seen, *found: BackupSeen) -> Seen:
+    """The same look, with backups every six hours."""
+    desired = replace(seen.desired, backup=Backup(enabled=True, schedule="0 */6 * * *"))
+    return replace(seen, desired=desired, backups=found)
+
+
+def target(**more: Any) -> BackupSeen:
+    return BackupSeen(target="s3", where="s3://etcd", **more)
+
+
+# -- certificates ----------------------------------------------------------------------------------
+
+
+def test_certificates_are_told_as_their_list_tells_them(here: Scene) -> None:
+    ends = NOW + timedelta(days=10)
+    one = ListedCertificate(
+        file="talosconfig",
+        name="k8s",
+        kind="client",
+        subject="admin",
+        organizations=("os:admin",),
+        ours=True,
+        ends=ends,
+        days_left=10,
+        standing=Standing.DUE,
+        renew="run `stockman config talosconfig`",
+    )
+    due = Problem(
+        code="certificate.due",
+        what="the certificate of k8s in talosconfig ends in 10 days",
+        why="it holds until 2026-03-11",
+        fix=one.renew,
+        where="talosconfig",
+        severity=Severity.WARNING,
+    )
+    here.certificates = CertificateList(certificates=(one,), problems=(due,), not_read=())
+
+    found = here.status([Check.CERTIFICATES])
+
+    assert codes(found.parts) == {"certificate.due": ["talosconfig"]}
+    assert (found.parts[0].health, found.healthy) == (Health.WARNING, True)
+
+
+def test_no_certificates_at_all_are_unknown(here: Scene) -> None:
+    found = here.status([Check.CERTIFICATES])
+
+    assert (found.parts[0].health, found.healthy) == (Health.UNKNOWN, False)
+
+
+# -- backups ---------------------------------------------------------------------------------------
+
+
+def test_backups_that_nobody_wants_are_off(here: Scene) -> None:
+    found = here.status([Check.BACKUPS])
+
+    assert found.parts[0].health is Health.OFF
+    assert found.healthy
+
+
+@pytest.mark.parametrize(("hours", "told"), [(11, []), (13, ["status.backup-old"])])
+def test_a_snapshot_is_old_once_two_moments_passed_without_one(
+    here: Scene, hours: int, told: list[str]
+) -> None:
+    seen = here.look()
+    newest = seen.at - timedelta(hours=hours)
+
+    found = judged(with_backup(seen, target(count=3, newest=newest)), [Check.BACKUPS])
+
+    assert list(codes(found.parts)) == told
+
+
+def test_a_young_cluster_without_a_snapshot_is_only_warned(here: Scene) -> None:
+    seen = here.look()
+    later = replace(seen, at=seen.at + timedelta(days=2))
+
+    young = judged(with_backup(seen, target()), [Check.BACKUPS])
+    old = judged(with_backup(later, target()), [Check.BACKUPS])
+
+    assert severity(young, "status.backup-none") is Severity.WARNING
+    assert severity(old, "status.backup-none") is Severity.ERROR
+
+
+def test_a_target_that_cannot_be_listed_is_unknown(here: Scene) -> None:
+    found = judged(with_backup(here.look(), target(why="denied")), [Check.BACKUPS])
+
+    assert found.parts[0].health is Health.UNKNOWN
+    assert found.healthy
+
+
+def test_backups_without_a_target_are_no_success(here: Scene) -> None:
+    assert not judged(with_backup(here.look()), [Check.BACKUPS]).healthy
+
+
+def _looked(here: Scene, *places: BackupPlace) -> tuple[BackupSeen, ...]:
+    here.places = places
+    return here.look([Check.BACKUPS]).backups or ()
+
+
+def test_snapshots_in_a_bucket_are_found_by_their_name(here: Scene) -> None:
+    here.world.state.objects.buckets["etcd"] = Bucket(here.world.now)
+    objects = memory_objects(
+        here.world, S3Place(bucket="etcd", endpoint=ENDPOINT, region="us-east-1")
+    )
+
+    async def pieces() -> None:
+        await objects.create("k8s-2026-03-01T06:00:00Z.snap.age", b"snapshot")
+        await objects.create("readme.txt", b"no snapshot")
+
+    asyncio.run(pieces())
+
+    found = _looked(here, objects_place("s3", "s3://etcd", objects))
+
+    assert [(one.count, one.size, one.why) for one in found] == [(1, 8, "")]
+    assert found[0].newest == datetime.fromtimestamp(int(here.world.now), UTC)
+
+
+def test_snapshots_in_a_directory_are_found(here: Scene, tmp_path: Path) -> None:
+    file = tmp_path / "one.snap"
+    file.write_bytes(b"four")
+    os.utime(file, (NOW.timestamp(), NOW.timestamp()))
+
+    found = _looked(
+        here, directory_place("disk", tmp_path), directory_place("gone", tmp_path / "none")
+    )
+
+    assert (found[0].newest, found[0].size) == (NOW, 4)
+    assert found[1].why == "the system says: No such file or directory"
+
+
+def test_a_place_that_refuses_says_why(here: Scene) -> None:
+    no = Denied(Problem(code="toy.no", what="the key is not known", why="403", fix=""))
+
+    assert _looked(here, unknown_place("s3", "s3://etcd", no))[0].why == "the key is not known: 403"
+
+
+@pytest.mark.parametrize(
+    ("schedule", "hours"),
+    [
+        ("0 */6 * * *", 6.0),
+        ("*/15 * * * *", 0.25),
+        ("0 3 * * *", 24.0),
+        ("30 3 * * mon-fri", 72.0),
+        ("0 0 1 * *", 31 * 24.0),
+        ("0 0 1 jan *", 366 * 24.0),
+        ("0 1,13 * * *", 12.0),
+        ("0 0 13 * 5", 7 * 24.0),
+    ],
+)
+def test_the_longest_gap_of_a_schedule(schedule: str, hours: float) -> None:
+    assert longest_gap(schedule) == timedelta(hours=hours)
+
+
+@pytest.mark.parametrize("schedule", ["", "1 2 3", "61 * * * *", "a b c d e", "0 0 31 2 *"])
+def test_what_is_no_schedule_has_no_gap(schedule: str) -> None:
+    assert longest_gap(schedule) is None
+
+
+# -- runs and the lock -----------------------------------------------------------------------------
+
+
+def carried_out(here: Scene, root: Path, *, stopped: bool) -> str:
+    clock, stop = JumpClock(), Stop()
+    plan = plan_of(
+        make("wait", action=Checkpoint(text="wait for the flock")),
+        make("more", "wait", action=Checkpoint(text="wait for the dog")),
+    )
+    watchers = (lambda entry: stop.ask() if stopped else None,)
+    here.home = local_home(root, clock)
+    ports = Ports(clock=clock, entropy=Dice(1))
+    return asyncio.run(begin(here.home, plan, ports, way(stop, watchers=watchers))).state.run
+
+
+def test_a_run_that_is_done_is_good(here: Scene, tmp_path: Path) -> None:
+    carried_out(here, tmp_path, stopped=False)
+
+    found = here.status([Check.RUNS])
+
+    assert codes(found.parts) == {}
+    assert found.parts[0].seen.startswith("1 runs, the last is done at ")
+
+
+def test_a_run_that_was_stopped_can_be_gone_on_with(here: Scene, tmp_path: Path) -> None:
+    run = carried_out(here, tmp_path, stopped=True)
+
+    found = here.status([Check.RUNS])
+
+    assert codes(found.parts) == {"status.run-unfinished": [run]}
+    assert "`stockman runs resume`" in found.findings[0].problem.fix
+    assert found.healthy
+
+
+def test_a_run_that_still_holds_something_is_an_error(here: Scene, tmp_path: Path) -> None:
+    carried_out(here, tmp_path, stopped=True)
+    seen = here.look([Check.RUNS])
+    assert seen.runs is not None
+    holds = replace(seen.runs.unfinished[0], held=("node talos-neo is cordoned",))
+
+    found = judged(replace(seen, runs=replace(seen.runs, unfinished=(holds,))), [Check.RUNS])
+
+    assert not found.healthy
+    assert "talos-neo is cordoned" in found.findings[0].problem.why
+
+
+def test_a_lock_that_somebody_holds_is_told_and_not_taken(here: Scene, tmp_path: Path) -> None:
+    file = tmp_path / ".stockman/runs/lock"
+    clock = JumpClock()
+    holder = Holder(name="anna@workbench", run="run-1", nonce="a")
+
+    async def story() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+        here.home = local_home(tmp_path, clock)
+        tenure = await LocalLock(file, clock, this_process()).acquire(holder)
+        looker = here.looker()
+        held = codes((await looker.status([Check.RUNS])).parts)
+        await tenure.check()
+        await tenure.release()
+        return held, codes((await looker.status([Check.RUNS])).parts)
+
+    assert asyncio.run(story()) == ({"status.lock-held": ["lock"]}, {})
+
+
+def test_runs_that_cannot_be_read_are_unknown(here: Scene, tmp_path: Path) -> None:
+    lock = tmp_path / ".stockman/runs/lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("{")
+
+    found = here.status([Check.RUNS])
+
+    assert (found.parts[0].health, found.healthy) == (Health.UNKNOWN, False)

@@ -1,0 +1,307 @@
+"""Kubernetes, Flux and components: what is told of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from stockman.app.status.finding import Check
+from stockman.app.status.health import Health
+from stockman.app.status.seen import RepositorySeen, RunsSeen, Seen
+from stockman.app.status.status import judged
+from stockman.app.status.topology import PROXMOX, TALOS
+from stockman.lab.core.faults import Effect, Point
+from stockman.model.problem import Severity
+from stockman.planning.kube_wish import FOLLOWED, KubernetesWish
+from stockman.planning.observed_kubernetes import Owner, SeenNode, SeenObject
+from stockman.steps.kube_working import ObjectCondition, Sight
+from tests.app.status.scene import NEO, NIOBE, TRINITY, Scene, codes, severity
+
+COMMIT = "77aa66bb55cc44dd33ee22ff11aa00bb99cc88dd"
+OLD = "3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a"
+TAINT = "node.cloudprovider.kubernetes.io/uninitialized:NoSchedule"
+
+
+def with_kubernetes(seen: Seen, **changes: Any) -> Seen:
+    """The same look, with Kubernetes otherwise."""
+    kubernetes = seen.observed.kubernetes
+    assert kubernetes is not None
+    fresh = replace(kubernetes, **changes)
+    return replace(seen, observed=replace(seen.observed, kubernetes=fresh))
+
+
+def with_nodes(seen: Seen, *names: str, **changes: Any) -> Seen:
+    """The same look, with some nodes of Kubernetes otherwise."""
+    nodes = tuple(
+        replace(one, **changes) if one.name in names else one for one in seen.nodes.values()
+    )
+    return with_kubernetes(seen, nodes=nodes)
+
+
+def of_flux(kind: str, name: str, **more: Any) -> SeenObject:
+    given: dict[str, Any] = {"ready": True, "owner": Owner.FLUX, "uid": name, **more}
+    return SeenObject(kind=kind, namespace="flux-system", name=name, **given)
+
+
+def workload(name: str) -> SeenObject:
+    return SeenObject(
+        kind="DaemonSet", namespace="kube-system", name=name, uid=name, owner=Owner.HELM, ready=True
+    )
+
+
+def test_an_api_that_does_not_answer_is_told_once_and_the_rest_is_unknown(here: Scene) -> None:
+    seen = with_kubernetes(here.look(), version=None, unknown={"version": "no answer: cut"})
+
+    found = judged(seen, [Check.KUBERNETES, Check.FLUX])
+
+    assert [one.problem.code for one in found.findings] == ["status.api-silent"]
+    assert [one.health for one in found.parts] == [Health.ERROR, Health.ERROR]
+    assert not judged(seen, [Check.FLUX]).healthy
+
+
+def test_a_kubelet_that_says_no_is_told(here: Scene) -> None:
+    here.fault(Point.NODE, Effect.FAIL, machine=NEO)
+    here.world.advance(120.0)
+
+    assert here.codes(Check.TALOS, Check.KUBERNETES) == {"status.node-not-ready": [NEO]}
+
+
+def test_a_node_that_kubernetes_does_not_know_is_told(here: Scene) -> None:
+    seen = here.look()
+    without = tuple(one for one in seen.nodes.values() if one.name != NEO)
+
+    found = judged(with_kubernetes(seen, nodes=without), [Check.KUBERNETES])
+
+    assert codes(found.parts) == {"status.node-missing": [NEO]}
+
+
+def test_no_nodes_at_all_are_no_success(here: Scene) -> None:
+    found = judged(with_kubernetes(here.look(), nodes=()), [Check.KUBERNETES])
+
+    assert codes(found.parts) == {"status.node-missing": [TRINITY, NEO, NIOBE]}
+    assert not found.healthy
+
+
+def test_nodes_that_could_not_be_listed_are_unknown(here: Scene) -> None:
+    seen = with_kubernetes(here.look(), nodes=None, unknown={"nodes": "no answer: cut"})
+
+    found = judged(seen, [Check.KUBERNETES])
+
+    assert found.parts[0].health is Health.UNKNOWN
+    assert found.findings[0].problem.why == "no answer: cut"
+    assert not found.healthy
+
+
+def test_a_cordon_that_no_run_holds_is_told_and_one_that_a_run_holds_is_not(here: Scene) -> None:
+    seen = with_nodes(here.look(), NEO, unschedulable=True)
+    held = replace(seen, runs=RunsSeen(cordoned=frozenset({NEO})))
+
+    assert codes(judged(seen, [Check.KUBERNETES]).parts) == {"status.node-cordoned": [NEO]}
+    assert codes(judged(held, [Check.KUBERNETES]).parts) == {}
+
+
+def test_a_node_that_runs_out_of_disk_is_told(here: Scene) -> None:
+    seen = with_nodes(here.look(), NEO, pressures=("DiskPressure",))
+
+    assert codes(judged(seen, [Check.KUBERNETES]).parts) == {"status.node-pressure": [NEO]}
+
+
+def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(here: Scene) -> None:
+    seen = here.look()
+    born = seen.at - timedelta(minutes=12)
+    seen = with_nodes(seen, NEO, taints=(TAINT,), created=born)
+    served = with_kubernetes(seen, workloads=(workload(PROXMOX),))
+
+    nobody = judged(seen, [Check.KUBERNETES])
+    found = judged(served, [Check.KUBERNETES])
+
+    assert codes(nobody.parts) == {"status.no-cloud-controller": [NEO]}
+    assert codes(found.parts) == {"status.uninitialized": [NEO]}
+    assert "since 12 minutes" in found.findings[0].problem.why
+    assert f"logs ds/{PROXMOX}" in found.findings[0].problem.fix
+
+
+@pytest.mark.parametrize(
+    ("labels", "wrong"),
+    [
+        ({"region": "pve", "zone": "neo"}, []),
+        ({"region": "elsewhere", "zone": "neo"}, ["status.topology"]),
+        ({"region": "pve", "zone": "trinity"}, ["status.topology"]),
+        ({"region": "", "zone": ""}, []),
+    ],
+)
+def test_a_wrong_region_or_zone_is_told(
+    here: Scene, labels: dict[str, str], wrong: list[str]
+) -> None:
+    found = judged(with_nodes(here.look(), NEO, **labels), [Check.KUBERNETES])
+
+    assert list(codes(found.parts)) == wrong
+
+
+def test_labels_that_a_cloud_controller_should_have_set_are_missed(here: Scene) -> None:
+    seen = replace(with_nodes(here.look(), NEO, region="", zone=""), components={"talos-ccm": True})
+
+    assert "status.topology" in codes(judged(seen, [Check.KUBERNETES]).parts)
+
+
+def test_a_node_with_the_identity_of_another_vm_is_told(here: Scene) -> None:
+    seen = with_nodes(here.look(), NEO, provider_id="proxmox://pve/9999")
+
+    found = judged(seen, [Check.KUBERNETES])
+
+    assert codes(found.parts) == {"status.provider-id": [NEO]}
+    assert "proxmox://pve/1031" in found.findings[0].problem.why
+
+
+def test_identities_of_different_kinds_show_that_two_controllers_fight(here: Scene) -> None:
+    seen = with_nodes(here.look(), NEO, provider_id="talos://talos-neo")
+
+    found = codes(judged(seen, [Check.KUBERNETES]).parts)
+
+    assert found == {
+        "status.provider-id": [NEO],
+        "status.cloud-controllers": ["cloud controllers"],
+    }
+
+
+def test_two_controllers_that_write_to_one_node_fight(here: Scene) -> None:
+    seen = with_nodes(here.look(), NEO, managers=("kubelet", TALOS, PROXMOX))
+
+    found = codes(judged(seen, [Check.KUBERNETES]).parts)
+
+    assert found == {"status.cloud-controllers": ["cloud controllers"]}
+
+
+@pytest.mark.parametrize(("wanted", "fights"), [(True, False), (False, True)])
+def test_a_controller_beside_the_wanted_one_fights(here: Scene, wanted: bool, fights: bool) -> None:
+    seen = with_kubernetes(here.look(), workloads=(workload(PROXMOX), workload(TALOS)))
+    labelled = with_nodes(seen, TRINITY, region="pve", zone="trinity")
+    for name, zone in ((NEO, "neo"), (NIOBE, "niobe")):
+        labelled = with_nodes(labelled, name, region="pve", zone=zone)
+    seen = replace(labelled, components={"proxmox-ccm": True, "talos-ccm": wanted})
+
+    found = codes(judged(seen, [Check.KUBERNETES]).parts)
+
+    assert ("status.cloud-controllers" in found) is fights
+
+
+def test_nodes_of_others_are_told_and_no_failure(here: Scene) -> None:
+    seen = here.look()
+    other = SeenNode(
+        name="karpenter-1",
+        uid="1",
+        is_ready=False,
+        unschedulable=False,
+        is_controller=False,
+        kubelet="v1.34.1",
+        system="",
+        provider_id="",
+        region="",
+        zone="",
+        addresses=(),
+        taints=(),
+        boot_id="",
+        machine_id="",
+        why="it boots",
+    )
+
+    found = judged(with_kubernetes(seen, nodes=(*seen.nodes.values(), other)), [Check.KUBERNETES])
+
+    assert codes(found.parts) == {"status.node-not-ready": ["karpenter-1"]}
+    assert severity(found, "status.node-not-ready") is Severity.WARNING
+    assert found.healthy
+
+
+def test_a_cluster_without_flux_does_not_follow_anything(here: Scene) -> None:
+    found = judged(with_kubernetes(here.look(), flux=()), [Check.FLUX])
+
+    assert codes(found.parts) == {"status.flux-missing": ["Flux"]}
+
+
+def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) -> None:
+    broken = of_flux("Kustomization", "apps", ready=False, seen="path not found")
+    waits = of_flux(
+        "Kustomization", "more", ready=False, seen="dependency 'flux-system/apps' is not ready"
+    )
+    paused = of_flux("HelmRelease", "cilium", suspended=True)
+    static = of_flux("HelmRepository", "charts", ready=None)
+
+    found = judged(with_kubernetes(here.look(), flux=(broken, waits, paused, static)), [Check.FLUX])
+
+    told = [(one.problem.code, one.subject, one.problem.is_error) for one in found.findings]
+    assert told == [
+        ("status.flux-not-ready", "Kustomization flux-system/apps", True),
+        ("status.flux-not-ready", "Kustomization flux-system/more", False),
+        ("status.flux-suspended", "HelmRelease flux-system/cilium", False),
+    ]
+
+
+def test_an_object_of_flux_that_says_nothing_is_not_ready(here: Scene) -> None:
+    silent = of_flux("Kustomization", "apps", ready=None)
+
+    found = judged(with_kubernetes(here.look(), flux=(silent,)), [Check.FLUX])
+
+    assert codes(found.parts) == {"status.flux-not-ready": ["Kustomization flux-system/apps"]}
+
+
+@pytest.mark.parametrize(
+    ("repository", "told"),
+    [
+        (RepositorySeen(branch="main", local=COMMIT, pushed=COMMIT), []),
+        (RepositorySeen(branch="main", local=OLD, pushed=OLD), ["status.repository-behind"]),
+        (RepositorySeen(branch="main", local=OLD, pushed=COMMIT), ["status.not-pushed"]),
+        (RepositorySeen(branch="trial", local=OLD, pushed=OLD), ["status.unknown"]),
+        (RepositorySeen(branch="main", local=COMMIT, why="no answer"), ["status.unknown"]),
+    ],
+)
+def test_the_commit_of_the_cluster_is_compared_with_the_pushed_one(
+    here: Scene, repository: RepositorySeen, told: list[str]
+) -> None:
+    source = of_flux("GitRepository", "flux-system", revision=f"main@sha1:{COMMIT}")
+    seen = replace(with_kubernetes(here.look(), flux=(source,)), repository=repository)
+
+    found = judged(seen, [Check.FLUX])
+
+    assert list(codes(found.parts)) == told
+    assert found.healthy is ("status.repository-behind" not in told)
+
+
+def _wish(**conditions: tuple[ObjectCondition, ...]) -> KubernetesWish:
+    return KubernetesWish(
+        branch="main",
+        namespaces=(),
+        definitions=(),
+        secrets=(),
+        charts=(),
+        followed=(),
+        others=conditions,
+    )
+
+
+def test_components_are_judged_by_their_conditions_and_unknown_without(here: Scene) -> None:
+    ready = ObjectCondition(
+        api_version="apps/v1", kind="DaemonSet", name="cilium", expr="", says="cilium is ready"
+    )
+    wish = _wish(cilium=(ready,), spegel=(ready,), tuppr=(ready,))
+    working = {
+        FOLLOWED: (),
+        "cilium": (Sight(condition=ready, holds=True, seen="3 of 3 ready"),),
+        "spegel": (Sight(condition=ready, holds=False, seen="2 of 3 ready"),),
+    }
+    seen = replace(with_kubernetes(here.look(), working=working), wish=wish)
+
+    found = judged(seen, [Check.COMPONENTS])
+
+    assert codes(found.parts) == {
+        "status.component": ["spegel"],
+        "status.unknown": ["component tuppr"],
+    }
+    assert found.parts[0].seen == "1 of 3 work"
+    assert {one.name: one.health for one in found.parts[0].items} == {
+        "cilium": Health.OK,
+        "spegel": Health.ERROR,
+        "tuppr": Health.UNKNOWN,
+    }

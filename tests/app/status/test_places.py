@@ -1,0 +1,246 @@
+"""Hosts, storages and VMs: what is told of them, and of what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from stockman.app.status.finding import Check
+from stockman.app.status.health import Health
+from stockman.app.status.seen import Seen
+from stockman.app.status.status import judged
+from stockman.lab.core.faults import Effect, Point
+from stockman.model.guest import Guest, GuestVm
+from stockman.model.names import GuestName, HostName, Vmid
+from stockman.model.problem import Severity
+from stockman.planning.fact import Fact
+from stockman.ports.proxmox.cluster import GuestSeen, HostSeen
+from tests.app.status.scene import NEO, NIOBE, TRINITY, Scene, codes, severity
+
+GIB = 1 << 30
+
+
+def test_a_cluster_that_works_has_no_problem(here: Scene) -> None:
+    assert here.codes() == {}
+
+
+def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(here: Scene) -> None:
+    here.lose_host("niobe")
+
+    found = here.status()
+
+    own = codes(one for one in found.parts if one.check not in (Check.CERTIFICATES, Check.FLUX))
+    assert own == {"status.host-offline": ["niobe"]}
+    assert not found.healthy
+    node = next(one for one in found.nodes if one.name == NIOBE)
+    assert node.vm is not None
+    assert (node.vm.seen, node.machine.seen, node.etcd) == (
+        "niobe is offline",
+        "no answer",
+        "unknown",
+    )
+    assert node.health is Health.ERROR
+    assert all(one.health is Health.OK for one in found.nodes if one.name != NIOBE)
+
+
+def test_parts_that_stand_on_a_dead_host_are_not_shown_as_good(here: Scene) -> None:
+    here.lose_host("niobe")
+
+    for check in (Check.VMS, Check.TALOS, Check.ETCD, Check.KUBERNETES):
+        assert not here.status([check]).healthy, check
+
+
+def test_a_cluster_without_quorum_says_so(here: Scene) -> None:
+    here.lose_host("niobe")
+    here.lose_host("neo")
+
+    found = here.codes(Check.PROXMOX, Check.ETCD)
+
+    assert found["status.proxmox-quorum"] == ["pve"]
+    assert found["status.etcd-quorum"] == ["etcd"]
+
+
+def test_an_api_that_does_not_answer_leaves_vms_unknown(here: Scene) -> None:
+    here.fault(Point.REQUEST, Effect.FAIL)
+
+    found = here.status()
+
+    own = codes(one for one in found.parts if one.check in (Check.PROXMOX, Check.VMS))
+    assert own == {"status.proxmox-silent": ["pve"], "status.unknown": ["3 VMs"]}
+    assert [one.vm.health for one in found.nodes if one.vm is not None] == [Health.UNKNOWN] * 3
+    talos = found.part(Check.TALOS)
+    assert talos is not None
+    assert talos.health is Health.OK
+
+
+def test_a_vm_that_was_stopped_is_told_with_the_command_that_starts_it(here: Scene) -> None:
+    here.stop(NEO)
+
+    found = here.status()
+
+    assert codes(one for one in found.parts if one.check is not Check.CERTIFICATES) == {
+        "status.vm-stopped": [NEO]
+    }
+    problem = next(one.problem for one in found.findings if one.subject == NEO)
+    assert "`qm start 1031` on neo" in problem.fix
+
+
+def test_a_vm_that_is_missing_is_told(here: Scene) -> None:
+    here.want(NEO, vmid=Vmid(4711))
+
+    assert here.codes(Check.VMS) == {"status.vm-missing": [NEO]}
+
+
+def test_a_vm_on_another_host_works_and_is_told(here: Scene) -> None:
+    here.want(NEO, host=HostName("trinity"))
+
+    found = here.status([Check.VMS, Check.KUBERNETES])
+
+    assert codes(found.parts) == {"status.vm-elsewhere": [NEO]}
+    assert severity(found, "status.vm-elsewhere") is Severity.WARNING
+    assert found.healthy
+
+
+def test_another_guest_with_the_number_of_a_node_is_not_taken_for_it(here: Scene) -> None:
+    here.want(NEO, uuid=UUID(int=7))
+
+    found = here.status([Check.VMS, Check.TALOS, Check.ETCD, Check.KUBERNETES])
+
+    assert codes(found.parts) == {"status.vm-identity": [NEO]}
+    assert not found.healthy
+
+
+def test_a_locked_vm_is_told(here: Scene) -> None:
+    here.pve.put("/nodes/neo/qemu/1031/config", lock="backup")
+
+    assert here.codes(Check.VMS) == {"status.vm-locked": [NEO]}
+
+
+def _with_guests(here: Scene) -> None:
+    """Files with guests: one that is there, one of another name, one that is not."""
+    names = {"talos-neo": 1031, "nas": 1030, "doorbell": 4711}
+    hosts = {"talos-neo": "neo", "nas": "trinity", "doorbell": "neo"}
+    guests = tuple(
+        Guest(name=GuestName(name), vmid=Vmid(vmid), host=HostName(hosts[name]), vm=GuestVm())
+        for name, vmid in names.items()
+    )
+    here.desired = replace(here.desired, guests=guests)
+
+
+def test_guests_beside_the_cluster_are_told(here: Scene) -> None:
+    _with_guests(here)
+
+    found = here.status([Check.VMS])
+
+    assert codes(found.parts) == {
+        "status.vm-identity": ["nas"],
+        "status.guest-missing": ["doorbell"],
+    }
+    assert found.parts[0].seen == "3 of 3 run, 1 of 3 other guests run"
+
+
+def test_a_guest_that_is_off_is_a_warning(here: Scene) -> None:
+    guest = Guest(name=GuestName(NEO), vmid=Vmid(1031), host=HostName("neo"), vm=GuestVm())
+    nodes = tuple(one for one in here.desired.nodes if one.name != NEO)
+    here.desired = replace(here.desired, guests=(guest,), nodes=nodes)
+    here.stop(NEO)
+
+    found = here.status([Check.VMS])
+
+    assert codes(found.parts) == {"status.guest-stopped": [NEO]}
+    assert found.healthy
+
+
+def test_a_host_that_there_is_not_is_told(here: Scene) -> None:
+    here.want(NEO, host=HostName("morpheus"))
+
+    assert here.codes(Check.PROXMOX) == {"status.host-unknown": ["morpheus"]}
+
+
+def test_without_an_address_a_proxmox_cluster_is_unknown(here: Scene) -> None:
+    seen = here.look()
+    nobody = replace(seen, observed=replace(seen.observed, proxmox={}))
+
+    found = judged(nobody, [Check.PROXMOX, Check.VMS])
+
+    assert [one.health for one in found.parts] == [Health.UNKNOWN, Health.UNKNOWN]
+    assert not found.healthy
+
+
+@pytest.mark.parametrize(
+    ("used", "told"),
+    [
+        (89, {}),
+        (91, {"status.storage-full": Severity.WARNING}),
+        (98, {"status.storage-full": Severity.ERROR}),
+    ],
+)
+def test_a_storage_is_told_before_it_is_full(
+    here: Scene, used: int, told: dict[str, Severity]
+) -> None:
+    found = judged(_with_storage(here, used=used * GIB), [Check.PROXMOX])
+
+    assert {one.problem.code: one.problem.severity for one in found.findings} == told
+
+
+def test_a_storage_that_cannot_be_used_is_told(here: Scene) -> None:
+    found = judged(_with_storage(here, status="unknown"), [Check.PROXMOX])
+
+    assert [one.problem.code for one in found.findings] == ["status.storage-gone"]
+
+
+def _with_storage(here: Scene, **changes: Any) -> Seen:
+    seen = here.look()
+    proxmox = seen.observed.proxmox["pve"]
+    assert isinstance(proxmox.resources, Fact)
+    wanted = here.desired.nodes[0].vm
+    assert wanted is not None
+    fields: dict[str, Any] = {"size": 100 * GIB, "used": GIB, "status": "available", **changes}
+    storages = tuple(
+        replace(one, **fields) if one.storage == wanted.datastore else one
+        for one in proxmox.resources.value.storages
+    )
+    assert any(one.size == 100 * GIB for one in storages)
+    resources = replace(proxmox.resources.value, storages=storages)
+    fresh = replace(proxmox, resources=replace(proxmox.resources, value=resources))
+    return replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh}))
+
+
+def test_hosts_with_hardly_any_memory_are_told(here: Scene) -> None:
+    seen = here.look()
+    proxmox = seen.observed.proxmox["pve"]
+    assert isinstance(proxmox.resources, Fact)
+    full = HostSeen(host=HostName("neo"), status="online", memory=100 * GIB, memory_used=96 * GIB)
+    resources = replace(proxmox.resources.value, hosts=(full,))
+    fresh = replace(proxmox, resources=replace(proxmox.resources, value=resources))
+
+    found = judged(
+        replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh})), [Check.PROXMOX]
+    )
+
+    assert codes(found.parts) == {"status.memory-full": ["neo"]}
+    assert found.healthy
+
+
+def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(here: Scene) -> None:
+    seen = here.look()
+    proxmox = seen.observed.proxmox["pve"]
+    assert isinstance(proxmox.resources, Fact)
+    guests = tuple(
+        GuestSeen(kind="qemu", vmid=one.vmid, host=one.host, name=one.name)
+        if one.name == TRINITY
+        else one
+        for one in proxmox.resources.value.guests
+    )
+    resources = replace(proxmox.resources.value, guests=guests)
+    fresh = replace(proxmox, resources=replace(proxmox.resources, value=resources))
+
+    found = judged(
+        replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh})), [Check.VMS]
+    )
+
+    assert codes(found.parts) == {"status.unknown": [f"the VM of {TRINITY}"]}
+    assert not found.healthy

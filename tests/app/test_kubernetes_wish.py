@@ -1,0 +1,99 @@
+"""What comes before Flux, taken from what was rendered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+import yaml
+
+from stockman.app.kubernetes_wish import kubernetes_wish
+from stockman.config.presets import Dialect
+from stockman.model.secret import Secret
+from stockman.planning.kube_wish import KubernetesWish
+from stockman.rendering.repository import Rendered
+from stockman.steps.kube_definitions import versions_of
+from stockman.steps.kube_secret import ApplySecret
+from tests.catalog.estates import rendered, wanted
+from tests.catalog.everything import EVERYTHING
+
+
+def made(
+    more: Mapping[str, object] | None = None,
+    preset: str = "three-node",
+    dialect: Dialect = "classic",
+) -> tuple[Rendered, KubernetesWish]:
+    found = rendered(more, preset=preset, dialect=dialect)
+    cluster = wanted(more, preset).cluster
+    assert cluster is not None
+    return found, kubernetes_wish(cluster, found)
+
+
+def every_secret(wish: KubernetesWish) -> list[ApplySecret]:
+    of_charts = [one for chart in wish.charts for one in chart.secrets]
+    return [one.action for one in (*wish.secrets, *of_charts)]
+
+
+@pytest.mark.parametrize("dialect", ["classic", "toml"])
+def test_charts_come_in_their_order_and_definitions_first(dialect: Dialect) -> None:
+    _, wish = made(EVERYTHING, "fifteen-node", dialect)
+
+    names = [one.component for one in wish.charts]
+    assert names[:5] == [
+        "prometheus-operator-crds",
+        "cilium",
+        "proxmox-ccm",
+        "talos-ccm",
+        "coredns",
+    ]
+    assert names[-2:] == ["flux-operator", "flux-instance"]
+
+
+def test_values_and_names_are_those_that_flux_has() -> None:
+    found, wish = made()
+
+    for one in wish.charts:
+        folder = f"kubernetes/apps/{one.install.namespace}/{one.install.release}/app"
+        file = found.tree.get(f"{folder}/helmrelease.yaml")
+        assert file is not None
+        release = yaml.safe_load(str(file.text))
+        assert release["metadata"]["name"] == one.install.release
+        assert json.loads(one.install.values) == release["spec"].get("values", {})
+
+
+def test_secrets_are_named_by_files_that_are_rendered() -> None:
+    found, wish = made(EVERYTHING, "fifteen-node")
+
+    secrets = every_secret(wish)
+
+    assert [one.name for one in secrets] == ["sops-age", "proxmox-ccm-config"]
+    for one in secrets:
+        for entry in one.entries:
+            path = entry.value.place.removeprefix("sops:").partition("#")[0]
+            file = found.tree.get(path)
+            assert file is not None
+            assert isinstance(file.text, Secret)
+            assert entry.key in yaml.safe_load(file.text.reveal())["stringData"]
+
+
+def test_a_token_that_is_not_there_yet_is_told() -> None:
+    _, wish = made({"components": {"proxmox-ccm": {"enabled": True}}}, "fifteen-node")
+
+    assert "proxmox-ccm" not in [one.component for one in wish.charts]
+    assert [one.partition(" waits for ")[0] for one in wish.pending] == ["proxmox-ccm"]
+
+
+def test_namespaces_have_the_labels_of_the_repository() -> None:
+    _, wish = made(EVERYTHING, "fifteen-node")
+
+    assert "flux-system" in [one.name for one in wish.namespaces]
+    assert all("kustomize.toolkit.fluxcd.io/prune" in one.annotations for one in wish.namespaces)
+
+
+def test_definitions_of_another_version_are_left_to_flux() -> None:
+    _, usual = made()
+    _, other = made({"components": {"gateway-api": {"version": "1.5.0"}}})
+
+    assert [one.version for one in usual.definitions] == list(versions_of("gateway-api"))
+    assert other.definitions == ()

@@ -1,0 +1,132 @@
+"""A look at a Proxmox cluster that shows too little, or has too little."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from stockman.app.proxmox_survey import free_vmids, surveyed
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.port import WorldClock, WorldWire
+from stockman.model.errors import Denied, Refused
+from stockman.model.names import Vmid
+from stockman.model.problem import Problem
+from stockman.ports.proxmox.cluster import Resources
+from stockman.proxmox.api import ApiProxmox
+from tests.app.looks import door, look, somebody, world
+
+AUDIT = ("/", "Sys.Audit,Datastore.Audit,SDN.Audit")
+
+
+class Asleep(ApiProxmox):
+    """A cluster that knows nothing of its hosts yet."""
+
+    async def resources(self) -> Resources:
+        seen = await super().resources()
+        return replace(seen, hosts=tuple(replace(one, status="unknown") for one in seen.hosts))
+
+
+class Full(ApiProxmox):
+    """A cluster in which every number is taken."""
+
+    async def is_vmid_free(self, vmid: Vmid) -> bool:
+        return False
+
+
+def _parts() -> tuple[WorldWire, WorldClock]:
+    made = world()
+    return WorldWire(door(made)), WorldClock(made)
+
+
+def trouble(*rights: tuple[str, str]) -> Problem:
+    """Why a look of somebody with these rights comes to nothing."""
+    made = world()
+    with pytest.raises(Denied) as caught:
+        look(made, caller=somebody(made, *rights))
+    return caught.value.problem
+
+
+@pytest.mark.parametrize(
+    ("rights", "code", "what"),
+    [
+        ((), "proxmox.denied", "the token lacks Sys.Audit on /"),
+        (
+            (("/", "Sys.Audit"), ("/nodes", "VM.Audit")),
+            "init.unseen",
+            "the token lacks Sys.Audit on /nodes/",
+        ),
+        (
+            (("/", "Sys.Audit"),),
+            "init.unseen",
+            "the token lacks Datastore.Audit or Datastore.AllocateSpace on /storage",
+        ),
+        (
+            (("/", "Sys.Audit,Datastore.Audit"),),
+            "init.unseen",
+            "the token lacks SDN.Audit or SDN.Use on /sdn/zones/localnetwork",
+        ),
+    ],
+)
+def test_a_privilege_that_is_lacked_is_named_with_its_path(
+    rights: tuple[tuple[str, str], ...], code: str, what: str
+) -> None:
+    problem = trouble(*rights)
+
+    assert problem.code == code
+    assert problem.what.startswith(what)
+
+
+def test_devices_that_may_not_be_seen_are_told_and_do_not_stop_it() -> None:
+    made = world()
+    ada = somebody(made, AUDIT)
+    made.faults.add(
+        Fault(
+            Point.REQUEST,
+            Effect.FAIL,
+            {"path": "/nodes/neo/hardware/pci"},
+            status=403,
+            message="Permission check failed (/nodes/neo, Sys.Modify)",
+            times=None,
+        )
+    )
+
+    found = look(made, caller=ada).draft.found
+
+    assert any("PCI devices of neo" in clause for clause in found.unseen)
+
+
+def test_no_host_that_is_up_is_told() -> None:
+    with pytest.raises(Refused) as caught:
+        asyncio.run(surveyed(Asleep(*_parts())))
+
+    assert caught.value.problem.code == "init.no-host"
+    assert "neo: it is unknown" in caught.value.problem.why
+
+
+def test_a_host_that_falls_silent_meanwhile_is_left_out() -> None:
+    made = world()
+    made.faults.add(
+        Fault(
+            Point.REQUEST,
+            Effect.FAIL,
+            {"path": "/nodes/neo/network"},
+            status=595,
+            message="No route to host",
+            times=None,
+        )
+    )
+
+    found = look(made).draft
+
+    assert [str(host.name) for host in found.hosts] == ["niobe", "trinity"]
+    assert [name for name, _ in found.away] == ["neo"]
+
+
+def test_the_search_for_numbers_comes_to_an_end() -> None:
+    full = Full(*_parts())
+
+    async def search() -> int:
+        return await free_vmids(full, await surveyed(full), 3)
+
+    with pytest.raises(Refused, match=r"init\.no-vmids"):
+        asyncio.run(search())

@@ -1,0 +1,127 @@
+"""Places of secrets: read, and written encrypted or for their owner alone."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from stockman.app.kept_tokens import FILE, with_kept_tokens
+from stockman.app.secret_places import SecretPlaces
+from stockman.app.secret_resolving import Surroundings
+from stockman.config.load import load
+from stockman.config.presets import render_preset
+from stockman.config.resolve import resolve
+from stockman.model.desired import Desired
+from stockman.model.errors import NotFound, Refused
+from stockman.model.secret import Secret, SecretForm
+from stockman.steps.secret_ref import SecretRef
+from tests.app.secret_workspace import SeededDice, keyring, store_in
+
+CANARY = "canary-1c5d2f60"
+TOKEN = SecretRef(place="token:pve/stockman@pve!stockman")
+
+
+def desired(text: str = "") -> Desired:
+    texts = render_preset("three-node")
+    texts["cluster.yaml"] = texts["cluster.yaml"] + text
+    return resolve(load({name: one.encode() for name, one in texts.items()}))
+
+
+def places(directory: Path, **environment: str) -> SecretPlaces:
+    around = surroundings(directory, **environment)
+    return SecretPlaces(around, desired(), store_in(directory), SeededDice())
+
+
+def surroundings(directory: Path, **environment: str) -> Surroundings:
+    return Surroundings(directory=directory, keyring=keyring(), environment=environment)
+
+
+def write(found: SecretPlaces, place: SecretRef, text: str = CANARY) -> None:
+    asyncio.run(found.write(place, Secret(text, resolved=True)))
+
+
+def read(found: SecretPlaces, place: SecretRef) -> str:
+    return asyncio.run(found.read(place)).reveal()
+
+
+def test_a_token_is_kept_encrypted(tmp_path: Path) -> None:
+    found = places(tmp_path)
+
+    write(found, TOKEN)
+
+    assert read(found, TOKEN) == CANARY
+    assert CANARY not in (tmp_path / FILE).read_text()
+
+
+def test_the_same_token_changes_nothing(tmp_path: Path) -> None:
+    found = places(tmp_path)
+    write(found, TOKEN)
+    before = (tmp_path / FILE).read_bytes()
+
+    write(found, TOKEN)
+
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_a_token_that_was_emptied_is_not_there(tmp_path: Path) -> None:
+    found = places(tmp_path)
+    write(found, TOKEN)
+    write(found, TOKEN, "")
+
+    with pytest.raises(NotFound):
+        read(found, TOKEN)
+    cluster = with_kept_tokens(desired(), surroundings(tmp_path)).proxmox[0]
+    assert cluster.token_secret is None
+
+
+def test_a_kept_token_counts_where_the_configuration_gives_none(tmp_path: Path) -> None:
+    write(places(tmp_path), TOKEN)
+
+    cluster = with_kept_tokens(desired(), surroundings(tmp_path)).proxmox[0]
+
+    assert cluster.token_secret is not None
+    assert cluster.token_secret.form is SecretForm.SOPS
+
+
+def test_a_variable_that_is_set_counts_first(tmp_path: Path) -> None:
+    write(places(tmp_path), TOKEN)
+
+    around = surroundings(tmp_path, PROXMOX_TOKEN_SECRET="another")
+    cluster = with_kept_tokens(desired(), around).proxmox[0]
+
+    assert cluster.token_secret is not None
+    assert cluster.token_secret.form is SecretForm.ENVIRONMENT
+
+
+def test_a_component_reads_the_token_that_was_made_for_it(tmp_path: Path) -> None:
+    write(places(tmp_path), SecretRef(place="token:pve/stockman-ccm@pve!ccm"))
+    wished = desired("components: {proxmox-ccm: {enabled: true}}\n")
+
+    component = with_kept_tokens(wished, surroundings(tmp_path)).components["proxmox-ccm"]
+
+    assert component.secrets["token-pve"].form is SecretForm.SOPS
+
+
+def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    found = places(tmp_path)
+    place = SecretRef(place="private:kubeconfig")
+
+    write(found, place)
+
+    assert read(found, place) == CANARY
+    assert (tmp_path / "kubeconfig").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_not_there_is_told_without_its_content(tmp_path: Path) -> None:
+    for place in ("private:kubeconfig", "${NOWHERE}", "file:nothing", "sops:no.yaml#a", "just so"):
+        with pytest.raises(NotFound) as caught:
+            read(places(tmp_path), SecretRef(place=place))
+        assert caught.value.problem.code == "secret.nothing-there"
+
+
+def test_a_variable_is_no_place_to_write_to(tmp_path: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        write(places(tmp_path), SecretRef(place="${PROXMOX_TOKEN_SECRET}"))
+
+    assert caught.value.problem.code == "secret.unwritable-place"
+    assert CANARY not in str(caught.value)

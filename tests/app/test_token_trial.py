@@ -1,0 +1,38 @@
+"""Tokens are tried over the wire, with their own secret."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.adapters.system import SystemTimekeeper
+from stockman.app.token_trial import TriedTokens
+from stockman.lab.testing.thread import ProxmoxLab
+from stockman.model.errors import Denied
+from stockman.model.secret import Secret
+from stockman.ports.probe import Trust
+
+
+def tried(lab: ProxmoxLab) -> TriedTokens:
+    endpoints = Endpoints(urls=(lab.endpoint,), trust=Trust(ca=lab.ca.read_bytes()))
+    return TriedTokens({"pve": endpoints}, SystemTimekeeper())
+
+
+def test_a_token_tells_what_it_may_do(proxmox_lab: ProxmoxLab) -> None:
+    secret = Secret(proxmox_lab.token_secret)
+
+    found = asyncio.run(
+        tried(proxmox_lab).privileges("pve", proxmox_lab.token_id, secret, ("/", "/vms"))
+    )
+
+    assert "VM.Allocate" in found["/vms"]
+    assert set(found) == {"/", "/vms"}
+
+
+def test_a_token_with_another_secret_is_turned_away(proxmox_lab: ProxmoxLab) -> None:
+    wrong = Secret("5f0a9c1e-0000-4000-8000-00000000002a")
+
+    with pytest.raises(Denied):
+        asyncio.run(tried(proxmox_lab).privileges("pve", proxmox_lab.token_id, wrong, ("/",)))

@@ -1,0 +1,119 @@
+"""`stockman destroy`, over the wire: by name only, and nothing but what is its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stockman.config.derive import machine_uuid
+from stockman.lab.doors.memory import MemoryDoor
+from stockman.lab.testing.thread import ProxmoxLab
+from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared_files(tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture
+def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
+    """A directory with one of its machines in a lab, and one of somebody else."""
+    made = workspace(tmp_path, prepared, proxmox_lab)
+    assert made.ran("apply", "--only", "access", "--yes").status == 0
+
+    def fill() -> None:
+        world = proxmox_lab.world
+        root = MemoryDoor(world, next(iter(world.clusters)))
+        root.done(
+            root.post(
+                "/nodes/neo/qemu",
+                vmid=1031,
+                name="talos-neo",
+                smbios1=f"uuid={machine_uuid('k8s', 'talos-neo')}",
+                description="stockman: k8s/talos-neo",
+                tags="stockman;stockman-k8s",
+                scsi0="ceph-vm-disks:8",
+            )
+        )
+        root.done(root.post("/nodes/neo/qemu", vmid=500, name="billing"))
+
+    proxmox_lab.run(fill)
+    return made
+
+
+def guests(place: PlannedWorkspace) -> list[int]:
+    found: list[int] = []
+    state = next(iter(place.lab.world.clusters.values())).state
+    place.lab.run(lambda: found.extend(sorted(state.guests)))
+    return found
+
+
+def users(place: PlannedWorkspace) -> list[str]:
+    found: list[str] = []
+    state = next(iter(place.lab.world.clusters.values())).state
+    place.lab.run(lambda: found.extend(sorted(state.access.users)))
+    return found
+
+
+def test_a_cluster_goes_by_its_name_and_others_stay(place: PlannedWorkspace) -> None:
+    seen = place.ran("destroy", "--yes", "--name", "k8s")
+
+    assert seen.status == 0, seen.err
+    assert "VM 1031 (talos-neo) on neo with its system disk" in seen.out + seen.err
+    assert guests(place) == [500]
+    assert "stockman@pve" not in users(place)
+
+
+def test_the_second_time_there_is_nothing_to_do(place: PlannedWorkspace) -> None:
+    place.ran("destroy", "--yes", "--name", "k8s")
+
+    seen = place.ran("destroy", "--yes", "--name", "k8s")
+
+    assert seen.status == 0
+    assert guests(place) == [500]
+
+
+@pytest.mark.parametrize(
+    "words", [("--yes",), ("--name", "k8s"), ("--yes", "--name", "k9s")], ids=lambda one: one[-1]
+)
+def test_half_an_agreement_destroys_nothing(
+    place: PlannedWorkspace, words: tuple[str, ...]
+) -> None:
+    seen = place.ran("destroy", *words)
+
+    assert seen.status == 64
+    assert guests(place) == [500, 1031]
+
+
+def test_access_can_be_kept(place: PlannedWorkspace) -> None:
+    seen = place.ran("destroy", "--yes", "--name", "k8s", "--keep-access")
+
+    assert seen.status == 0, seen.err
+    assert guests(place) == [500]
+    assert "stockman@pve" in users(place)
+
+
+def test_a_disk_that_would_be_lost_stops_it_before_anything_is_gone(
+    place: PlannedWorkspace,
+) -> None:
+    world = place.lab.world
+
+    def add() -> None:
+        root = MemoryDoor(world, next(iter(world.clusters)))
+        root.put("/nodes/neo/qemu/1031/config", scsi5="ceph-vm-disks:7,serial=photos")
+
+    place.lab.run(add)
+
+    seen = place.ran("destroy", "--yes", "--name", "k8s")
+
+    assert seen.status == 1
+    assert "vm.data-disk" in seen.err
+    assert guests(place) == [500, 1031]
+
+
+def test_programs_are_told_in_lines(place: PlannedWorkspace) -> None:
+    seen = place.ran("destroy", "--yes", "--name", "k8s", "-o", "json")
+
+    assert seen.status == 0, seen.err
+    assert [json.loads(line) for line in seen.out.splitlines() if line.strip()]

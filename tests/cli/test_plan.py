@@ -1,0 +1,103 @@
+"""`stockman plan` and the beginning of `stockman apply`, over the wire."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stockman.lab.testing.thread import ProxmoxLab
+from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared_files(tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture
+def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
+    return workspace(tmp_path, prepared, proxmox_lab)
+
+
+def test_a_plan_names_every_machine_and_says_that_there_is_something_to_do(
+    place: PlannedWorkspace,
+) -> None:
+    seen = place.ran("plan")
+
+    assert seen.status == 2, seen.err
+    assert "+ VM 1030 (talos-trinity) on trinity" in seen.out
+    assert "etcd begins on talos-trinity" in seen.out
+
+
+def test_programs_get_the_plan_with_its_steps(place: PlannedWorkspace) -> None:
+    found = json.loads(place.ran("plan", "-o", "json").out)["data"]
+
+    steps = [one["id"] for one in found["steps"]]
+    assert found["cluster"] == "k8s"
+    assert steps.index("vms/create/talos-neo") < steps.index("talos/configure/talos-neo")
+
+
+def test_looking_asks_each_system_a_few_times_per_host_and_node(place: PlannedWorkspace) -> None:
+    found = json.loads(place.ran("plan", "--stats", "-o", "json").out)["data"]
+
+    assert found["calls"] < 20 * (3 + 3)
+
+
+def test_a_stage_alone_has_no_steps_of_later_ones(place: PlannedWorkspace) -> None:
+    found = json.loads(place.ran("plan", "--only", "images", "-o", "json").out)["data"]
+
+    assert {one["stage"] for one in found["steps"]} == {"access", "images"}
+
+
+def test_one_step_is_explained(place: PlannedWorkspace) -> None:
+    seen = place.ran("plan", "--explain", "vms/create/talos-neo")
+
+    assert "create VM 1031 (talos-neo) on neo" in seen.out
+    assert "images/fetch/pve/trinity/cephfs" in seen.out
+
+
+def test_a_step_that_is_not_there_is_told_with_those_that_are(place: PlannedWorkspace) -> None:
+    seen = place.ran("plan", "--explain", "vms/create/talos-neon")
+
+    assert seen.status == 3
+    assert "plan.no-such-step" in seen.err
+
+
+def test_a_kept_plan_is_applied_as_far_as_it_was_made(place: PlannedWorkspace) -> None:
+    kept = str(place.directory / "plan.json")
+    place.ran("plan", "--only", "access", "--out", kept)
+
+    seen = place.ran("apply", kept, "--yes")
+
+    assert seen.status == 0, seen.err
+    assert "done" in seen.out
+    left = json.loads(place.ran("plan", "-o", "json").out)["data"]["summary"]["stages"]
+    assert "access" not in left
+
+
+def test_a_kept_plan_is_refused_when_the_files_changed(place: PlannedWorkspace) -> None:
+    kept = str(place.directory / "plan.json")
+    place.ran("plan", "--only", "access", "--out", kept)
+    place.change("nodes.yaml", "memory: 16384", "memory: 8192")
+
+    seen = place.ran("apply", kept, "--yes")
+
+    assert seen.status == 3
+    assert "plan.outdated" in seen.err
+
+
+def test_nothing_is_done_without_an_answer(place: PlannedWorkspace) -> None:
+    seen = place.ran("apply", "--only", "access")
+
+    assert seen.status == 64
+    assert "cli.question" in seen.err
+    assert place.ran("plan").status == 2
+
+
+def test_an_applied_stage_is_true_the_second_time(place: PlannedWorkspace) -> None:
+    assert place.ran("apply", "--only", "access", "--yes").status == 0
+
+    seen = place.ran("apply", "--only", "access", "--yes")
+
+    told = "nothing to do: everything is as the configuration says\n"
+    assert (seen.status, seen.out) == (0, told)

@@ -1,0 +1,105 @@
+"""What stops a plan before harm: each with what, where, why and fix."""
+
+from pathlib import Path
+
+import pytest
+
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.pve.access.tokens import TokenChange, create_token
+from stockman.lab.testing.thread import ProxmoxLab
+from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
+
+OWN = "stockman@pve!stockman"
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return prepared_files(tmp_path_factory.mktemp("prepared"))
+
+
+@pytest.fixture
+def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
+    return workspace(tmp_path, prepared, proxmox_lab)
+
+
+def told(place: PlannedWorkspace, **environment: str) -> str:
+    """What a plan says against itself."""
+    seen = place.ran("plan", **environment)
+    assert seen.status == 1, seen.out
+    return seen.err
+
+
+def own_token(place: PlannedWorkspace, change: TokenChange) -> str:
+    """A token of root's in the lab; returns its secret."""
+    cluster = place.lab.world.clusters["k8s"]
+    access = cluster.state.access
+    dice = cluster.around.dice.random_bytes
+    place.lab.run(lambda: create_token(access, Caller("root@pam", "mine"), change, dice))
+    place.change("cluster.yaml", f"proxmox_token_id: {OWN}", "proxmox_token_id: root@pam!mine")
+    return access.users["root@pam"].tokens["mine"].secret
+
+
+def test_without_any_token_it_is_said_who_can_make_one(place: PlannedWorkspace) -> None:
+    assert "proxmox.no-token" in told(place, HOME="/nowhere")
+
+
+def test_a_wrong_token_is_told(place: PlannedWorkspace) -> None:
+    found = told(place, PROXMOX_TOKEN_SECRET="00000000-0000-4000-8000-000000000000")
+
+    assert "proxmox.authentication" in found
+    assert "00000000-0000-4000-8000-000000000000" not in found
+
+
+def test_a_token_that_expired_is_told(place: PlannedWorkspace) -> None:
+    secret = own_token(place, TokenChange(privsep=False, expire=1))
+
+    assert "proxmox.authentication" in told(place, PROXMOX_TOKEN_SECRET=secret)
+
+
+def test_a_missing_privilege_is_named_with_its_path(place: PlannedWorkspace) -> None:
+    secret = own_token(place, TokenChange(privsep=True))
+
+    found = told(place, PROXMOX_TOKEN_SECRET=secret)
+
+    assert "the token lacks Sys.Audit on /" in found
+
+
+def test_a_certificate_that_nobody_vouches_for_is_told_with_its_fingerprint(
+    place: PlannedWorkspace,
+) -> None:
+    place.change("cluster.yaml", "  tls: {ca_file: pve-ca.pem}\n", "")
+
+    found = told(place, **place.administrator)
+
+    assert "proxmox.certificate" in found
+    assert "it showed " in found
+
+
+def test_a_host_that_does_not_answer_is_told(place: PlannedWorkspace) -> None:
+    place.change("cluster.yaml", place.lab.endpoint, "https://127.213.79.9:8006")
+
+    found = told(place, **place.administrator)
+
+    assert "proxmox.unreachable" in found
+    assert "127.213.79.9" in found
+
+
+def test_files_that_were_changed_by_hand_wait_for_a_decision(place: PlannedWorkspace) -> None:
+    file = place.directory / "kubernetes/apps/kube-system/coredns/ks.yaml"
+    file.write_text(file.read_text() + "# mine\n")
+
+    seen = place.ran("plan")
+
+    assert seen.status == 3
+    assert "tree.undecided" in seen.err
+
+
+def test_a_cluster_is_destroyed_by_its_name_only(place: PlannedWorkspace) -> None:
+    place.ran("apply", "--only", "access", "--yes")
+
+    assert "cli.unnamed-cluster" in place.ran("destroy", "--yes").err
+    assert "cli.unnamed-cluster" in place.ran("destroy", "--yes", "--name", "k9s").err
+    assert "cli.unnamed-cluster" in place.ran("destroy", "--name", "k8s").err
+    seen = place.ran("destroy", "--yes", "--name", "k8s")
+    assert seen.status == 0, seen.err
+    assert "stockman@pve" not in place.lab.world.clusters["k8s"].state.access.users

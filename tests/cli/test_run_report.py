@@ -1,0 +1,92 @@
+"""The end of a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from stockman.cli.run_report import Ended, end_lines, ended_data
+from stockman.cli.screen import Screen
+from stockman.engine.carrying_out import begin
+from stockman.engine.executor import Outcome
+from stockman.engine.state import Held, Result, RunState
+from stockman.steps.plan import Plan
+from tests.cli.test_screen import Terminal
+from tests.engine.simulated import MORNING
+from tests.engine.toys import ONE_AT_A_TIME, Break, Exists, Scene, make, plan_of, way
+
+IN_A_PIPE = Screen(None, None, None, {})
+BREAKS = plan_of(
+    make("a", seconds=20.0), make("b", seconds=9.0, action=Break(key="b")), make("c", "b")
+)
+
+
+def ended(plan: Plan, made: Sequence[str] = ()) -> Ended:
+    """How a run of toys ends, in a world where some are made already."""
+    scene = Scene()
+    scene.world.content |= dict.fromkeys(made, b"made")
+    home, ports = scene.process()
+    outcome = asyncio.run(begin(home, plan, ports, way(settings=ONE_AT_A_TIME)))
+    return Ended(outcome=outcome, plan=plan, seconds=252.0)
+
+
+def test_a_run_that_failed_says_what_is_left_and_how_to_go_on() -> None:
+    end = ended(BREAKS, made=["a"])
+    run = end.outcome.state.run
+
+    assert list(end_lines(end, IN_A_PIPE)) == [
+        f"run {run}: failed after 4m12s",
+        "3 steps: 0 done, 1 true already, 1 failed, 1 not finished",
+        "",
+        "  # go on, once what is said above is put right",
+        f"  stockman runs resume {run}",
+        "  # give it up, and give back what it holds",
+        f"  stockman runs abort {run}",
+    ]
+
+
+def test_a_run_that_is_done_needs_nothing_more() -> None:
+    end = ended(plan_of(make("a"), make("b")))
+
+    assert list(end_lines(end, IN_A_PIPE)) == [
+        f"run {end.outcome.state.run}: done after 4m12s",
+        "2 steps: 2 done, 0 true already, 0 failed",
+    ]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_end_fits_the_terminal(columns: int) -> None:
+    screen = Screen(None, Terminal(), None, {"COLUMNS": str(columns)})
+
+    assert all(len(line) <= columns for line in end_lines(ended(BREAKS), screen))
+
+
+def test_what_is_still_held_is_told_by_its_name() -> None:
+    flag = {"kind": "test.flag", "name": "red"}
+    held = {
+        "k": Held(key="k", hold=flag, prior="up", since=MORNING),
+        "l": Held(key="strange:1", hold={"kind": "strange"}, prior=None, since=MORNING),
+    }
+    outcome = Outcome(state=RunState(run="one", held=held), result=Result.ABORTED)
+
+    assert list(end_lines(Ended(outcome=outcome, plan=plan_of(), seconds=0.0), IN_A_PIPE))[2:] == [
+        "still held: flag red is down",
+        "still held: strange:1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plan", "result", "code"),
+    [
+        (BREAKS, "failed", "objects.unreachable"),
+        (plan_of(make("a", gates=(Exists(key="z", never=True),))), "refused", "run.gate"),
+    ],
+)
+def test_programs_get_problems_and_what_to_do_next(plan: Plan, result: str, code: str) -> None:
+    data = ended_data(ended(plan))
+
+    assert data["result"].value == result
+    assert [problem["code"] for problem in data["problems"]] == [code]
+    assert data["next"][0] == f"stockman runs resume {data['run']}"

@@ -1,0 +1,227 @@
+"""Runs on the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stockman.app.completion import run_names
+from stockman.app.run_home import local_home
+from stockman.cli.exit import Exit
+from stockman.cli.runs_act import exit_of
+from stockman.engine.carrying_out import begin
+from stockman.engine.executor import Outcome
+from stockman.engine.state import Progress, Result, RunState, StepState
+from stockman.engine.stop import Stop
+from stockman.steps.checkpoint import Checkpoint
+from stockman.steps.plan import Plan
+from stockman.steps.ports import Ports
+from tests.cli.inside import ran_inside
+from tests.cli.running import REAL, Ran, on_terminal
+from tests.cli.shown_terminal import ShownTerminal
+from tests.engine.simulated import Dice, JumpClock
+from tests.engine.test_local_lock import ANNA
+from tests.engine.toys import make, plan_of, way
+
+Runs = Callable[..., Ran]
+NOBODY_THERE = "127.213.77.0/24"
+"""A run asks the API of its cluster whether somebody else holds the Lease."""
+PLAN = plan_of(
+    make("wait", action=Checkpoint(text="wait for the flock")),
+    make("more", "wait", action=Checkpoint(text="wait for the dog")),
+)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    words = ("--preset", "single", "--network", NOBODY_THERE, "--yes")
+    assert ran_inside("init", str(tmp_path), *words).status == 0
+    return tmp_path
+
+
+@pytest.fixture
+def runs(directory: Path) -> Runs:
+    return lambda *words: ran_inside("-C", str(directory), "runs", *words)
+
+
+def carried_out(directory: Path, plan: Plan, *, stopped: bool = False) -> str:
+    """Carry a plan out, or stop after the first step; returns the name of the run."""
+    clock, stop = JumpClock(), Stop()
+    ports = Ports(clock=clock, entropy=Dice(len(run_names(directory))))
+    watchers = (lambda entry: stop.ask() if stopped else None,)
+    home = local_home(directory, clock)
+    outcome = asyncio.run(begin(home, plan, ports, way(stop, watchers=watchers)))
+    return outcome.state.run
+
+
+def test_runs_are_listed_with_how_they_ended(directory: Path, runs: Runs) -> None:
+    name = carried_out(directory, PLAN)
+
+    lines = runs("list").out.splitlines()
+
+    assert lines[0].split() == ["RUN", "CLUSTER", "RESULT", "STEPS", "HELD", "STARTED", "BY"]
+    assert lines[1].split()[:5] == [name, "toy", "done", "2/2", "0"]
+    assert runs("list", "-o", "name").out.split() == [name]
+    assert run_names(directory) == (name,)
+
+
+def test_no_runs_are_no_mistake(runs: Runs) -> None:
+    found = runs("list", "-o", "json")
+
+    assert (found.status, json.loads(found.out)["data"]) == (0, [])
+    assert "there are no runs yet" in found.err
+
+
+def test_a_run_is_shown_step_by_step(directory: Path, runs: Runs) -> None:
+    name = carried_out(directory, PLAN)
+
+    shown = runs("show").out
+
+    assert f"run {name} of cluster toy: done, 2 of 2 steps" in shown
+    assert "wait for the flock" in shown
+    told = json.loads(runs("show", name, "-o", "json").out)
+    assert told["kind"] == "Run"
+    assert [step["state"]["progress"] for step in told["data"]["steps"]] == ["done", "done"]
+
+
+def test_a_run_that_is_not_there_is_told(runs: Runs) -> None:
+    found = runs("show", "yesterday")
+
+    assert found.status == 1
+    assert "error[run.not-found]: there is no run yesterday" in found.err
+
+
+def test_a_run_is_exported_with_plan_and_journal(directory: Path, runs: Runs) -> None:
+    carried_out(directory, PLAN)
+
+    told = json.loads(runs("export").out)
+
+    assert told["kind"] == "RunExport"
+    assert told["data"]["plan"]["schema"] == "stockman.plan/1"
+    assert [entry["event"] for entry in told["data"]["journal"]][:2] == ["accepted", "finished"]
+
+
+def test_a_run_that_was_stopped_is_gone_on_with(directory: Path, runs: Runs) -> None:
+    name = carried_out(directory, PLAN, stopped=True)
+    assert "paused" in runs("list").out
+
+    found = runs("resume")
+
+    result, counts = found.out.splitlines()
+    assert (found.status, result.rpartition(" after ")[0]) == (0, f"run {name}: done")
+    assert counts == "2 steps: 0 done, 2 true already, 0 failed"
+    assert "run: resumed by " in found.err
+    assert "more: finished: was true already (2 of 2)" in found.err
+
+
+def test_programs_get_every_entry_and_the_outcome_as_lines(directory: Path, runs: Runs) -> None:
+    name = carried_out(directory, PLAN, stopped=True)
+
+    *events, last = map(json.loads, runs("resume", "-o", "json").out.splitlines())
+
+    assert [event["event"] for event in events][-2:] == ["finished", "ended"]
+    assert (last["kind"], last["data"]["run"]) == ("RunOutcome", name)
+    assert last["data"]["counts"] == {"steps": 2, "done": 0, "already": 2, "failed": 0}
+
+
+def test_a_run_is_watched_on_a_terminal(directory: Path) -> None:
+    name = carried_out(directory, PLAN, stopped=True)
+
+    found = on_terminal("-C", str(directory), "runs", "resume", columns=60, program=REAL)
+
+    terminal = ShownTerminal(60)
+    terminal.write(found.out)
+    assert found.status == 0
+    shown = re.sub(r"\d+s\b", "?s", "\n".join(terminal.lines))
+    assert shown.startswith("note     resumed by ")
+    assert shown.splitlines()[-4:] == [
+        "already  wait for the flock: was true",
+        "already  wait for the dog: was true",
+        f"run {name}: done after ?s",
+        "2 steps: 0 done, 2 true already, 0 failed",
+    ]
+
+
+def test_a_run_that_is_done_is_not_gone_on_with(directory: Path, runs: Runs) -> None:
+    carried_out(directory, PLAN)
+
+    found = runs("resume")
+
+    assert found.status == 3
+    assert "error[run.over]" in found.err
+
+
+def test_a_step_without_a_door_stops_the_run(directory: Path, runs: Runs) -> None:
+    carried_out(directory, plan_of(make("a")))
+
+    found = runs("resume")
+
+    assert found.status == 1
+    assert "error[plan.no-door]: a step needs object storage" in found.err
+
+
+def test_a_run_is_given_up(directory: Path, runs: Runs) -> None:
+    name = carried_out(directory, PLAN, stopped=True)
+
+    found = runs("abort", "--yes")
+
+    assert found.status == 0
+    assert found.out.startswith(f"run {name}: aborted after ")
+    assert "run: aborted by " in found.err
+    assert "aborted" in runs("list").out
+
+
+def test_a_run_is_not_given_up_without_a_word(directory: Path, runs: Runs) -> None:
+    carried_out(directory, PLAN, stopped=True)
+
+    assert runs("abort").status == 64
+    assert "paused" in runs("list").out
+
+
+def test_two_do_not_work_on_a_cluster_at_once(directory: Path, runs: Runs) -> None:
+    carried_out(directory, PLAN, stopped=True)
+
+    tenure = asyncio.run(local_home(directory, JumpClock()).lock.acquire(ANNA))
+
+    found = runs("abort", "--yes")
+
+    asyncio.run(tenure.release())
+    assert found.status == 1
+    assert "error[lock.held]" in found.err
+
+
+def test_metrics_are_printed_or_written(directory: Path, runs: Runs, tmp_path: Path) -> None:
+    carried_out(directory, PLAN)
+    file = tmp_path / "stockman.prom"
+
+    printed = runs("metrics")
+    written = runs("metrics", "--textfile", str(file))
+
+    assert 'stockman_run_progress_ratio{cluster="toy"} 1' in printed.out
+    assert (written.status, written.out) == (0, "")
+    assert file.read_text() == printed.out
+    assert json.loads(runs("metrics", "-o", "json").out)["kind"] == "RunMetrics"
+
+
+@pytest.mark.parametrize(
+    ("result", "step", "status"),
+    [
+        (Result.DONE, StepState(progress=Progress.DONE), Exit.DONE),
+        (Result.REFUSED, StepState(), Exit.REFUSED),
+        (Result.PAUSED, StepState(), Exit.INTERRUPTED),
+        (Result.FAILED, StepState(progress=Progress.FAILED), Exit.FAILED),
+        (Result.FAILED, StepState(progress=Progress.DONE), Exit.PARTLY),
+        (Result.FAILED, StepState(progress=Progress.DONE, already=True), Exit.FAILED),
+    ],
+)
+def test_the_exit_status_says_how_a_run_ended(
+    result: Result, step: StepState, status: Exit
+) -> None:
+    outcome = Outcome(state=RunState(run="one", steps={"a": step}), result=result)
+
+    assert exit_of(outcome) is status

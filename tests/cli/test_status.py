@@ -1,0 +1,236 @@
+"""`stockman status` on the screen: problems first, few lines for many nodes, waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from stockman.app.status.finding import Check
+from stockman.app.status.seen import Seen
+from stockman.app.status.status import ALL, Status, judged
+from stockman.app.status.waiting import awaited
+from stockman.cli.screen import Screen
+from stockman.cli.spans import Span
+from stockman.cli.status_data import status_data
+from stockman.cli.status_live import WaitingLines, WaitingTree, waiting_view
+from stockman.cli.status_view import status_lines
+from stockman.lab.core.faults import Effect, Point
+from stockman.steps.talos_machine import Standing
+from tests.app.status.large import multiplied
+from tests.app.status.scene import NEO, Scene, scene
+from tests.cli.inside import ran_inside
+from tests.cli.shown_terminal import ShownTerminal
+
+CHECKS = tuple(one for one in ALL if one is not Check.CERTIFICATES)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Scene:
+    return scene(tmp_path)
+
+
+def shown(status: Status, *, every: bool = False) -> list[str]:
+    """What a pipe gets."""
+    screen = Screen(io.StringIO(), io.StringIO(), io.StringIO(), {})
+    return list(status_lines(status, screen, every=every))
+
+
+def stopped(seen: Seen, count: int) -> Seen:
+    """The same look, with so many workers whose machines are silent."""
+    talos = seen.talos
+    assert talos is not None
+    machines = {
+        name: replace(one, standing=Standing.SILENT)
+        if name.startswith("work-") and int(name[5:]) < count
+        else one
+        for name, one in talos.machines.items()
+    }
+    fresh = replace(talos, machines=machines)
+    return replace(seen, observed=replace(seen.observed, talos=fresh))
+
+
+def test_problems_come_first_then_parts_then_nodes(here: Scene) -> None:
+    here.stop(NEO)
+
+    lines = shown(here.status(CHECKS))
+
+    text = "\n".join(lines)
+    order = ["error[status.vm-stopped]", "\nPART ", "Proxmox VE", "\nNODE ", "\ntalos-trinity"]
+    assert [text.index(one) for one in order] == sorted(text.index(one) for one in order)
+    assert any(line.startswith("  fix:") and "`qm start 1031`" in line for line in lines)
+    row = next(line for line in lines if line.startswith(NEO))
+    assert row.split()[:3] == [NEO, "error", "controller"]
+    assert "1031 stopped on neo" in row
+
+
+def test_a_cluster_that_works_says_so_in_one_line(here: Scene) -> None:
+    lines = shown(here.status(CHECKS))
+
+    assert lines[0].endswith(": no problems")
+    assert "1030 running on trinity" in "\n".join(lines)
+
+
+def test_many_nodes_that_are_well_are_counted(here: Scene) -> None:
+    found = judged(multiplied(here.look(), 1000), CHECKS)
+
+    lines = shown(found)
+
+    assert found.healthy
+    assert len(found.nodes) == 1003
+    assert len(lines) < 20
+    assert lines[-2:] == [
+        "ok 1000 workers on 3 hosts: Talos v1.11.0, kubelet v1.34.1",
+        "ok 3 controllers on 3 hosts: Talos v1.11.0, kubelet v1.34.1",
+    ]
+    assert len(shown(found, every=True)) > 1000
+
+
+def test_many_problems_of_one_kind_are_told_once(here: Scene) -> None:
+    found = judged(stopped(multiplied(here.look(), 1000), 400), CHECKS)
+
+    lines = shown(found)
+
+    assert sum(line.startswith("error[status.machine-silent]") for line in lines) == 1
+    assert any("work-0001, work-0002" in line and "and 387 more" in line for line in lines)
+    assert "and 370 more that are not well; `--all` lists them" in lines
+    assert len(lines) < 70
+
+
+def test_judging_and_showing_a_thousand_nodes_takes_no_time_worth_speaking_of(
+    here: Scene,
+) -> None:
+    seen = stopped(multiplied(here.look(), 1000), 400)
+    began = process_time()  # what it costs a processor, whoever else works there
+
+    lines = shown(judged(seen, CHECKS))
+
+    assert lines
+    assert process_time() - began < 2.0  # far more than it takes
+
+
+def test_programs_get_everything(here: Scene) -> None:
+    here.stop(NEO)
+
+    data = json.loads(json.dumps(status_data(here.status(CHECKS))))
+
+    assert (data["cluster"], data["healthy"], data["health"]) == ("k8s", False, "error")
+    first = data["problems"][0]
+    assert (first["code"], first["check"], first["subject"]) == ("status.vm-stopped", "vms", NEO)
+    node = next(one for one in data["nodes"] if one["name"] == NEO)
+    assert node["vm"]["vmid"] == 1031
+    assert node["vm"]["runs"] is False
+    assert {one["check"] for one in data["parts"]} == {one.value for one in CHECKS}
+
+
+def test_no_secret_is_in_what_programs_get(here: Scene) -> None:
+    told = json.dumps(status_data(here.status(CHECKS)))
+
+    assert here.staged.bundle.secrets.bootstraptoken.reveal() not in told
+    assert "PRIVATE KEY" not in told
+
+
+# -- waiting ---------------------------------------------------------------------------------------
+
+
+class Awake:
+    """A looker of some parts only."""
+
+    def __init__(self, here: Scene) -> None:
+        self._looker = here.looker()
+        self.clock = self._looker.clock
+        self.looks = 0
+
+    async def status(self) -> Status:
+        self.looks += 1
+        return await self._looker.status((Check.TALOS, Check.KUBERNETES))
+
+
+def away(here: Scene) -> None:
+    """A kubelet that says no for a while."""
+    here.fault(Point.NODE, Effect.FAIL, machine=NEO)
+    here.world.advance(60.0)
+
+
+def waited(here: Scene, told: Callable[[Status, timedelta], None], seconds: float) -> Status:
+    looker = Awake(here)
+    return asyncio.run(awaited(looker, timedelta(seconds=seconds), told))  # type: ignore[arg-type]  # as much as it needs
+
+
+def test_waiting_ends_when_everything_works(here: Scene) -> None:
+    away(here)
+    seen: list[bool] = []
+
+    def told(status: Status, passed: timedelta) -> None:
+        del passed
+        seen.append(status.healthy)
+        if len(seen) == 3:
+            here.world.take_back(1)
+
+    found = waited(here, told, 600.0)
+
+    assert found.healthy
+    assert seen[:3] == [False, False, False]
+    assert seen[-1]
+
+
+def test_waiting_ends_when_time_is_up_with_what_is_wrong(here: Scene) -> None:
+    away(here)
+    spans: list[timedelta] = []
+
+    found = waited(here, lambda _, passed: spans.append(passed), 30.0)
+
+    assert [one.problem.code for one in found.findings] == ["status.node-not-ready"]
+    assert spans[-1] <= timedelta(seconds=30)
+
+
+def test_a_log_gets_a_line_when_something_changes_and_seldom_otherwise(here: Scene) -> None:
+    away(here)
+    err = io.StringIO()
+    lines = WaitingLines(Screen(io.StringIO(), io.StringIO(), err, {}))
+
+    status = here.status((Check.TALOS, Check.KUBERNETES))
+    for seconds in range(0, 150, 3):
+        lines(status, timedelta(seconds=seconds))
+
+    told = err.getvalue().splitlines()
+    assert len(told) == 3
+    assert all("waits for Kubernetes: 2 of 3 nodes ready" in one for one in told)
+
+
+def test_a_terminal_gets_a_tree_that_is_drawn_over_and_removed(here: Scene) -> None:
+    away(here)
+    terminal = ShownTerminal(columns=80)
+    screen = Screen(io.StringIO(), io.StringIO(), terminal, {"TERM": "xterm", "COLUMNS": "80"})
+    view = waiting_view(screen, timedelta(seconds=30))
+    assert isinstance(view, WaitingTree)
+
+    waited(here, view, 9.0)
+    drawn = list(terminal.lines)
+    view.close()
+
+    assert drawn[0].startswith("waits until everything works: ")
+    assert any(one.split()[:4] == ["error", "Kubernetes", "2", "of"] for one in drawn)
+    assert any(f"- the node {NEO} is not ready" in one for one in drawn)
+    assert sum("Kubernetes " in one for one in drawn) == 1, "drawn over, not below"
+    assert all(len(one) < 80 for one in drawn)
+    assert terminal.lines == []
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90s", 90), ("10m", 600), ("1h30m", 5400), ("45", 45)]
+)
+def test_spans_of_time_are_read(text: str, seconds: int) -> None:
+    assert Span().convert(text, None, None) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("words", [("--timeout", "soon"), ("--wait", "--watch")])
+def test_what_makes_no_sense_is_wrong_usage(words: tuple[str, ...], tmp_path: Path) -> None:
+    assert ran_inside("-C", str(tmp_path), "status", *words).status == 64

@@ -1,0 +1,111 @@
+"""`stockman status` and `stockman health` over real connections: to a lab, and to nobody."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stockman.lab.testing.thread import ProxmoxLab
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
+
+NETWORK = "127.213.0.0/16"
+Asked = Callable[..., Ran]
+
+
+@pytest.fixture
+def asked(tmp_path: Path, proxmox_lab: ProxmoxLab) -> Asked:
+    """Commands in a directory for the hosts of a lab, on which nothing was made yet."""
+    made = ran_inside(
+        "init", str(tmp_path), "--preset", "three-node", "--network", NETWORK, "--yes"
+    )
+    assert made.status == 0, made.err
+    shutil.copy(proxmox_lab.ca, tmp_path / "pve-ca.pem")
+    file = tmp_path / "cluster.yaml"
+    text = file.read_text()
+    old = next(line for line in text.splitlines() if line.startswith("proxmox_endpoint:"))
+    text = text.replace(old, f"proxmox_endpoint: {proxmox_lab.endpoint}")
+    text = text.replace("\nproxmox:\n", "\nproxmox:\n  tls: {ca_file: pve-ca.pem}\n")
+    file.write_text(text)
+    token = f"{proxmox_lab.token_id}={proxmox_lab.token_secret}"
+    return lambda *words: ran_inside("-C", str(tmp_path), *words, PROXMOX_VE_API_TOKEN=token)
+
+
+@pytest.mark.proxmox_lab(network=NETWORK)
+def test_before_anything_is_made_status_says_what_is_missing(asked: Asked) -> None:
+    found = asked("status", "-o", "json")
+
+    assert found.status == 1
+    data = json.loads(found.out)["data"]
+    health = {one["check"]: one["health"] for one in data["parts"]}
+    assert health == {
+        "proxmox": "ok",
+        "vms": "error",
+        "talos": "error",
+        "etcd": "unknown",
+        "kubernetes": "error",
+        "flux": "error",
+        "components": "error",
+        "certificates": "ok",
+        "backups": "off",
+        "runs": "ok",
+    }
+    codes = {one["code"] for one in data["problems"] if one["severity"] == "error"}
+    assert codes == {"status.vm-missing", "status.etcd-silent", "status.api-silent"}
+    assert sum(data["calls"].values()) < 100
+
+
+@pytest.mark.proxmox_lab(network=NETWORK)
+def test_waiting_ends_with_the_problems_when_time_is_up(asked: Asked) -> None:
+    found = asked("status", "--wait", "--timeout", "1s")
+
+    assert found.status == 1
+    assert "error[status.vm-missing]: talos-trinity has no VM" in found.out
+    assert "waits for VMs: 0 of 3 run" in found.err
+
+
+@pytest.mark.proxmox_lab(network=NETWORK)
+def test_health_asks_only_for_what_is_wanted(asked: Asked, tmp_path: Path) -> None:
+    good = asked("health", "--only", "proxmox", "--only", "certificates", "--only", "runs")
+    bad = asked("health", "--only", "vms", "-o", "json")
+
+    assert (good.status, bad.status) == (0, 1), good.out
+    assert [line.split()[:2] for line in good.out.splitlines()[1:]] == [
+        ["ok", "proxmox"],
+        ["ok", "certificates"],
+        ["ok", "runs"],
+    ]
+    assert json.loads(bad.out)["data"]["checks"] == {"vms": "error"}
+
+
+@pytest.mark.proxmox_lab(network=NETWORK)
+def test_metrics_are_written_whole_to_a_file(asked: Asked, tmp_path: Path) -> None:
+    file = tmp_path / "stockman.prom"
+
+    found = asked("health", "--textfile", str(file))
+
+    assert (found.status, found.out) == (1, "")
+    text = file.read_text()
+    assert 'stockman_healthy{cluster="k8s"} 0\n' in text
+    assert 'stockman_check_state{cluster="k8s",check="vms",state="error"} 1\n' in text
+    assert 'host="neo"} 1\n' in text
+    assert "stockman_runs 0\n" in text
+    assert [one.name for one in tmp_path.glob("*.prom*")] == ["stockman.prom"]
+
+
+def test_where_nobody_answers_nothing_is_called_good(tmp_path: Path) -> None:
+    ran_inside("init", str(tmp_path), "--preset", "three-node", "--network", NETWORK, "--yes")
+
+    found = ran_inside(
+        "-C", str(tmp_path), "health", "-o", "json", PROXMOX_VE_API_TOKEN="root@pam!a=b"
+    )
+
+    assert found.status == 1
+    checks = json.loads(found.out)["data"]["checks"]
+    assert checks["proxmox"] == "unknown"
+    assert checks["vms"] == "unknown"
+    assert {name for name, state in checks.items() if state == "ok"} == {"certificates", "runs"}
