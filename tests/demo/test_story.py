@@ -1,8 +1,9 @@
-"""The demo as a user meets it: without a terminal, and in the picture that the README shows."""
+"""What the demo shows, and the picture of it that the README has."""
+
+from __future__ import annotations
 
 import re
-import subprocess
-import sys
+import shlex
 from io import StringIO
 from pathlib import Path
 
@@ -10,90 +11,97 @@ import pytest
 from rich.console import Console
 
 from demo.picture import lines_of
-from demo.stage import Called, Unexpected, play
-from demo.story import STORY, Edit, Enter, Run, command_lines
-from tests.docs.consoles import commands
-from tests.docs.pages import DOCS, ROOT, blocks
+from demo.stage import Called, Unexpected, play, typed
+from demo.story import CASTS, Cast, Enter, Run, afterwards, command_lines, story
+from stockman.cli.registry import COMMANDS
+from stockman.config.load import load
+from stockman.config.presets import PRESETS, render_preset
+from stockman.config.resolve import resolve
+from tests.docs.pages import DOCS, ROOT
 
 PICTURE = DOCS / "_static" / "demo.svg"
-PATIENCE = 60
+NETWORK = "127.66.0.0/16"
+THREE = CASTS["three-node"]
 
 
-def typed(lines: list[str]) -> list[str]:
-    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+def shown_commands(lines: list[str]) -> list[str]:
+    """What stands behind prompts, with lines that were continued in one piece."""
+    text = "\n".join(lines).replace(" \\\n   ", "")
+    return [line.removeprefix("$ ") for line in text.split("\n") if line.startswith("$ ")]
 
 
-def test_the_demo_runs_without_a_terminal_and_leaves_nothing(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "demo"],
-        cwd=ROOT,
-        env={
-            "PATH": "/usr/bin:/bin",
-            "PYTHONPATH": str(ROOT / "src"),
-            "TMPDIR": str(tmp_path),
-            "STOCKMAN_OUTPUT": "json",
-            "STOCKMAN_DIR": "/nowhere",
-        },
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=PATIENCE,
-        check=False,
-    )
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert typed(done.stdout.split("\n")) == command_lines()
-    assert "error[vm.vmid-taken]" in done.stdout
-    assert "error[address.outside-network]" in done.stdout
-    assert "(class worker-gpu)" in done.stdout
-    assert "\x1b" not in done.stdout
-    assert list(tmp_path.iterdir()) == []
+def test_every_preset_can_be_shown() -> None:
+    assert set(CASTS) == set(PRESETS)
 
 
-def test_a_surprise_stops_the_demo() -> None:
+@pytest.mark.parametrize("cast", CASTS.values(), ids=str)
+def test_the_machine_that_is_hit_is_on_the_host_that_dies(cast: Cast) -> None:
+    texts = render_preset(cast.preset)
+    desired = resolve(load({name: text.encode() for name, text in texts.items()}))
+    hosts = {str(one.name): str(one.vm.host) for one in desired.nodes if one.vm is not None}
+    hosts |= {str(one.name): str(one.host) for one in desired.guests}
+    first = [one for one in desired.nodes if one.is_controller][:1]
+
+    assert hosts[cast.node] == cast.unlucky
+    assert [int(one.address.ip) & 0xFF for one in first] == [cast.first] * cast.has_cluster
+
+
+@pytest.mark.parametrize("cast", CASTS.values(), ids=str)
+def test_every_command_of_the_story_is_one_of_ours(cast: Cast) -> None:
+    known = {name: len(name.split()) for name in COMMANDS}
+    runs = [one for one in story(cast, NETWORK) if isinstance(one, Run)]
+    words = [shlex.split(one.arguments) for one in runs if one.program == "stockman"]
+
+    assert all(" ".join(one[:1]) in known or " ".join(one[:2]) in known for one in words)
+
+
+def test_commands_for_afterwards_name_a_machine_of_the_network() -> None:
+    assert "-n 127.71.0.16 " in " ".join(afterwards(THREE, "127.71.0.0/16"))
+
+
+def test_long_lines_are_continued() -> None:
+    line = "stockman lab up " + "--preset three-node " * 4 + "--repo flock"
+
+    assert len(typed(line)) == 2
+    assert shown_commands([f"$ {typed(line)[0]}", *typed(line)[1:]]) == [line]
+
+
+def test_a_surprise_stops_the_demo(tmp_path: Path) -> None:
     def failing(called: Called, console: Console) -> int:
         del called, console
         return 70
 
     with pytest.raises(Unexpected, match="ended with 70 instead of 0"):
-        play(STORY, Console(file=StringIO()), failing)
+        play(story(THREE, NETWORK), Console(file=StringIO()), tmp_path, failing)
 
 
-def test_a_line_that_is_not_there_stops_the_demo(tmp_path: Path) -> None:
-    def writing(called: Called, console: Console) -> int:
+def test_commands_run_where_the_story_is(tmp_path: Path) -> None:
+    seen: list[Called] = []
+
+    def noting(called: Called, console: Console) -> int:
         del console
-        (called.directory / "lab").mkdir()
-        (called.directory / "lab" / "nodes.yaml").write_text("nodes: []\n")
+        seen.append(called)
         return 0
 
-    scenes = (Run("init lab"), Enter("lab"), Edit("nodes.yaml", "vmid: 1", "vmid: 2"))
+    scenes = (Run("validate"), Enter("k8s"), Run("status", program="git"))
+    play(scenes, Console(file=StringIO()), tmp_path, noting)
 
-    with pytest.raises(Unexpected, match="vmid: 1"):
-        play(scenes, Console(file=StringIO()), writing)
+    assert [one.directory for one in seen] == [tmp_path, tmp_path / "k8s"]
+    assert seen[0].command[-2:] == ["stockman", "validate"]
+    assert seen[1].command == ["git", "status"]
 
 
 def test_the_picture_shows_the_commands_of_the_demo() -> None:
-    lines = lines_of(PICTURE.read_text("utf-8"))
+    lines = shown_commands(lines_of(PICTURE.read_text("utf-8")))
+    network = lines[0].rpartition(" ")[2]
 
-    assert typed(lines) == command_lines(), "make it anew: python -m demo --record " + str(
+    assert lines == command_lines(THREE, network), "make it anew: python -m demo --record " + str(
         PICTURE.relative_to(ROOT)
     )
 
 
 def test_the_picture_needs_nothing_from_outside() -> None:
     text = PICTURE.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
+    marks = re.sub(r"<text.*?</text>", "", text)
 
-    assert re.findall(r"https?:|url\((?!#)|@import|<script|<image|xlink", text) == []
-
-
-def test_the_tutorial_follows_the_demo() -> None:
-    tutorial = DOCS / "tutorial.md"
-    lines = [
-        step.command
-        for block in blocks(tutorial)
-        if block.language == "console"
-        for step in commands(block)
-        if step.command.startswith(("stockman ", "cd "))
-    ]
-
-    assert lines == command_lines()
+    assert re.findall(r"https?:|url\((?!#)|@import|<script|<image|xlink", marks) == []

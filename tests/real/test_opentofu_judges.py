@@ -14,6 +14,7 @@ from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.images.system_archive import system_archive
 from stockman.lab.pve.cluster_state import ClusterState
 from stockman.lab.pve.schema.schema import PROFILES
+from stockman.lab.testing.thread import ProxmoxLab
 from tests.lab.machines import put_file
 from tests.lab.populated import TEMPLATE, image
 from tests.real.images_served import serve_files
@@ -81,6 +82,7 @@ class Bench:
 
     tofu: Tofu
     cluster: ClusterState
+    lab: ProxmoxLab
 
 
 @pytest.fixture(params=PROFILES)
@@ -105,11 +107,11 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path, real_tool: RealTool) -
             },
         )
         tofu.prepare()
-        yield Bench(tofu, cluster)
+        yield Bench(tofu, cluster, lab)
 
 
 def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Bench) -> None:
-    world = bench.tofu.lab.world
+    world = bench.lab.world
     put_file(MemoryDoor(world, bench.cluster.name), f"vztmpl/{TEMPLATE}", SYSTEM, host="pve3")
     before = _lasting(bench.cluster)
 
@@ -152,7 +154,7 @@ def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Benc
 
 def _made_by_hand(bench: Bench) -> None:
     """A machine and a container that somebody makes without OpenTofu, and starts."""
-    lab = bench.tofu.lab
+    lab = bench.lab
     door = MemoryDoor(lab.world, bench.cluster.name)
 
     def done(path: str, **values: object) -> None:

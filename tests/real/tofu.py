@@ -9,12 +9,27 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from stockman.lab.testing.thread import ProxmoxLab
+from typing import Any, Protocol
 
 NO_CHANGES, CHANGES = 0, 2
 _OWN = Path(__file__).parent / "opentofu"
 _PATIENCE = 120
+
+
+class Served(Protocol):
+    """A Proxmox VE that answers."""
+
+    @property
+    def endpoint(self) -> str: ...
+
+    @property
+    def token_id(self) -> str: ...
+
+    @property
+    def token_secret(self) -> str: ...
+
+    @property
+    def ca(self) -> Path: ...
 
 
 class TofuFailed(AssertionError):
@@ -28,13 +43,15 @@ class Tofu:
     program: Path
     provider: Path
     folder: Path
-    lab: ProxmoxLab
+    lab: Served
     variables: dict[str, str] = field(default_factory=dict)
+    source: Path = _OWN
+    """What the configuration is copied from."""
 
     def prepare(self) -> None:
         """Copy the configuration, and let the provider be taken from where it was built."""
         shutil.copytree(
-            _OWN, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("later")
+            self.source, self.folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("later")
         )
         override = f'dev_overrides {{ "bpg/proxmox" = {json.dumps(str(self.provider.parent))} }}'
         (self.folder / "cli.tfrc").write_text(
@@ -43,7 +60,7 @@ class Tofu:
 
     def add(self, name: str) -> None:
         """Let the configuration have one more file."""
-        shutil.copy(_OWN / "later" / name, self.folder)
+        shutil.copy(self.source / "later" / name, self.folder)
 
     def apply(self, **changed: str) -> None:
         """Make the lab what the configuration says."""
@@ -55,11 +72,22 @@ class Tofu:
 
     def plan(self, **changed: str) -> dict[str, list[str]]:
         """What would be done to which resource; empty: nothing."""
+        changes = self._changes(**changed)
+        return {address: one["actions"] for address, one in changes.items()}
+
+    def attributes(self, **changed: str) -> dict[str, dict[str, tuple[Any, Any]]]:
+        """Which attributes of which resource would change: from what, and to what."""
+        return {
+            address: _differing(one["before"] or {}, one["after"] or {})
+            for address, one in self._changes(**changed).items()
+        }
+
+    def _changes(self, **changed: str) -> dict[str, dict[str, Any]]:
         out = self.folder / "plan"
         self._run("plan", f"-out={out}", **changed)
         shown = json.loads(self._run("show", "-json", str(out)))
         return {
-            one["address"]: one["change"]["actions"]
+            one["address"]: one["change"]
             for one in shown.get("resource_changes", [])
             if one["change"]["actions"] != ["no-op"]
         }
@@ -111,3 +139,9 @@ class Tofu:
 
 
 _BARE = frozenset({"show", "state"})
+
+
+def _differing(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    names = sorted(before.keys() | after.keys())
+    both = {name: (before.get(name), after.get(name)) for name in names}
+    return {name: values for name, values in both.items() if values[0] != values[1]}

@@ -15,7 +15,6 @@ from tests.real.talos.served import VERSIONS, Lab, served, staged
 from tests.real.talos.stories import cluster, configuring, etcd, machine, power, recovering
 from tools.pytest_plugin import RealTool
 
-pytest_plugins = ["tools.pytest_plugin"]
 Story = Callable[[Lab, str, str], None]
 
 

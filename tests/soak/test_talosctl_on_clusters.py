@@ -11,8 +11,6 @@ from tests.real.talos.served import VERSIONS
 from tests.real.talos.stories import whole as stories
 from tools.pytest_plugin import RealTool
 
-pytest_plugins = ["tools.pytest_plugin"]
-
 
 def network(version: str, place: int) -> str:
     """One for each release, and another one for each test of it."""

@@ -102,6 +102,9 @@ class Machine:
             pod_subnets=(POD_NETWORK,),
         )
 
+    def in_proxmox(self, configuration: str) -> None:
+        """Nothing: these machines are in no cloud."""
+
     def pulled(self, image: str) -> float:
         """No time: both clusters have all images."""
         del image

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from stockman.catalog.objects import merged
 from stockman.config.presets import Dialect
@@ -25,6 +25,15 @@ MINIMAL: dict[str, Any] = {
     }
 }
 ROUTED: dict[str, Any] = {"cilium_bgp_router_asn": 64513, "cilium_bgp_node_asn": 64514}
+_ON = cast("dict[str, Any]", EVERYTHING["components"])
+TEMPLATES: dict[str, Any] = {
+    "proxmox": {"templates": [{"name": "talos", "like": "k8s-work-1"}]},
+    "components": {
+        "proxmox-ccm": _ON["proxmox-ccm"],
+        "karpenter": merged(_ON["karpenter"], {"settings": {"template": "talos"}}),
+    },
+}
+"""Karpenter with a template that stockman makes."""
 GATEWAYS = {
     "single": "192.168.20.22",
     "three-node": "10.0.3.22",
@@ -63,7 +72,8 @@ def keys_of(estate: Estate) -> dict[str, object]:
     if estate.breadth == "minimal":
         return MINIMAL
     if estate.breadth == "routed":
-        return {**ROUTED, "cilium_bgp_router_addr": ROUTERS[estate.preset]}
+        more = TEMPLATES if estate.preset == "fifteen-node" else {}
+        return {**ROUTED, **more, "cilium_bgp_router_addr": ROUTERS[estate.preset]}
     if estate.breadth == "default":
         return {}
     more = merged(EVERYTHING, {"cloudflare_gateway_addr": GATEWAYS[estate.preset]})

@@ -1,0 +1,236 @@
+"""Doors that are no wires: files of a directory, journals, the lock. They are counted as well."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from stockman.adapters.git_repo.door import GitRepo
+from stockman.engine.lock import Holder
+from stockman.model.errors import Locked, NotFound, Refused
+from stockman.model.problem import Problem
+from stockman.model.secret import Secret
+from stockman.ports.repo import Committed, RepoState, TreeFile
+from stockman.ports.tree import Tree
+from stockman.steps.secret_ref import SecretRef, Secrets
+from tests.acceptance.loop import WorldLoop
+from tests.acceptance.process import Call, Process
+
+T = TypeVar("T")
+
+
+async def counted(
+    process: Process, system: str, what: str, work: Callable[[], Awaitable[T]], *, is_write: bool
+) -> T:
+    """A call, counted before and after."""
+    made = Call(system, what, is_write=is_write)
+    process.before(made)
+    found = await work()
+    process.after(made)
+    return found
+
+
+class CountedRepo:
+    """`ports.repo.Repo` by the real git, which takes real time and none of the world's."""
+
+    def __init__(self, inner: GitRepo, process: Process) -> None:
+        self._inner = inner
+        self._process = process
+
+    async def _asked(
+        self, what: str, work: Callable[[], Awaitable[T]], *, is_write: bool = False
+    ) -> T:
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, WorldLoop):
+            return await counted(self._process, "repo", what, work, is_write=is_write)
+        with loop.asking_outside():
+            return await counted(self._process, "repo", what, work, is_write=is_write)
+
+    async def state(self) -> RepoState:
+        return await self._asked("state", self._inner.state)
+
+    async def commit(self, paths: Collection[str], message: str) -> str | None:
+        work = lambda: self._inner.commit(paths, message)  # noqa: E731
+        return await self._asked("commit", work, is_write=True)
+
+    async def push(self) -> None:
+        await self._asked("push", self._inner.push, is_write=True)
+
+    async def fetch(self) -> str | None:
+        return await self._asked("fetch", self._inner.fetch)
+
+    async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
+        return await self._asked("tree", lambda: self._inner.tree(commit, folder))
+
+    async def read(self, commit: str, path: str) -> bytes:
+        return await self._asked("read", lambda: self._inner.read(commit, path))
+
+    async def commits(
+        self, until: str, *, since: str = "", path: str = "", most: int = 20
+    ) -> tuple[Committed, ...]:
+        work = lambda: self._inner.commits(until, since=since, path=path, most=most)  # noqa: E731
+        return await self._asked("commits", work)
+
+
+class CountedSecrets:
+    """`steps.secret_ref.Secrets`; only what is written is a call."""
+
+    def __init__(self, inner: Secrets, process: Process) -> None:
+        self._inner = inner
+        self._process = process
+
+    async def read(self, ref: SecretRef) -> Secret:
+        return await self._inner.read(ref)
+
+    async def write(self, ref: SecretRef, secret: Secret) -> None:
+        work = lambda: self._inner.write(ref, secret)  # noqa: E731
+        await counted(self._process, "secrets", ref.place, work, is_write=True)
+
+
+class CountedTree:
+    """`ports.tree.Tree`."""
+
+    def __init__(self, inner: Tree, process: Process) -> None:
+        self._inner = inner
+        self._process = process
+
+    async def differing(self) -> tuple[str, ...]:
+        return await self._inner.differing()
+
+    async def render(self) -> None:
+        await counted(self._process, "tree", "render", self._inner.render, is_write=True)
+
+
+@dataclass
+class Kept:
+    """What outlives a process: plans and journals by run, and who holds the lock."""
+
+    plans: dict[str, str] = field(default_factory=dict)
+    journals: dict[str, bytes] = field(default_factory=dict)
+    token: int = 0
+    holder: Process | None = None
+
+    def copied(self) -> Kept:
+        """The same, as another process finds it: who held the lock is dead."""
+        return Kept(plans=dict(self.plans), journals=dict(self.journals), token=self.token)
+
+
+class KeptLines:
+    """`engine.journal.Lines` of one run."""
+
+    def __init__(self, kept: Kept, run: str, process: Process) -> None:
+        self._kept = kept
+        self._run = run
+        self._process = process
+
+    @property
+    def place(self) -> str:
+        return f"runs/{self._run}/journal.jsonl"
+
+    async def read(self) -> bytes:
+        found = self._kept.journals.get(self._run, b"")
+        return found[: found.rfind(b"\n") + 1]
+
+    async def append(self, first: int, lines: bytes) -> None:
+        for number, line in enumerate(lines.splitlines(keepends=True), first):
+            made = Call("journal", f"{number} {_event(line)}", is_write=True)
+            self._process.before(made)
+            whole = await self.read()  # what was torn is overwritten
+            if whole.count(b"\n") != number - 1:
+                raise Refused(_problem("journal.taken", "somebody else wrote"))
+            self._kept.journals[self._run] = whole + line
+            self._process.after(made)
+
+
+def _event(line: bytes) -> str:
+    import json
+
+    body = json.loads(line)[0]
+    return f"{body['event']} {body.get('step', '')}".strip()
+
+
+class KeptRuns:
+    """`engine.runs.Runs` that outlive a process."""
+
+    def __init__(self, kept: Kept, process: Process) -> None:
+        self._kept = kept
+        self._process = process
+
+    @property
+    def place(self) -> str:
+        return "runs"
+
+    async def create(self, run: str, plan: str) -> KeptLines:
+        made = Call("journal", "plan", is_write=True)
+        self._process.before(made)
+        self._kept.plans[run] = plan
+        self._process.after(made)
+        return await self.lines(run)
+
+    async def listed(self) -> tuple[str, ...]:
+        return tuple(sorted(self._kept.plans))
+
+    async def lines(self, run: str) -> KeptLines:
+        await self.plan(run)
+        return KeptLines(self._kept, run, self._process)
+
+    async def plan(self, run: str) -> str:
+        if run not in self._kept.plans:
+            raise NotFound(_problem("run.unknown", run))
+        return self._kept.plans[run]
+
+
+class KeptLock:
+    """`engine.lock.LockHome`: free when the process that had it is dead, as the kernel has it."""
+
+    def __init__(self, kept: Kept, process: Process) -> None:
+        self._kept = kept
+        self._process = process
+
+    async def acquire(self, holder: Holder) -> KeptTenure:
+        made = Call("lock", "acquire", is_write=True)
+        self._process.before(made)
+        before = self._kept.holder
+        if before is not None and not before.is_dead:
+            raise Locked(_problem("lock.held", holder.name))
+        self._kept.holder = self._process
+        self._kept.token += 1
+        self._process.after(made)
+        return KeptTenure(self._kept, self._process, self._kept.token)
+
+    async def held_by(self) -> str:
+        holder = self._kept.holder
+        return "" if holder is None or holder.is_dead else "another process"
+
+
+class KeptTenure:
+    """`engine.lock.Tenure`."""
+
+    def __init__(self, kept: Kept, process: Process, token: int) -> None:
+        self._kept = kept
+        self._process = process
+        self._token = token
+
+    @property
+    def token(self) -> int:
+        return self._token
+
+    async def check(self) -> None:
+        if self._kept.token != self._token:
+            raise Refused(_problem("lock.lost", "somebody else has it"))
+
+    async def renew(self) -> None:
+        await self.check()
+
+    async def release(self) -> None:
+        made = Call("lock", "release", is_write=True)
+        self._process.before(made)
+        if self._kept.token == self._token:
+            self._kept.holder = None
+        self._process.after(made)
+
+
+def _problem(code: str, why: str) -> Problem:
+    return Problem(code=code, what=code, why=why, fix="look")

@@ -1,0 +1,117 @@
+"""Directories with the files of a preset, made once and copied for every test."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from stockman.adapters.git import GitRepo
+from stockman.app.initialisation import Doors, Wish, start
+from stockman.app.rendering import Doors as RenderDoors
+from stockman.app.rendering import rendering, write
+from stockman.config.presets.answers import Answers
+from stockman.rendering.ownership import Wishes
+from tests.engine.simulated import Dice
+
+NETWORK = IPv4Network("127.68.0.0/16")
+NOW = 1_767_225_600.0
+"""The moment at which worlds begin."""
+URL = "https://github.com/example/k8s.git"
+
+
+class Moment:
+    """A clock that stands still."""
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(NOW, UTC)
+
+
+@dataclass(frozen=True)
+class Files:
+    """A directory, and the repository that it is pushed to."""
+
+    root: Path
+
+    @property
+    def directory(self) -> Path:
+        return self.root / "c"
+
+    @property
+    def bare(self) -> Path:
+        return self.root / "repo.git"
+
+    def copied(self, root: Path) -> Files:
+        """The same somewhere else."""
+        shutil.copytree(self.root, root, symlinks=True, dirs_exist_ok=True)
+        return Files(root)
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        """Change a file as a user does."""
+        text = (self.directory / name).read_text()
+        assert old in text, (name, old)
+        (self.directory / name).write_text(text.replace(old, new, 1))
+
+    def append(self, name: str, text: str) -> None:
+        """Add to the end of a file."""
+        with (self.directory / name).open("a") as file:
+            file.write(text)
+
+
+@cache
+def place() -> Path:
+    """A directory of this process alone, gone when it ends."""
+    made = Path(tempfile.mkdtemp(prefix="stockman-acceptance-"))
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return made
+
+
+def prepared(talos_version: str, preset: str = "three-node") -> Files:
+    """Files of `init`, rendered, committed and pushed."""
+    return _prepared(talos_version, preset)
+
+
+@cache
+def _prepared(talos_version: str, preset: str) -> Files:
+    root = place() / f"{preset}-{talos_version}"
+    directory, bare = root / "c", root / "repo.git"
+    directory.mkdir(parents=True)
+    git(root, "init", "--quiet", "--bare", "--initial-branch=main", "repo.git")
+    git(directory, "init", "--quiet", "--initial-branch=main")
+    git(directory, "config", "user.name", "Shepherd")
+    git(directory, "config", "user.email", "shepherd@example.org")
+    git(directory, "remote", "add", "origin", "../repo.git")
+    dice = Dice(f"{preset} {talos_version}")
+    wish = Wish(
+        directory=directory,
+        preset=preset,
+        network=NETWORK,
+        answers=Answers(talos_version=talos_version),
+    )
+    started = start(wish, Doors(clock=Moment(), entropy=dice, repo=GitRepo(directory)))
+    assert started.complete, list(started.problems)
+    rendered(directory)
+    git(directory, "add", "--all")
+    git(directory, "commit", "--quiet", "--message", "Render")
+    git(directory, "push", "--quiet", "--set-upstream", "origin", "main")
+    assert bare.is_dir()
+    return Files(root)
+
+
+def rendered(directory: Path) -> None:
+    """Write what the files of a directory render to."""
+    doors = RenderDoors(environment={}, clock=Moment(), entropy=Dice("render"))
+    done = rendering(directory, Wishes(), doors)
+    assert not done.problems.errors, list(done.problems.errors)
+    write(directory, done, doors)
+
+
+def git(directory: Path, *arguments: str) -> None:
+    """Run the real git."""
+    subprocess.run(["git", *arguments], cwd=directory, check=True, capture_output=True)

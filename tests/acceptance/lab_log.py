@@ -1,0 +1,62 @@
+"""What a world itself wrote down: how often everything was done with effect."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from stockman.etcd.records import KeyValue, read_key_value
+from stockman.lab.etcd.cluster import EtcdCluster
+from stockman.lab.world.world import World
+
+_ONCE = ("jobs/", "namespaces/", "secrets/")
+"""Kinds of which each object is made once, by the beginnings of keys."""
+
+_SAME_AGAIN = frozenset({"resize"})
+"""Tasks that have no effect the second time: Proxmox VE returns where a disk has the size that is
+asked for, and we ask for a size and never for more of it."""
+
+_TRIAL = "-trial"
+"""How Jobs end that try something out: they leave nothing behind, and may be made again."""
+
+
+def done_with_effect(world: World) -> Counter[str]:
+    """Tasks of Proxmox VE that came to a good end, objects that were made, etcds that began."""
+    found: Counter[str] = Counter()
+    for cluster in world.clusters.values():
+        for upid, task in cluster.state.tasks.items():
+            kind, about = upid.split(":")[5:7]
+            if task.exit_status == "OK" and kind not in _SAME_AGAIN:
+                found[f"task {kind} {about}"] += 1
+    for etcd in world.state.talos.etcd.values():
+        found["etcd began"] += 1
+        for name, made in creations(etcd).items():
+            if name.startswith(_ONCE) and not name.endswith(_TRIAL):
+                found[f"created {name}"] += made
+    return found
+
+
+def creations(etcd: EtcdCluster) -> Counter[str]:
+    """How often each key of Kubernetes came into being."""
+    found: Counter[str] = Counter()
+    for item in history(etcd):
+        if item.version == 1 and item.mod_revision == item.create_revision:
+            found[item.key.decode().removeprefix("/registry/")] += 1
+    return found
+
+
+def history(etcd: EtcdCluster) -> list[KeyValue]:
+    """Everything that was ever put and is not compacted yet."""
+    return [read_key_value(one) for one in etcd.keyspace.values]
+
+
+def written_by(etcd: EtcdCluster, manager: str, since: int) -> list[str]:
+    """Objects that somebody wrote after a revision, by their field managers."""
+    found = []
+    for item in history(etcd):
+        if item.mod_revision <= since or not item.value:
+            continue
+        fields = json.loads(item.value).get("metadata", {}).get("managedFields", [])
+        if any(one.get("manager") == manager for one in fields):
+            found.append(item.key.decode())
+    return found

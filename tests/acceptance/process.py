@@ -1,0 +1,67 @@
+"""One life of the product: everything that it asks of others is counted, and it may be killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Something that was asked of another system."""
+
+    system: str
+    """`proxmox`, `talos`, `kubernetes`, `images`, `repo`, `secrets`, `tree`, `journal`, `lock`."""
+    what: str
+    is_write: bool
+
+    def __str__(self) -> str:
+        return f"{self.system} {self.what}"
+
+
+@dataclass
+class Process:
+    """Counts points: one before and one after every call. Whoever is dead asks nothing any more."""
+
+    dies_at: int = 0
+    """The number of a point, from 1. 0: never."""
+    dies_when: str = ""
+    """`before` or `after` and a part of a call, `after POST /nodes/neo/qemu`. Empty: never."""
+    passed: int = 0
+    is_dead: bool = False
+    calls: list[Call] = field(default_factory=list)
+    points: list[tuple[str, Call]] = field(default_factory=list)
+    """Every point with `before` or `after` and its call."""
+    watchers: list[Callable[[int, str, Call], None]] = field(default_factory=list)
+    """Told of every point before anybody dies at it."""
+
+    def before(self, call: Call) -> None:
+        self._point("before", call)
+        self.calls.append(call)
+
+    def after(self, call: Call) -> None:
+        self._point("after", call)
+
+    def _point(self, side: str, call: Call) -> None:
+        if self.is_dead:
+            raise Killed
+        self.passed += 1
+        self.points.append((side, call))
+        for watcher in self.watchers:
+            watcher(self.passed, side, call)
+        if self.passed == self.dies_at or self._is_meant(side, call):
+            self.is_dead = True
+            raise Killed
+
+    @property
+    def writes(self) -> list[Call]:
+        """Everything that was asked for and is not only a look."""
+        return [one for one in self.calls if one.is_write]
+
+    def _is_meant(self, side: str, call: Call) -> bool:
+        when, _, part = self.dies_when.partition(" ")
+        return when == side and part in str(call)

@@ -1,0 +1,54 @@
+"""One bootstrap that went well, made once for all tests of a process, and where it led."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from stockman.engine.state import Result
+from tests.acceptance.scene import CONTROLLER, WORKER, Life, Scene, Snapshot, Versions, fresh
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A run from nothing to a cluster that works."""
+
+    life: Life
+    end: Snapshot
+
+    def scene(self, root: Path) -> Scene:
+        """A cluster that works."""
+        return self.end.scene(root)
+
+    def grown(self, root: Path) -> Scene:
+        """A cluster that works, and files that want one worker and one controller more."""
+        scene = self.scene(root)
+        scene.files.append("nodes.yaml", CONTROLLER)
+        scene.files.append("nodes.yaml", WORKER)
+        return scene
+
+
+def reference() -> Reference:
+    """The bootstrap of three nodes that most tests begin with."""
+    return bootstrapped(Versions())
+
+
+@cache
+def bootstrapped(versions: Versions) -> Reference:
+    """The bootstrap of three nodes of some versions."""
+    scene = Scene.made(fresh() / "reference", versions)
+    life = scene.apply()
+    assert life.outcome is not None
+    assert life.outcome.result is Result.DONE, life.outcome.problems
+    return Reference(life, scene.snapshot())
+
+
+@cache
+def scaled_up() -> Reference:
+    """One worker and one controller more, in one run."""
+    scene = reference().grown(fresh() / "scaled-up")
+    life = scene.apply()
+    assert life.outcome is not None
+    assert life.outcome.result is Result.DONE, life.outcome.problems
+    return Reference(life, scene.snapshot())

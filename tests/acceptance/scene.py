@@ -1,0 +1,328 @@
+"""A cluster-to-be: files in a directory, a world in memory, and lives of the product between."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from stockman.adapters.git_repo.door import GitRepo
+from stockman.app.applying import Manner, applied
+from stockman.app.plans import Planned, Planner, PlanWish
+from stockman.app.session import Session
+from stockman.app.workspace_plan import Workspace
+from stockman.crypto.certificates import Leaf, Period, Purpose, issued
+from stockman.engine.carrying_out import Home, Way, resume
+from stockman.engine.executor import Outcome
+from stockman.engine.journal import Watcher, opened
+from stockman.engine.state import Result, RunState, folded
+from stockman.engine.stop import Stop
+from stockman.kubernetes.api import ApiKubernetes
+from stockman.lab.core.dice import Dice as LabDice
+from stockman.lab.doors.images_port import FACTORY_URL
+from stockman.lab.images.blobs import Blobs
+from stockman.lab.pve.access.identity import Caller
+from stockman.lab.pve.access.state import ROOT
+from stockman.lab.pve.access.tokens import TokenChange, create_token
+from stockman.lab.world.file import read_world, world_file
+from stockman.lab.world.preset import Wish, preset_world
+from stockman.lab.world.state import WorldState
+from stockman.lab.world.world import World
+from stockman.model.errors import Denied, NotFound, StockmanError
+from stockman.model.problem import Problem
+from stockman.planning.access_wanted import OWN_TOKEN
+from stockman.proxmox.api import ApiProxmox
+from stockman.steps.access_door import admin_name
+from stockman.steps.plan import Plan
+from stockman.steps.plan_file import read_plan
+from stockman.steps.ports import Ports
+from stockman.steps.secret_ref import SecretRef
+from stockman.talos.api.api import ApiTalos
+from stockman.talos.image_api.api import ApiImages
+from tests.acceptance.doors import (
+    CountedRepo,
+    CountedSecrets,
+    CountedTree,
+    Kept,
+    KeptLock,
+    KeptRuns,
+)
+from tests.acceptance.files import NETWORK, NOW, URL, Files, place, prepared
+from tests.acceptance.loop import LoopClock, in_world
+from tests.acceptance.process import Killed, Process
+from tests.acceptance.wires import ImagesWire, KubernetesWire, ProxmoxWire, TalosWire
+from tests.engine.simulated import Dice
+from tests.planning.outside import FactoryOutside
+
+ADMIN_TOKEN = "lab"
+PUSHING = PlanWish(push=True)
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What is tried together."""
+
+    talos: str = "1.13.9"
+    pve: str = "9.1"
+
+
+@cache
+def _first_world(preset: str, pve: str) -> bytes:
+    world = preset_world(Wish(preset=preset, network=NETWORK, profile=pve, now=NOW))
+    for cluster in world.clusters.values():
+        change = TokenChange(privsep=False)
+        access = cluster.state.access
+        create_token(access, Caller(ROOT, ADMIN_TOKEN), change, world.state.dice.random_bytes)
+    return world_file(world.state)
+
+
+@dataclass
+class Life:
+    """What one process of the product came to."""
+
+    process: Process
+    planned: Planned | None = None
+    outcome: Outcome | None = None
+    refused: tuple[Problem, ...] = ()
+    """Why nothing was begun at all."""
+
+    @property
+    def was_killed(self) -> bool:
+        return self.process.is_dead
+
+    @property
+    def is_done(self) -> bool:
+        return self.outcome is not None and self.outcome.result is Result.DONE
+
+    @property
+    def why(self) -> list[str]:
+        """Codes of what went wrong."""
+        told = self.outcome.problems if self.outcome is not None else ()
+        return [one.code for one in (*self.refused, *told)]
+
+
+@dataclass
+class Scene:
+    """Files, a world, and what runs left behind."""
+
+    files: Files
+    world: World
+    kept: Kept = field(default_factory=Kept)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    lives: int = 0
+    administrator: bool = True
+    processes: list[Process] = field(default_factory=list)
+    allowed: Counter[str] = field(default_factory=Counter)
+    """What may be done again, as somebody destroyed it meanwhile."""
+
+    @classmethod
+    def made(cls, root: Path, versions: Versions = Versions(), preset: str = "three-node") -> Scene:  # noqa: B008  # never changes
+        """Before the first run."""
+        files = prepared(versions.talos, preset).copied(root)
+        return cls(files, _world(read_world(_first_world(preset, versions.pve))))
+
+    def __post_init__(self) -> None:
+        self.world.state.repositories[URL] = str(self.files.bare)
+
+    def snapshot(self, files: Files | None = None) -> Snapshot:
+        """Everything as it is now; `files` are a copy of ours where nothing changed since."""
+        state = self.world.state
+        bare = replace(state, blobs=Blobs(holders=state.blobs.holders))
+        return Snapshot(
+            world=zlib.compress(pickle.dumps(bare, pickle.HIGHEST_PROTOCOL), 1),
+            blobs=dict(state.blobs.contents),
+            kept=self.kept.copied(),
+            files=files or self.files.copied(fresh()),
+            lives=self.lives,
+        )
+
+    def session(self, process: Process) -> Session:
+        """Everything that one process of the product has at hand."""
+        clock = LoopClock(self.world)
+        self.lives += 1
+        self.processes.append(process)
+        entropy = Dice(f"life {self.lives}")
+        workspace = Workspace(self.files.directory, self.environment, clock, entropy)
+        ports = Ports(
+            clock=clock,
+            entropy=entropy,
+            proxmox=self._proxmox(workspace, process),
+            talos=ApiTalos(TalosWire(self.world, process)),
+            kubernetes=self._kubernetes(workspace, process),
+            images=ApiImages(ImagesWire(self.world, process), FACTORY_URL),
+            repo=CountedRepo(GitRepo(self.files.directory), process),
+            secrets=CountedSecrets(workspace.secrets(), process),
+            tree=CountedTree(workspace.tree, process),
+        )
+        home = Home(runs=KeptRuns(self.kept, process), lock=KeptLock(self.kept, process))
+        return Session(workspace=workspace, planner=Planner(workspace), ports=ports, home=home)
+
+    def _proxmox(self, workspace: Workspace, process: Process) -> dict[str, ApiProxmox]:
+        cluster = workspace.desired.proxmox[0]
+        region, clock = str(cluster.region), LoopClock(self.world)
+        token_id = cluster.token_id or OWN_TOKEN
+        kept = SecretRef(place=f"token:{region}/{token_id}")
+
+        def own() -> str:
+            try:
+                return f"PVEAPIToken={token_id}={workspace.places.at_once(kept).reveal()}"
+            except NotFound as no:
+                raise Denied(replace_code(no.problem)) from None
+
+        doors = {region: ApiProxmox(ProxmoxWire(self.world, process, own), clock)}
+        if self.administrator:
+            secret = self.admin_secret
+            shown = f"PVEAPIToken={ROOT}!{ADMIN_TOKEN}={secret}"
+            wire = ProxmoxWire(self.world, process, lambda: shown, "proxmox-admin")
+            doors[admin_name(region)] = ApiProxmox(wire, clock)
+        return doors
+
+    def _kubernetes(self, workspace: Workspace, process: Process) -> ApiKubernetes:
+        assert workspace.cluster is not None
+        leaf = Leaf(
+            period=Period.lasting(datetime.fromtimestamp(NOW, UTC), timedelta(days=365)),
+            purposes=(Purpose.CLIENT,),
+            organizations=("system:masters",),
+            common_name="admin",
+        )
+        pair = issued(workspace.bundle.certs.k8s, leaf, LabDice(5).random_bytes)
+        address = str(workspace.cluster.kubernetes.api_addr)
+        wire = KubernetesWire(self.world, process, address, pair.crt)
+        return ApiKubernetes(wire, LoopClock(self.world))
+
+    @property
+    def admin_secret(self) -> str:
+        cluster = next(iter(self.world.clusters.values()))
+        return cluster.state.access.users[ROOT].tokens[ADMIN_TOKEN].secret
+
+    # -- lives ----------------------------------------------------------------------------------
+
+    def plan(self, wish: PlanWish = PUSHING, process: Process | None = None) -> Planned:
+        """What a plan would be."""
+        session = self.session(process or Process())
+        return in_world(self.world, session.plan(wish))
+
+    def apply(
+        self,
+        process: Process | None = None,
+        wish: PlanWish = PUSHING,
+        watchers: tuple[Watcher, ...] = (),
+        stop: Stop | None = None,
+    ) -> Life:
+        """Plan, and carry it out, as `stockman apply` does; the process may die on the way."""
+        life = Life(process or Process())
+
+        async def work() -> None:
+            session = self.session(life.process)
+            life.planned = await session.plan(wish)
+            life.refused = tuple(life.planned.problems.errors)
+            if life.refused:
+                return
+            manner = Manner(by="test", stop=stop or Stop(), watchers=watchers)
+            life.outcome = await applied(session, life.planned.plan, manner)
+
+        self._live(life, work)
+        return life
+
+    def resume(
+        self,
+        process: Process | None = None,
+        watchers: tuple[Watcher, ...] = (),
+        stop: Stop | None = None,
+    ) -> Life:
+        """Go on with the last run, as `stockman runs resume` does."""
+        life = Life(process or Process())
+
+        async def work() -> None:
+            session = self.session(life.process)
+            way = Way(by="test", stop=stop or Stop(), watchers=watchers)
+            run = max(self.kept.plans)
+            life.outcome = await resume(session.home, run, session.ports, way)
+
+        self._live(life, work)
+        return life
+
+    def _live(self, life: Life, work: Callable[[], Coroutine[object, object, None]]) -> None:
+        try:
+            in_world(self.world, work())
+        except Killed:
+            pass
+        except StockmanError as no:
+            life.refused = (no.problem,)
+        except BaseExceptionGroup as several:
+            if not life.process.is_dead:
+                raise
+            del several
+
+    @property
+    def last_plan(self) -> Plan:
+        """What the last run is about to do."""
+        run = max(self.kept.plans)
+        return read_plan(self.kept.plans[run], run)
+
+    def state(self) -> RunState:
+        """Where the last run stands."""
+        run = max(self.kept.plans)
+
+        async def read() -> RunState:
+            lines = await KeptRuns(self.kept, Process()).lines(run)
+            return folded(run, (await opened(lines, LoopClock(self.world))).entries)
+
+        return in_world(self.world, read())
+
+
+def replace_code(problem: Problem) -> Problem:
+    return replace(problem, code="proxmox.no-token")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What whoever comes after a process finds: a world, files, journals."""
+
+    world: bytes
+    blobs: dict[str, bytes]
+    kept: Kept
+    files: Files
+    lives: int
+
+    def scene(self, root: Path) -> Scene:
+        """A scene that goes on from there."""
+        state = pickle.loads(zlib.decompress(self.world))  # noqa: S301  # our own
+        state.blobs.contents = dict(self.blobs)
+        files = self.files.copied(root)
+        return Scene(files, _world(state), self.kept.copied(), lives=self.lives)
+
+
+def fresh() -> Path:
+    return Path(tempfile.mkdtemp(dir=place()))
+
+
+def _world(state: WorldState) -> World:
+    outside = FactoryOutside()
+    world = World(state, outside)
+    outside.world = world
+    return world
+
+
+WORKER = """
+  - name: talos-tank
+    address: 127.68.0.31
+    controller: false
+    class: controller
+    mac_addr: "bc:24:11:03:00:19"
+    vm: {vmid: 1033, host: neo}
+"""
+CONTROLLER = """
+  - name: talos-dozer
+    address: 127.68.0.32
+    controller: true
+    mac_addr: "bc:24:11:03:00:20"
+    vm: {vmid: 1034, host: niobe}
+"""
+"""Nodes that are added to those of the preset."""

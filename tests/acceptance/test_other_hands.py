@@ -1,0 +1,184 @@
+"""Others who work on the same cluster, clocks that are wrong, and work that is done by halves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stockman.app.applying import Manner, applied
+from stockman.engine.entry import Entry, Event
+from stockman.engine.state import Progress, Result
+from stockman.engine.stop import Stop
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.memory import MemoryDoor
+from tests.acceptance.fault_rows import VMS, one_more, taken_back
+from tests.acceptance.files import git
+from tests.acceptance.invariants import Watch
+from tests.acceptance.kills import killed_at
+from tests.acceptance.loop import in_world
+from tests.acceptance.process import Process
+from tests.acceptance.reference import reference
+from tests.acceptance.scene import Scene
+
+
+def test_f61_the_lease_of_a_dead_run_is_taken_over_with_a_larger_token(tmp_path: Path) -> None:
+    scene = one_more(tmp_path)
+    first = scene.apply(Process(dies_when="after ApplyConfiguration"))
+    before = scene.kept.token
+
+    second = scene.resume()
+
+    assert first.was_killed
+    assert second.is_done, second.why
+    assert scene.kept.token > before
+
+
+def test_f62_a_holder_that_lost_the_lock_writes_nothing_any_more(tmp_path: Path) -> None:
+    scene = Scene.made(tmp_path)
+    process = Process()
+    writes: list[int] = []
+
+    def rob(entry: Entry) -> None:
+        if entry.event is Event.STARTED and entry.step.startswith("vms/create/") and not writes:
+            scene.kept.token += 1
+            writes.append(len(process.writes))
+
+    life = scene.apply(process, VMS, watchers=(rob,))
+
+    assert life.outcome is not None
+    assert life.outcome.result is Result.FAILED
+    assert "lock.lost" in life.why
+    late = [str(one) for one in process.writes[writes[0] :] if one.system.startswith("proxmox")]
+    assert len([one for one in late if "POST" in one]) <= 3, late  # those that had begun
+    assert not any("start" in one for one in late)
+
+
+def test_f63_of_two_who_begin_at_once_one_is_told_who_the_other_is(tmp_path: Path) -> None:
+    scene = Scene.made(tmp_path)
+    told: list[str] = []
+
+    async def both() -> Result:
+        one, other = scene.session(Process()), scene.session(Process())
+        plan = (await one.plan(VMS)).plan
+        manner = Manner(by="anna", stop=Stop(), watchers=(told_once,))
+        rivals.append((other, plan))
+        return (await applied(one, plan, manner)).result
+
+    rivals: list[tuple[object, object]] = []
+
+    def told_once(entry: Entry) -> None:
+        if entry.event is Event.ACCEPTED:
+            told.append("begun")
+
+    assert in_world(scene.world, both()) is Result.DONE
+    assert told == ["begun"]
+    scene.kept.holder = Process()
+    life = scene.apply(None, VMS)
+    assert life.why == ["lock.held"]
+
+
+def test_f64_a_plan_is_refused_after_somebody_changed_what_it_touches(tmp_path: Path) -> None:
+    scene = reference().scene(tmp_path)
+    scene.files.edit("nodes.yaml", "cores: 8", "cores: 6")
+
+    async def meddled() -> list[str]:
+        session = scene.session(Process())
+        plan = (await session.plan()).plan
+        MemoryDoor(scene.world, "k8s").put("/nodes/neo/qemu/1031/config", memory=12288)
+        try:
+            await applied(session, plan, Manner(by="anna", stop=Stop()))
+        except Exception as no:  # noqa: BLE001  # whatever it says
+            return [str(no)]
+        return []
+
+    told = in_world(scene.world, meddled())
+
+    assert told
+    assert told[0].startswith("plan.moved")
+
+
+def test_f66_a_branch_that_moved_stops_the_run_before_kubernetes(tmp_path: Path) -> None:
+    scene = Scene.made(tmp_path / "killed")
+    whole = reference().life.process.points
+    number = next(
+        count
+        for count, (side, call) in enumerate(whole, 1)
+        if side == "before" and call.what.endswith("gate kubernetes/pushed")
+    )
+    points, _ = killed_at(
+        scene,
+        lambda count, side, call: count == number,
+        lambda process: scene.apply(_dying(process, number + 1)),
+    )
+    later = points[0].snapshot.scene(tmp_path / "later")
+    other = tmp_path / "other"
+    git(tmp_path, "clone", "--quiet", str(later.files.bare), str(other))
+    (other / "README.md").write_text("moved\n")
+    git(other, "add", "--all")
+    git(other, "commit", "--quiet", "--message", "Somebody else")
+    git(other, "push", "--quiet")
+
+    life = later.resume()
+
+    assert life.outcome is not None
+    assert life.outcome.result is not Result.DONE
+    assert not any("jobs" in one.what for one in life.process.writes)
+
+
+def test_f67_etcd_does_not_begin_on_a_machine_whose_clock_is_wrong(tmp_path: Path) -> None:
+    scene = Scene.made(tmp_path / "killed")
+    points, _ = killed_at(
+        scene,
+        lambda count, side, call: side == "before" and "started talos/bootstrap" in call.what,
+        lambda process: scene.apply(_dying_when(process, "after started talos/bootstrap")),
+    )
+    later = points[0].snapshot.scene(tmp_path / "later")
+    skewed = Fault(point=Point.CLOCK, effect=Effect.LIE, seconds=900.0, times=None)
+    later.world.faults.add(skewed)
+    later.world.strike()
+
+    life = later.apply()
+
+    assert not life.is_done
+    assert not later.world.state.talos.etcd
+
+
+def test_f71_of_a_change_by_halves_only_the_rest_is_done(tmp_path: Path) -> None:
+    scene = reference().scene(tmp_path)
+    folder = scene.files.directory / "templates" / "config" / "talos" / "patches" / "global"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "more.yaml").write_text('machine:\n  sysctls:\n    vm.max_map_count: "262144"\n')
+    watch = Watch(scene)
+    broken = Fault(
+        point=Point.TALOS_CALL,
+        effect=Effect.FAIL,
+        match={"machine": "talos-niobe", "method": "ApplyConfiguration"},
+        status=3,
+        times=None,
+    )
+    scene.world.faults.add(broken)
+    first = scene.apply(watchers=(watch,))
+    assert first.outcome is not None
+    changed = {
+        name
+        for name, one in first.outcome.state.steps.items()
+        if name.startswith("talos/change/") and one.progress is Progress.DONE
+    }
+    taken_back(scene)
+
+    second = scene.resume(watchers=(watch,))
+
+    assert first.outcome.result is Result.FAILED, first.why
+    assert second.is_done, second.why
+    configured = [one.what for one in second.process.writes if "ApplyConfiguration" in one.what]
+    assert len(configured) == 3 - len(changed)
+    assert watch.over(second) == []
+
+
+def _dying(process: Process, number: int) -> Process:
+    process.dies_at = number
+    return process
+
+
+def _dying_when(process: Process, when: str) -> Process:
+    process.dies_when = when
+    return process

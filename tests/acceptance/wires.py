@@ -1,0 +1,291 @@
+"""Wires into a world: every call is counted, and carries the credentials that it would have."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from stockman.kubernetes import problems as kube_problems
+from stockman.kubernetes import wire as kube
+from stockman.kubernetes.refusals import lost
+from stockman.kubernetes.refusals import refusal as kube_refusal
+from stockman.lab.doors.images_port import WorldImagesWire
+from stockman.lab.doors.kube_calls import KubeCalls, NoCluster
+from stockman.lab.doors.talos_port import WorldTalosWire
+from stockman.lab.kube.api.messages import Request as KubeRequest
+from stockman.lab.kube.api.messages import Response, read_query
+from stockman.lab.pve.api.api import Api
+from stockman.lab.pve.api.call import Upload
+from stockman.lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome
+from stockman.lab.talos.status import has_static_pods
+from stockman.lab.world.world import World
+from stockman.model.errors import Unreachable
+from stockman.proxmox import wire as pve
+from stockman.proxmox.refusals import Refusal, refusal, unknown_outcome
+from stockman.talos.api import wire as talos
+from stockman.talos.image_api import wire as images
+from tests.acceptance.process import Call, Process
+
+if TYPE_CHECKING:
+    from stockman.lab.talos.machine import Machine
+
+_BAD = 400
+_NO_ANSWER = 596
+_PATIENCE = 20.0
+"""Seconds of the world until a connection without an answer is given up."""
+
+
+class _Broken(Exception):
+    """The connection ended before the answer."""
+
+
+class ProxmoxWire:
+    """Carries calls to one host, with a token in the header."""
+
+    def __init__(
+        self, world: World, process: Process, header: Callable[[], str], name: str = "proxmox"
+    ) -> None:
+        self._world = world
+        self._process = process
+        self._header = header
+        self._name = name
+
+    async def call(self, request: pve.Request) -> pve.Reply:
+        made = Call(self._name, request.shown, is_write=not request.is_read)
+        header = self._header()
+        self._process.before(made)
+        try:
+            return await self._sent(request, header)
+        finally:
+            if not self._process.is_dead:
+                self._process.after(made)
+
+    async def _sent(self, request: pve.Request, header: str) -> pve.Reply:
+        """A read is made once more where the connection breaks, as the adapter does it."""
+        try:
+            return await self._called(request, header)
+        except _Broken:
+            if not request.is_read:
+                raise unknown_outcome(request, "the connection was cut") from None
+        try:
+            return await self._called(request, header)
+        except _Broken:
+            raise self._silence(request) from None
+
+    async def _called(self, request: pve.Request, header: str) -> pve.Reply:
+        cluster = next(iter(self._world.clusters.values()))
+        host = next(iter(cluster.state.hosts.values()))
+        if not host.has_power:
+            raise self._silence(request)
+        outgoing = Api(cluster).perform(
+            host,
+            ApiRequest(
+                method=request.method,
+                path=request.quoted,
+                params=_parameters(request),
+                headers={"authorization": header},
+                upload=await _file(request),
+            ),
+        )
+        reply = outgoing if isinstance(outgoing, ApiReply) else self._concluded(outgoing)
+        if reply.outcome is not Outcome.ANSWER or not host.has_power:
+            raise _Broken
+        if reply.wait:
+            self._world.advance(reply.wait)
+        body = reply.body or {}
+        if reply.status >= _BAD:
+            errors = body.get("errors")
+            refused = Refusal(
+                status=reply.status,
+                reason=reply.reason,
+                message=str(body.get("message", "")),
+                errors=errors if isinstance(errors, dict) else {},
+            )
+            raise refusal(request, refused)
+        total, changes = body.get("total"), body.get("changes")
+        return pve.Reply(
+            data=body.get("data"),
+            total=total if isinstance(total, int) else None,
+            changes=str(changes or ""),
+        )
+
+    def _silence(self, request: pve.Request) -> Exception:
+        self._world.advance(_PATIENCE)
+        return refusal(request, Refusal(status=_NO_ANSWER, reason="Connection timed out"))
+
+    def _concluded(self, later: Later) -> ApiReply:
+        if later.seconds is not None:
+            self._world.advance(later.seconds)
+            return later.conclude(None)
+        found: list[object] = []
+        if later.begin is not None:
+            later.begin(found.append)
+        while not found and self._world.timeline.next_at is not None:
+            self._world.timeline.run_until(self._world.timeline.next_at)
+        return later.conclude(found[0])
+
+
+def _parameters(request: pve.Request) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, text in request.pairs:
+        known = found.get(name)
+        if known is None:
+            found[name] = text
+        elif isinstance(known, list):
+            known.append(text)
+        else:
+            found[name] = [known, text]
+    if request.upload is not None:
+        found["filename"] = request.upload.name
+    return found
+
+
+async def _file(request: pve.Request) -> Upload | None:
+    if request.upload is None:
+        return None
+    pieces = [piece async for piece in request.upload.read()]
+    return Upload(request.upload.name, b"".join(pieces))
+
+
+class TalosWire:
+    """Carries calls to machines."""
+
+    def __init__(self, world: World, process: Process) -> None:
+        self._inner = WorldTalosWire(world)
+        self._process = process
+
+    async def unary(self, request: talos.Request) -> bytes:
+        made = _talos_call(request)
+        self._process.before(made)
+        try:
+            return await self._inner.unary(request)
+        finally:
+            if not self._process.is_dead:
+                self._process.after(made)
+
+    async def upload(self, request: talos.Request, messages: AsyncIterable[bytes]) -> bytes:
+        made = _talos_call(request)
+        self._process.before(made)
+        try:
+            return await self._inner.upload(request, messages)
+        finally:
+            if not self._process.is_dead:
+                self._process.after(made)
+
+    async def stream(self, request: talos.Request) -> AsyncGenerator[bytes, None]:
+        made = _talos_call(request)
+        self._process.before(made)
+        try:
+            async with aclosing(self._inner.stream(request)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        finally:
+            if not self._process.is_dead:
+                self._process.after(made)
+
+
+def _talos_call(request: talos.Request) -> Call:
+    return Call("talos", request.shown, is_write=not request.is_read)
+
+
+class KubernetesWire:
+    """Carries calls to the address that machines share, or to nobody while nobody has it."""
+
+    def __init__(self, world: World, process: Process, address: str, certificate: str) -> None:
+        self._world = world
+        self._process = process
+        self._address = address
+        self._certificate = ssl.PEM_cert_to_DER_cert(certificate)
+        self._calls = KubeCalls(world.talos, lambda: world.kubernetes)
+
+    async def call(self, request: kube.Request) -> kube.Reply:
+        made = Call("kubernetes", request.shown, is_write=not request.is_read)
+        self._process.before(made)
+        try:
+            found = self._answered(request)
+            body = found.body + b"".join([one async for one in _streamed(found)])
+            return _kube_reply(found, body)
+        finally:
+            if not self._process.is_dead:
+                self._process.after(made)
+
+    async def stream(self, request: kube.Request) -> AsyncGenerator[bytes, None]:
+        made = Call("kubernetes", f"{request.shown} (stream)", is_write=not request.is_read)
+        self._process.before(made)
+        found = self._answered(request)
+        reply = _kube_reply(found, found.body)
+        if not reply.is_good:
+            raise kube_refusal(request, reply)
+        if found.body:
+            yield found.body
+        async for piece in _streamed(found):
+            yield piece
+
+    def _machine(self, request: kube.Request) -> Machine:
+        for machine in self._world.talos.on():
+            if self._address not in machine.addresses or not machine.is_reachable:
+                continue
+            if has_static_pods(machine) and machine.runs("kubelet"):
+                return machine
+        raise Unreachable(kube_problems.unreachable(request.shown, "nothing listens there"))
+
+    def _answered(self, request: kube.Request) -> Response:
+        parts = urlsplit(request.target)
+        headers = {"user-agent": "stockman", "accept": request.accepts}
+        if request.body:
+            headers["content-type"] = request.content_type
+        asked = KubeRequest(
+            method=request.method,
+            path=unquote(parts.path),
+            query=read_query(parts.query),
+            headers=headers,
+            body=request.body,
+        )
+        try:
+            found = self._calls.answer(self._machine(request), asked, self._certificate)
+        except NoCluster:
+            raise lost(request, "the connection was cut") from None
+        if found.seconds:
+            self._world.advance(found.seconds)
+        if found.response is None and not found.is_cut:
+            self._world.advance(request.seconds)
+        if found.response is None or found.is_cut:
+            raise lost(request, "the connection was cut")
+        return found.response
+
+
+def _kube_reply(found: Response, body: bytes) -> kube.Reply:
+    headers = {name.lower(): value for name, value in found.headers.items()}
+    return kube.Reply(status=found.status, body=body, headers=headers)
+
+
+async def _streamed(found: Response) -> AsyncIterator[bytes]:
+    if found.stream is not None:
+        async for piece in found.stream:
+            yield piece
+
+
+class ImagesWire:
+    """Carries questions to the Image Factory."""
+
+    def __init__(self, world: World, process: Process) -> None:
+        self._inner = WorldImagesWire(world)
+        self._process = process
+
+    async def ask(self, question: images.Question) -> images.Answer:
+        made = Call("images", question.shown, is_write=question.method == "POST")
+        self._process.before(made)
+        try:
+            return await self._inner.ask(question)
+        finally:
+            if not self._process.is_dead:
+                self._process.after(made)
+
+    @asynccontextmanager
+    async def stream(self, question: images.Question) -> AsyncIterator[images.Stream]:
+        self._process.before(Call("images", question.shown, is_write=False))
+        async with self._inner.stream(question) as found:
+            yield found

@@ -1,0 +1,140 @@
+"""What holds of every cluster that a run made: told by real programs and by the lab's log."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from subprocess import CompletedProcess, run
+from typing import Any
+
+import yaml
+
+from tests.real.apply.herd import APPLY, Made
+from tests.real.apply.scene import writes
+from tests.real.talos.stories.whole import skipped_without_own_network
+from tools.pytest_plugin import RealTool
+
+NOTHING = "nothing to do: everything is as the configuration says\n"
+TALOSCTL = {"1.11": "1.11.5", "1.12": "1.12.1", "1.13": "1.13.9", "1.14": "1.14.1"}
+"""The client for machines of a minor."""
+_PATIENCE = 120
+_CHECK = re.compile(r"waiting for (.*): (OK|SKIP)$", re.MULTILINE)
+
+
+def the_second_run_changes_nothing(made: Made) -> None:
+    """Plan and run have nothing to do, and write nothing; stockman's own token is enough."""
+    assert made.ran.status == 0, f"{made.ran.out}\n{made.ran.err}"
+    here = made.scene
+    before, runs = len(here.requests()), here.done("runs", "list", "-o", "json").out
+
+    planned = here.stockman("plan")
+    repeated = here.stockman(*APPLY)
+
+    assert (planned.status, planned.out) == (0, NOTHING), planned
+    assert (repeated.status, repeated.out) == (0, NOTHING), repeated
+    asked = here.requests()[before:]
+    assert asked
+    assert writes(asked) == []
+    assert writes(here.requests()[:before]) != []
+    assert here.done("runs", "list", "-o", "json").out == runs
+
+
+def talosctl_finds_health(made: Made, real_tool: RealTool) -> None:
+    """All checks of `talosctl health` end well, and etcd has the members that it should."""
+    minor = made.scene.kind.talos.rpartition(".")[0]
+    program = real_tool(f"talosctl@{TALOSCTL[minor]}")
+    nodes, controllers = addresses(made), addresses(made, controllers=True)
+
+    def ask(*words: str) -> CompletedProcess[str]:
+        return _ran(program, "--talosconfig", made.talosconfig, *words)
+
+    health = _well(ask("-n", controllers[0], "health", "--wait-timeout", "60s"))
+    told = dict(_CHECK.findall(health.stderr))
+    assert told["etcd to be healthy"] == "OK"
+    skipped = {name for name, how in told.items() if how == "SKIP"}
+    assert skipped <= skipped_without_own_network(minor), skipped
+    members = _well(ask("-n", controllers[0], "etcd", "members")).stdout
+    assert len(members.splitlines()) == len(controllers) + 1, members
+    versions = _well(ask("-n", ",".join(nodes), "version", "--short")).stdout
+    found = re.findall(r"(?m)^\s+Tag:\s+v(\S+)$", versions)
+    assert found == [made.scene.kind.talos] * len(nodes), versions
+
+
+def an_etcd_snapshot_is_whole(made: Made, real_tool: RealTool) -> None:
+    """What `talosctl etcd snapshot` writes is a database to `etcdutl`."""
+    minor = made.scene.kind.talos.rpartition(".")[0]
+    program = real_tool(f"talosctl@{TALOSCTL[minor]}")
+    file = made.scene.folder / "etcd.db"
+    _well(
+        _ran(
+            *(
+                program,
+                "--talosconfig",
+                made.talosconfig,
+                "-n",
+                addresses(made, controllers=True)[0],
+            ),
+            *("etcd", "snapshot", file),
+        )
+    )
+    told = _well(_ran(real_tool("etcdutl"), "snapshot", "status", file, "-w", "json")).stdout
+    assert json.loads(told)["totalKey"] > len(addresses(made))
+
+
+def kubectl_finds_ready_nodes(made: Made, real_tool: RealTool) -> None:
+    """Every node is ready, open for work, and of the version that the files say."""
+    nodes = objects(made, real_tool, "nodes")
+    assert {_address(one) for one in nodes} == set(addresses(made))
+    for one in nodes:
+        conditions = {each["type"]: each["status"] for each in one["status"]["conditions"]}
+        assert conditions["Ready"] == "True", one
+        assert not one["spec"].get("unschedulable"), one
+        taints = {each["key"] for each in one["spec"].get("taints", [])}
+        assert "node.cloudprovider.kubernetes.io/uninitialized" not in taints
+    pods = objects(made, real_tool, "pods", "--all-namespaces")
+    assert {one["status"]["phase"] for one in pods} <= {"Running", "Succeeded"}
+    jobs = objects(made, real_tool, "jobs", "--all-namespaces")
+    assert [one for one in jobs if one["metadata"]["name"].startswith("stockman-")] == []
+
+
+def flux_finds_everything_ready(made: Made, real_tool: RealTool) -> None:
+    """The program of Flux sees its parts work, and the repository applied."""
+    program = real_tool("flux")
+
+    def ask(*words: str) -> str:
+        common = ("--kubeconfig", str(made.kubeconfig), "--timeout", "20s")
+        return _well(_ran(program, *common, *words)).stdout
+
+    for kind in (("source", "git"), ("kustomization",)):
+        shown = ask("get", *kind, "--all-namespaces", "--no-header")
+        rows = [[one.strip() for one in line.split("\t")] for line in shown.splitlines()]
+        assert rows, kind
+        assert {row[4] for row in rows} == {"True"}, shown
+
+
+def addresses(made: Made, *, controllers: bool = False) -> list[str]:
+    """Where the machines answer, or the controllers among them, as the files say."""
+    nodes = yaml.safe_load((made.scene.directory / "nodes.yaml").read_text())["nodes"]
+    return [one["address"] for one in nodes if one.get("controller") or not controllers]
+
+
+def objects(made: Made, real_tool: RealTool, *words: str) -> list[Any]:
+    """What kubectl gets."""
+    words = ("--kubeconfig", str(made.kubeconfig), "get", *words, "-o", "json")
+    found: list[Any] = json.loads(_well(_ran(real_tool("kubectl"), *words)).stdout)["items"]
+    return found
+
+
+def _address(node: Any) -> str:
+    found = {one["type"]: one["address"] for one in node["status"]["addresses"]}
+    return str(found["InternalIP"])
+
+
+def _ran(*command: str | Path) -> CompletedProcess[str]:
+    return run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE)
+
+
+def _well(done: CompletedProcess[str]) -> CompletedProcess[str]:
+    assert done.returncode == 0, f"{done.args}\n{done.stdout}\n{done.stderr}"
+    return done
