@@ -3,6 +3,8 @@
 PYTHON ?= python3
 TOOLS ?=
 UPGRADE ?=
+PRESET ?=
+KEEP ?=
 export PYTHON TOOLS
 
 RUN := scripts/with-environment run
@@ -21,11 +23,11 @@ help: ## Show this text.
 	@echo
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-7s %s\n", $$1, $$2 }' Makefile
 
-demo: ## See stockman work, on this machine alone.
-	@$(RUN) python -m demo
+demo: ## See stockman work, on this machine alone. PRESET=fifteen-node, KEEP=1 leaves the lab.
+	@$(RUN) python -m demo $(if $(PRESET),--preset $(PRESET)) $(if $(KEEP),--keep)
 
 test: ## Run the fast tests: no network, no other programs. ARGS='-k name' narrows.
-	@$(PYTEST) --numprocesses=auto --dist=loadfile -q $(ARGS)
+	@$(PYTEST) --numprocesses=auto --dist=loadfile -q --ignore=tests/docs $(ARGS)
 
 check: ## Lint, format, types, imports, documentation, secrets.
 	@echo 'check: lint' && $(DEV) ruff check --quiet
@@ -40,7 +42,8 @@ real: ## Run the tests against real programs. TOOLS=... restricts them.
 	@$(call suite,tests/real) -p tools.pytest_plugin --durations=0 $(ARGS) $(none-is-a-failure)
 
 soak: ## Run the long tests: more examples, more time.
-	@$(call suite,tests/soak) --hypothesis-profile=soak --durations=0 $(ARGS) $(none-is-a-failure)
+	@$(call suite,tests/soak) -p tools.pytest_plugin --hypothesis-profile=soak --durations=0 $(ARGS) \
+		$(none-is-a-failure)
 
 bench: ## Measure, side by side in one run.
 	@$(DEV) python -m bench

@@ -14,10 +14,12 @@ from bench import (
     kubernetes,
     lab,
     machine_configs,
+    nodes_memory,
     rendering,
     talos,
     templates,
     thousand,
+    vms,
 )
 from bench.estates import estate
 from bench.measure import least, least_call
@@ -129,6 +131,7 @@ def main() -> int:
     found += [*crypto.ratios(), *machine_configs.ratios(), *templates.ratios()]
     found += [*rendering.ratios(), *lab.ratios(), *talos.ratios(), *etcd.ratios()]
     found += [*thousand.ratios(), *kubernetes.ratios()]
+    found += [*vms.ratios(), *nodes_memory.ratios()]
     return report(found)
 
 

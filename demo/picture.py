@@ -17,8 +17,10 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from demo.stage import PROGRAM, Called, play
-from demo.story import STORY
+from demo.places import free_network, scene_of_action
+from demo.stage import Called, play
+from demo.story import Cast, story
+from demo.terminal import settled
 
 COLUMNS = 98
 _LINES = 50
@@ -83,7 +85,7 @@ _SETTLED = re.compile(
 )
 
 
-def record(target: Path) -> None:
+def record(target: Path, cast: Cast) -> None:
     """Play the story for the picture and write it."""
     console = Console(
         width=COLUMNS,
@@ -94,7 +96,8 @@ def record(target: Path) -> None:
         highlight=False,
         legacy_windows=False,
     )
-    play(STORY, console, for_the_picture)
+    with scene_of_action(keep=False) as home:
+        play(story(cast, free_network()), console, home, for_the_picture)
     svg = console.export_svg(title=_TITLE, theme=_THEME, code_format=_FORMAT, unique_id=_NAME)
     target.write_text(_TEXT.sub(_settled, svg), "utf-8")
 
@@ -106,7 +109,7 @@ def for_the_picture(called: Called, console: Console) -> int:
     plain = {"COLUMNS", "LINES", "NO_COLOR"}
     kept = {name: value for name, value in called.environment.items() if name not in plain}
     with subprocess.Popen(
-        [*PROGRAM, *called.arguments],
+        called.command,
         cwd=called.directory,
         env=kept | {"TERM": "xterm", "LANG": "C.UTF-8"},
         stdin=theirs,
@@ -114,11 +117,16 @@ def for_the_picture(called: Called, console: Console) -> int:
         stderr=theirs,
     ) as process:
         os.close(theirs)
-        shown = _read(ours).splitlines()
+        shown = settled(_read(ours))
         os.close(ours)
-    console.print(Text.from_ansi("\n".join(shown[: called.lines])))
-    if len(shown) > called.lines:
-        console.print(f"... {len(shown) - called.lines} more lines", style="dim")
+    room = abs(called.lines)
+    left = len(shown) - room
+    if left > 0 > called.lines:
+        console.print(f"... {left} lines before", style="dim")
+    for line in shown[-room:] if called.lines < 0 else shown[:room]:
+        console.print(Text.from_ansi(line))
+    if left > 0 and called.lines >= 0:
+        console.print(f"... {left} more lines", style="dim")
     return process.returncode
 
 
