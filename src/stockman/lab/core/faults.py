@@ -41,6 +41,8 @@ class Fault:
     """How often it strikes. None: always."""
     number: int = 0
     struck: int = 0
+    felt: int = 0
+    """How often somebody looked while it lasted, of faults that are not used up by striking."""
 
     def __post_init__(self) -> None:
         """Raise `ValueError` where it could never do what it says."""
@@ -107,6 +109,8 @@ class Faults:
 
     def holds(self, point: Point, now: float, facts: Mapping[str, object]) -> Fault | None:
         """A fault that lasts, looked at without being used up."""
-        return next(
-            (one for one in self.listed if one.point is point and one.fits(now, facts)), None
-        )
+        for fault in self.listed:
+            if fault.point is point and fault.fits(now, facts):
+                fault.felt += 1
+                return fault
+        return None

@@ -29,6 +29,8 @@ _METADATA_ORDER = (
     "finalizers",
     "managedFields",
 )
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+"""Types of values that nothing is inside of."""
 _HEAD_ORDER = ("kind", "apiVersion", "metadata")
 
 
@@ -65,13 +67,18 @@ def entries_of(content: Mapping[str, Tree], *names: str) -> list[Object]:
 
 def copied(content: Object) -> Object:
     """Another object with the same content."""
-    return {name: _copied(one) for name, one in content.items()}
+    return {
+        name: one if type(one) in _PLAIN else _copied(one)  # most are, and need no call
+        for name, one in content.items()
+    }
 
 
 def _copied(value: Tree) -> Tree:
     if isinstance(value, dict):
-        return {name: _copied(one) for name, one in value.items()}
-    return [_copied(one) for one in value] if isinstance(value, list | tuple) else value
+        return copied(value)
+    if isinstance(value, list | tuple):
+        return [one if type(one) in _PLAIN else _copied(one) for one in value]
+    return value
 
 
 def in_order(content: Object) -> Object:

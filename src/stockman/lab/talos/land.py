@@ -7,14 +7,16 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
+from stockman.lab.guest.view import DiskView
+from stockman.lab.pve import space
 from stockman.lab.talos.machine import Machine
-from stockman.lab.talos.state import LandState, MachineState
+from stockman.lab.talos.state import LandState, MachineState, Stage
 
 if TYPE_CHECKING:
     from stockman.lab.core.faults import Fault, Point
     from stockman.lab.core.timeline import Arguments
     from stockman.lab.factory.state import FactoryState
-    from stockman.lab.guest.view import DiskView, GuestView
+    from stockman.lab.guest.view import GuestView
     from stockman.lab.pve.cluster import Cluster
     from stockman.lab.pve.guest import Guest
     from stockman.lab.pve.surroundings import Surroundings
@@ -60,6 +62,10 @@ class Land:
         self._groups: dict[str, dict[str, Machine]] = {}
         self._group_of: dict[str, str] = {}
         self._controllers: dict[str, dict[str, Machine]] = {}
+        self._all_controllers: tuple[Machine, ...] | None = None
+        """Of all clusters, with power or without, in order. None: that has to be put together."""
+        self._disks: dict[str, DiskView] = {}
+        """By key of machines, what was shown last; the same as long as its contents are."""
         for machine in self.by_key.values():
             self.regroup(machine)
         self._listeners: list[Callable[[], None]] = []
@@ -101,6 +107,7 @@ class Land:
         machine.take_config(b"")
         self.state.machines.pop(machine.key, None)
         self.by_key.pop(machine.key, None)
+        self._disks.pop(machine.key, None)
         self.changed()
 
     def on(self) -> Iterator[Machine]:
@@ -119,6 +126,7 @@ class Land:
 
     def regroup(self, machine: Machine) -> None:
         """A machine has another configuration, and so belongs to another cluster, or to none."""
+        self._all_controllers = None
         before = self._group_of.pop(machine.key, "")
         if before:
             self._groups[before].pop(machine.key, None)
@@ -157,8 +165,11 @@ class Land:
 
     def all_controllers(self) -> list[Machine]:
         """Control plane machines with power of all clusters, in a lasting order."""
-        every = {key: one for found in self._controllers.values() for key, one in found.items()}
-        return [one for _, one in sorted(every.items()) if one.state.is_on]
+        every = self._all_controllers
+        if every is None:
+            found = {key: one for some in self._controllers.values() for key, one in some.items()}
+            every = self._all_controllers = tuple(found[key] for key in sorted(found))
+        return [one for one in every if one.state.stage is not Stage.OFF]
 
     def waiting_for_kubernetes(self, machine: Machine) -> list[Machine]:
         """Workers of the same cluster that are not ready, and may be now."""
@@ -200,17 +211,20 @@ class Land:
 
     def disk(self, machine: Machine, slot: str) -> DiskView | None:
         """One disk of a machine with what is written on it. None: there is none."""
-        from stockman.lab.guest.view import DiskView
-        from stockman.lab.pve import space
-
-        cluster, guest = self._clusters.get(machine.state.cluster), self.guest(machine)
+        cluster = self._clusters.get(machine.state.cluster)
+        guest = None if cluster is None else cluster.state.guests.get(machine.state.vmid)
         if cluster is None or guest is None:
             return None
         name = guest.config.values.get(slot, "").partition(",")[0].removeprefix("file=")
         volume = space.find(cluster, guest.node, name) if name else None
         if volume is None:
             return None
-        return DiskView(slot=slot, size=volume.size, contents=volume.contents)
+        known = self._disks.get(machine.state.key)
+        if known is None or known.contents is not volume.contents or known.slot != slot:
+            known = DiskView(slot=slot, size=volume.size, contents=volume.contents)
+            self._disks[machine.state.key] = known
+        known.size = volume.size
+        return known
 
     def reset(self, machine: Machine) -> None:
         """Let a machine begin from its firmware."""

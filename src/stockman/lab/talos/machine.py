@@ -25,9 +25,13 @@ class Machine:
         self.state = state
         self._effective: Effective | None = None
         self._effective_of: tuple[bytes, str] = (b"", "")
+        self._disk: TalosDisk | None = None
+        """What `disk` was last, which it is while the land shows the same one."""
         self._followers = 0
         self.was_followed = False
         """Whether somebody was told of the sequence that is under way, or of the last one."""
+        self.collections: dict[str, object] = {}
+        """By type, the resources that somebody looked at; those who show them make them."""
         self.apid: Apid | None = None
         """What was shown last of its API; `api` tells whether that still holds."""
 
@@ -115,14 +119,10 @@ class Machine:
     @property
     def address(self) -> str:
         """The address that others know it by. Empty: it has none."""
-        return next(
-            (
-                one.address.partition("/")[0]
-                for one in self.state.network.addresses
-                if one.link != "lo" and one.scope == "global" and not one.is_vip
-            ),
-            "",
-        )
+        for one in self.state.network.addresses:
+            if one.link != "lo" and one.scope == "global" and not one.is_vip:
+                return one.address.partition("/")[0]
+        return ""
 
     @property
     def view(self) -> GuestView:
@@ -132,10 +132,13 @@ class Machine:
     @property
     def disk(self) -> TalosDisk | None:
         """The disk that Talos is on. None: it runs in memory, and is not installed."""
-        if not self.state.system_disk:
+        slot = self.state.system_disk
+        found = self.land.disk(self, slot) if slot else None
+        if found is None:
             return None
-        found = self.land.disk(self, self.state.system_disk)
-        return None if found is None else TalosDisk(found)
+        if self._disk is None or self._disk.view is not found:
+            self._disk = TalosDisk(found)
+        return self._disk
 
     @property
     def is_on(self) -> bool:
@@ -148,9 +151,10 @@ class Machine:
         network = self.state.network
         if not self.state.is_on or network.is_astray or not self.address:
             return False
-        if not any(one.nic >= 0 and one.is_up for one in network.links):
-            return False
-        return self.fault_lasts(Point.NETWORK, {}) is None
+        for one in network.links:
+            if one.nic >= 0 and one.is_up:
+                return self.fault_lasts(Point.NETWORK, {}) is None
+        return False
 
     @property
     def api(self) -> Apid | None:

@@ -7,6 +7,7 @@ import pytest
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.pve.cluster_state import Section
 from stockman.lab.pve.errors import ApiError
+from stockman.lab.pve.qemu.power import power_off
 from stockman.lab.world.file import read_world, world_file
 from stockman.lab.world.world import World
 from tests.lab.machines import QEMU, create, create_linux, ended, replied, start, user
@@ -105,6 +106,18 @@ def test_who_does_not_hear_is_terminated_if_that_is_wanted() -> None:
     assert not guest.is_running
     task = list(api.cluster.state.tasks.values())[-1]
     assert task.log[0] == "VM still running - terminating now with SIGTERM"
+
+
+def test_a_guest_that_switches_itself_off_when_asked_to_reboot_is_switched_on_again() -> None:
+    api = door()
+    guest = create_linux(api)
+    start(api)
+    api.post(f"{STATUS}/reboot")
+
+    power_off(api.cluster, guest)
+    api.world.settle()
+
+    assert guest.is_running
 
 
 @pytest.mark.parametrize("action", ["reboot", "reset", "suspend", "resume"])

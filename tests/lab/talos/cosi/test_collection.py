@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from weakref import ref
+
 import pytest
 
 from stockman.lab.core.saved import plain, restored
@@ -35,6 +38,17 @@ def test_looking_again_changes_nothing() -> None:
     first = looked_at(machine).items["kubelet"]
 
     assert looked_at(machine).items["kubelet"] is first
+
+
+def test_a_machine_that_was_looked_at_is_gone_when_nobody_has_it() -> None:
+    _, machine = lands()
+    looked_at(machine)
+    seen = ref(machine)
+
+    del _, machine
+    gc.collect()
+
+    assert seen() is None
 
 
 def test_a_change_raises_the_version() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from stockman.lab.kube.access.attributes import Attributes
 from stockman.lab.kube.access.authenticating import MASTERS
 from stockman.lab.kube.access.nodes import Kubelets
-from stockman.lab.kube.access.roles import Roles
+from stockman.lab.kube.access.roles import roles_of
 from stockman.lab.kube.access.rules import Rule
 from stockman.lab.kube.admission.draft import Surroundings
 from stockman.lab.kube.api.messages import User
@@ -29,7 +29,7 @@ class Authorization:
     """Those who decide, one after the other: masters, kubelets, roles."""
 
     def __init__(self, store: Store, around: Surroundings) -> None:
-        self.roles = Roles(store)
+        self.roles = roles_of(store)
         self._kubelets = Kubelets(around)
 
     def decide(self, asked: Attributes) -> Decision:

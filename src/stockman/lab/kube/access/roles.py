@@ -34,16 +34,20 @@ class Roles:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._seen: tuple[Keyspace, list[int]] | None = None
-        self._role_rules: dict[tuple[str, str, str], tuple[Rule, ...]] = {}
+        self._cluster_role_rules: dict[str, tuple[Rule, ...]] = {}
+        self._role_rules: dict[tuple[str, str], tuple[Rule, ...]] = {}
+        """By namespace and name."""
+        self._cluster_bindings: list[Object] = []
         self._bindings: dict[str, list[Object]] = {}
-        self._read: dict[tuple[str, str, str], tuple[Rule, ...]] = {}
-        """Rules of roles, by namespace, name and version."""
+        """By namespace."""
+        self._read: dict[tuple[str, str], tuple[str, tuple[Rule, ...]]] = {}
+        """By namespace and name: at which version of a role it has which rules of its own."""
 
     def held(self, user: User, namespace: str) -> Iterator[Held]:
         """All rules of somebody: those of the cluster first, then those of the namespace."""
         self._refresh()
         for space in ("", namespace) if namespace else ("",):
-            for binding in self._bindings.get(space, ()):
+            for binding in self._bindings.get(space, ()) if space else self._cluster_bindings:
                 subject = _subject(binding, user, space)
                 if subject is None:
                     continue
@@ -54,9 +58,13 @@ class Roles:
     def rules_of(self, reference: Object, namespace: str) -> tuple[Rule, ...] | None:
         """What a reference of a binding stands for; None: there is no such role."""
         self._refresh()
-        kind = str(reference.get("kind"))
-        space = namespace if kind == "Role" else ""
-        return self._role_rules.get((kind, space, str(reference.get("name"))))
+        name = str(reference.get("name"))
+        match reference.get("kind"):
+            case "ClusterRole":
+                return self._cluster_role_rules.get(name)
+            case "Role":
+                return self._role_rules.get((namespace, name))
+        return None
 
     def allows(self, asked: Attributes) -> str | None:
         """Why somebody may do something; None: they may not."""
@@ -68,36 +76,58 @@ class Roles:
     def _refresh(self) -> None:
         keyspace = self._store.keyspace
         touched = [keyspace.index.touched.get(one, 0) for one in _FAMILIES]
-        if self._seen is not None and self._seen[0] is keyspace and self._seen[1] == touched:
-            return
         is_same = self._seen is not None and self._seen[0] is keyspace
+        if self._seen is not None and is_same and self._seen[1] == touched:
+            return
+        before = self._seen[1] if self._seen is not None and is_same else [-1] * len(_KINDS)
         self._seen = keyspace, touched
-        found = {kind: self._listed(kind) for kind in _KINDS}
-        cluster_roles = found["clusterroles"]
-        before, self._read = (self._read if is_same else {}), {}
-
-        def read(role: Object) -> tuple[Rule, ...]:
-            metadata = metadata_of(role)
-            version = str(metadata.get("resourceVersion", ""))
-            key = (str(metadata.get("namespace", "")), str(metadata["name"]), version)
-            if key not in self._read:
-                self._read[key] = (before.get(key) if version else None) or read_rules(role)
-            return self._read[key]
-
-        self._role_rules = {
-            ("ClusterRole", "", metadata_of(one)["name"]): aggregated(one, cluster_roles, read)
-            for one in cluster_roles
+        changed = {
+            kind for kind, old, new in zip(_KINDS, before, touched, strict=True) if old != new
         }
-        for one in found["roles"]:
-            metadata = metadata_of(one)
-            self._role_rules["Role", metadata["namespace"], metadata["name"]] = read(one)
-        self._bindings = {"": found["clusterrolebindings"]}
-        for one in found["rolebindings"]:
-            self._bindings.setdefault(metadata_of(one)["namespace"], []).append(one)
+        if not is_same:
+            self._read = {}
+        if "clusterroles" in changed:
+            self._read_cluster_roles()
+        if "roles" in changed:
+            self._role_rules = {_place_of(one): self._rules(one) for one in self._listed("roles")}
+        if "clusterrolebindings" in changed:
+            self._cluster_bindings = self._listed("clusterrolebindings")
+        if "rolebindings" in changed:
+            self._bindings = {}
+            for one in self._listed("rolebindings"):
+                self._bindings.setdefault(metadata_of(one)["namespace"], []).append(one)
+
+    def _read_cluster_roles(self) -> None:
+        every = self._listed("clusterroles")
+        self._cluster_role_rules = {
+            metadata_of(one)["name"]: aggregated(one, every, self._rules) for one in every
+        }
+
+    def _rules(self, role: Object) -> tuple[Rule, ...]:
+        """The rules of a role, read once per version of it."""
+        metadata = metadata_of(role)
+        key, version = _place_of(role), str(metadata.get("resourceVersion", ""))
+        known = self._read.get(key)
+        if known is None or not version or known[0] != version:
+            known = self._read[key] = version, read_rules(role)
+        return known[1]
 
     def _listed(self, plural: str) -> list[Object]:
         prefix = ObjectKey(plural, "").key + b"/"
         return [one.content for one in self._store.list(prefix, cached=True).entries]
+
+
+def roles_of(store: Store) -> Roles:
+    """What stands in a store, for all who ask for it."""
+    found = store.views.get(Roles)
+    if not isinstance(found, Roles):
+        found = store.views[Roles] = Roles(store)
+    return found
+
+
+def _place_of(role: Object) -> tuple[str, str]:
+    metadata = metadata_of(role)
+    return str(metadata.get("namespace", "")), str(metadata["name"])
 
 
 def aggregated(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from stockman.lab.kube.admission.draft import Draft, forbidden_field, quoted, required, wrong
 from stockman.lab.kube.failures import Cause
@@ -13,6 +14,8 @@ _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
+_REMEMBERED = 4096
+"""How many names and values are not looked at again: most objects have the same labels."""
 _ANNOTATION_BYTES = 256 * (1 << 10)
 
 SUBDOMAIN_TEXT = (
@@ -80,7 +83,8 @@ def _length(text: str, most: int) -> list[str]:
     return [f"must be no more than {most} characters"] if len(text) > most else []
 
 
-def qualified_errors(text: str) -> list[str]:
+@lru_cache(maxsize=_REMEMBERED)
+def qualified_errors(text: str) -> tuple[str, ...]:
     """What is wrong with the name of a label, an annotation or a finalizer."""
     prefix, slash, name = text.rpartition("/")
     found = []
@@ -90,20 +94,21 @@ def qualified_errors(text: str) -> list[str]:
         elif not is_subdomain(prefix):
             found.append(f"prefix part {SUBDOMAIN_TEXT}")
         if "/" in prefix:
-            return [_WHOLE_TEXT]
+            return (_WHOLE_TEXT,)
     if not name:
         found.append("name part must be non-empty")
     elif len(name) > 63:
         found.append("name part must be no more than 63 bytes")
     if not re.fullmatch(_QUALIFIED, name):
         found.append(_QUALIFIED_TEXT)
-    return found
+    return tuple(found)
 
 
-def label_value_errors(text: str) -> list[str]:
+@lru_cache(maxsize=_REMEMBERED)
+def label_value_errors(text: str) -> tuple[str, ...]:
     """What is wrong with the value of a label."""
-    found = ["must be no more than 63 bytes"] if len(text.encode()) > 63 else []
-    return found if re.fullmatch(_LABEL_VALUE, text) else [*found, _VALUE_TEXT]
+    found = ("must be no more than 63 bytes",) if len(text.encode()) > 63 else ()
+    return found if re.fullmatch(_LABEL_VALUE, text) else (*found, _VALUE_TEXT)
 
 
 def metadata_causes(draft: Draft) -> Iterator[Cause]:

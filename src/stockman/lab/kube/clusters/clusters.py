@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.lab.core.timeline import Arguments
+from stockman.lab.etcd import quorum
 from stockman.lab.etcd.client import EtcdClient
 from stockman.lab.kube.access.builtin_roles import add_builtin_roles
 from stockman.lab.kube.access.signing import signed
@@ -195,9 +196,11 @@ class KubernetesCluster:
     def is_served(self) -> bool:
         """Whether one of its API servers answers."""
         return any(
-            has_static_pods(one) and one.is_reachable and etcd_member.has_quorum(one)
-            for one in self.hosts.controllers()
-        )
+            has_static_pods(one)
+            and one.is_reachable
+            and etcd_member.cluster_of(one) is self.cluster
+            for one in self.land.all_controllers()
+        ) and quorum.has_quorum(self.cluster, self._alive())
 
     def notice(self, machine: Machine) -> None:
         """Have its Node looked at."""

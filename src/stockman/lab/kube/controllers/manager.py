@@ -92,8 +92,9 @@ class Controllers:
         for change in changes:
             self._tell(change)
         queues, planned = self.state.queues, self.state.planned
-        for name in self._controllers:
-            if queues.get(name) and name not in planned:
+        ready = {name for name, keys in queues.items() if keys and name not in planned}
+        for name in self._controllers if ready else ():
+            if name in ready:
                 self._plan(name)
 
     def look_at(self, controller: str, key: str) -> None:

@@ -7,7 +7,6 @@ from stockman.lab.kube.patching.field_set import key_element, value_element
 from stockman.lab.kube.schema.type import MISSING, Kind, ListKind, Type
 
 Shape = Type
-_OBJECTS = frozenset({Kind.OBJECT, Kind.MAP})
 
 
 class Unlike(Exception):
@@ -44,7 +43,7 @@ def form_of(shape: Shape | None, value: Tree) -> str:
         if isinstance(value, dict):
             return "object"
         return "list" if isinstance(value, list) else "scalar"
-    if shape.kind in _OBJECTS:
+    if shape.kind is Kind.OBJECT or shape.kind is Kind.MAP:
         return "object"
     return "list" if shape.kind is Kind.LIST else "scalar"
 
@@ -62,7 +61,7 @@ def is_leaf(shape: Shape | None, form: str) -> bool:
 
 def member_of(shape: Shape | None, name: str) -> Shape | None:
     """The type of a field; None: nothing is known about it."""
-    if shape is None or shape.kind not in _OBJECTS:
+    if shape is None or (shape.kind is not Kind.OBJECT and shape.kind is not Kind.MAP):
         return None
     return shape.below(name)
 

@@ -41,11 +41,12 @@ def _fill_fields(made: Type, value: dict[str, Json]) -> None:
         for name in _filled_when_absent(made):
             if value.get(name) is None:
                 value[name] = _absent(made.fields[name].type)
-    for name, field in made.fields.items() if made.is_custom else ():
+    fields = made.fields
+    for name, field in fields.items() if made.is_custom else ():
         _fill_custom(field.type, value, name)
     for name in [*value]:
-        one, below = value[name], made.fields.get(name)
-        if below is not None and isinstance(one, dict | list):
+        one = value[name]
+        if isinstance(one, dict | list) and (below := fields.get(name)) is not None:
             fill_defaults(below.type, one)
 
 

@@ -18,12 +18,14 @@ _EMPTY: dict[Kind, Json] = {
 def drop_nulls(made: Type, value: Json) -> None:
     """Take null out of an object, and of all that is inside of it."""
     if isinstance(value, dict):
-        for name in list(value):
+        for name, one in list(value.items()):
+            if one is not None and not isinstance(one, dict | list):
+                continue
             inner = made.below(name)
             if inner is None or inner.kind is Kind.ANY:
                 continue
-            if value[name] is not None:
-                drop_nulls(inner, value[name])
+            if one is not None:
+                drop_nulls(inner, one)
             elif made.kind is Kind.MAP:
                 value[name] = _empty(inner)
             else:
@@ -32,7 +34,7 @@ def drop_nulls(made: Type, value: Json) -> None:
         for place, one in enumerate(value):
             if one is None:
                 value[place] = _empty(made.element)
-            else:
+            elif isinstance(one, dict | list):
                 drop_nulls(made.element, one)
 
 

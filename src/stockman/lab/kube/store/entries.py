@@ -97,7 +97,10 @@ def laid_out(key: bytes, content: Object) -> Object:
 
 def _by_name(value: Tree) -> Tree:
     if isinstance(value, dict):
-        return {name: _by_name(value[name]) for name in sorted(value)}
+        return {
+            name: _by_name(one) if isinstance(one := value[name], dict | list) else one
+            for name in sorted(value)
+        }
     return [_by_name(one) for one in value] if isinstance(value, list) else value
 
 

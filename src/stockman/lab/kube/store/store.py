@@ -45,6 +45,8 @@ class Store:
         self._entries = Entries()
         self.bell = Bell()
         """Rung at every write, and by whoever changed the keyspace in another way."""
+        self.views: dict[type, object] = {}
+        """What others read out of it and keep up to date, by kind: made once for all who ask."""
 
     @property
     def keyspace(self) -> Keyspace:

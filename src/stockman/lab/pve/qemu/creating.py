@@ -10,14 +10,13 @@ from stockman.lab.pve.errors import ApiError, die
 from stockman.lab.pve.formats.drive_names import is_drive
 from stockman.lab.pve.formats.format_error import FormatError
 from stockman.lab.pve.formats.mac import DEFAULT_PREFIX
-from stockman.lab.pve.formats.sizes import GIB
 from stockman.lab.pve.formats.tags import print_tags
 from stockman.lab.pve.guest import Guest
 from stockman.lab.pve.guest_config.creation import Maker, new_machine
 from stockman.lab.pve.guest_config.state import has_cloud_init
 from stockman.lab.pve.guest_ids import forget
-from stockman.lab.pve.qemu.drives import DriveMaker, asked_drive
-from stockman.lab.pve.qemu.file_lock import GuestWork
+from stockman.lab.pve.qemu.drives import DriveMaker, asked_drive, import_seconds, leave_behind
+from stockman.lab.pve.qemu.file_lock import GuestWork, is_inside
 from stockman.lab.pve.qemu.power import power_on, shelf_of
 from stockman.lab.pve.qemu.settings import tag_style
 from stockman.lab.pve.releases import release_of
@@ -25,7 +24,6 @@ from stockman.lab.pve.workers import Job, register
 
 _SECONDS = (0.5, 1.5)
 _START = (1.0, 3.0)
-_IMPORT_A_GIB = (0.5, 2.0)
 _MADE = "made"
 _CREATED = "created"
 
@@ -39,11 +37,7 @@ class Create(GuestWork):
     def check(self, job: Job, guest: Guest) -> float:
         dice = job.cluster.around.dice
         seconds = dice.between(*_SECONDS)
-        for key, value in _settings(job).items():
-            source = asked_drive(key, value).import_from if is_drive(key) else ""
-            found = shelf_of(job.cluster, guest).find(source) if ":" in source else None
-            if found is not None:
-                seconds += found.size / GIB * dice.between(*_IMPORT_A_GIB)
+        seconds += import_seconds(shelf_of(job.cluster, guest), _settings(job))
         if job.arguments.get("start"):
             seconds += dice.between(*_START)
         return seconds
@@ -73,6 +67,12 @@ class Create(GuestWork):
                 power_on(cluster, guest, job.log)
             except ApiError as error:
                 job.log(error.message)
+
+    def power_lost(self, job: Job) -> None:
+        super().power_lost(job)
+        guest = job.cluster.state.guests.get(job.number("vmid"))
+        if guest is not None and is_inside(job):
+            leave_behind(shelf_of(job.cluster, guest), _settings(job))
 
     def ended(self, job: Job) -> None:
         super().ended(job)

@@ -12,12 +12,14 @@ from stockman.lab.pve.formats.drive import Drive, parse_drive, readable_drive
 from stockman.lab.pve.formats.drive_names import is_drive
 from stockman.lab.pve.formats.format_error import FormatError
 from stockman.lab.pve.formats.new_volume import cloud_init_name
-from stockman.lab.pve.formats.sizes import MIB, new_disk_bytes
+from stockman.lab.pve.formats.sizes import GIB, MIB, new_disk_bytes
 from stockman.lab.pve.formats.volume_name import storage_of
 from stockman.lab.pve.qemu.shelf import Shelf, has_feature
 from stockman.lab.pve.volume import Volume
 
 CLOUD_INIT_SIZE = TPM_SIZE = 4 * MIB
+IMPORT_A_GIB = (0.5, 2.0)
+"""Seconds that a GiB of an imported disk takes."""
 _EFI_SIZES = {"2m": 128 << 10, "4m": 528 << 10}
 
 
@@ -187,6 +189,35 @@ def free_all(shelf: Shelf, volumes: Iterable[str]) -> None:
     """Destroy volumes, one after the other."""
     for volid in volumes:
         shelf.free(volid)
+
+
+def import_seconds(shelf: Shelf, sets: Mapping[str, str]) -> float:
+    """How long the copying takes that drives of a request ask for."""
+    dice = shelf.cluster.around.dice
+    seconds = 0.0
+    for key in sorted(sets):
+        source = asked_drive(key, sets[key]).import_from if is_drive(key) else ""
+        found = shelf.find(source) if storage_of(source) else None
+        if found is not None:
+            seconds += found.size / GIB * dice.between(*IMPORT_A_GIB)
+    return seconds
+
+
+def leave_behind(shelf: Shelf, sets: Mapping[str, str]) -> None:
+    """Volumes of drives of which nobody wrote down any more that they are the guest's."""
+    maker = DriveMaker(shelf, sets)
+    for key in sorted(sets):
+        drive = readable_drive(key, sets[key], asked=True) if is_drive(key) else None
+        if drive is None or not (drive.new_disk or drive.new_cloud_init):
+            continue
+        try:
+            maker(drive)
+        except ApiError:
+            return
+    for volid in maker.made:
+        found = shelf.find(volid)
+        if found is not None:
+            shelf.spoil(found)
 
 
 def drives_of(values: Mapping[str, str]) -> list[Drive]:

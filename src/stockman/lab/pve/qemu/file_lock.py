@@ -110,6 +110,11 @@ def guest_of(job: Job) -> Guest:
     return job.cluster.guest(job.task.node, vmid, kind)
 
 
+def is_inside(job: Job) -> bool:
+    """Whether a task has the lock and does what it is for."""
+    return _HELD in job.arguments
+
+
 def host_of(job: Job) -> Host:
     """The host that a task runs on."""
     return job.cluster.state.hosts[job.task.node]

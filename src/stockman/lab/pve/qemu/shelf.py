@@ -168,6 +168,13 @@ class Shelf:
             raise die(error.message) from None
         space.rename(self.cluster, volume, name)
 
+    def spoil(self, volume: Volume) -> None:
+        """Let nothing be on a volume that is whole: whoever filled it did not live to the end."""
+        if volume.blob:
+            self.cluster.around.blobs.release(volume.blob)
+        volume.blob = ""
+        volume.contents = {}
+
     def free(self, volid: str) -> None:
         """Destroy a volume; one that is gone already is nobody's trouble."""
         found = self.find(volid)

@@ -16,8 +16,8 @@ from stockman.lab.pve.guest_config.state import machine_digest
 from stockman.lab.pve.guest_config.surroundings import Surroundings
 from stockman.lab.pve.guest_config.update import check_update, plan_update
 from stockman.lab.pve.qemu.cloud_init_drive import regenerate
-from stockman.lab.pve.qemu.drives import DriveMaker
-from stockman.lab.pve.qemu.file_lock import GuestWork
+from stockman.lab.pve.qemu.drives import DriveMaker, import_seconds, leave_behind
+from stockman.lab.pve.qemu.file_lock import GuestWork, is_inside
 from stockman.lab.pve.qemu.power import notice_change, shelf_of
 from stockman.lab.pve.qemu.settings import tag_style
 from stockman.lab.pve.releases import release_of
@@ -91,10 +91,17 @@ class Configure(GuestWork):
 
     def check(self, job: Job, guest: Guest) -> float:
         self._check(job, guest)
-        return job.cluster.around.dice.between(*_SECONDS)
+        seconds = job.cluster.around.dice.between(*_SECONDS)
+        return seconds + import_seconds(shelf_of(job.cluster, guest), change_of(job).sets)
 
     def do(self, job: Job, guest: Guest) -> None:
         update(job.cluster, guest, change_of(job), job.log)
+
+    def power_lost(self, job: Job) -> None:
+        super().power_lost(job)
+        guest = job.cluster.state.guests.get(job.number("vmid"))
+        if guest is not None and is_inside(job):
+            leave_behind(shelf_of(job.cluster, guest), change_of(job).sets)
 
     def _check(self, job: Job, guest: Guest) -> None:
         skip = bool(job.arguments.get("skiplock"))

@@ -11,7 +11,6 @@ import json
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
-from weakref import WeakKeyDictionary
 
 from stockman.lab.talos.cosi.content import Content
 from stockman.lab.talos.cosi.registry import Kind, content_of
@@ -179,15 +178,12 @@ class Collection:
         )
 
 
-_collections: WeakKeyDictionary[Machine, dict[str, Collection]] = WeakKeyDictionary()
-
-
 def collection(machine: Machine, definition: Definition, kind: Kind) -> Collection:
     """The resources of a kind on a machine, as they are now; another boot begins anew."""
-    held = _collections.setdefault(machine, {})
-    found = held.get(kind.type)
-    if found is None or found.boot != machine.state.boot:
-        found = held[kind.type] = Collection(machine, definition, kind, machine.state.boot)
+    found = machine.collections.get(kind.type)
+    if not isinstance(found, Collection) or found.boot != machine.state.boot:
+        found = Collection(machine, definition, kind, machine.state.boot)
+        machine.collections[kind.type] = found
     found.look()
     return found
 
