@@ -17,7 +17,7 @@ from stockman.ports.probe import Trust
 from stockman.ports.proxmox.storages import Upload
 from stockman.ports.proxmox.tasks import TaskRef
 from stockman.proxmox.api import ApiProxmox
-from stockman.proxmox.refusals import Refusal, odd_answer, refusal
+from stockman.proxmox.refusals import Asker, Refusal, odd_answer, refusal
 from stockman.proxmox.wire import Reply, Request
 from tests.adapters.http_proxmox.talking import SimulatedClock
 
@@ -32,6 +32,14 @@ FINGERPRINT = ":".join(["5F", "0A"] * 16)
 
 def told(request: Request, status: int, reason: str, **errors: str) -> Problem:
     return refusal(request, Refusal(status=status, reason=reason, errors=errors)).problem
+
+
+def not_let_in() -> Problem:
+    asker = Asker(name="token stockman@pve!stockman", given="talos/proxmox-tokens.sops.yaml")
+    no = Refusal(
+        status=401, reason="Authentication failed!", asker=asker, at="https://127.66.0.4:8006"
+    )
+    return refusal(Request(method="GET", segments=("version",)), no).problem
 
 
 def caught(act: Callable[[], object]) -> Problem:
@@ -78,7 +86,7 @@ def agent() -> Problem:
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "proxmox.agent": agent,
     "proxmox.answer": lambda: odd_answer(READ, "its answer is not a JSON object").problem,
-    "proxmox.authentication": lambda: told(READ, 401, "Authentication failed!"),
+    "proxmox.authentication": not_let_in,
     "proxmox.authority": lambda: caught(lambda: context(Trust(ca=b"pve-root-ca"))),
     "proxmox.certificate": lambda: (
         failures.untrusted(

@@ -15,7 +15,7 @@ from stockman.model.errors import (
     Unreachable,
 )
 from stockman.model.secret import Secret
-from stockman.proxmox.refusals import Refusal, clean, refusal
+from stockman.proxmox.refusals import Asker, Refusal, clean, refusal
 from stockman.proxmox.wire import Request
 
 READ = Request(method="GET", segments=("nodes", "pve1", "qemu", "100", "config"))
@@ -125,6 +125,16 @@ def test_a_missing_privilege_is_named_with_its_path() -> None:
     assert problem.what == (
         "the token lacks Datastore.Audit or Datastore.AllocateSpace on /storage/x"
     )
+
+
+def test_a_token_that_has_ended_is_told_apart_where_the_server_does() -> None:
+    told = "token 'main' access expired"
+    asker = Asker(name="token stockman@pve!main")
+
+    problem = refusal(READ, Refusal(status=401, reason=told, asker=asker)).problem
+
+    assert problem.what == "the token stockman@pve!main has expired"
+    assert problem.fix.startswith("give it a later end")
 
 
 @pytest.mark.parametrize("status", [595, 596, 597, 599])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman.model.problem import Problem
-from stockman.ports.kubernetes.kinds import SECRETS, Ref
+from stockman.ports.kubernetes.kinds import PODS, SECRETS, Ref
 from stockman.steps import kube_problems as problems
-from stockman.steps.kube_kinds import KUSTOMIZATIONS
+from stockman.steps.access_restart import not_restarted
+from stockman.steps.kube_kinds import DEFINITIONS, KUSTOMIZATIONS
 
 _JOB = (
     "jobs.batch stockman-install-cilium in kube-system, pod stockman-install-cilium-x7k2p on cp-1"
@@ -27,10 +28,19 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "BackoffLimitExceeded: Job has reached the specified backoff limit",
         ["Error: context deadline exceeded"],
     ),
+    "kube.not-restarted": lambda: not_restarted(
+        Ref(kind=PODS, name="proxmox-csi-controller-7d9", namespace="csi-proxmox"), 300.0, 0, 1
+    ),
     "kube.not-reconciled": lambda: problems.not_handled(
         Ref(kind=KUSTOMIZATIONS, name="cluster-apps", namespace="flux-system"),
         300.0,
         "it is suspended",
+    ),
+    "kube.uncordoned": lambda: problems.opened_again("work-1"),
+    "kube.not-served": lambda: problems.not_served(
+        Ref(kind=DEFINITIONS, name="gateways.gateway.networking.k8s.io"),
+        120.0,
+        'NamesAccepted is not true: "gateways" is already in use',
     ),
     "kube.trial-failed": lambda: problems.trial_failed(
         "coredns", 300.0, ["the command succeeded (it says nothing yet)"]

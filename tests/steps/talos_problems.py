@@ -45,6 +45,13 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "node.other-configuration": lambda: problems.another_configuration(
         NODE, "3f1f0c2a9d41", "b87a22e00c15"
     ),
+    "node.absent": lambda: problems.absent(
+        NODE,
+        ADDRESS,
+        1200.0,
+        (f"nobody answers on {ADDRESS}:50000 ({_SILENT})", "VM 1030 runs on pve1"),
+        problems.LOOK_AT_CONSOLE,
+    ),
     "node.late": lambda: problems.late(NODE, ADDRESS, 1200.0, _SILENT),
     "node.unknown": lambda: warned(problems.not_reached(NODE, ADDRESS, _SILENT)),
     "node.upgrade": lambda: problems.version_differs(NODE, "Talos", "v1.13.9", "v1.14.1"),

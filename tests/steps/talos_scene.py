@@ -32,6 +32,7 @@ from stockman.planning.talos_changes import TalosChange, changes
 from stockman.planning.talos_refusals import refusals
 from stockman.planning.talos_steps import steps
 from stockman.planning.talos_wish import TalosWish, client_files, machine_of
+from stockman.ports.probe import Network
 from stockman.ports.talos import Talos
 from stockman.steps.base import Action, Answer, Gate, Verdict
 from stockman.steps.ports import Ports
@@ -202,10 +203,12 @@ class Scene:
         given: dict[str, object] = {"client_files": files, **more}
         return TalosWish(desired=self.desired, configurations=texts, **given)  # type: ignore[arg-type]  # fields by name
 
-    def observe(self, wish: TalosWish | None = None) -> ObservedTalos:
+    def observe(
+        self, wish: TalosWish | None = None, network: Network | None = None
+    ) -> ObservedTalos:
         wish = wish or self.wish()
         look = TalosLook(desired=self.desired, leaving=wish.leaving, client_files=wish.client_files)
-        return told(observe_talos(look, self.ports))
+        return told(observe_talos(look, self.ports, network))
 
     def plan(self, **more: object) -> tuple[Step, ...]:
         wish = self.wish(**more)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
+from stockman.lab.doors.port import memory_proxmox
 from stockman.model.errors import Refused
 from stockman.ports.talos.etcd import EtcdMember, EtcdStatus
 from stockman.steps.base import Answer
@@ -13,6 +15,7 @@ from stockman.steps.etcd_gates import EtcdHealthy, EtcdQuorum, EtcdSpares, spare
 from stockman.steps.etcd_leave import LeaveEtcd
 from stockman.steps.etcd_remove import RemoveMember
 from stockman.steps.etcd_view import EtcdAnswer, EtcdView
+from stockman.steps.talos_absent import VmPlace
 from stockman.steps.talos_gates import MachineIs, SharedAddressHeld, StageRunning, TimeInSync
 from stockman.steps.talos_machine import TalosMachine
 from tests.steps.talos_scene import (
@@ -96,6 +99,31 @@ def test_quorum_is_kept_by_three_and_not_by_two_of_three() -> None:
 
     assert (before.answer, before.because) == (Answer.GO, "3 of 3 voters healthy, quorum 2")
     assert (after.answer, after.because) == (Answer.WAIT, "2 of 3 voters healthy, quorum 2")
+
+
+def test_a_member_that_is_down_already_is_nothing_more_to_lose() -> None:
+    found = up()
+    found.power_off(NEO)
+
+    same = told(EtcdQuorum(controllers=found.controllers, node=NEO).check(found.ports))
+    other = told(EtcdQuorum(controllers=found.controllers, node=NIOBE).check(found.ports))
+
+    assert (same.answer, other.answer) == (Answer.GO, Answer.WAIT)
+
+
+def test_a_vm_that_is_stopped_may_be_started_whatever_is_known_of_etcd() -> None:
+    found = scene("three-node")
+    cluster = next(iter(found.world.clusters))
+    vm = next(one.vm for one in found.desired.nodes if one.name == NEO)
+    assert vm is not None
+    ports = replace(found.ports, proxmox={cluster: memory_proxmox(found.world, cluster)})
+    place = VmPlace(cluster=cluster, vmid=vm.vmid)
+    gate = EtcdQuorum(controllers=found.controllers, node=NEO, vm=place)
+
+    verdict = told(gate.check(ports))
+
+    assert (verdict.answer, "is stopped already" in verdict.because) == (Answer.GO, True)
+    assert told(replace(gate, vm=None).check(ports)).answer is Answer.WAIT
 
 
 def test_members_that_nobody_tells_of_are_not_healthy() -> None:

@@ -71,10 +71,11 @@ def test_a_budget_that_never_yields_is_named(cluster: Installing) -> None:
     cluster.made(BUDGETS, budget(2))
     cluster.settle()
     began = cluster.timeline.now
-    drain = DrainNode(node="n1", uid=uid(cluster), seconds=60.0)
+    drain, ports = DrainNode(node="n1", uid=uid(cluster), seconds=60.0), ports_of(cluster)
+    asyncio.run(Cordon(node="n1", uid=uid(cluster)).take(ports))
 
     with pytest.raises(Refused) as caught:
-        asyncio.run(drain.run(ports_of(cluster)))
+        asyncio.run(drain.run(ports))
 
     assert caught.value.problem.code == "kube.drain-blocked"
     assert "is kept by budget web" in caught.value.problem.why
@@ -98,6 +99,13 @@ def test_a_budget_that_spares_one_at_a_time_is_waited_for(cluster: Installing) -
 
     cluster.settle()
     assert placed(cluster) == ["n2", "n2"]
+
+
+def test_a_node_that_somebody_opened_is_not_emptied_again_and_again(cluster: Installing) -> None:
+    with pytest.raises(Refused, match=r"kube\.uncordoned"):
+        asyncio.run(DrainNode(node="n1", uid=uid(cluster)).run(ports_of(cluster)))
+
+    assert "n1" in placed(cluster)
 
 
 def test_pods_that_nobody_starts_again_are_not_evicted(cluster: Installing) -> None:

@@ -9,11 +9,13 @@ from uuid import UUID
 import pytest
 
 from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.port import memory_proxmox
 from stockman.model.desired import Desired
-from stockman.model.errors import Refused, Unreachable
+from stockman.model.errors import Refused
 from stockman.model.names import Mac
 from stockman.planning.talos_changes import Join, Reconfigure
 from stockman.steps.base import Action
+from stockman.steps.talos_absent import VmPlace
 from stockman.steps.talos_await import AwaitMachine
 from stockman.steps.talos_change import ChangeConfiguration
 from stockman.steps.talos_configure import ConfigureMachine
@@ -91,6 +93,29 @@ def test_a_machine_with_other_cards_gets_no_configuration() -> None:
     assert found.watched.writes == []
 
 
+def test_a_machine_that_booted_another_talos_gets_no_configuration() -> None:
+    found = booted()
+    action = replace(first_configuration(found), version="v1.12.0")
+
+    with pytest.raises(Refused, match=r"node\.image"):
+        told(performed(action, found.ports))
+
+    assert found.watched.writes == []
+
+
+def test_an_old_talos_that_does_not_tell_its_version_is_configured_all_the_same() -> None:
+    found = scene("single", "1.11.5")
+    found.start()
+    join = next(one for one in found.changes() if isinstance(one, Join))
+    action = ConfigureMachine(
+        machine=join.machine, minor="1.11", digest=join.digest, version="v1.11.5"
+    )
+
+    told(performed(action, found.ports))
+
+    assert found.watched.writes == ["configure"]
+
+
 def test_a_configuration_that_is_not_the_planned_one_is_not_sent() -> None:
     found = booted()
     action = first_configuration(found)
@@ -117,10 +142,31 @@ def test_a_machine_that_never_boots_is_given_up_in_time() -> None:
     action = AwaitMachine(machine=found.target(NODE), patience=300.0)
     before = found.world.now
 
-    with pytest.raises(Unreachable, match=r"node\.late"):
+    with pytest.raises(Refused, match=r"node\.absent"):
         told(performed(action, found.ports))
 
     assert 300.0 <= found.world.now - before < 600.0
+
+
+def test_a_machine_that_never_boots_is_told_with_its_port_its_vm_and_what_to_do() -> None:
+    found = scene("single")
+    cluster = next(iter(found.world.clusters))
+    vm = found.desired.nodes[0].vm
+    assert vm is not None
+    action = AwaitMachine(
+        machine=found.target(NODE),
+        patience=300.0,
+        vm=VmPlace(cluster=cluster, vmid=vm.vmid),
+    )
+    ports = replace(found.ports, proxmox={cluster: memory_proxmox(found.world, cluster)})
+
+    with pytest.raises(Refused) as no:
+        told(performed(action, ports))
+
+    problem = no.value.problem
+    assert "nobody answers on 127.67.0.11:50000" in problem.why
+    assert f"VM {vm.vmid} is stopped on " in problem.why
+    assert "start it" in problem.fix
 
 
 def test_a_machine_that_answers_once_and_is_gone_again_is_not_there_yet() -> None:

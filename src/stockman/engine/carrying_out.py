@@ -14,7 +14,7 @@ from stockman.engine.holding import Holding
 from stockman.engine.journal import Watcher, opened
 from stockman.engine.lease import ClusterLease
 from stockman.engine.lock import Holder, LockHome
-from stockman.engine.runs import Runs, new_run
+from stockman.engine.runs import Runs, new_run, newest_of
 from stockman.engine.shared_clock import SharedClock
 from stockman.engine.state import Result, RunState, folded
 from stockman.engine.stop import Stop
@@ -56,16 +56,38 @@ async def begin(home: Home, plan: Plan, ports: Ports, way: Way) -> Outcome:
 
     Runs before it that nobody finished are ended first, and what they held is given back.
     """
-    run = new_run(ports.clock.now(), ports.entropy)
-    fence = await _fenced(home, ports, run, way)
-    ports = _shared(ports)
-    async with fence.kept():
-        await _unmoved(plan, ports, way)
-        await _end_older(home, ports, fence, run)
-        lines = await home.runs.create(run, plan_text(plan))
-        journal = await opened(lines, ports.clock)
-        journal.watchers.extend(way.watchers)
-        return await _carried_out(Context(plan, ports, journal, fence, way.stop), run, way)
+    newest = ""
+    while True:
+        run = new_run(ports.clock.now(), ports.entropy, after=newest)
+        fence = await _fenced(home, ports, run, way)
+        async with fence.kept():
+            older = await home.runs.listed()
+            newest = newest_of(older)
+            if newest < run:
+                beginning = _Beginning(run=run, older=older, way=way)
+                return await _begun(home, plan, _shared(ports), fence, beginning)
+
+
+@record
+class _Beginning:
+    """A run that is about to begin."""
+
+    run: str
+    older: tuple[str, ...]
+    """Runs before it, the oldest first."""
+    way: Way
+
+
+async def _begun(
+    home: Home, plan: Plan, ports: Ports, fence: Fence, beginning: _Beginning
+) -> Outcome:
+    run, way = beginning.run, beginning.way
+    await _unmoved(plan, ports, way)
+    await _end_older(home, ports, fence, beginning)
+    lines = await home.runs.create(run, plan_text(plan))
+    journal = await opened(lines, ports.clock)
+    journal.watchers.extend(way.watchers)
+    return await _carried_out(Context(plan, ports, journal, fence, way.stop), run, way)
 
 
 async def resume(home: Home, run: str, ports: Ports, way: Way) -> Outcome:
@@ -134,14 +156,14 @@ async def _unmoved(plan: Plan, ports: Ports, way: Way) -> None:
         raise Refused(problems.moved(sorted(places)))
 
 
-async def _end_older(home: Home, ports: Ports, fence: Fence, run: str) -> None:
+async def _end_older(home: Home, ports: Ports, fence: Fence, beginning: _Beginning) -> None:
     """End runs that nobody finished, from the newest back to the first that is over."""
-    for older in reversed(await home.runs.listed()):
+    for older in reversed(beginning.older):
         journal = await opened(await home.runs.lines(older), ports.clock)
         state = folded(older, journal.entries)
         if state.result is not None and state.result.is_final:
             return
-        ending = _Ending(run=older, why=f"followed by run {run}")
+        ending = _Ending(run=older, why=f"followed by run {beginning.run}")
         outcome = await _given_up(home, ports, fence, ending)
         if outcome.problems:
             raise Refused(outcome.problems[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stockman.engine.fence import Fence
 from stockman.engine.journal import Journal
 from stockman.engine.shared_clock import turn
@@ -31,7 +33,7 @@ class Context:
         self, plan: Plan, ports: Ports, journal: Journal, fence: Fence, stop: Stop
     ) -> None:
         self.plan = plan
-        self.ports = ports
+        self.ports = replace(ports, permit=fence.check)
         self.journal = journal
         self.fence = fence
         self.stop = stop

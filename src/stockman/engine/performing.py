@@ -28,6 +28,8 @@ class Performance:
         self._step = step
         self._begun = before.attempts > 0
         self._gates = Gates(context, step)
+        self._trouble = ""
+        """What the last attempt that is worth another ended with. Empty: there was none."""
         self._until: datetime = context.ports.clock.now() + timedelta(seconds=step.deadline)
 
     async def whole(self) -> None:
@@ -54,6 +56,7 @@ class Performance:
         except (Unreachable, Uncertain) as no:
             if attempt >= self._step.retry.attempts:
                 raise
+            self._trouble = f"{no.problem.what}: {no.problem.why}"
             entropy = self._context.ports.entropy
             await self._wait(wait_before(attempt, self._step.retry, entropy, no))
             return False
@@ -104,6 +107,8 @@ class Performance:
         """Look once more: what was begun may be true by now."""
         step = self._step
         waited = self._gates.last or "it was begun, and is not done"
+        if self._trouble and not self._gates.last:
+            waited = f"{waited}; attempt after attempt ended with: {self._trouble}"
         if self._begun:
             try:
                 async with asyncio.timeout(_LAST_LOOK):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from stockman.engine.journal import Lines
@@ -34,6 +35,29 @@ class Runs(Protocol):
         ...
 
 
-def new_run(now: datetime, entropy: Entropy) -> str:
-    """A name for a run: sorts by time, and is never given twice."""
-    return f"{now:%Y%m%dt%H%M%Sz}-{entropy.random_bytes(3).hex()}"
+_MOMENT = "%Y%m%dt%H%M%Sz"
+_SECOND = timedelta(seconds=1)
+
+
+def new_run(now: datetime, entropy: Entropy, after: str = "") -> str:
+    """A name for a run: sorts by time, after the run given, and is never given twice.
+
+    Of two that begin in the same second, or by clocks that differ, the second has a later moment
+    in its name than it began at.
+    """
+    before = _moment(after)
+    if before is not None:
+        now = max(now, before + _SECOND)
+    return f"{now:{_MOMENT}}-{entropy.random_bytes(3).hex()}"
+
+
+def newest_of(runs: Sequence[str]) -> str:
+    """The last of runs that are sorted; empty where none has a name of ours."""
+    return next((run for run in reversed(runs) if _moment(run) is not None), "")
+
+
+def _moment(run: str) -> datetime | None:
+    try:
+        return datetime.strptime(run.partition("-")[0], _MOMENT).replace(tzinfo=UTC)
+    except ValueError:
+        return None

@@ -56,6 +56,19 @@ _MISSING = (
 
 
 @record
+class Asker:
+    """Who made a call that was refused."""
+
+    name: str
+    """`token user@realm!name`, or `user user@realm`."""
+    given: str = ""
+    """Where its secret was found. Empty: not told."""
+
+
+NOBODY = Asker(name="")
+
+
+@record
 class Refusal:
     """A no, as it came."""
 
@@ -66,6 +79,10 @@ class Refusal:
     """Text of the body. Empty: before Proxmox VE 8.4 there is none."""
     errors: Mapping[str, str] = field(default_factory=dict)
     """What is wrong with single parameters."""
+    asker: Asker = NOBODY
+    """Who was refused. `NOBODY`: whoever reads this knows."""
+    at: str = ""
+    """The endpoint that answered. Empty: whoever reads this knows."""
 
 
 def refusal(request: Request, no: Refusal) -> StockmanError:
@@ -73,9 +90,9 @@ def refusal(request: Request, no: Refusal) -> StockmanError:
     told = _told(request, no)
     match no.status:
         case 401:
-            return Denied(_not_let_in(request, told))
+            return Denied(_not_let_in(request, no, told))
         case 403:
-            return Denied(_denied(request, told))
+            return Denied(_denied(request, no, told))
         case 501:
             return Rejected(_no_such_call(request, told))
         case status if status in _PROXY_TROUBLE:
@@ -162,34 +179,56 @@ def _host_of(request: Request) -> str:
     return request.segments[1] if named else "asked for"
 
 
-def _not_let_in(request: Request, told: str) -> Problem:
+def _not_let_in(request: Request, no: Refusal, told: str) -> Problem:
+    who = no.asker.name
+    ended = "expired" in told
+    unknown = f"Proxmox VE does not let in {who}" if who else "Proxmox VE does not know who asks"
     return Problem(
         code="proxmox.authentication",
-        what="Proxmox VE does not know who asks",
-        where=request.shown,
+        what=f"the {who or 'token'} has expired" if ended else unknown,
+        where=_asked(request, no),
         why=f"it answers 401 {told}".rstrip(),
-        fix="check token_id and token_secret, and that neither user nor token has expired",
+        fix=_let_in_again(no.asker, ended=ended),
     )
 
 
-def _denied(request: Request, told: str) -> Problem:
+def _let_in_again(asker: Asker, *, ended: bool) -> str:
+    if ended:
+        return "give it a later end, or make another, under Datacenter, Permissions"
+    if not asker.name:
+        return "check token_id and token_secret, and that neither user nor token has expired"
+    given = f", given by {asker.given}," if asker.given else ""
+    kind = "password" if asker.name.startswith("user ") else "secret"
+    return (
+        f"check its {kind}{given} and under Datacenter, Permissions that it is there, is enabled"
+        " and has not expired"
+    )
+
+
+def _denied(request: Request, no: Refusal, told: str) -> Problem:
     found = _PRIVILEGE.search(told)
+    who = no.asker.name or "token"
     if found is None:
         return Problem(
             code="proxmox.denied",
             what="Proxmox VE does not allow this call",
-            where=request.shown,
+            where=_asked(request, no),
             why=told or "it answers 403 without a reason",
-            fix="give the token a role that allows it, or use a user that may",
+            fix=f"give the {who} a role that allows it, or use a user that may",
         )
     path, privileges = found["path"], found["privileges"].replace("|", " or ")
+    users = ", and its user," if who.startswith("token") else ""
     return Problem(
         code="proxmox.denied",
-        what=f"the token lacks {privileges} on {path}",
-        where=request.shown,
+        what=f"the {who} lacks {privileges} on {path}",
+        where=_asked(request, no),
         why=told,
-        fix=f"give the token, and its user, a role with {privileges} on {path}",
+        fix=f"give the {who}{users} a role with {privileges} on {path}",
     )
+
+
+def _asked(request: Request, no: Refusal) -> str:
+    return f"{request.shown} at {no.at}" if no.at else request.shown
 
 
 def _no_such_call(request: Request, told: str) -> Problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from stockman.model.errors import Rejected
@@ -9,6 +10,7 @@ from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problem
 from stockman.model.proxmox_strings import VolumeId
 from stockman.model.secret import Secret
+from stockman.ports.clock import Timekeeper
 from stockman.ports.proxmox.storages import (
     Checksum,
     Download,
@@ -21,8 +23,9 @@ from stockman.ports.proxmox.storages import (
 )
 from stockman.ports.proxmox.tasks import TaskRef
 from stockman.proxmox.calls import Calls, Parameters
+from stockman.proxmox.one_answer import OneAnswer
 from stockman.proxmox.rows import read, text, texts
-from stockman.proxmox.wire import Request
+from stockman.proxmox.wire import Request, Wire
 
 _ENTRY = {"kind": "type", "hosts": "nodes", "disabled": "disable"}
 _ENTRY_KEYS = ("storage", "type", "content", "nodes", "shared", "disable", "digest")
@@ -33,6 +36,10 @@ _KIB = 1024
 
 class StorageCalls(Calls):
     """`ports.proxmox.storages.Storages` over a wire."""
+
+    def __init__(self, wire: Wire, clock: Timekeeper) -> None:
+        super().__init__(wire, clock)
+        self._states: defaultdict[tuple[str, str], OneAnswer[StorageState]] = defaultdict(OneAnswer)
 
     async def storage_entries(self) -> tuple[StorageEntry, ...]:
         return await self._rows(("storage",), _entry)
@@ -57,9 +64,11 @@ class StorageCalls(Calls):
         )
 
     async def storage_state(self, host: HostName, storage: Datastore) -> StorageState:
-        return await self._get(
-            ("nodes", host, "storage", storage, "status"),
-            lambda data: read(StorageState, data, _STATE, storage=storage),
+        return await self._states[host, storage].of(
+            lambda: self._get(
+                ("nodes", host, "storage", storage, "status"),
+                lambda data: read(StorageState, data, _STATE, storage=storage),
+            )
         )
 
     async def volumes(

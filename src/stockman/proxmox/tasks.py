@@ -28,7 +28,7 @@ class Patience:
 
     shortest: float = 0.2
     """Seconds between two looks at first."""
-    share: float = 0.15
+    share: float = 0.05
     """How much longer than it has run so far a task may seem to take: looks become rarer."""
     longest: float = 1.0
     """Seconds between two looks in the end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from stockman.model.errors import NotFound
 from stockman.model.record import record
@@ -22,7 +22,7 @@ _OVER = ("Succeeded", "Failed")
 class TokenDelivered(Gate):
     """The Secret of a component names a token, and its pods began after that.
 
-    Programs read their configuration when they start. Reloader restarts them, where it is on.
+    Programs read their configuration when they start.
     """
 
     kind: ClassVar[str] = "access.delivered"
@@ -37,25 +37,65 @@ class TokenDelivered(Gate):
         return f"pods in {self.namespace} with Secret {self.secret} use token {self.token}"
 
     async def check(self, ports: Ports) -> Verdict:
-        kubernetes = ports.to_kubernetes()
-        try:
-            found = await kubernetes.get(
-                Ref(kind=SECRETS, name=self.secret, namespace=self.namespace)
-            )
-        except NotFound:
+        found = await has_token(ports, self)
+        if found is None:
             return Verdict(answer=Answer.GO, because="there is no such Secret: nobody reads it")
-        if self.token not in _decoded(found, self.key):
+        if not found:
             why = f"Secret {self.secret} has another token; push what was rendered"
             return Verdict(answer=Answer.WAIT, because=why)
-        pods = (await kubernetes.objects(PODS, Selection(namespace=self.namespace))).items
-        mine = [one for one in pods if _mounts(one, self.secret)]
-        written = _written(found)
-        older = [one for one in mine if text(one, "status", "startTime") < written]
-        seen = f"{len(mine) - len(older)} of {len(mine)} pods began after Secret {self.secret}"
-        if older:
-            why = f"{seen} was written at {written}; without reloader, restart them"
+        pods = await readers(ports, self.namespace, self.secret)
+        seen = f"{len(pods.all) - len(pods.older)} of {len(pods.all)} pods began after Secret"
+        if pods.older:
+            why = f"{seen} {self.secret} was written at {pods.written}"
             return Verdict(answer=Answer.WAIT, because=why)
-        return Verdict(answer=Answer.GO, because=f"{seen} was written")
+        return Verdict(answer=Answer.GO, because=f"{seen} {self.secret} was written")
+
+
+class Place(Protocol):
+    """Where a token stands in the cluster."""
+
+    @property
+    def namespace(self) -> str: ...
+    @property
+    def secret(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def token(self) -> str: ...
+
+
+@record
+class Readers:
+    """Pods that read a Secret."""
+
+    all: tuple[Object, ...]
+    older: tuple[Object, ...]
+    """Those that began before it was written."""
+    written: str
+
+
+async def has_token(ports: Ports, place: Place) -> bool | None:
+    """Whether a Secret names a token. None: there is no such Secret."""
+    ref = Ref(kind=SECRETS, name=place.secret, namespace=place.namespace)
+    try:
+        found = await ports.to_kubernetes().get(ref)
+    except NotFound:
+        return None
+    return place.token in _decoded(found, place.key)
+
+
+async def readers(ports: Ports, namespace: str, secret: str) -> Readers:
+    """Pods that read a Secret; none where there is no such Secret."""
+    kubernetes = ports.to_kubernetes()
+    try:
+        found = await kubernetes.get(Ref(kind=SECRETS, name=secret, namespace=namespace))
+    except NotFound:
+        return Readers(all=(), older=(), written="")
+    pods = (await kubernetes.objects(PODS, Selection(namespace=namespace))).items
+    mine = tuple(one for one in pods if _mounts(one, secret))
+    written = _written(found)
+    older = tuple(one for one in mine if text(one, "status", "startTime") < written)
+    return Readers(all=mine, older=older, written=written)
 
 
 def _decoded(content: Object, key: str) -> str:

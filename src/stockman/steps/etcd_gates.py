@@ -8,26 +8,38 @@ from stockman.model.record import record
 from stockman.steps.base import Answer, Gate, Verdict
 from stockman.steps.etcd_view import EtcdView, etcd_view
 from stockman.steps.ports import Ports
+from stockman.steps.talos_absent import VmPlace, is_stopped
 from stockman.steps.talos_machine import TalosMachine
 
 
 @record
 class EtcdQuorum(Gate):
-    """etcd keeps its quorum even after losing `may_lose` more members."""
+    """etcd keeps its quorum even after losing `may_lose` more members.
+
+    A machine that is down already, because a run was killed in the middle, is nothing more to lose:
+    whoever waited for it to be healthy before switching it on would wait for ever.
+    """
 
     kind: ClassVar[str] = "etcd.quorum"
     controllers: tuple[TalosMachine, ...]
     may_lose: int = 1
+    node: str = ""
+    """The controller that goes down. Empty: any of them."""
+    vm: VmPlace | None = None
+    """The VM of that controller. None: it is not ours to know."""
 
     @property
     def summary(self) -> str:
-        return f"etcd keeps its quorum without {self.may_lose} more of its members"
+        lost = self.node or f"{self.may_lose} more of its members"
+        return f"etcd keeps its quorum without {lost}"
 
     async def check(self, ports: Ports) -> Verdict:
+        if await is_stopped(ports, self.vm):
+            return Verdict(answer=Answer.GO, because=f"the VM of {self.node} is stopped already")
         view = await etcd_view(ports.to_talos(), self.controllers)
         if not view.voters:
             return Verdict(answer=Answer.WAIT, because=view.shown)
-        if view.healthy_voters - self.may_lose >= view.quorum:
+        if self._left(view) >= view.quorum:
             return Verdict(answer=Answer.GO, because=view.shown)
         if len(view.voters) == 1:
             # A single controller is always down while it boots: there is nothing to keep.
@@ -35,6 +47,13 @@ class EtcdQuorum(Gate):
         if len(view.voters) - self.may_lose < view.quorum:
             return Verdict(answer=Answer.STOP, because=f"{view.shown}: it can never lose one")
         return Verdict(answer=Answer.WAIT, because=view.shown)
+
+    def _left(self, view: EtcdView) -> int:
+        """Voters that are healthy while the machine is down."""
+        member = view.member_of(self.node) if self.node else None
+        if member is None:
+            return view.healthy_voters - self.may_lose
+        return sum(one.id in view.healthy for one in view.voters if one.id != member.id)
 
 
 @record

@@ -21,6 +21,8 @@ _SECONDS = 3600.0
 _DOWNLOAD = "download"
 """How Proxmox VE calls the task."""
 Algorithm = Literal["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+_NOT_FETCHED = "download failed"
+"""What a task of Proxmox VE says where its wget did not get through."""
 
 
 @record
@@ -60,14 +62,14 @@ class FetchImage(PatientAction):
         pve = ports.on(self.cluster)
         remote = await self._remote(ports)
         await self._earlier_order(pve)
+        await ports.permit()
         there = await self._there(pve)
         if there is not None:
             if _fits(there, remote):
                 return
             await self._removed(pve)
-        if await _reaches(pve, self.host, self.url):
-            await self._download(pve)
-        else:
+        has_way = await _reaches(pve, self.host, self.url)
+        if not has_way or not await self._download(pve):
             await self._upload(ports, pve, remote)
         there = await self._there(pve)
         if there is not None and not _fits(there, remote):
@@ -100,7 +102,8 @@ class FetchImage(PatientAction):
             with suppress(NotFound, Conflict, Rejected):  # how it ended is seen by what is there
                 await pve.wait_task(TaskRef.parse(one.upid), _SECONDS)
 
-    async def _download(self, pve: Proxmox) -> None:
+    async def _download(self, pve: Proxmox) -> bool:
+        """Whether the host could fetch it."""
         file = Download(url=self.url, content="import", name=self.name, checksum=self._known)
         try:
             task = await pve.download(self.host, self.storage, file)
@@ -110,7 +113,11 @@ class FetchImage(PatientAction):
             if await self._there(pve) is None:
                 raise
         except Rejected as no:
-            raise self._judged(no) from None
+            judged = self._judged(no)
+            if isinstance(judged, Refused) or _NOT_FETCHED not in no.problem.why:
+                raise judged from None
+            return False
+        return True
 
     async def _upload(self, ports: Ports, pve: Proxmox, remote: RemoteFile) -> None:
         if remote.size is None:
@@ -120,6 +127,7 @@ class FetchImage(PatientAction):
             algorithm, _, digest = self.checksum.partition(":")
             return ports.to_images().read(self.url, sha256=digest if algorithm == "sha256" else "")
 
+        await ports.permit()
         file = Upload(
             content="import", name=self.name, size=remote.size, read=read, checksum=self._known
         )

@@ -35,6 +35,8 @@ async def put(kubernetes: Kubernetes, kind: Kind, content: Object) -> Object:
         ref = Ref(
             kind=kind, name=name_of(content), namespace=text(content, "metadata", "namespace")
         )
-        fields = ", ".join(one.field for one in conflict.fields if one.field)
+        fields = ", ".join(
+            f"{one.field} (set by {one.manager})" for one in conflict.fields if one.field
+        )
         why = f"it differs in {fields}" if fields else "it differs from what is wanted"
         raise Refused(problems.foreign(ref, conflict.managers, why)) from conflict

@@ -23,6 +23,7 @@ from stockman.steps.kube_job_failure import failure
 from stockman.steps.kube_kinds import ROLE_BINDINGS
 from stockman.steps.kube_reading import condition, is_ours, managers_of, part, text, uid_of
 from stockman.steps.kube_release import release
+from stockman.steps.kube_trial import BEGUN, note_trial
 from stockman.steps.ports import Ports
 
 _PAUSE = 2.0
@@ -36,10 +37,16 @@ class InstallChart(Action):
 
     kind: ClassVar[str] = "kube.chart"
     install: Install
+    trial: str = ""
+    """The component that is tried once everything is installed. Empty: none is."""
+    only_ends: bool = False
+    """Whether it is installed already, and only what a killed run left of the Job is to go."""
 
     @property
     def summary(self) -> str:
         chart = self.install
+        if self.only_ends:
+            return f"remove what installed {chart.release} {chart.version}"
         return f"install {chart.release} {chart.version} into {chart.namespace}"
 
     @property
@@ -50,19 +57,22 @@ class InstallChart(Action):
         kubernetes = ports.to_kubernetes()
         if await found(kubernetes, names_of(self.install).binding) is not None:
             return False
-        return await self._is_deployed(kubernetes)
+        return self.only_ends or await self._is_deployed(kubernetes)
 
     async def run(self, ports: Ports) -> None:
         kubernetes = ports.to_kubernetes()
         await self._refuse_strangers(kubernetes)
         running = await self._running(ports)
-        if running is None and not await self._is_deployed(kubernetes):
+        if running is None and not await self._is_over(kubernetes):
             await self._unlock(kubernetes)
             await self._begin(kubernetes)
         elif running is None:
             await self._clean_up(kubernetes)
             return
         await self._finish(ports)
+
+    async def _is_over(self, kubernetes: Kubernetes) -> bool:
+        return self.only_ends or await self._is_deployed(kubernetes)
 
     async def _is_deployed(self, kubernetes: Kubernetes) -> bool:
         there = await release(kubernetes, self.install.release, self.install.namespace)
@@ -116,6 +126,9 @@ class InstallChart(Action):
             names.values.namespace,
             data={"values.yaml": self.install.values},
         )
+        if self.trial:
+            # Whoever goes on knows by this that it is still to be tried.
+            await note_trial(kubernetes, self.trial, BEGUN)
         # The binding is the first to come and the last to go: without it nothing else is there.
         await put(kubernetes, ROLE_BINDINGS, binding)
         await put(

@@ -11,12 +11,12 @@ from typing import ClassVar
 from stockman.model.errors import NotFound, Refused
 from stockman.model.record import record
 from stockman.ports.kubernetes.kinds import Ref
-from stockman.ports.kubernetes.objects import Application, Object
+from stockman.ports.kubernetes.objects import Object
 from stockman.steps import kube_problems as problems
 from stockman.steps.base import Action
-from stockman.steps.kube_applying import found
+from stockman.steps.kube_applying import found, put
 from stockman.steps.kube_kinds import DEFINITIONS
-from stockman.steps.kube_reading import MANAGER, condition, is_of_flux, name_of
+from stockman.steps.kube_reading import condition, is_of_flux, name_of
 from stockman.steps.ports import Ports
 
 _FOLDER, _END = "definitions", ".json.gz"
@@ -74,13 +74,12 @@ class InstallDefinitions(Action):
         for one in definitions(self.bundle, self.version):
             there = await found(kubernetes, Ref(kind=DEFINITIONS, name=name_of(one)))
             if there is None or not (is_of_flux(there) or condition(there, "Established").holds):
-                wish = Application(content=one, manager=MANAGER)
-                await kubernetes.apply(DEFINITIONS, wish)
+                await put(kubernetes, DEFINITIONS, one)
         end = ports.clock.now().timestamp() + self.seconds
         while left := await self._left(ports):
             if ports.clock.now().timestamp() >= end:
                 ref = Ref(kind=DEFINITIONS, name=left[0])
-                raise Refused(problems.foreign(ref, (), "the server does not come to serve it"))
+                raise Refused(problems.not_served(ref, self.seconds, await _why(ports, ref)))
             await ports.clock.sleep(_PAUSE)
 
     async def _left(self, ports: Ports) -> list[str]:
@@ -88,3 +87,15 @@ class InstallDefinitions(Action):
         there = (await ports.to_kubernetes().objects(DEFINITIONS)).items
         served = {name_of(one) for one in there if condition(one, "Established").holds}
         return [name for name in self.names if name not in served]
+
+
+async def _why(ports: Ports, ref: Ref) -> str:
+    """What the server says of a definition that it does not serve."""
+    there = await found(ports.to_kubernetes(), ref)
+    if there is None:
+        return "it was deleted after it was made"
+    for name in ("NamesAccepted", "Established"):
+        told = condition(there, name)
+        if not told.holds and told.message:
+            return f"{name} is not true: {told.message}"
+    return "it is not Established, and the server does not say why"

@@ -60,6 +60,8 @@ class DrainNode(Action):
             raise Refused(problems.bare_pods(self.node, bare))
         end = ports.clock.now().timestamp() + self.seconds
         while pods:
+            await ports.permit()
+            await self._refuse_opened(ports)
             kept = {one.uid: await self._evict(ports, one) for one in pods}
             pods = await self._pods(ports)
             if not pods:
@@ -69,6 +71,12 @@ class DrainNode(Action):
             asked = [one.retry_after for one in kept.values() if one and one.retry_after]
             await ports.clock.sleep(max(_SHORTEST, min((_PAUSE, *asked))))
             pods = await self._pods(ports)
+
+    async def _refuse_opened(self, ports: Ports) -> None:
+        """Pods that leave a node that is not cordoned are back on it a moment later."""
+        node = await self._node(ports)
+        if node is not None and not node.unschedulable:
+            raise Refused(problems.opened_again(self.node))
 
     async def _pods(self, ports: Ports) -> tuple[Pod, ...]:
         """Those that have to leave; none where the node is gone or another one."""

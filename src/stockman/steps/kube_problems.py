@@ -53,6 +53,17 @@ def drain_blocked(node: str, seconds: float, left: Sequence[str]) -> Problem:
     )
 
 
+def opened_again(node: str) -> Problem:
+    """Somebody lets new pods come to a node that is being emptied."""
+    return Problem(
+        code="kube.uncordoned",
+        what=f"node {node} takes new pods while it is emptied",
+        where=f"node {node}",
+        why="somebody, or something that follows Git, uncordoned it; pods that leave come back",
+        fix="let whoever did that leave the node alone, then go on with `stockman runs resume`",
+    )
+
+
 def bare_pods(node: str, pods: Sequence[str]) -> Problem:
     """Pods that nobody would start again elsewhere."""
     return Problem(
@@ -94,6 +105,17 @@ def no_definitions(name: str, version: str, known: Iterable[str]) -> Problem:
         where=f"components.{name}.version",
         why=f"this stockman brings {', '.join(known)}",
         fix="take one of these versions, or leave the version out",
+    )
+
+
+def not_served(ref: Ref, seconds: float, why: str) -> Problem:
+    """The API server does not serve a kind that was defined."""
+    return Problem(
+        code="kube.not-served",
+        what=f"the API server does not serve {ref.name} within {seconds:.0f} s",
+        where=ref.shown,
+        why=why,
+        fix=f"see `kubectl describe crd {ref.name}`; another definition may have the same names",
     )
 
 

@@ -55,7 +55,7 @@ class TryComponent(Action):
 
     async def run(self, ports: Ports) -> None:
         kubernetes = ports.to_kubernetes()
-        await self._write_down(kubernetes, BEGUN)
+        await note_trial(kubernetes, self.component, BEGUN)
         for one in self.objects:
             await self._make(kubernetes, one)
         left = await self._waited(ports, self.until)
@@ -66,7 +66,7 @@ class TryComponent(Action):
         if left:
             told = [f"{one.condition.says} ({one.seen})" for one in left]
             raise Rejected(problems.trial_failed(self.component, self.seconds, told))
-        await self._write_down(kubernetes, self.version)
+        await note_trial(kubernetes, self.component, self.version)
 
     async def _waited(self, ports: Ports, conditions: tuple[ObjectCondition, ...]) -> list[Sight]:
         """What did not become true in time."""
@@ -98,12 +98,15 @@ class TryComponent(Action):
         except NotFound:
             return
 
-    async def _write_down(self, kubernetes: Kubernetes, how: str) -> None:
-        there = await found(kubernetes, PASSED)
-        known = {key: str(value) for key, value in part(there or {}, "data").items()}
-        data = {**known, self.component: how}
-        content = ours(CONFIG_MAPS, PASSED.name, PASSED.namespace, data=data)
-        await put(kubernetes, CONFIG_MAPS, content)
+
+async def note_trial(kubernetes: Kubernetes, component: str, how: str) -> None:
+    """Write down how far the trial of a component is: begun, or the version that passed."""
+    there = await found(kubernetes, PASSED)
+    known = {key: str(value) for key, value in part(there or {}, "data").items()}
+    if known.get(component) == how:
+        return
+    content = ours(CONFIG_MAPS, PASSED.name, PASSED.namespace, data={**known, component: how})
+    await put(kubernetes, CONFIG_MAPS, content)
 
 
 async def _ref(kubernetes: Kubernetes, content: Object) -> Ref:

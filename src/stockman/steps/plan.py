@@ -54,10 +54,13 @@ class Plan:
         wanted = set(stages)
         return self._with(step.id for step in self.steps if step.stage in wanted)
 
-    def for_nodes(self, nodes: Iterable[str]) -> Plan:
-        """The steps about these nodes and everything that they need."""
+    def for_nodes(self, nodes: Iterable[str], known: Iterable[str] = ()) -> Plan:
+        """The steps about these nodes and everything that they need.
+
+        Those that are `known` need not have a step; `Refused` for others that have none.
+        """
         wanted = set(nodes)
-        known = {step.node for step in self.steps if step.node}
+        known = {*known, *(step.node for step in self.steps if step.node)}
         if strangers := sorted(wanted - known):
             raise Refused(problems.no_such_node(strangers[0], sorted(known)))
         return self._with(step.id for step in self.steps if step.node in wanted)

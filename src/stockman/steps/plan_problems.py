@@ -50,10 +50,10 @@ def no_such_step(step: str, known: Sequence[str]) -> Problem:
 def no_such_node(node: str, known: Sequence[str]) -> Problem:
     return Problem(
         code="plan.no-such-node",
-        what=f"no step of the plan is about node {node}",
+        what=f"there is no node {node}",
         where=node,
-        why=f"its steps are about {_some(known)}" if known else "none is about a single node",
-        fix="name one of these nodes; a node without a step needs no change",
+        why=f"there are {_some(known)}" if known else "the configuration has none",
+        fix="name one of these nodes, or give the address of one",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import TypeVar
 
@@ -22,6 +22,12 @@ from stockman.steps.access_trial import TokenTrial
 from stockman.steps.secret_ref import Secrets
 
 T = TypeVar("T")
+Permit = Callable[[], Awaitable[None]]
+"""Raises where somebody else may work on the cluster by now."""
+
+
+async def _always() -> None:
+    """Nobody else can."""
 
 
 @record
@@ -44,6 +50,8 @@ class Ports:
     secrets: Secrets | None = None
     tree: Tree | None = None
     trial: TokenTrial | None = None
+    permit: Permit = _always
+    """Asked by actions with several effects before each but the first; the engine asks for that."""
 
     def on(self, cluster: str) -> Proxmox:
         """The Proxmox cluster of this name."""

@@ -10,6 +10,7 @@ from stockman.ports.talos import Talos
 from stockman.steps import talos_problems as problems
 from stockman.steps.base import Action
 from stockman.steps.ports import Ports
+from stockman.steps.talos_absent import VmPlace, absence
 from stockman.steps.talos_machine import (
     NO_ANSWER,
     Look,
@@ -37,6 +38,8 @@ class AwaitMachine(Action):
     """Seconds between two of them."""
     patience: float = 1200.0
     """Seconds."""
+    vm: VmPlace | None = None
+    """Asked how it is when the machine does not come up. None: it is not ours to know."""
 
     @property
     def summary(self) -> str:
@@ -65,7 +68,9 @@ class AwaitMachine(Action):
             answers = answers + 1 if look.standing is Standing.MAINTENANCE else 0
             if look.standing is Standing.CONFIGURED or answers >= self.looks:
                 return
-            await waiting.longer(look.why or f"it is {look.standing.value}")
+            if waiting.waited >= self.patience:
+                raise await absence(ports, self.machine, self.vm, look, waiting.waited)
+            await waiting.longer(look.why)
 
     async def _look(self, ports: Ports) -> Look:
         talos = ports.to_talos()

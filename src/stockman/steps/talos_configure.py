@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from stockman.model.errors import Locked, Refused, Uncertain, Unreachable
+from stockman.model.errors import Locked, Refused, Uncertain, Unreachable, Unsupported
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
@@ -43,6 +43,8 @@ class ConfigureMachine(Action):
     """Of the configuration, without its secrets."""
     installs: bool = False
     """Whether it is written to a disk first, as machines are that booted from an ISO image."""
+    version: str = ""
+    """The Talos that it has to have booted, `v1.13.9`. Empty: any."""
     every: float = 5.0
     patience: float = 1800.0
 
@@ -104,6 +106,7 @@ class ConfigureMachine(Action):
         flaw = await stranger_is(talos, machine)
         if flaw:
             raise Refused(problems.another_machine(machine.node, machine.address, flaw))
+        await self._refuse_another_talos(talos)
         application = Application(text=text, mode=ApplyMode.AUTO)
         try:
             await talos.configure(machine.stranger, application)
@@ -112,6 +115,21 @@ class ConfigureMachine(Action):
         except Unreachable:
             return False
         return True
+
+    async def _refuse_another_talos(self, talos: Talos) -> None:
+        """A VM whose disk is not the new one boots what was there before.
+
+        Machines before Talos 1.13 do not tell strangers what they run.
+        """
+        if not self.version:
+            return
+        try:
+            runs = (await talos.maintenance_version(self.machine.stranger)).tag
+        except Unsupported:
+            return
+        if runs != self.version:
+            node, address = self.machine.node, self.machine.address
+            raise Refused(problems.old_image(node, address, runs, self.version))
 
     def _foreign(self, look: Look) -> Problem:
         return problems.another_cluster(self.machine.node, self.machine.address, look.why)

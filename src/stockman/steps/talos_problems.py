@@ -22,8 +22,9 @@ def another_cluster(node: str, address: str, why: str) -> Problem:
         code="node.other-cluster",
         what=f"{node} is a machine of another cluster",
         where=f"{node} ({address})",
-        why=why,
-        fix="give the node an address of its own; to take the machine over, reset it first",
+        why=f"its certificate is not of the CA in the secrets bundle: {why}",
+        fix="give the node an address of its own, or put the secrets bundle back that it was made"
+        " with; to take the machine over, reset it first",
     )
 
 
@@ -57,6 +58,27 @@ def late(node: str, address: str, waited: float, why: str) -> Problem:
     )
 
 
+LOOK_AT_CONSOLE = (
+    "look at the console of its VM: whether it boots the image, and whether it has this address on"
+    " the bridge and VLAN of the configuration; then go on with `stockman runs resume`"
+)
+START_IT = (
+    "look at the tasks of its VM for why it stopped, start it, then go on with"
+    " `stockman runs resume`"
+)
+
+
+def absent(node: str, address: str, waited: float, told: Sequence[str], fix: str) -> Problem:
+    """A new machine that did not come up, with everything that was seen of it last."""
+    return Problem(
+        code="node.absent",
+        what=f"{node} did not come up within {waited:.0f} s",
+        where=f"{node} ({address})",
+        why="; ".join(told),
+        fix=fix,
+    )
+
+
 def not_reached(node: str, address: str, why: str) -> Problem:
     return Problem(
         code="node.unknown",
@@ -73,8 +95,8 @@ def version_differs(node: str, what: str, runs: str, wanted: str) -> Problem:
         what=f"{node} needs an upgrade, which is not done here",
         where=node,
         why=f"its {what} is {runs}, and {wanted} is wanted",
-        fix="upgrade it first, with tuppr or `talosctl upgrade`, or write what runs into the"
-        " configuration",
+        fix="upgrades are the work of a command that is yet to come, `upgrade`; until then,"
+        " upgrade with tuppr or `talosctl upgrade`, or write what runs into the configuration",
     )
 
 
@@ -84,7 +106,8 @@ def old_image(node: str, address: str, runs: str, wanted: str) -> Problem:
         what=f"{node} has booted another Talos than is wanted",
         where=f"{node} ({address})",
         why=f"it waits with {runs}, and {wanted} is wanted: its disk is not the new one",
-        fix="let `stockman apply` make the VM anew, from the image of the right version",
+        fix="delete the VM in Proxmox VE, which holds nothing yet, and the image too if that is"
+        " the wrong one; `stockman apply` makes both anew",
     )
 
 

@@ -1,4 +1,4 @@
-"""Making guests."""
+"""Making guests, in steps that each can be interrupted and gone on with."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from stockman.steps import vm_problems as problems
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm_disks import BUSES
-from stockman.steps.vm_identity import Identity, found
+from stockman.steps.vm_identity import Identity, found, is_at
+from stockman.steps.vm_import import ImportedDisk, Making, fill
 from stockman.steps.vm_patience import PatientAction
 from stockman.steps.vm_values import family
 
 _INTERVAL = 2.0
+_LATE = ("onboot",)
+"""Keys of a VM that it gets with its disk: a host that comes back does not start one without."""
 _VOLUMES = frozenset({*BUSES, "efidisk", "tpmstate", "rootfs"})
 _OF_GUESTS = ("images", "rootdir")
 
@@ -34,6 +37,8 @@ class CreateVm(PatientAction):
     """Its keys, in the words of Proxmox VE."""
     secrets: Mapping[str, SecretRef] = field(default_factory=dict)
     """Keys whose values are secret."""
+    disk: ImportedDisk | None = None
+    """The disk that it gets once it is there. None: those of its keys are all."""
     patience: float = 900.0
     """Seconds for which somebody else who makes it already is waited for."""
 
@@ -50,11 +55,28 @@ class CreateVm(PatientAction):
             seen = await found(ports, self.vm, self.host)
         except Locked:
             return False
-        return seen is not None and not seen.lock
+        if seen is None or seen.lock:
+            return False
+        if self.disk is None:
+            return True
+        making = self._making(self.disk, is_new=False)
+        return self.disk.is_in(seen.config) and not making.missing(seen.config)
 
     async def attempt(self, ports: Ports) -> None:
+        is_new = await self._made(ports)
+        if self.disk is not None:
+            await fill(ports, self.vm, self.host, self._making(self.disk, is_new=is_new))
+
+    def _making(self, disk: ImportedDisk, *, is_new: bool) -> Making:
+        late = {key: value for key, value in self.values.items() if key in _LATE}
+        return Making(disk=disk, late=late, is_new=is_new)
+
+    async def _made(self, ports: Ports) -> bool:
+        """Make it without what takes long. False: it was there."""
         pve = ports.on(self.vm.cluster)
         at = GuestRef(host=self.host, vmid=self.vm.vmid, kind=self.vm.kind)
+        if await is_at(pve, at) and await self._made_by_others(ports):
+            return False
         try:
             task = await pve.create_vm(at, await self._settings(ports))
         except Locked:
@@ -63,13 +85,14 @@ class CreateVm(PatientAction):
             # A number is given away once: an earlier order of ours may have come through after all.
             if not await self._made_by_others(ports):
                 raise
-            return
+            return False
         try:
             await pve.wait_task(task, self.patience)
         except Conflict:
             if left := await self._leftovers(ports):
                 raise Refused(problems.leftovers(self.vm.vmid, self.vm.name, left)) from None
             raise
+        return True
 
     async def _leftovers(self, ports: Ports) -> tuple[str, ...]:
         """Volumes of a guest of this number that is not there any more."""
@@ -85,7 +108,10 @@ class CreateVm(PatientAction):
         return tuple(left)
 
     async def _settings(self, ports: Ports) -> dict[str, Setting]:
-        settings: dict[str, Setting] = dict(self.values)
+        late = _LATE if self.disk is not None else ()
+        settings: dict[str, Setting] = {
+            key: value for key, value in self.values.items() if key not in late
+        }
         for key, ref in self.secrets.items():
             settings[key] = await ports.to_secrets().read(ref)
         return settings

@@ -61,6 +61,7 @@ class DestroyVm(PatientAction):
         if status.status != STOPPED:
             await pve.wait_task(await pve.stop_vm(seen.at))
             await until(ports, self.vm, self.host, STOPPED)
+        await ports.permit()
         try:
             await pve.wait_task(await pve.delete_vm(seen.at))
         except NotFound:

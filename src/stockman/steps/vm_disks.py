@@ -10,7 +10,7 @@ from stockman.model.record import record
 from stockman.ports.proxmox.storages import NewVolume
 from stockman.ports.proxmox.vms import GuestRef, VmChange, VmConfig
 from stockman.steps.ports import Ports
-from stockman.steps.vm_identity import Identity, present
+from stockman.steps.vm_identity import Found, Identity, present
 from stockman.steps.vm_patience import PatientAction
 
 GIB = 1 << 30
@@ -48,6 +48,7 @@ class GrowDisk(PatientAction):
         if disk_size(seen.config, self.disk) >= self.gib * GIB:
             return
         pve = ports.on(self.vm.cluster)
+        seen = await taken_over(ports, self.vm, seen, self.disk)
         task = await pve.resize_disk(seen.at, self.disk, f"{self.gib}G")
         if task is not None:
             await pve.wait_task(task)
@@ -93,6 +94,7 @@ class AttachDisk(PatientAction):
         change = VmChange(
             values={self.slot: f"{source},serial={self.name}{extra}"}, digest=seen.config.digest
         )
+        await ports.permit()
         task = await pve.update_vm(seen.at, change)
         if task is not None:
             await pve.wait_task(task)
@@ -138,6 +140,21 @@ class DetachDisk(PatientAction):
         slot = slot_of(seen.config, self.name)
         if slot is not None:
             await ports.on(self.vm.cluster).unlink_disks(seen.at, (slot,))
+
+
+async def taken_over(ports: Ports, vm: Identity, seen: Found, slot: str) -> Found:
+    """A VM with the disk that a host wrote down for it and did not live to give it.
+
+    The next change takes everything over that waits.
+    """
+    pve = ports.on(vm.cluster)
+    waiting = await pve.vm_pending(seen.at) if vm.kind == "qemu" else ()
+    if not any(one.key == slot and one.value is None and one.pending for one in waiting):
+        return seen
+    task = await pve.update_vm(seen.at, VmChange(values={"name": vm.name}))
+    if task is not None:
+        await pve.wait_task(task)
+    return await present(ports, vm, seen.at.host)
 
 
 def drives(config: VmConfig) -> dict[str, Drive]:

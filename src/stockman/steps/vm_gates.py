@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import ClassVar
 
 from stockman.model.errors import Locked, NotFound, Refused
 from stockman.model.names import Datastore, HostName
 from stockman.model.record import record
+from stockman.steps import vm_problems as problems
 from stockman.steps.base import Answer, Gate, Verdict
 from stockman.steps.ports import Ports
-from stockman.steps.vm_identity import Identity, found
+from stockman.steps.vm_identity import Found, Identity, found
+from stockman.steps.vm_import import is_image_of
 
 _GIB = 1 << 30
 
@@ -87,6 +90,8 @@ class VmidOurs(Gate):
     kind: ClassVar[str] = "proxmox.vmid"
     vm: Identity
     host: HostName
+    storage: Datastore | None = None
+    """Where no volume may have a number that is free. None: none is looked for."""
 
     @property
     def summary(self) -> str:
@@ -94,13 +99,35 @@ class VmidOurs(Gate):
 
     async def check(self, ports: Ports) -> Verdict:
         try:
-            seen = await found(ports, self.vm, self.host)
+            seen, left = await asyncio.gather(self._found(ports), self._leftovers(ports))
         except Refused as no:
             return Verdict(answer=Answer.STOP, because=f"{no.problem.what}: {no.problem.why}")
         except Locked as no:
             return await self._in_the_making(ports, no.problem.what)
-        told = "it is free" if seen is None else f"it is {self.vm.name} on {seen.at.host}"
-        return Verdict(answer=Answer.GO, because=told)
+        if seen is not None:
+            there = f"it is {self.vm.name} on {seen.at.host}"
+            return Verdict(answer=Answer.GO, because=there)
+        if left:
+            told = problems.leftovers(self.vm.vmid, self.vm.name, left)
+            return Verdict(answer=Answer.STOP, because=f"{told.why}; {told.fix}")
+        return Verdict(answer=Answer.GO, because="it is free")
+
+    async def _found(self, ports: Ports) -> Found | None:
+        """The guest; a number that is free is known to be so from one answer."""
+        if await ports.on(self.vm.cluster).is_vmid_free(self.vm.vmid):
+            return None
+        return await found(ports, self.vm, self.host)
+
+    async def _leftovers(self, ports: Ports) -> tuple[str, ...]:
+        """Volumes with the number; where no guest has it, a new one would take them for its own."""
+        if self.storage is None:
+            return ()
+        pve = ports.on(self.vm.cluster)
+        try:
+            there = await pve.volumes(self.host, self.storage, vmid=self.vm.vmid)
+        except NotFound:
+            return ()
+        return tuple(one.id for one in there if is_image_of(one, self.vm))
 
     async def _in_the_making(self, ports: Ports, what: str) -> Verdict:
         """Wait while somebody makes it; what a host that died left half made stays so."""
@@ -108,5 +135,6 @@ class VmidOurs(Gate):
             if one.subject == str(self.vm.vmid) and one.ended is None:
                 return Verdict(answer=Answer.WAIT, because=what)
         left = f"no task of {self.host} makes it any more"
-        way = f"`qm unlock {self.vm.vmid}` and `qm destroy {self.vm.vmid}` on {self.host} remove it"
+        away = f"qm destroy {self.vm.vmid} --destroy-unreferenced-disks 1"
+        way = f"`qm unlock {self.vm.vmid}` and `{away}` on {self.host} remove it"
         return Verdict(answer=Answer.STOP, because=f"{what}, and {left}; {way}")

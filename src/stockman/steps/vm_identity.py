@@ -102,6 +102,11 @@ def is_same(who: Identity, seen: Found) -> bool:
     )
 
 
+async def is_at(pve: Proxmox, at: GuestRef) -> bool:
+    """Whether a host has a guest of a number, whatever it is."""
+    return await _at(pve, at) is not None
+
+
 async def _on(pve: Proxmox, who: Identity, host: HostName) -> Found | None:
     return await _at(pve, GuestRef(host=host, vmid=who.vmid, kind=who.kind))
 

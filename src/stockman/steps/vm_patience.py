@@ -42,4 +42,5 @@ async def patiently(ports: Ports, attempt: Callable[[], Awaitable[None]]) -> Non
         else:
             return
         await ports.clock.sleep(wait)
+        await ports.permit()
         wait = min(2 * wait, _LONGEST_WAIT)

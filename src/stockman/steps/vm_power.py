@@ -111,16 +111,29 @@ class RestartVm(PatientAction):
         at = (await present(ports, self.vm, self.host)).at
         now = await pve.vm_status(at)
         if now.status == RUNNING and now.ha_managed:
-            # Switching it off would tell high availability to keep it off.
-            task = await pve.reboot_vm(at, seconds=self.seconds)
-            await pve.wait_task(task, self.seconds + _SECONDS)
+            await self._rebooted(ports, at)
         elif now.status == RUNNING:
             task = await pve.shutdown_vm(at, seconds=self.seconds, force=True)
             await pve.wait_task(task, self.seconds + _SECONDS)
             await until(ports, self.vm, self.host, STOPPED)
         if (await pve.vm_status(at)).status != RUNNING:
+            await ports.permit()
             await _switched_on(pve, at)
         await until(ports, self.vm, self.host, RUNNING)
+
+    async def _rebooted(self, ports: Ports, at: GuestRef) -> None:
+        """A reboot, as switching it off tells high availability to keep it off; a guest that does
+        not care about that is switched off all the same."""
+        pve = ports.on(self.vm.cluster)
+        try:
+            task = await pve.reboot_vm(at, seconds=self.seconds)
+            await pve.wait_task(task, self.seconds + _SECONDS)
+        except Rejected:
+            if await self.done(ports):
+                return
+            await ports.permit()
+            await pve.wait_task(await pve.stop_vm(at), _SECONDS)
+            await until(ports, self.vm, self.host, STOPPED)
 
 
 async def status(ports: Ports, vm: Identity, host: HostName) -> str:

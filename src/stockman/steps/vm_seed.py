@@ -112,6 +112,7 @@ class RemoveSeed(PatientAction):
             if task is not None:
                 await pve.wait_task(task)
         if await self._is_there(ports):
+            await ports.permit()
             task = await pve.delete_volume(seen.at.host if seen else self.host, self.volume)
             if task is not None:
                 await pve.wait_task(task)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from stockman.model.errors import NotFound, Refused
+from stockman.model.errors import NotFound, Refused, Rejected
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.proxmox_strings import truth
 from stockman.model.record import record
@@ -42,9 +42,14 @@ class MakeTemplate(PatientAction):
         if is_template(seen.config):
             return
         pve = ports.on(self.vm.cluster)
-        task = await pve.make_template(seen.at)
-        if task is not None:
-            await pve.wait_task(task)
+        try:
+            task = await pve.make_template(seen.at)
+            if task is not None:
+                await pve.wait_task(task)
+        except Rejected:
+            # An earlier order of ours may have come through after all.
+            if not await self.done(ports):
+                raise
 
 
 @record

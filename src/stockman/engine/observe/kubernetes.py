@@ -21,7 +21,6 @@ from stockman.ports.kubernetes import Kubernetes
 from stockman.ports.kubernetes.kinds import (
     DAEMON_SETS,
     DEPLOYMENTS,
-    JOBS,
     NAMESPACES,
     NODES,
     SECRETS,
@@ -30,7 +29,7 @@ from stockman.ports.kubernetes.kinds import (
     Ref,
 )
 from stockman.ports.kubernetes.objects import Object, Selection
-from stockman.steps.kube_kinds import DEFINITIONS, FLUX, kind_of
+from stockman.steps.kube_kinds import DEFINITIONS, FLUX, ROLE_BINDINGS, kind_of
 from stockman.steps.kube_reading import MANAGED_BY, MANAGER, name_of, part, text
 from stockman.steps.kube_release import BY_HELM, Release, newest, release_in
 from stockman.steps.kube_trial import PASSED
@@ -67,7 +66,9 @@ async def observe_kubernetes(
         config_maps = group.create_task(
             looking.part("config_maps", partial(looking.every, (*interest.config_maps, PASSED)))
         )
-        jobs = group.create_task(looking.part("jobs", partial(looking.listed, JOBS, _OURS)))
+        installers = group.create_task(
+            looking.part("installers", partial(looking.listed, ROLE_BINDINGS, _OURS))
+        )
         lists = {
             kind: group.create_task(looking.part(kind.plural, partial(looking.listed, kind)))
             for kind in (NODES, NAMESPACES, *_WORKLOADS, DEFINITIONS, *FLUX)
@@ -90,7 +91,7 @@ async def observe_kubernetes(
         releases=releases.result(),
         workloads=_joined(lists[kind].result() for kind in _WORKLOADS),
         definitions=_objects(lists[DEFINITIONS].result()),
-        jobs=_objects(jobs.result()),
+        installers=_objects(installers.result()),
         flux=_joined(lists[kind].result() for kind in FLUX),
         secrets=None if found is None else tuple(seen_secret(one) for one in found),
         config_maps=_objects(maps),

@@ -26,6 +26,8 @@ from stockman.steps.vm_template import linked_clones, storages_of
 
 T = TypeVar("T")
 
+_RUNS = "running"
+
 
 class _Asking:
     """Asks, a few questions at once, and counts them."""
@@ -87,7 +89,12 @@ async def observe_proxmox(
     guests = seen.value if isinstance(seen, Fact) else None
     async with asyncio.TaskGroup() as group:
         configs = group.create_task(_configs(asking, pve, guests, wanted))
-        contents = group.create_task(_contents(asking, pve, guests, wanted))
+        contents = group.create_task(
+            _contents(asking, pve, guests, ("import", wanted.image_storages))
+        )
+        systems = group.create_task(
+            _contents(asking, pve, guests, ("vztmpl", wanted.system_storages))
+        )
         access = group.create_task(_access(asking, administrator, wanted))
     clones = await _clones(asking, pve, guests, configs.result())
     return ObservedProxmox(
@@ -98,6 +105,7 @@ async def observe_proxmox(
         configs=configs.result(),
         entries=entries.result(),
         contents=contents.result(),
+        systems=systems.result(),
         clones=clones,
         ha=ha.result(),
         pools=pools.result(),
@@ -119,19 +127,44 @@ async def _configs(
 
     async def config(one: GuestSeen) -> Fact[VmConfig] | Unknown:
         at = GuestRef(host=one.host, vmid=one.vmid, kind=one.kind)
-        return await asking.fact(f"configuration of {one.vmid}", lambda: pve.vm_config(at))
+        runs = one.vmid in wanted.vmids and one.kind == "qemu" and one.status == _RUNS
+        return await asking.fact(
+            f"configuration of {one.vmid}",
+            (lambda: _with_waiting(pve, at)) if runs else (lambda: pve.vm_config(at)),
+        )
 
     found = await asyncio.gather(*(config(one) for one in asked))
     return {one.vmid: fact for one, fact in zip(asked, found, strict=True)}
 
 
+async def _with_waiting(pve: Proxmox, at: GuestRef) -> VmConfig:
+    """The configuration as the next start reads it, with the keys that wait for that start."""
+    keys = await pve.vm_pending(at)
+    values = {
+        one.key: value
+        for one in keys
+        if not one.is_deleted
+        and (value := one.pending if one.pending is not None else one.value) is not None
+    }
+    return VmConfig(
+        digest=values.pop("digest", ""),
+        values=values,
+        waiting={one.key: one.value for one in keys if one.is_deleted or one.pending is not None},
+    )
+
+
 async def _contents(
-    asking: _Asking, pve: Proxmox, resources: Resources | None, wanted: Wanted
+    asking: _Asking,
+    pve: Proxmox,
+    resources: Resources | None,
+    wanted: tuple[str, frozenset[str]],
 ) -> Mapping[str, Fact[tuple[Volume, ...]] | Unknown]:
+    """What storages hold of one kind of content; a shared one is asked once."""
+    kind, storages = wanted
     places = [
         one
         for one in (resources.storages if resources is not None else ())
-        if one.storage in wanted.image_storages and one.status == "available"
+        if one.storage in storages and one.status == "available"
     ]
     shared: set[str] = set()
     asked: list[StorageSeen] = []
@@ -142,8 +175,8 @@ async def _contents(
             shared.add(one.storage)
 
     async def content(one: StorageSeen) -> Fact[tuple[Volume, ...]] | Unknown:
-        what = f"images in {one.storage} on {one.host}"
-        return await asking.fact(what, lambda: pve.volumes(one.host, one.storage, content="import"))
+        what = f"content {kind} of {one.storage} on {one.host}"
+        return await asking.fact(what, lambda: pve.volumes(one.host, one.storage, content=kind))
 
     found = await asyncio.gather(*(content(one) for one in asked))
     return {f"{one.host}/{one.storage}": fact for one, fact in zip(asked, found, strict=True)}

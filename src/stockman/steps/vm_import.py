@@ -1,0 +1,149 @@
+"""The disk that a VM boots from: copied from an image, which takes long, and made large enough.
+
+Proxmox VE keeps a VM locked while it is created, and what a host that dies leaves locked only root
+can unlock. A VM that exists is not locked while a disk is copied into it, so that the copying can
+be interrupted at any moment and begun anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stockman.model.errors import Conflict, Locked
+from stockman.model.names import Datastore, HostName
+from stockman.model.record import record
+from stockman.ports.proxmox.storages import Volume
+from stockman.ports.proxmox.vms import VmChange, VmConfig
+from stockman.steps.ports import Ports
+from stockman.steps.vm_disks import BUSES, GIB, disk_size, drives, taken_over
+from stockman.steps.vm_identity import Found, Identity, present
+from stockman.steps.vm_power import STOPPED, until
+from stockman.steps.vm_values import family, same
+
+_PATIENCE = 900.0
+"""Seconds for a copy."""
+_HAS_LIVED = ("parent", "vmstate", "template")
+"""Keys of a VM that was used already: it has snapshots, was hibernated, or is a template."""
+
+
+@record
+class ImportedDisk:
+    """A disk that is a copy of an image."""
+
+    slot: str
+    """Where it is plugged in, `scsi0`."""
+    storage: Datastore
+    source: str
+    """The image, or a disk of another VM."""
+    options: str = ""
+    """Further options, `discard=on,ssd=1`."""
+    gib: int = 0
+    """What it grows to. 0: it stays as large as its image."""
+
+    @property
+    def value(self) -> str:
+        """What Proxmox VE is asked for."""
+        more = f",{self.options}" if self.options else ""
+        return f"{self.storage}:0,import-from={self.source}{more}"
+
+    def is_in(self, config: VmConfig) -> bool:
+        """Whether a VM has it, as large as it should be."""
+        return self.slot in config and disk_size(config, self.slot) >= self.gib * GIB
+
+
+@record
+class Making:
+    """How far a VM is, and what it still gets."""
+
+    disk: ImportedDisk
+    late: Mapping[str, str]
+    """Keys that it gets together with its disk."""
+    is_new: bool
+    """Whether nobody can have tried before, as it was made a moment ago."""
+
+    def missing(self, config: VmConfig) -> dict[str, str]:
+        """What a VM does not have yet; how large its disk is does not matter here."""
+        wanted = {} if self.disk.slot in config else {self.disk.slot: self.disk.value}
+        late = self.late.items()
+        return wanted | {k: value for k, value in late if not same(k, value, config.values.get(k))}
+
+
+def is_half_made(config: VmConfig) -> bool:
+    """Whether a VM has no disk at all: whoever made it did not come to the end."""
+    has_disk = any(
+        family(slot) == "unused" or (family(slot) in BUSES and not drive.is_cdrom)
+        for slot, drive in drives(config).items()
+    )
+    return not has_disk and not any(key in config for key in _HAS_LIVED)
+
+
+async def fill(ports: Ports, vm: Identity, host: HostName, made: Making) -> None:
+    """Give a VM its disk, and go on where somebody stopped who tried before."""
+    pve, disk = ports.on(vm.cluster), made.disk
+    seen = await present(ports, vm, host)
+    if not made.is_new:
+        await _switch_off(ports, vm, seen)
+        seen = await taken_over(ports, vm, seen, disk.slot)
+    if wanted := made.missing(seen.config):
+        seen = await _changed(ports, vm, seen, made, wanted)
+    if not made.is_new:
+        await _tidy(ports, vm, seen, disk)
+    if not disk.is_in(seen.config):
+        await ports.permit()
+        task = await pve.resize_disk(seen.at, disk.slot, f"{disk.gib}G")
+        if task is not None:
+            await pve.wait_task(task)
+
+
+async def _changed(
+    ports: Ports, vm: Identity, seen: Found, made: Making, values: dict[str, str]
+) -> Found:
+    """A VM after a change, by whomever: orders for what it was before are refused from then on."""
+    pve = ports.on(vm.cluster)
+    await ports.permit()
+    try:
+        task = await pve.update_vm(seen.at, VmChange(values=values, digest=seen.config.digest))
+        if task is not None:
+            await pve.wait_task(task, _PATIENCE)
+    except Locked:
+        raise
+    except Conflict:
+        # An earlier order of ours may have come through after all.
+        now = await present(ports, vm, seen.at.host)
+        if made.missing(now.config):
+            raise
+        return now
+    return await present(ports, vm, seen.at.host)
+
+
+async def _switch_off(ports: Ports, vm: Identity, seen: Found) -> None:
+    """Switch a VM off that somebody switched on before it had a disk: it does nothing."""
+    pve = ports.on(vm.cluster)
+    if is_half_made(seen.config) and (await pve.vm_status(seen.at)).status != STOPPED:
+        await pve.wait_task(await pve.stop_vm(seen.at))
+        await until(ports, vm, seen.at.host, STOPPED)
+
+
+async def _tidy(ports: Ports, vm: Identity, seen: Found, disk: ImportedDisk) -> None:
+    """Delete copies that nobody lived to finish.
+
+    They are the VM's own: no volume had its number before it was made (`VmidOurs`), it never ran,
+    and it refers to none of them. Nobody is still at work on one either, as its disk is there.
+    """
+    pve = ports.on(vm.cluster)
+    if (await pve.vm_status(seen.at)).status != STOPPED:
+        return
+    if any(key in seen.config for key in _HAS_LIVED):
+        return
+    used = {drive.source for drive in drives(seen.config).values()}
+    for one in await pve.volumes(seen.at.host, disk.storage, vmid=vm.vmid):
+        if is_image_of(one, vm) and one.id not in used:
+            await ports.permit()
+            task = await pve.delete_volume(seen.at.host, one.id)
+            if task is not None:
+                await pve.wait_task(task)
+
+
+def is_image_of(volume: Volume, vm: Identity) -> bool:
+    """Whether a volume carries the number of a VM."""
+    return volume.content == "images" and volume.vmid == vm.vmid
