@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from ipaddress import IPv4Network
 
 from stockman.config.load import load
@@ -164,7 +164,7 @@ class Estate:
 
     @property
     def desired(self) -> Desired:
-        return resolve(load({name: text.encode() for name, text in self.texts.items()}))
+        return _desired(tuple(self.texts.items()))
 
     @property
     def region(self) -> str:
@@ -260,6 +260,12 @@ async def perform(action: Action, ports: Ports) -> bool:
 @cache
 def preset_texts(preset: str) -> Mapping[str, str]:
     return render_preset(preset, network=NETWORK, answers=Answers())
+
+
+@lru_cache(maxsize=32)
+def _desired(texts: tuple[tuple[str, str], ...]) -> Desired:
+    """What files say; tests ask for it again and again between changes."""
+    return resolve(load({name: text.encode() for name, text in texts}))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from uuid import UUID
 
 from stockman.model.names import Datastore, HostName, Vmid
@@ -15,6 +16,7 @@ from stockman.planning.access_problems import (
     lacks_privilege,
     no_administrator,
     no_such_token,
+    token_ends,
 )
 from stockman.planning.vm_wanted import GuestWish
 from stockman.steps import vm_problems as work
@@ -67,6 +69,15 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         MappedDevice(host=HostName("pve1"), place="0000:01:00.0", id="10de:2571"), "8086:1533"
     ),
     "proxmox.no-administrator": _said(lambda found: no_administrator(found, "pve")),
+    "proxmox.token-ends": _said(
+        lambda found: token_ends(
+            found,
+            "stockman@pve!stockman",
+            "stockman",
+            datetime(2026, 3, 1, 12, tzinfo=UTC),
+            datetime(2026, 3, 2, tzinfo=UTC),
+        )
+    ),
     "proxmox.lacks-privilege": _said(
         lambda found: lacks_privilege(found, "pve", "/storage", {"Datastore.AllocateSpace"}, None)
     ),
@@ -116,6 +127,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "vm.mac-taken": _said(
         lambda found: say.mac_taken(found, _WISH, "bc:24:11:00:00:2a", "200 (billing)")
     ),
+    "vm.mount-stays": _said(
+        lambda found: say.mount_stays(found, _WISH, "/media", "mp0", "local-zfs:subvol-1030-disk-1")
+    ),
     "vm.no-host": _said(lambda found: say.no_host(found, _WISH, ["pve2", "pve3"])),
     "vm.no-mapping": _said(lambda found: say.unmapped(found, _WISH, "gpu", "pci")),
     "vm.no-room": _said(
@@ -132,6 +146,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "vm.renamed": _said(lambda found: say.renamed(found, _WISH, "talos-1")),
     "vm.disk-in-use": _said(lambda found: say.disk_in_use(found, _WISH, "data", "VM 1029", "pve2")),
     "vm.leftovers": lambda: work.leftovers(_VMID, "cp-1", ("ceph:vm-1030-cloudinit",)),
+    "vm.ha-elsewhere": _said(lambda found: say.ha_elsewhere(found, _WISH, "pve2", online=True)),
     "vm.recovering": _said(lambda found: say.recovering(found, _WISH, "pve2")),
     "vm.root-only": _said(
         lambda found: say.root_only(found, _WISH, "the device /dev/dri/renderD128")

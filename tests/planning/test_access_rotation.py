@@ -233,8 +233,16 @@ async def test_components_keep_their_old_token_until_their_pods_began_anew(
     seen = {estate.region: await estate.observe()}
     found = steps(rotation(estate.desired, seen, ("proxmox-csi",), problems))
 
-    (gate,) = found[1].gates
+    restart, drop = found[1:]
+    (here,), (gate,) = restart.gates, drop.gates
 
+    assert restart.action.summary == (
+        "restart pods in csi-proxmox that began before Secret proxmox-csi-config"
+    )
+    assert here.summary == (
+        "Secret csi-proxmox/proxmox-csi-config has token stockman-csi@pve!csi-2"
+    )
+    assert restart.id in drop.needs
     assert gate.summary == (
         "pods in csi-proxmox with Secret proxmox-csi-config use token stockman-csi@pve!csi-2"
     )

@@ -109,10 +109,13 @@ async def test_data_disks_stay_and_come_back_to_a_machine_that_is_made_again(
     await estate.apply()
     before = estate.config(1032)["scsi1"]
 
-    await carry_out(estate, (await ending(estate)).plan)
+    planned_end = await ending(estate)
+    await carry_out(estate, planned_end.plan)
     left = await volumes(estate, "ceph-vm-disks")
     await estate.apply()
 
+    told = [one.why for one in planned_end.changes if one.node == "talos-niobe"]
+    assert told[0].endswith(f"; ceph-vm-disks:vm-{KEEPER}-k8s-talos-niobe-data stays")
     assert left == [f"ceph-vm-disks:vm-{KEEPER}-k8s-talos-niobe-data"]
     assert estate.config(1032)["scsi1"] == before
 
@@ -207,6 +210,22 @@ async def test_users_tokens_and_roles_go_last_and_only_with_an_administrator(
     assert {"vms/destroy/talos-neo", "vms/untemplate/pve/9000"} <= set(drop.needs)
     assert "stockman@pve" not in access.users
     assert not [name for name in access.roles if name.startswith("Stockman")]
+
+
+async def test_what_was_made_for_parts_that_the_files_have_no_more_goes_too(
+    estate: Estate,
+) -> None:
+    estate.edit("nodes.yaml", "host: niobe, ", "host: niobe, pool: homelab, ")
+    await estate.apply()
+    estate.edit("nodes.yaml", "pool: homelab, ", "")
+    access = next(iter(estate.world.clusters.values())).state.access
+    estate.pve.post("/access/users", userid="stockman-csi@pve", comment="proxmox-csi, by stockman")
+    assert "StockmanPools" in access.roles
+
+    await carry_out(estate, (await ending(estate)).plan)
+
+    assert not [name for name in access.roles if name.startswith("Stockman")]
+    assert not [name for name in access.users if name.startswith("stockman")]
 
 
 async def test_a_user_that_somebody_else_made_stays(estate: Estate) -> None:

@@ -11,7 +11,7 @@ from stockman.steps.vm_configure import ConfigureVm
 from stockman.steps.vm_disks import AttachDisk, DetachDisk, GrowDisk
 from stockman.steps.vm_placing import JoinPool, MakePool
 from stockman.steps.vm_power import RestartVm
-from tests.planning.estate import NO_HA, Estate
+from tests.planning.estate import NO_HA, Estate, perform
 from tests.planning.test_proxmox_later import small_system
 
 NIOBE = r"vm: \{vmid: 1032, host: niobe\}"
@@ -227,6 +227,24 @@ async def test_a_guest_that_somebody_switched_off_stays_off_when_it_changes(
     assert (await estate.plan()).changes == ()
 
 
+@pytest.mark.parametrize("last", ["vms/start/printer", "vms/begun/printer"])
+async def test_a_guest_whose_run_ended_before_it_was_started_is_started_by_the_next(
+    estate: Estate, last: str
+) -> None:
+    await estate.apply()
+    estate.texts["nodes.yaml"] += GUEST
+    for step in (await estate.plan()).plan.steps:
+        if step.id == last:
+            break
+        await perform(step.action, estate.ports())
+
+    await estate.apply()
+
+    assert status(estate, 300) == "running"
+    assert estate.config(300)["description"] == "stockman: k8s/printer"
+    assert (await estate.plan()).changes == ()
+
+
 CONTAINER = """
 guests:
   - name: dns
@@ -253,6 +271,19 @@ def contained(estate: Estate) -> Estate:
     estate.world.settle()
     estate.texts["nodes.yaml"] += CONTAINER
     return estate
+
+
+async def test_a_container_without_its_template_is_told_before_anything_is_made(
+    contained: Estate,
+) -> None:
+    contained.edit("nodes.yaml", "vztmpl/debian-12.tar.gz", "vztmpl/debian-13.tar.gz")
+
+    outcome = await contained.plan()
+
+    (problem,) = outcome.problems.errors
+    assert problem.code == "image.no-volume"
+    assert problem.what == "dns is to be made from a template that neo does not have"
+    assert "pveam download cephfs debian-13.tar.gz" in problem.fix
 
 
 async def test_a_container_changes_while_it_runs(contained: Estate) -> None:

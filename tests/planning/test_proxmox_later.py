@@ -122,7 +122,9 @@ async def test_a_machine_that_high_availability_moved_is_where_it_should_be() ->
 
     guests = next(iter(estate.world.clusters.values())).state.guests
     assert guests[1032].node == "neo"
-    assert (await estate.plan()).changes == ()
+    outcome = await estate.plan()
+    assert outcome.changes == ()
+    assert [one.code for one in outcome.problems] == ["vm.ha-elsewhere"]
 
 
 async def test_a_node_that_stopped_is_started(estate: Estate) -> None:
@@ -316,11 +318,9 @@ def small_system() -> bytes:
     return packed.getvalue()
 
 
-async def test_other_vms_and_containers_are_made_changed_and_removed_by_the_same_rules(
-    estate: Estate,
-) -> None:
+def with_guests(estate: Estate) -> None:
+    """A VM and a container are wanted beside the nodes, and can be made."""
     estate.secrets.kept["${PASSWORD}"] = "canary-in-the-mine"
-    state = next(iter(estate.world.clusters.values())).state
     estate.pve.put("/storage/cephfs", content="import,iso,vztmpl")
     reply = estate.pve.reply(
         "POST",
@@ -328,8 +328,16 @@ async def test_other_vms_and_containers_are_made_changed_and_removed_by_the_same
         {"content": "vztmpl", "filename": "debian-12.tar.gz"},
         Upload("debian-12.tar.gz", small_system()),
     )
+    assert reply.status == HTTPStatus.OK
     estate.world.settle()
     estate.texts["nodes.yaml"] += GUESTS
+
+
+async def test_other_vms_and_containers_are_made_changed_and_removed_by_the_same_rules(
+    estate: Estate,
+) -> None:
+    state = next(iter(estate.world.clusters.values())).state
+    with_guests(estate)
     first = await estate.apply()
     estate.edit("nodes.yaml", "cores: 2\n      memory: 2048", "cores: 2\n      memory: 3072")
     estate.edit("nodes.yaml", "      template:", "      memory: 2048\n      template:")
@@ -338,12 +346,81 @@ async def test_other_vms_and_containers_are_made_changed_and_removed_by_the_same
     estate.texts["nodes.yaml"] = estate.texts["nodes.yaml"].partition("\nguests:")[0] + "\n"
     last = await estate.apply()
 
-    assert reply.status == HTTPStatus.OK
     assert "canary" not in str(first.plan)
     assert {step.node for step in second.plan.steps} == {"printer", "dns"}
     assert again.changes == ()
     assert sorted(one.node for one in last.changes) == ["dns", "printer"]
     assert sorted(state.guests) == [1030, 1031, 1032]
+
+
+async def test_a_restart_that_a_run_left_out_is_planned_by_the_next(estate: Estate) -> None:
+    await estate.apply()
+    estate.pve.put("/nodes/neo/qemu/1031/config", memory=8192)
+    estate.edit(
+        "nodes.yaml",
+        "memory: 16384",
+        "memory: 8192",
+    )
+
+    found = await estate.plan()
+
+    steps = [step.id for step in found.plan.steps if step.node == "talos-neo"]
+    assert steps == ["vms/restart/talos-neo"]
+    (change,) = [one for one in found.changes if one.node == "talos-neo"]
+    assert "memory was changed, and waits for a restart" in change.why
+    await estate.apply()
+    assert (await estate.plan()).changes == ()
+
+
+MOUNTS = """\
+      mounts:
+        - {path: /zones, source: "ceph-vm-disks:4"}
+"""
+
+
+async def test_mounts_of_a_container_are_added_and_grown_later(estate: Estate) -> None:
+    with_guests(estate)
+    await estate.apply()
+    estate.texts["nodes.yaml"] += MOUNTS
+
+    added = await estate.apply()
+    estate.edit("nodes.yaml", "ceph-vm-disks:4", "ceph-vm-disks:6")
+    grown = await estate.apply()
+
+    assert [step.id for step in added.plan.steps] == ["vms/mount/dns/mp0"]
+    assert [step.id for step in grown.plan.steps] == ["vms/grow/dns/mp0"]
+    assert (await estate.plan()).changes == ()
+    config = str(estate.pve.get("/nodes/neo/lxc/301/config"))
+    assert "mp=/zones" in config
+    assert "size=6G" in config
+
+
+async def test_mounts_neither_shrink_nor_go(estate: Estate) -> None:
+    with_guests(estate)
+    estate.texts["nodes.yaml"] += MOUNTS
+    await estate.apply()
+
+    estate.edit("nodes.yaml", "ceph-vm-disks:4", "ceph-vm-disks:2")
+    smaller = await estate.plan()
+    estate.texts["nodes.yaml"] = estate.texts["nodes.yaml"].partition("      mounts:")[0]
+    gone = await estate.plan()
+
+    assert [one.code for one in smaller.problems.errors] == ["vm.disk-shrinks"]
+    assert gone.changes == ()
+    assert [one.code for one in gone.problems.warnings] == ["vm.mount-stays"]
+
+
+async def test_a_host_that_high_availability_does_not_follow_is_told() -> None:
+    estate = Estate("three-node")
+    await estate.apply()
+    estate.edit("nodes.yaml", "host: neo", "host: niobe")
+
+    found = await estate.plan()
+
+    assert found.changes == ()
+    (told,) = found.problems.warnings
+    assert told.code == "vm.ha-elsewhere"
+    assert "ha-manager migrate vm:1031 niobe" in told.fix
 
 
 async def test_stopping_asks_first_and_is_fine_where_nothing_runs(estate: Estate) -> None:

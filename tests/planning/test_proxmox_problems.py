@@ -2,6 +2,8 @@
 
 import pytest
 
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.port import WorldClock
 from stockman.lab.pve.host import Pool
 from stockman.lab.pve.host_power import lose_power
 from stockman.model.errors import Refused, Rejected
@@ -56,6 +58,20 @@ async def test_an_address_that_another_card_has_is_seen_in_its_configuration(
     )
 
 
+@pytest.mark.parametrize(("days", "is_error"), [(-1, [True]), (3, [False]), (30, [])])
+async def test_a_token_that_has_an_end_is_told_in_time(
+    estate: Estate, days: int, is_error: list[bool]
+) -> None:
+    await estate.apply()
+    end = int(WorldClock(estate.world).now().timestamp()) + days * 86400
+    estate.pve.put("/access/users/stockman@pve/token/stockman", expire=end)
+
+    outcome = await estate.plan()
+
+    told = [one for one in outcome.problems if one.code == "proxmox.token-ends"]
+    assert [one.is_error for one in told] == is_error
+
+
 async def test_a_node_that_was_renamed_is_told_the_way(estate: Estate) -> None:
     await estate.apply()
     estate.edit("nodes.yaml", "name: talos-niobe", "name: talos-zion")
@@ -63,6 +79,7 @@ async def test_a_node_that_was_renamed_is_told_the_way(estate: Estate) -> None:
     outcome = await estate.plan()
 
     assert errors(outcome.problems) == ["vm.renamed"]
+    assert str(next(iter(outcome.problems.errors)).where).startswith("nodes.yaml:")
 
 
 async def test_a_storage_without_room_is_seen_before_anything_is_made(estate: Estate) -> None:
@@ -157,7 +174,7 @@ async def test_high_availability_moves_a_machine_of_a_dead_host_and_nobody_inter
 
     assert (waiting.codes, waiting.changes) == (["vm.recovering"], ())
     assert cluster.state.guests[1032].node != "niobe"
-    assert (after.codes, after.changes) == ([], ())
+    assert (after.codes, after.changes) == (["vm.ha-elsewhere"], ())
 
 
 async def test_high_availability_that_ignores_a_machine_leaves_it_stuck() -> None:
@@ -217,14 +234,18 @@ async def test_a_machine_of_a_host_that_was_removed_is_made_anew_under_its_numbe
     del state.hosts["niobe"]
     estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: neo")
 
+    create = (await estate.plan()).plan.step("vms/create/talos-niobe")
+    verdicts = [await gate.check(estate.ports()) for gate in create.gates]
     with pytest.raises(Refused) as caught:
-        await estate.apply()
+        await perform(create.action, estate.ports())
     pve = estate.ports().proxmox[admin_name(estate.region)]
     for one in await pve.volumes(HostName("neo"), Datastore("ceph-vm-disks"), vmid=Vmid(1032)):
         await pve.delete_volume(HostName("neo"), one.id)
     estate.world.settle()
     await estate.apply()
 
+    (closed,) = (one for one in verdicts if one.answer is Answer.STOP)
+    assert "ceph-vm-disks:vm-1032-cloudinit" in closed.because
     assert caught.value.problem.code == "vm.leftovers"
     assert "ceph-vm-disks:vm-1032-cloudinit" in caught.value.problem.why
     assert state.guests[1032].node == "neo"
@@ -365,6 +386,16 @@ async def test_a_host_without_a_way_out_is_sent_the_image(estate: Estate) -> Non
 
     assert any(line.endswith("/upload") for line in estate.trigger.log)
     assert not any("download-url" in line for line in estate.trigger.log)
+
+
+async def test_a_host_that_does_not_get_through_is_sent_the_image(estate: Estate) -> None:
+    await ready(estate)
+    estate.world.faults.add(Fault(point=Point.DOWNLOAD, effect=Effect.FAIL, times=None))
+
+    await perform(fetch(estate), estate.ports())
+
+    assert any("download-url" in line for line in estate.trigger.log)
+    assert any(line.endswith("/upload") for line in estate.trigger.log)
 
 
 async def test_an_image_that_nobody_has_is_named_with_its_address(estate: Estate) -> None:

@@ -40,6 +40,15 @@ def test_workers_come_first() -> None:
     assert "nodes/back/talos-niobe" in found["vms/restart/talos-trinity"].needs
 
 
+def test_a_node_that_is_chosen_waits_for_no_other() -> None:
+    steps = {one.id: one for one in (step(f"vms/restart/{name}") for name in NAMES)}
+
+    found = rolling(steps, nodes(), frozenset(NAMES), frozenset({"talos-neo"}))
+
+    assert found["vms/restart/talos-neo"].needs == ()
+    assert "nodes/back/talos-neo" in found["vms/restart/talos-niobe"].needs
+
+
 def test_a_machine_is_emptied_only_when_it_is_its_turn() -> None:
     found = ordered(
         step("nodes/drain/talos-trinity"),

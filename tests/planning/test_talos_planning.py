@@ -17,6 +17,7 @@ from stockman.model.names import SchematicId
 from stockman.model.version import Version
 from stockman.planning.talos_changes import Reconfigure
 from stockman.planning.talos_refusals import refusals
+from stockman.ports.probe import Door, NoAnswer
 from stockman.talos.bundle import new_bundle
 from stockman.talos.machine.live import boots_for
 from tests.steps.talos_scene import NEO, NIOBE, TRINITY, Scene, copied, scene
@@ -45,6 +46,40 @@ def test_an_unchanged_cluster_has_no_refusals_and_no_changes() -> None:
 
     assert found.refusals() == {}
     assert [one for one in found.changes() if one.node] == []
+
+
+class Somebody:
+    """A network in which one address and port takes connections."""
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+
+    async def connect(self, door: Door) -> None:
+        if (door.host, door.port) != (self.host, 6443):
+            raise NoAnswer("nothing listens there")
+
+
+def taken(found: Scene, host: str) -> list[str]:
+    """What is said where somebody has an address."""
+    observed = found.observe(network=Somebody(host))  # type: ignore[arg-type]  # it only connects
+    return [one.what for one in refusals(found.wish(), observed) if one.is_error]
+
+
+def test_an_address_of_the_api_that_somebody_has_is_refused_before_there_is_a_cluster() -> None:
+    found = scene("three-node")
+    assert found.desired.cluster is not None
+    address = str(found.desired.cluster.kubernetes.api_addr)
+
+    told = "something answers at the address of the Kubernetes API before there is one"
+    assert taken(found, address) == [told]
+    assert taken(found, "127.67.0.250") == []
+
+
+def test_the_address_of_an_api_of_ours_is_not_taken() -> None:
+    found = up("three-node")
+    assert found.desired.cluster is not None
+
+    assert taken(found, str(found.desired.cluster.kubernetes.api_addr)) == []
 
 
 def test_another_version_is_for_an_upgrade() -> None:

@@ -44,3 +44,12 @@ def test_an_etcd_that_began_a_moment_ago_is_waited_for_before_kubernetes() -> No
     assert [type(one) for one in changes if isinstance(one, EtcdComesUp)] == [EtcdComesUp]
     assert "talos/bootstrap" not in steps
     assert {"talos/etcd-healthy", "talos/shared-address"} <= set(steps)
+
+
+def test_what_waits_for_etcd_is_left_out_while_it_cannot_begin() -> None:
+    found = scene()
+
+    steps = {step.id for step in found.plan(rising=ALL - {NIOBE}, api_answers=False)}
+
+    assert {f"talos/configure/{TRINITY}", f"talos/configure/{NEO}"} <= steps
+    assert not [one for one in steps if one.startswith("talos/joined/")]

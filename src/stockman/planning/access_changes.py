@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from stockman.model.desired import Desired
 from stockman.model.names import HostName
 from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
-from stockman.planning.access_problems import lacks_privilege
+from stockman.planning.access_problems import lacks_privilege, token_ends
 from stockman.planning.access_wanted import (
     RoleWish,
     TokenWish,
@@ -33,6 +34,7 @@ from stockman.steps.step import Stage, Step
 NARROWING = "access/narrow/"
 """How ids of steps begin that take rights away."""
 _SHOWN = 3
+_SOON = timedelta(days=14)
 """Reasons that a change names; each step has its own."""
 
 
@@ -96,8 +98,9 @@ def _role_steps(
         why = f"there is no role {role.name}"
     else:
         more, less = sorted(wanted - found.privileges), sorted(found.privileges - wanted)
-        why = f"role {role.name} lacks {', '.join(more) or 'nothing'}"
-        why += f" and has {', '.join(less)} too many" if less else ""
+        few = (f"lacks {', '.join(more)}",) if more else ()
+        many = (f"has {', '.join(less)}, which is not needed",) if less else ()
+        why = f"role {role.name} {' and '.join((*few, *many))}"
     reasons.append(why)
     exact = MakeRole(cluster=region, role=role.name, privileges=role.privileges)
     if found is None or found.privileges <= wanted:
@@ -227,6 +230,18 @@ def check_rights(
         if lacked:
             at = cluster.where("token_id")
             lacks_privilege(problems, seen.name, need.path, lacked, at)
+
+
+def check_end(wish: TokenWish, access: Fact[AccessSeen], problems: Problems) -> None:
+    """Report a token that has expired or soon does; tokens of stockman are made without an end."""
+    there = access.value.tokens.get(wish.user, ())
+    found = wish.as_found(there)
+    for one in there:
+        if one.name != found.token or not one.expires:
+            continue
+        end = datetime.fromtimestamp(one.expires, UTC)
+        if end - access.seen <= _SOON:
+            token_ends(problems, found.id, wish.whose, end, access.seen)
 
 
 def _step(name: str, action: Action, why: str, needs: tuple[str, ...] = ()) -> Step:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
-from stockman.model.problem import Place, Problems
+from stockman.model.problem import Place, Problem, Problems, Severity
 
 
 def lacks_privilege(
@@ -18,6 +19,22 @@ def lacks_privilege(
         f" add them to a role that the token and its user have on {path}",
         at=at,
     )
+
+
+def token_ends(problems: Problems, token: str, whose: str, end: datetime, now: datetime) -> None:
+    """A token that has ended keeps everything from being done; one that ends soon is told."""
+    is_over = end <= now
+    problem = Problem(
+        code="proxmox.token-ends",
+        what=f"the token {token} {'has expired' if is_over else 'expires soon'}",
+        why=f"{whose} works with it, and it {'ended' if is_over else 'ends'} at"
+        f" {end:%Y-%m-%d %H:%M} UTC",
+        fix=f"run `stockman secrets rotate proxmox --token {whose} --push` with the token of an"
+        " administrator, or give it a later end under Datacenter, Permissions",
+        where=token,
+        severity=Severity.ERROR if is_over else Severity.WARNING,
+    )
+    problems.add(problem)
 
 
 def no_administrator(problems: Problems, region: str) -> None:

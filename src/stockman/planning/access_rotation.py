@@ -7,6 +7,7 @@ from itertools import count
 
 from stockman.catalog.proxmox_config import KEY
 from stockman.catalog.registry import component
+from stockman.catalog.selection import enabled
 from stockman.model.components import component as known_component
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
@@ -23,10 +24,13 @@ from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed_proxmox import AccessSeen, ObservedProxmox
 from stockman.planning.proxmox_change import ProxmoxChange
 from stockman.steps.access_delivered import TokenDelivered
+from stockman.steps.access_restart import RestartReaders, SecretDelivered
 from stockman.steps.access_rotation import DropToken, Grant, RenewToken
-from stockman.steps.base import Gate
 from stockman.steps.step import Stage, Step
 
+_RELOADER = "reloader"
+_BY_RELOADER = 60.0
+"""Seconds in which reloader, where it is on, restarts what reads a Secret."""
 _DELIVERY = 3600.0
 """Seconds that the cluster has to take up what was pushed."""
 
@@ -95,7 +99,9 @@ def _renewed(
         reason=f"{wish.user}!{old[-1].name} is to be replaced",
         seconds=3.0,
     )
-    gates = tuple(_delivered(desired, wish, f"{wish.user}!{new}")) if in_cluster else ()
+    delivered = _delivered(desired, wish, f"{wish.user}!{new}") if in_cluster else None
+    gates = (delivered,) if delivered is not None else ()
+    restarts = (_restart(desired, region, delivered, renew),) if delivered is not None else ()
     drops = tuple(
         Step(
             id=f"access/drop/{region}/{wish.user}!{one.name}",
@@ -103,7 +109,7 @@ def _renewed(
             stage=Stage.KUBERNETES if gates else Stage.ACCESS,
             reason=f"{wish.user}!{new} comes in its place",
             gates=gates,
-            needs=(renew.id,),
+            needs=(renew.id, *(step.id for step in restarts)),
             deadline=_DELIVERY,
             seconds=1.0,
         )
@@ -116,7 +122,7 @@ def _renewed(
         mark=Mark.CHANGE,
         stage=Stage.ACCESS,
         destroys="; ".join(step.action.destroys for step in drops),
-        steps=(renew, *drops),
+        steps=(renew, *restarts, *drops),
     )
 
 
@@ -131,15 +137,39 @@ def _grants(wish: TokenWish) -> Iterator[Grant]:
             )
 
 
-def _delivered(desired: Desired, wish: TokenWish, token: str) -> Iterator[Gate]:
-    """What has to be seen of a component; stockman itself reads its token anew."""
+def _delivered(desired: Desired, wish: TokenWish, token: str) -> TokenDelivered | None:
+    """What has to be seen of a component. None: stockman itself, which reads its token anew."""
     settings = desired.components.get(wish.whose)
     if settings is None or component(wish.whose).proxmox is None:
-        return
+        return None
     known = known_component(wish.whose)
-    yield TokenDelivered(
+    return TokenDelivered(
         namespace=settings.namespace or (known.namespace if known is not None else ""),
         secret=f"{wish.whose}-config",
         key=KEY,
         token=token,
+    )
+
+
+def _restart(desired: Desired, region: str, place: TokenDelivered, renew: Step) -> Step:
+    """Pods of a component begin anew once the cluster has its new token."""
+    gate = SecretDelivered(
+        namespace=place.namespace, secret=place.secret, key=place.key, token=place.token
+    )
+    by_reloader = _RELOADER in enabled(desired)
+    return Step(
+        id=f"access/restart/{region}/{place.token}",
+        action=RestartReaders(
+            namespace=place.namespace,
+            secret=place.secret,
+            key=place.key,
+            token=place.token,
+            alone=_BY_RELOADER if by_reloader else 0.0,
+        ),
+        stage=Stage.KUBERNETES,
+        reason="programs read their token when they start",
+        gates=(gate,),
+        needs=(renew.id,),
+        deadline=_DELIVERY,
+        seconds=60.0,
     )

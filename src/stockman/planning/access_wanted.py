@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from stockman.catalog.registry import component
+from stockman.catalog.registry import component, components
 from stockman.catalog.selection import enabled
 from stockman.model.desired import Desired
 from stockman.model.proxmox import ProxmoxCluster
@@ -28,6 +28,12 @@ _ROLES = {
     ZONE: "StockmanNetworks",
 }
 _FROM_9 = 9
+
+
+def role_names() -> frozenset[str]:
+    """Roles that stockman makes, for whatever configuration."""
+    accesses = (one.proxmox for one in components())
+    return frozenset(_ROLES.values()) | {one.role for one in accesses if one is not None}
 
 
 def follower_comment(whose: str, name: str) -> str:

@@ -33,3 +33,8 @@ class Change:
     """What is lost for good, in plain words. Empty: nothing."""
     node: str = ""
     """The node or guest that it is about. Empty: the whole cluster."""
+
+    @property
+    def made_by(self) -> tuple[str, ...]:
+        """The steps that make it true. Empty: those of its stage and node."""
+        return ()

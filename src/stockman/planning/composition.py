@@ -26,23 +26,31 @@ from stockman.planning.observed_kubernetes import SeenNode
 from stockman.planning.proxmox_change import ProxmoxChange, lanes
 from stockman.planning.proxmox_change import steps as proxmox_steps
 from stockman.planning.rolling import node_ready, rolling
-from stockman.planning.talos_changes import Join, Leave, Reconfigure, TalosChange
+from stockman.planning.talos_changes import (
+    BeginEtcd,
+    EtcdComesUp,
+    Join,
+    Leave,
+    Reconfigure,
+    TalosChange,
+    etcd_waits_for,
+)
 from stockman.planning.talos_refusals import refusals
 from stockman.planning.talos_wish import TalosWish, machine_of
+from stockman.planning.tree_changes import rendered_files
 from stockman.planning.vm_seeds import seed_removals
 from stockman.ports.proxmox.cluster import GuestSeen
-from stockman.steps.base import Hold
+from stockman.steps.base import Gate, Hold
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.digest import digest
 from stockman.steps.etcd_gates import EtcdQuorum
 from stockman.steps.plan import Plan, planned
 from stockman.steps.step import Stage, Step
+from stockman.steps.talos_absent import VmPlace
 from stockman.steps.talos_clients import WriteClientFile
 from stockman.steps.talos_machine import TalosMachine
-from stockman.steps.tree_render import RenderTree
 from stockman.steps.vm_seed import PutSeed
 
-RENDER = "access/render"
 _BOOTS = 1200.0
 """Seconds that machines take at most from the start of their VMs until they answer."""
 _LEAVES = "the configuration does not have it"
@@ -66,6 +74,8 @@ class Wishes:
     """Whether Flux is asked to look at the repository now."""
     unpushed: str = ""
     """How the pushed commit differs from the tree. Empty: it does not, or nobody asked."""
+    chosen: frozenset[str] = frozenset()
+    """Nodes that alone are wanted: none of theirs waits for others to be restarted. Empty: all."""
     options: proxmox_plan.Options = proxmox_plan.Options()
 
 
@@ -106,7 +116,9 @@ class _Composing:
             self.desired, self.seen.proxmox, self.problems, self.wishes.options
         )
         vms = {step.id: step for step in proxmox_steps(proxmox)}
-        rendered = self._rendered(proxmox)
+        rendered: tuple[tuple[Change, Step], ...] = ()
+        if self.wishes.kubernetes is not None:
+            rendered = rendered_files(self.desired, self.wishes.unrendered, proxmox)
         fresh = frozenset(
             str(node.name) for node in self.desired.nodes if f"vms/create/{node.name}" in vms
         )
@@ -117,11 +129,16 @@ class _Composing:
             wish = replace(wish, drained_by=_ids(drains), holds=self._holds(machines, restarted))
         talos = self._talos_steps(wish, machines)
         self._after_machines(vms, machines, drains, restarted)
-        joined = [one.node for one in machines if isinstance(one, Join)]
+        waits = self._etcd_waits(wish, machines)
+        joined = [] if waits else [one.node for one in machines if isinstance(one, Join)]
         forgotten = tuple(self._forgotten(vms, machines))
         talos = self._after_forgetting(talos, forgotten)
         seeds = self._seeds(proxmox, joined)
-        kubernetes, kube_steps = self._kubernetes(talos, rendered)
+        comes_up = any(isinstance(one, BeginEtcd | EtcdComesUp) for one in machines)
+        kubernetes: tuple[KubernetesChange, ...] = ()
+        kube_steps: tuple[Step, ...] = ()
+        if not waits:
+            kubernetes, kube_steps = self._kubernetes(talos, rendered, comes_up=comes_up)
         steps = [
             *vms.values(),
             *(step for _, step in rendered),
@@ -141,7 +158,9 @@ class _Composing:
             *kubernetes,
         )
         known = frozenset(name for name in self._nodes() if self._node(name) is not None)
-        ordered = rolling({step.id: step for step in steps}, self.desired.nodes, known)
+        ordered = rolling(
+            {step.id: step for step in steps}, self.desired.nodes, known, self.wishes.chosen
+        )
         return Composition(
             changes=changes,
             plan=self._plan(tuple(ordered.values()), made_at),
@@ -166,53 +185,12 @@ class _Composing:
         seen = self.seen.kubernetes
         return seen.node(name) if seen is not None and self.seen.api_answers else None
 
-    # -- files --------------------------------------------------------------------------------
-
-    def _rendered(self, proxmox: tuple[ProxmoxChange, ...]) -> tuple[tuple[Change, Step], ...]:
-        """Files are rendered where they differ, or where tokens are made that go into them."""
-        cluster = self.desired.cluster
-        if cluster is None or self.wishes.kubernetes is None:
-            return ()
-        ready = tuple(
-            step.id
-            for change in proxmox
-            for step in change.steps
-            if step.id.startswith("access/ready/")
-        )
-        tokens = [
-            step.id
-            for change in proxmox
-            for step in change.steps
-            if step.id.startswith("access/token/")
-        ]
-        files = self.wishes.unrendered
-        if not files and not tokens:
-            return ()
-        why = f"{len(files)} files differ from what is rendered" if files else ""
-        if tokens:
-            why = "; ".join(filter(None, (why, "tokens that this plan makes go into secrets")))
-        change = Change(
-            what="rendered files of the repository",
-            why=why,
-            mark=Mark.CHANGE,
-            stage=Stage.ACCESS,
-        )
-        step = Step(
-            id=RENDER,
-            action=RenderTree(cluster=cluster.name),
-            stage=Stage.ACCESS,
-            reason=why,
-            needs=ready,
-            seconds=2.0,
-        )
-        return ((change, step),)
-
     # -- machines -----------------------------------------------------------------------------
 
     def _machines(
         self, fresh: frozenset[str], vms: Mapping[str, Step]
     ) -> tuple[TalosWish | None, tuple[TalosChange, ...]]:
-        if self.desired.cluster is None:
+        if self.desired.cluster is None or not self.seen.beyond_proxmox:
             return None, ()
         if self.seen.talos is None:
             self.problems.add(say.no_look_at_machines())
@@ -296,6 +274,15 @@ class _Composing:
         node = self._node(name)
         return (cordon(node),) if node is not None and node.is_ready else ()
 
+    def _etcd_waits(self, wish: TalosWish | None, machines: tuple[TalosChange, ...]) -> bool:
+        """Whether etcd cannot begin, so that nothing after it can be done."""
+        if wish is None or self.seen.talos is None:
+            return False
+        missing = etcd_waits_for(wish, self.seen.talos, machines)
+        if missing and not self.problems.errors:
+            self.problems.add(say.etcd_waits(missing))
+        return bool(missing)
+
     def _talos_steps(
         self, wish: TalosWish | None, machines: tuple[TalosChange, ...]
     ) -> tuple[Step, ...]:
@@ -325,7 +312,11 @@ class _Composing:
     def _careful(self, step: Step, name: str, drained: tuple[Step, ...]) -> Step:
         node = next(one for one in self.desired.nodes if str(one.name) == name)
         held = self._node(name)
-        quorum = (EtcdQuorum(controllers=self._controllers()),) if node.is_controller else ()
+        quorum: tuple[Gate, ...] = ()
+        if node.is_controller:
+            vm = node.vm
+            place = VmPlace(cluster=str(vm.region), vmid=vm.vmid) if vm is not None else None
+            quorum = (EtcdQuorum(controllers=self._controllers(), node=name, vm=place),)
         lane = (talos_steps.ETCD_LANE,) if node.is_controller else ()
         return replace(
             step,
@@ -388,6 +379,7 @@ class _Composing:
                 id=f"nodes/ready/{name}",
                 action=Checkpoint(text=f"wait until node {name} is ready"),
                 stage=Stage.KUBERNETES,
+                reason="it is new, and pods run on nodes that are ready only",
                 gates=(node_ready(name),),
                 needs=(talos_steps.joined_id(name), *last),
                 deadline=1800.0,
@@ -422,13 +414,17 @@ class _Composing:
         return seed_removals(self.desired, self.seen.proxmox, created, configured)
 
     def _kubernetes(
-        self, talos: tuple[Step, ...], rendered: tuple[tuple[Change, Step], ...]
+        self,
+        talos: tuple[Step, ...],
+        rendered: tuple[tuple[Change, Step], ...],
+        *,
+        comes_up: bool,
     ) -> tuple[tuple[KubernetesChange, ...], tuple[Step, ...]]:
         wish = self.wishes.kubernetes
-        if wish is None or self.problems.errors:
+        if wish is None or self.problems.errors or not self.seen.beyond_proxmox:
             return (), ()
         observed = self.seen.kubernetes if self.seen.api_answers else None
-        if observed is None and not talos:
+        if observed is None and not comes_up:
             self.problems.add(say.api_silent())
         try:
             changes = kube_stage.changes(wish, observed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stockman.model.problem import Problem, Severity
 
 
@@ -22,6 +24,19 @@ def api_silent() -> Problem:
         what="the Kubernetes API does not answer",
         why="machines have their configuration, so it should; what is in the cluster is not known",
         fix="steps look before they act, so the plan can be carried out; see `stockman status`",
+        severity=Severity.WARNING,
+    )
+
+
+def etcd_waits(missing: Sequence[str]) -> Problem:
+    """etcd cannot begin, so nothing that needs it is planned."""
+    return Problem(
+        code="plan.etcd-waits",
+        what="etcd cannot begin yet: its beginning and everything of Kubernetes are left out",
+        where=", ".join(one.partition(" ")[0] for one in missing),
+        why=f"it begins once, when every controller is known to have no data; {'; '.join(missing)}",
+        fix="bring these machines up, or take them out of the configuration, and plan again;"
+        " `stockman status` tells more",
         severity=Severity.WARNING,
     )
 

@@ -15,7 +15,7 @@ from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
 from stockman.planning import destruction_problems as say
-from stockman.planning.access_wanted import token_wishes
+from stockman.planning.access_wanted import role_names
 from stockman.planning.change import Mark
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.image_changes import image_removals
@@ -207,17 +207,15 @@ class _Ending:
             say.karpenter_stays(self.problems, self.region, numbers)
 
     def _access(self, needs: tuple[str, ...]) -> Iterator[ProxmoxChange]:
-        access, major = self.seen.access, self.seen.major
-        if not isinstance(access, Fact) or major is None:
+        access = self.seen.access
+        if not isinstance(access, Fact):
             return
         if owners := self._other_owners():
             say.access_shared(self.problems, self.region, owners)
             return
-        wishes = token_wishes(self.desired, self.cluster, major)
         comments = {one.id: one.comment for one in access.value.users}
-        users = sorted(
-            {one.user for one in wishes if comments.get(one.user, "").endswith(_BY_STOCKMAN)}
-        )
+        # Those too of components and devices that the files have no more.
+        users = sorted(user for user, told in comments.items() if told.endswith(_BY_STOCKMAN))
         steps = [
             self._access_step(
                 f"user/{self.region}/{user}", DropUser(cluster=self.region, user=user), needs
@@ -228,7 +226,7 @@ class _Ending:
         others = (rule for rule in access.value.rules if rule.holder.partition("!")[0] not in users)
         held = {rule.role for rule in others}
         known = {one.name for one in access.value.roles}
-        roles = sorted({role.name for one in wishes for role in one.roles} & known - held)
+        roles = sorted(role_names() & known - held)
         steps += [
             self._access_step(
                 f"role/{self.region}/{role}", DropRole(cluster=self.region, role=role), before

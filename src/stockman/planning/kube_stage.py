@@ -15,9 +15,10 @@ from stockman.steps import kube_problems as problems
 from stockman.steps.base import Action, Gate
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.kube_chart import InstallChart
+from stockman.steps.kube_job import names_of
 from stockman.steps.kube_kinds import GIT_REPOSITORIES, KUSTOMIZATIONS
 from stockman.steps.kube_pending import NothingPending
-from stockman.steps.kube_pushed import Pushed, PushTree
+from stockman.steps.kube_pushed import KEPT, Pushed, PushTree
 from stockman.steps.kube_reconcile import Reconcile
 from stockman.steps.kube_trial import BEGUN
 from stockman.steps.kube_working import ObjectCondition, Working
@@ -25,7 +26,7 @@ from stockman.steps.step import Stage, Step
 
 _NEEDED = ("namespaces", "releases", "workloads", "definitions", "flux", "secrets")
 _MINUTE = 60.0
-_FLUX = "flux-system"
+FLUX = "flux-system"
 _NO_CLUSTER = "there is no cluster yet"
 
 
@@ -38,6 +39,10 @@ class KubernetesChange(Change):
     gates: tuple[Gate, ...] = ()
     seconds: float = 5.0
     deadline: float = 10 * _MINUTE
+
+    @property
+    def made_by(self) -> tuple[str, ...]:
+        return (self.id,)
 
 
 @record
@@ -149,15 +154,23 @@ def _chart(
     chart: ChartWish, observed: ObservedKubernetes | None, *, follows: bool
 ) -> Iterator[KubernetesChange]:
     why = _not_installed(chart, observed)
+    is_left = not why and _installer_is_left(chart, observed)
+    if is_left:
+        why = "what installed it is still there"
     if why:
         yield from _surroundings(chart, observed)
+        place = f"{chart.component} {chart.install.version} in {chart.install.namespace}"
         yield KubernetesChange(
-            what=f"{chart.component} {chart.install.version} in {chart.install.namespace}",
+            what=f"what installed {place}" if is_left else place,
             why=why,
-            mark=Mark.ADD,
+            mark=Mark.REMOVE if is_left else Mark.ADD,
             stage=Stage.KUBERNETES,
             id=f"kubernetes/install/{chart.component}",
-            action=InstallChart(install=chart.install),
+            action=InstallChart(
+                install=chart.install,
+                trial=chart.trial.component if chart.trial is not None else "",
+                only_ends=is_left,
+            ),
             seconds=90.0,
             deadline=chart.install.seconds + 5 * _MINUTE,
         )
@@ -199,9 +212,14 @@ def _not_installed(chart: ChartWish, observed: ObservedKubernetes | None) -> str
         return "there is no such release"
     if there.status != "deployed":
         return f"its release is {there.status}"
-    if any(one.name == f"stockman-install-{install.release}" for one in observed.jobs or ()):
-        return "the Job that installed it is still there"
     return ""
+
+
+def _installer_is_left(chart: ChartWish, observed: ObservedKubernetes | None) -> bool:
+    """Whether somebody was killed before everything was removed that an install needs."""
+    name = names_of(chart.install).binding.name
+    seen = observed.installers or () if observed is not None else ()
+    return any(one.name == name for one in seen)
 
 
 def _surroundings(
@@ -258,7 +276,7 @@ def steps(
         return ()
     made: list[Step] = []
     if around.push:
-        made.append(_first("kubernetes/push", PushTree(branch=wish.branch)))
+        made.append(_first("kubernetes/push", _push(wish)))
     pushed = Checkpoint(text=f"see that branch {wish.branch} is pushed as it was rendered")
     gates: tuple[Gate, ...] = (Pushed(branch=wish.branch),)
     if wish.pending:
@@ -281,6 +299,10 @@ def steps(
     return tuple(_chained(made, around.needs))
 
 
+def _push(wish: KubernetesWish) -> PushTree:
+    return PushTree(branch=wish.branch, places=wish.files or KEPT)
+
+
 def pushing(wish: KubernetesWish, why: str) -> KubernetesChange:
     """The repository alone: the cluster follows it already."""
     return KubernetesChange(
@@ -289,7 +311,7 @@ def pushing(wish: KubernetesWish, why: str) -> KubernetesChange:
         mark=Mark.CHANGE,
         stage=Stage.KUBERNETES,
         id="kubernetes/push",
-        action=PushTree(branch=wish.branch),
+        action=_push(wish),
         seconds=3.0,
     )
 
@@ -299,7 +321,7 @@ def reconciling(
 ) -> Iterator[KubernetesChange]:
     """Flux looks at the repository now, and applies what it finds, instead of in an hour."""
     for kind in (GIT_REPOSITORIES, KUSTOMIZATIONS):
-        if observed.of_flux(kind.name, _FLUX, _FLUX) is None:
+        if observed.of_flux(kind.name, FLUX, FLUX) is None:
             return
         yield KubernetesChange(
             what=f"Flux looks at its {kind.name} now",
@@ -307,7 +329,7 @@ def reconciling(
             mark=Mark.CHANGE,
             stage=Stage.KUBERNETES,
             id=f"kubernetes/reconcile/{kind.plural}",
-            action=Reconcile(of=kind, namespace=_FLUX, name=_FLUX, request=request),
+            action=Reconcile(of=kind, namespace=FLUX, name=FLUX, request=request),
             seconds=15.0,
         )
     yield _waits(FOLLOWED, wish.followed, why)

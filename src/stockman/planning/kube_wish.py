@@ -54,6 +54,8 @@ class KubernetesWish:
     """What holds once the cluster follows its repository."""
     pending: tuple[str, ...] = ()
     """Apps that cannot be installed yet, each with what it waits for."""
+    files: tuple[str, ...] = ()
+    """Files and folders of the repository that are committed together. Empty: what is rendered."""
     others: Mapping[str, tuple[ObjectCondition, ...]] = field(default_factory=dict)
     """What holds once the components that Flux installs work, by component."""
 

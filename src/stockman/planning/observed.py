@@ -32,6 +32,8 @@ class Observed:
     """None: nobody looked. An API that does not answer has no version."""
     leaving: Mapping[str, MachineAddress] = field(default_factory=dict)
     """Machines that are ours and not wanted any more, by name."""
+    beyond_proxmox: bool = True
+    """Whether machines and Kubernetes were looked at; a part of a plan may need neither."""
 
     @property
     def api_answers(self) -> bool:

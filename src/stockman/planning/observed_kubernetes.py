@@ -105,8 +105,8 @@ class ObservedKubernetes:
     """Only the last revision of each."""
     workloads: tuple[SeenObject, ...] | None = None
     definitions: tuple[SeenObject, ...] | None = None
-    jobs: tuple[SeenObject, ...] | None = None
-    """Jobs that we made."""
+    installers: tuple[SeenObject, ...] | None = None
+    """Bindings of ours for Jobs that install charts: there as long as anything of one is."""
     flux: tuple[SeenObject, ...] | None = None
     secrets: tuple[SeenSecret, ...] | None = None
     """Those that were asked for and are there."""

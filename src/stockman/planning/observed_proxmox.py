@@ -61,6 +61,8 @@ class ObservedProxmox:
     entries: Fact[tuple[StorageEntry, ...]] | Unknown
     contents: Mapping[str, Fact[tuple[Volume, ...]] | Unknown]
     """Images in storages, by `host/storage`; a shared storage is asked on one host."""
+    systems: Mapping[str, Fact[tuple[Volume, ...]] | Unknown]
+    """What containers are made from, in the same way."""
     clones: Mapping[Vmid, Fact[tuple[str, ...]] | Unknown]
     """Disks that depend on templates of stockman, by template."""
     ha: Fact[HighAvailabilitySeen] | Unknown
@@ -126,6 +128,6 @@ class ObservedProxmox:
         parts = (self.version, self.state, self.resources, self.entries, self.ha, self.pools)
         more = (self.pci, self.usb, self.rights, self.access)
         lists = (*self.configs.values(), *self.contents.values(), *self.clones.values())
-        for one in (*parts, *more, *lists):
+        for one in (*parts, *more, *lists, *self.systems.values()):
             if isinstance(one, Unknown):
                 yield one

@@ -14,6 +14,8 @@ class Wanted:
     vmids: frozenset[Vmid] = frozenset()
     """Numbers that machines are to have."""
     image_storages: frozenset[str] = frozenset()
+    system_storages: frozenset[str] = frozenset()
+    """Storages that hold what containers are made from."""
     users: frozenset[str] = frozenset()
     """Users whose tokens matter."""
     needs: tuple[Need, ...] = ()

@@ -16,6 +16,10 @@ class ProxmoxChange(Change):
     region: str
     steps: tuple[Step, ...]
 
+    @property
+    def made_by(self) -> tuple[str, ...]:
+        return tuple(step.id for step in self.steps)
+
 
 def steps(changes: Iterable[Change]) -> tuple[Step, ...]:
     """The steps of all changes, each once."""

@@ -19,6 +19,7 @@ from stockman.planning import vm_problems as say
 from stockman.planning.access_changes import (
     NARROWING,
     access_ready,
+    check_end,
     check_rights,
     mapped_hosts,
     mapping_changes,
@@ -52,7 +53,7 @@ from stockman.planning.vm_changes import (
     surplus,
     unseen,
 )
-from stockman.planning.vm_checks import check_guests, is_ours
+from stockman.planning.vm_checks import check_guests, is_ours, is_to_be_made
 from stockman.planning.vm_placing import ha_changes, pool_changes, pool_step
 from stockman.planning.vm_wanted import GuestWish, guest_wishes, owner_of
 from stockman.steps.access_mapping import MapDevices
@@ -86,6 +87,9 @@ def asked(desired: Desired, cluster: ProxmoxCluster) -> Wanted:
             if wish.image_storage is not None
         )
         | frozenset(str(wish.image_storage) for wish in templates),
+        system_storages=frozenset(
+            wish.volume.partition(":")[0] for wish in wishes if wish.who.kind == "lxc"
+        ),
         users=frozenset(one.user for one in tokens),
         needs=own_needs(desired, cluster, _NEWEST),
     )
@@ -261,6 +265,7 @@ class _Planning:
         found: list[ProxmoxChange] = []
         for wish in token_wishes(self.desired, self.cluster, major):
             found += token_changes(self.seen, access.value, wish, self.options.unkept)
+            check_end(wish, access, self.problems)
         found += mapping_changes(self.seen, mappings)
         return found
 
@@ -292,7 +297,7 @@ class _Planning:
         needs: tuple[str, ...],
     ) -> list[ProxmoxChange]:
         seen = self.seen
-        new = [one for one in (*wishes, *templates) if seen.is_new(one.who.vmid)]
+        new = [one for one in (*wishes, *templates) if is_to_be_made(seen, one)]
         places = image_places(seen, new)
         found = list(image_changes(seen, places.values(), needs))
         fetched = {step.id for change in found for step in change.steps}
@@ -303,7 +308,7 @@ class _Planning:
             pool = pool_step(self.region, wish.pool)
             around = Around(needs=needs, pool=pool if pool in made_pools else "")
             guest, config = seen.guest(wish.who.vmid), seen.config(wish.who.vmid)
-            if guest is None or seen.is_new(wish.who.vmid):
+            if guest is None or is_to_be_made(seen, wish):
                 found.append(self._creation(wish, around, places, fetched))
             elif config is not None and is_ours(wish, guest, config):
                 found += alterations(seen, wish, guest, config, around)

@@ -32,17 +32,21 @@ def node_ready(node: str) -> Working:
 
 
 def rolling(
-    steps: Mapping[str, Step], nodes: Iterable[Node], known: frozenset[str]
+    steps: Mapping[str, Step],
+    nodes: Iterable[Node],
+    known: frozenset[str],
+    chosen: frozenset[str] = frozenset(),
 ) -> dict[str, Step]:
     """All steps, with those that take machines down one node after the other.
 
-    Workers come first; `known` are nodes that Kubernetes has, which have to be ready again.
+    Workers come first; `known` are nodes that Kubernetes has, which have to be ready again. Nodes
+    that are `chosen` come before all others, so that they can be done without them.
     """
     every = tuple(nodes)
     controllers = tuple(machine_of(node) for node in every if node.is_controller)
     found = dict(steps)
     before = ""
-    for node in sorted(every, key=lambda one: one.is_controller):
+    for node in sorted(every, key=lambda one: (str(one.name) not in chosen, one.is_controller)):
         name = str(node.name)
         down = [step_id for step_id in down_ids(name) if step_id in found]
         if not down:

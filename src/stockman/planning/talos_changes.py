@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from stockman.model.desired import Node
 from stockman.model.record import record
@@ -38,6 +38,8 @@ class Join(TalosChange):
     digest: str
     is_controller: bool
     installs: bool
+    version: str = ""
+    """The Talos that its image has, `v1.13.9`. Empty: it is not from an image of ours."""
 
 
 @record
@@ -149,6 +151,7 @@ def _join(wish: TalosWish, node: Node, why: str) -> Join:
         digest=configuration_values(text, wish.minor).digest,
         is_controller=node.is_controller,
         installs=installs,
+        version=wish.cluster.talos.version.tagged if node.vm is not None else "",
     )
 
 
@@ -161,11 +164,12 @@ def _drift(wish: TalosWish, node: Node, seen: ObservedMachine) -> Iterator[Recon
         return
     version = Version.parse(seen.version)
     boots = boots_for(paths, version)
+    differ = "differs" if len(paths) == 1 else "differ"
     if boots:
         how = f"staged and with a reboot, because Talos {version.minor_text} boots for"
-        why = f"{_named(paths)} differ; {how} {_named(boots)}"
+        why = f"{_named(paths)} {differ}; {how} {_named(boots)}"
     else:
-        why = f"{_named(paths)} differ; Talos {version.minor_text} takes that on while it runs"
+        why = f"{_named(paths)} {differ}; Talos {version.minor_text} takes that on while it runs"
     if boots and seen.boot_id is None:
         return
     yield Reconfigure(
@@ -228,8 +232,7 @@ def _beginning(
         return
     for node in wish.controllers:
         name = str(node.name)
-        seen = observed.machine(name)
-        known = seen is not None and seen.standing in (Standing.CONFIGURED, Standing.MAINTENANCE)
+        known = _is_known(observed, name)
         made = name in wish.fresh or _is_awaited(wish, observed, name)
         if name in refused or not (known or made):
             return
@@ -241,6 +244,34 @@ def _beginning(
         node=first.node,
         machine=first,
     )
+
+
+def etcd_waits_for(
+    wish: TalosWish, observed: ObservedTalos, found: Iterable[TalosChange]
+) -> tuple[str, ...]:
+    """Controllers that etcd cannot begin without, each with what is known of it.
+
+    Empty: it begins, it has begun, or nobody wants one. Until then nothing that needs it is done.
+    """
+    if observed.etcd.begun or observed.etcd.members:
+        return ()
+    if any(isinstance(one, BeginEtcd) for one in found):
+        return ()
+    joins = {one.node for one in found if isinstance(one, Join)}
+    return tuple(
+        f"{node.name} ({node.address.ip}): {_told(observed.machine(str(node.name)))}"
+        for node in wish.controllers
+        if str(node.name) not in joins and not _is_known(observed, str(node.name))
+    )
+
+
+def _told(seen: ObservedMachine | None) -> str:
+    return (seen.why if seen is not None else "") or "no answer"
+
+
+def _is_known(observed: ObservedTalos, name: str) -> bool:
+    seen = observed.machine(name)
+    return seen is not None and seen.standing in (Standing.CONFIGURED, Standing.MAINTENANCE)
 
 
 def _coming_up(wish: TalosWish, observed: ObservedTalos) -> Iterator[EtcdComesUp]:

@@ -15,6 +15,7 @@ from stockman.planning.talos_changes import (
     Reconfigure,
     RemoveDead,
     TalosChange,
+    etcd_waits_for,
 )
 from stockman.planning.talos_wish import TalosWish, machine_of
 from stockman.steps.base import Gate
@@ -24,6 +25,7 @@ from stockman.steps.etcd_gates import EtcdHealthy, EtcdQuorum, EtcdSpares
 from stockman.steps.etcd_leave import LeaveEtcd
 from stockman.steps.etcd_remove import RemoveMember
 from stockman.steps.step import Stage, Step
+from stockman.steps.talos_absent import VmPlace
 from stockman.steps.talos_await import AwaitMachine
 from stockman.steps.talos_change import ChangeConfiguration
 from stockman.steps.talos_configure import ConfigureMachine
@@ -37,6 +39,12 @@ ETCD_LANE = "etcd"
 REBOOT_LANE = "talos/reboot"
 _BOOTSTRAP, _HEALTHY = "talos/bootstrap", "talos/etcd-healthy"
 _ADDRESS = "talos/shared-address"
+_REASONS = {
+    "joined": "it is new, and what comes next counts on it",
+    "etcd-healthy": "the Kubernetes API keeps everything in etcd",
+    "shared-address": "clients and machines reach the Kubernetes API there",
+}
+"""Why a run waits, by the second word of the step."""
 
 
 def await_id(node: str) -> str:
@@ -83,6 +91,8 @@ class _Rollout:
         self._joins = {one.node: one for one in changes if isinstance(one, Join)}
         self._going = {one.node for one in changes if isinstance(one, Leave | RemoveDead)}
         self._begins = any(isinstance(one, BeginEtcd) for one in changes)
+        self._waits = bool(etcd_waits_for(wish, observed, changes))
+        """Whether machines get their configuration, and etcd begins in a later run."""
         self._controllers = tuple(machine_of(node) for node in wish.controllers)
         self._members = self._staying()
         """Controllers that etcd has while one after the other joins or goes."""
@@ -195,7 +205,7 @@ class _Rollout:
         node, machine = join.node, join.machine
         yield Step(
             id=await_id(node),
-            action=AwaitMachine(machine=machine),
+            action=AwaitMachine(machine=machine, vm=self._vm(node)),
             stage=Stage.TALOS,
             reason=join.why,
             needs=(*self._wish.needs.get(node, ()), *before_vm(self._changes, node)),
@@ -210,6 +220,7 @@ class _Rollout:
                 minor=self._wish.minor,
                 digest=join.digest,
                 installs=join.installs,
+                version=join.version,
             ),
             stage=Stage.TALOS,
             reason=join.why,
@@ -219,8 +230,14 @@ class _Rollout:
             node=node,
             seconds=120.0 if join.installs else 30.0,
         )
-        if not self._begins:
+        if not self._begins and not self._waits:
             yield self._up(join)
+
+    def _vm(self, name: str) -> VmPlace | None:
+        for node in self._wish.desired.nodes:
+            if str(node.name) == name and node.vm is not None:
+                return VmPlace(cluster=str(node.vm.region), vmid=node.vm.vmid)
+        return None
 
     def _configured_after(self, join: Join) -> tuple[str, ...]:
         """Others carry our calls on to a new machine, so one controller has to be there."""
@@ -261,6 +278,7 @@ class _Rollout:
             id=step_id,
             action=Checkpoint(text=text),
             stage=Stage.TALOS,
+            reason=_REASONS[step_id.split("/")[1]],
             gates=gates,
             needs=needs,
             deadline=1800.0,
@@ -344,7 +362,7 @@ class _Rollout:
             )
         quorum: tuple[Gate, ...] = ()
         if change.is_controller and not self._begins:
-            quorum = (EtcdQuorum(controllers=self._controllers),)
+            quorum = (EtcdQuorum(controllers=self._controllers, node=change.node),)
         return Step(
             id=f"talos/reboot-into/{change.node}",
             action=RebootIntoConfiguration(

@@ -11,7 +11,7 @@ from stockman.planning.fact import Fact
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.proxmox_change import ProxmoxChange, storage_lane
 from stockman.planning.template_wanted import own_templates
-from stockman.planning.vm_checks import first_use
+from stockman.planning.vm_checks import first_use, is_to_be_made
 from stockman.planning.vm_difference import difference
 from stockman.planning.vm_wanted import GuestWish
 from stockman.ports.proxmox.cluster import GuestSeen
@@ -42,7 +42,7 @@ def template_changes(
     """
     for wish in wishes:
         config = seen.config(wish.who.vmid)
-        if config is None:
+        if config is None or is_to_be_made(seen, wish):
             image = fetched.get((str(wish.host), wish.image.name if wish.image else ""), "")
             yield _made(seen, wish, (*needs, image) if image else needs)
             continue
@@ -108,13 +108,18 @@ def _made(seen: ObservedProxmox, wish: GuestWish, needs: tuple[str, ...]) -> Pro
     why = f"{wish.host} has no template of this version and schematic"
     create = Step(
         id=f"vms/create/{_key(wish)}",
-        action=CreateVm(vm=wish.who, host=wish.host, values={**wish.values, **wish.made_with}),
+        action=CreateVm(
+            vm=wish.who,
+            host=wish.host,
+            values={**wish.values, **wish.made_with},
+            disk=wish.copied,
+        ),
         stage=Stage.VMS,
         reason=why,
         gates=(
             ProxmoxQuorum(cluster=region),
             HostOnline(cluster=region, host=wish.host),
-            VmidOurs(vm=wish.who, host=wish.host),
+            VmidOurs(vm=wish.who, host=wish.host, storage=wish.datastore),
             StorageSpace(
                 cluster=region,
                 host=wish.host,

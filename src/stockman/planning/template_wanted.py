@@ -21,6 +21,7 @@ from stockman.planning.vm_wanted import GuestWish, owner_of
 from stockman.ports.proxmox.cluster import GuestSeen
 from stockman.ports.proxmox.vms import VmConfig
 from stockman.steps.vm_identity import Identity
+from stockman.steps.vm_import import ImportedDisk
 from stockman.talos.node_image import node_image
 from stockman.talos.template_name import template_name
 
@@ -132,8 +133,12 @@ def _guest(region: str, owner: str, wish: TemplateWish, vmid: Vmid) -> GuestWish
         if not key.startswith(_NOT_OF_TEMPLATES)
     }
     cards = tuple(replace(nic, mac_addr=None) for nic in wish.vm.nics)
-    source = f"{wish.image_storage}:import/{wish.image.name}"
-    disk = f"{wish.datastore}:0,import-from={source},{SYSTEM_DISK_OPTIONS}"
+    disk = ImportedDisk(
+        slot="scsi0",
+        storage=wish.datastore,
+        source=f"{wish.image_storage}:import/{wish.image.name}",
+        options=SYSTEM_DISK_OPTIONS,
+    )
     small = replace(hardware, efi_disk=replace(hardware.efi_disk, datastore=wish.datastore))
     if small.tpm is not None:
         small = replace(small, tpm=replace(small.tpm, datastore=wish.datastore))
@@ -150,8 +155,9 @@ def _guest(region: str, owner: str, wish: TemplateWish, vmid: Vmid) -> GuestWish
             "description": mark_text(Mark(owner=owner, name=wish.name), ""),
             "tags": tags_text(own_tags(owner, (TEMPLATE_TAG,))),
         },
-        made_with={"ostype": "l26", "scsi0": disk, **volume_keys(small, wish.datastore)},
-        system_disk="scsi0",
+        made_with={"ostype": "l26", **volume_keys(small, wish.datastore)},
+        copied=disk,
+        system_disk=disk.slot,
         disk_gb=0,
         datastore=wish.datastore,
         image=wish.image,

@@ -13,10 +13,12 @@ from stockman.planning.change import Mark
 from stockman.planning.fact import Fact
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.proxmox_change import ProxmoxChange, storage_lane
+from stockman.planning.vm_beginning import begun, is_new, marked_new, started
 from stockman.planning.vm_checks import first_use
-from stockman.planning.vm_difference import Difference, difference
+from stockman.planning.vm_difference import Difference, difference, without
 from stockman.planning.vm_keys import disk_options
 from stockman.planning.vm_mark import TAG, TEMPLATE_TAG, own_tags, read_mark
+from stockman.planning.vm_mounts import attachment
 from stockman.planning.vm_wanted import CLOUD_INIT_DRIVE, GuestWish
 from stockman.ports.proxmox.cluster import GuestSeen
 from stockman.ports.proxmox.vms import VmConfig
@@ -26,10 +28,11 @@ from stockman.steps.step import Stage, Step
 from stockman.steps.vm_configure import ConfigureVm, MoveVm
 from stockman.steps.vm_create import CreateVm
 from stockman.steps.vm_destroy import DestroyVm, would_be_lost
-from stockman.steps.vm_disks import GIB, KEEPER, AttachDisk, DetachDisk, GrowDisk
+from stockman.steps.vm_disks import GIB, KEEPER, AttachDisk, DetachDisk, GrowDisk, drives
 from stockman.steps.vm_gates import HostOnline, ProxmoxQuorum, StorageSpace, VmidOurs
 from stockman.steps.vm_identity import Identity
-from stockman.steps.vm_power import RestartVm, StartVm
+from stockman.steps.vm_import import is_half_made
+from stockman.steps.vm_power import RestartVm
 from stockman.steps.vm_seed import PutSeed
 
 _FILES = ("dir", "nfs", "cifs", "btrfs")
@@ -54,17 +57,26 @@ def creation(seen: ObservedProxmox, wish: GuestWish, around: Around) -> ProxmoxC
     """A guest that is not there."""
     name = wish.who.name
     made = tuple(_creation_steps(seen, wish, around))
-    size = f"{wish.values['cores']} cores, {wish.values['memory']} MiB, {wish.disk_gb} GiB"
+    cores, memory = wish.values["cores"], wish.values["memory"]
+    size = f"{cores} core{'' if cores == '1' else 's'}, {memory} MiB, {wish.disk_gb} GiB"
     because = f"; a NoCloud image tells it its network ({wish.seed.because})" if wish.seed else ""
+    why = f"{name} is in the configuration, and {_begun(seen, wish)}"
     return ProxmoxChange(
         region=wish.who.cluster,
         what=f"{wish.who.called} on {wish.host}: {size}{because}",
-        why=f"{name} is in the configuration, and no guest has the number {wish.who.vmid}",
+        why=why,
         mark=Mark.ADD,
         stage=Stage.VMS,
         node=name,
         steps=made,
     )
+
+
+def _begun(seen: ObservedProxmox, wish: GuestWish) -> str:
+    """How far somebody came already who made it."""
+    if seen.is_new(wish.who.vmid):
+        return f"no guest has the number {wish.who.vmid}"
+    return f"{wish.who.called} has no disk yet: making it was interrupted"
 
 
 def _creation_steps(seen: ObservedProxmox, wish: GuestWish, around: Around) -> Iterator[Step]:
@@ -92,16 +104,28 @@ def _creation_steps(seen: ObservedProxmox, wish: GuestWish, around: Around) -> I
         needs.append(f"vms/seed/{name}")
     if wish.pool:
         values["pool"] = wish.pool
+    if not wish.is_node:
+        values["description"] = marked_new(values["description"])
     storage = seen.storage(wish.host, wish.datastore)
     create = Step(
         id=f"vms/create/{name}",
-        action=CreateVm(vm=wish.who, host=wish.host, values=values, secrets=wish.secrets),
+        action=CreateVm(
+            vm=wish.who,
+            host=wish.host,
+            values=values,
+            secrets=wish.secrets,
+            disk=wish.copied,
+        ),
         stage=Stage.VMS,
-        reason=f"no guest has the number {wish.who.vmid}",
+        reason=_begun(seen, wish),
         gates=(
             ProxmoxQuorum(cluster=region),
             HostOnline(cluster=region, host=wish.host),
-            VmidOurs(vm=wish.who, host=wish.host),
+            VmidOurs(
+                vm=wish.who,
+                host=wish.host,
+                storage=wish.datastore if wish.copied is not None else None,
+            ),
             StorageSpace(
                 cluster=region,
                 host=wish.host,
@@ -117,30 +141,16 @@ def _creation_steps(seen: ObservedProxmox, wish: GuestWish, around: Around) -> I
     )
     yield create
     before_start = [create.id]
-    if "import-from=" in wish.made_with.get(wish.system_disk, ""):
-        grow = _grow(wish, wish.system_disk, wish.disk_gb, (create.id,), wish.host)
-        before_start.append(grow.id)
-        yield grow
-    last = before_start[-1]
+    last = create.id
     for number in range(1, len(wish.disks) + 1):
         step = _attach(seen, wish, number, f"scsi{number}", (last,))
         last = step.id
         before_start.append(last)
         yield step
-    yield _start(wish, wish.host, tuple(before_start), f"{name} is new")
-
-
-def _start(wish: GuestWish, host: HostName, needs: tuple[str, ...], reason: str) -> Step:
-    return Step(
-        id=f"vms/start/{wish.who.name}",
-        action=StartVm(vm=wish.who, host=host),
-        stage=Stage.VMS,
-        reason=reason,
-        gates=(HostOnline(cluster=wish.who.cluster, host=host),),
-        needs=needs,
-        lanes=(f"host/{wish.who.cluster}/{host}",),
-        node=wish.who.name,
-    )
+    start = started(wish, wish.host, tuple(before_start), f"{name} is new")
+    yield start
+    if not wish.is_node:
+        yield begun(wish, wish.host, start)
 
 
 def _grow(wish: GuestWish, slot: str, gib: int, needs: tuple[str, ...], host: HostName) -> Step:
@@ -211,20 +221,29 @@ def alterations(
         yield _change(wish, f"{wish.who.called} moves to {wish.host}", move.reason, (move,))
         last, host = (move.id,), wish.host
     found = difference(wish, config)
+    never_ran = guest.status == "stopped" and is_new(config)
+    if never_ran:
+        found = without(found, "description")
     if guest.status == "stopped":
         # Everything is true at once, and whoever switched it off may want it so.
         found = replace(found, restart=())
     made = tuple(_alteration_steps(seen, wish, host, found, last))
     if made:
-        keys = ", ".join((*found.values, *found.delete, *found.grow, *found.attach, *found.detach))
+        disks = (*found.grow, *found.attach, *found.detach, *found.mount)
+        keys = ", ".join((*found.values, *found.delete, *disks))
         tail = f"; needs a restart for {', '.join(found.restart)}" if found.restart else ""
         why = "; ".join(found.reasons)
-        yield _change(wish, f"{wish.who.called}: {keys}{tail}", why, made)
+        what = f"{wish.who.called}: {keys}{tail}" if keys else f"{wish.who.called}{tail[1:]}"
+        yield _change(wish, what, why, made)
     wants_running = not looked_after or (wish.ha is not None and wish.ha.state == "started")
-    if guest.status == "stopped" and wish.is_node and wants_running:
+    is_whole = wish.copied is None or not is_half_made(config)
+    starts = (wish.is_node or never_ran) and wants_running and is_whole
+    if guest.status == "stopped" and starts:
         needs = (*last, *(step.id for step in made if not isinstance(step.action, RestartVm)))
-        start = _start(wish, host, needs, f"{name} does not run")
-        yield _change(wish, f"{wish.who.called} is started", start.reason, (start,))
+        why = f"{name} was never started" if never_ran else f"{name} does not run"
+        start = started(wish, host, needs, why)
+        then = (begun(wish, host, start),) if never_ran else ()
+        yield _change(wish, f"{wish.who.called} is started", start.reason, (start, *then))
 
 
 def _alteration_steps(
@@ -253,6 +272,18 @@ def _alteration_steps(
     for disk, slot in found.attach.items():
         number = [one.name for one in wish.disks].index(disk) + 1
         step = _attach(seen, wish, number, slot, last)
+        last = (step.id,)
+        yield step
+    for path, slot in found.mount.items():
+        step = Step(
+            id=f"vms/mount/{name}/{slot}",
+            action=attachment(wish, host, path, slot),
+            stage=Stage.VMS,
+            reason=f"nothing is mounted at {path}",
+            gates=(HostOnline(cluster=wish.who.cluster, host=host),),
+            needs=last,
+            node=name,
+        )
         last = (step.id,)
         yield step
     if found.values or found.delete:
@@ -312,13 +343,25 @@ def removal(
     return ProxmoxChange(
         region=region,
         what=f"{who.called} on {guest.host}",
-        why=why,
+        why=f"{why}{_outliving(guest, config)}",
         mark=Mark.REMOVE,
         stage=Stage.VMS,
         destroys=action.destroys,
         node=config.name,
         steps=(step,),
     )
+
+
+def _outliving(guest: GuestSeen, config: VmConfig) -> str:
+    """What to say of disks that stay when a guest goes."""
+    found = [
+        str(drive.volume)
+        for drive in drives(config).values()
+        if drive.volume is not None and not drive.is_cdrom and drive.volume.owner != guest.vmid
+    ]
+    if not found:
+        return ""
+    return f"; {', '.join(found)} stay{'s' if len(found) == 1 else ''}"
 
 
 def check_removal(guest: GuestSeen, config: VmConfig, problems: Problems) -> None:

@@ -14,12 +14,14 @@ from stockman.planning import vm_problems as say
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.vm_mark import own_tags, read_mark
+from stockman.planning.vm_mounts import check_mounts
 from stockman.planning.vm_wanted import GuestWish
 from stockman.ports.proxmox.cluster import GuestSeen
 from stockman.ports.proxmox.grouping import DeviceMapping
 from stockman.ports.proxmox.vms import GuestRef, VmConfig
 from stockman.steps.vm_disks import GIB, KEEPER, disk_size, slot_of
 from stockman.steps.vm_identity import Found, is_same
+from stockman.steps.vm_import import is_half_made
 from stockman.steps.vm_values import family, same
 
 _THIN_PART = 4 * GIB
@@ -47,12 +49,12 @@ def check_guests(
         _check_place(seen, wish, problems)
         _check_devices(seen, wish, mapped, problems)
         guest = seen.guest(wish.who.vmid)
-        if guest is not None and not seen.is_new(wish.who.vmid):
+        if guest is not None and not is_to_be_made(seen, wish):
             _check_there(seen, wish, guest, problems)
         elif _check_storages(seen, wish, problems):
             _check_macs(wish, cards, problems)
             _check_twins(seen, wish, known, problems)
-    _check_room(seen, [one for one in wanted if seen.is_new(one.who.vmid)], problems)
+    _check_room(seen, [one for one in wanted if is_to_be_made(seen, one)], problems)
     keeper = seen.guest(KEEPER)
     if keeper is not None and any(disk.keep for wish in wanted for disk in wish.disks):
         say.keeper_taken(problems, KEEPER, keeper.name or "it")
@@ -62,6 +64,16 @@ def is_ours(wish: GuestWish, guest: GuestSeen, config: VmConfig) -> bool:
     """Whether a guest is the one that is wished for."""
     at = GuestRef(host=guest.host, vmid=guest.vmid, kind=guest.kind)
     return is_same(wish.who, Found(at=at, config=config))
+
+
+def is_to_be_made(seen: ObservedProxmox, wish: GuestWish) -> bool:
+    """Whether a guest is not there, or somebody began to make it and did not come to the end."""
+    if seen.is_new(wish.who.vmid):
+        return True
+    guest, config = seen.guest(wish.who.vmid), seen.config(wish.who.vmid)
+    if wish.copied is None or guest is None or config is None or not is_ours(wish, guest, config):
+        return False
+    return guest.status == "stopped" and guest.host == wish.host and is_half_made(config)
 
 
 def _check_place(seen: ObservedProxmox, wish: GuestWish, problems: Problems) -> None:
@@ -97,7 +109,11 @@ def _check_there(
         else:
             say.taken(problems, wish, config.name or "a guest without a name", guest.host)
         return
+    looked_after = wish.ha is not None and wish.ha.enabled
+    if guest.host != wish.host and looked_after and seen.has_host(wish.host):
+        say.ha_elsewhere(problems, wish, guest.host, online=seen.is_online(wish.host))
     _check_disks(wish, config, problems)
+    check_mounts(wish, config, problems)
 
 
 def _check_twins(
@@ -160,11 +176,10 @@ def _check_storages(seen: ObservedProxmox, wish: GuestWish, problems: Problems) 
 
 
 def _check_volume(seen: ObservedProxmox, wish: GuestWish, problems: Problems) -> None:
-    if ":import/" not in wish.volume:
-        return
-    storage = wish.volume.partition(":")[0]
+    storage, _, path = wish.volume.partition(":")
+    kinds = {"import": seen.contents, "vztmpl": seen.systems}
     there = seen.storage(wish.host, storage)
-    for key, fact in seen.contents.items():
+    for key, fact in kinds.get(path.partition("/")[0], {}).items():
         host, _, name = key.partition("/")
         applies = host == wish.host or (there is not None and there.shared)
         if name != storage or not applies or not isinstance(fact, Fact):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from stockman.model.proxmox_devices import Card, memory_mib
 from stockman.model.record import record
+from stockman.planning.vm_mark import read_mark
+from stockman.planning.vm_mounts import grown_mounts, missing_mounts
 from stockman.planning.vm_wanted import GuestWish
 from stockman.ports.proxmox.vms import VmConfig
 from stockman.steps.vm_disks import GIB, KEEPER, disk_size, drives, slot_of
@@ -44,6 +46,8 @@ class Difference:
     """Slots of data disks that are not there, by name."""
     detach: tuple[str, ...] = ()
     """Data disks that are too many."""
+    mount: dict[str, str] = field(default_factory=dict)
+    """Slots of mounts that a container does not have, by path."""
     reasons: tuple[str, ...] = ()
 
 
@@ -60,7 +64,8 @@ def difference(wish: GuestWish, config: VmConfig) -> Difference:
         for key in config.values
         if family(key) in _OWNED and family(key) != key and key not in wish.values
     )
-    grow = _grown(wish, config)
+    grow = {**_grown(wish, config), **grown_mounts(wish, config)}
+    mount = missing_mounts(wish, config)
     attach = _attached(wish, config)
     detach = _detached(wish, config)
     reasons = [
@@ -71,8 +76,11 @@ def difference(wish: GuestWish, config: VmConfig) -> Difference:
     reasons += [f"{slot} should have {gib} GiB" for slot, gib in grow.items()]
     reasons += [f"disk {name} is not there" for name in attach]
     reasons += [f"disk {name} should not be there" for name in detach]
+    reasons += [f"nothing is mounted at {path}" for path in mount]
     changed = (*values, *delete)
-    waiting = [key for key in changed if not _is_live(wish, config, key)]
+    left = [key for key in _left_waiting(wish, config) if key not in changed]
+    reasons += [f"{key} was changed, and waits for a restart" for key in left]
+    waiting = [*(key for key in changed if not _is_live(wish, config, key)), *left]
     return Difference(
         values=values,
         delete=delete,
@@ -80,7 +88,33 @@ def difference(wish: GuestWish, config: VmConfig) -> Difference:
         grow=grow,
         attach=attach,
         detach=detach,
+        mount=mount,
         reasons=tuple(reasons),
+    )
+
+
+def _left_waiting(wish: GuestWish, config: VmConfig) -> list[str]:
+    """Keys that were changed before, and that only a restart makes true.
+
+    What others left so before a guest was ours is not for us to restart it for.
+    """
+    if read_mark(config.get("description", "")) is None:
+        return []
+    found = []
+    for key, now in config.waiting.items():
+        is_wanted = key in wish.values and not same(key, wish.values[key], now)
+        is_too_many = key not in wish.values and family(key) in _OWNED and family(key) != key
+        if (is_wanted or is_too_many) and not _is_live(wish, config, key):
+            found.append(key)
+    return found
+
+
+def without(found: Difference, key: str) -> Difference:
+    """The same without one key, and without what is said of it."""
+    return replace(
+        found,
+        values={name: value for name, value in found.values.items() if name != key},
+        reasons=tuple(one for one in found.reasons if not one.startswith(f"{key} is ")),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from stockman.config.derive import card_mac
-from stockman.model.guest import CloudInit, Container
+from stockman.model.guest import CloudInit, Container, MountPoint
 from stockman.model.hardware import DataDisk, Hardware, Nic, PciDevice, StartOrder, UsbDevice
 from stockman.model.names import Datastore
 from stockman.model.proxmox_strings import property_text
@@ -119,11 +119,16 @@ def container_volumes(container: Container) -> dict[str, str]:
         "unprivileged": _flag(container.unprivileged),
     }
     for number, mount in enumerate(container.mounts):
-        values = {"volume": mount.source, "mp": mount.path, "backup": _flag(mount.backup)}
-        if mount.read_only:
-            values["ro"] = "1"
-        keys[f"mp{number}"] = property_text(values, default="volume")
+        keys[f"mp{number}"] = mount_text(mount)
     return keys
+
+
+def mount_text(mount: MountPoint) -> str:
+    """A mount as a container is given it."""
+    values = {"volume": mount.source, "mp": mount.path, "backup": _flag(mount.backup)}
+    if mount.read_only:
+        values["ro"] = "1"
+    return property_text(values, default="volume")
 
 
 def _cards(nics: Iterable[Nic], owner: str, name: str) -> Iterator[tuple[int, Nic, str]]:

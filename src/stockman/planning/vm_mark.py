@@ -11,7 +11,8 @@ TAG = "stockman"
 TEMPLATE_TAG = f"{TAG}-template"
 """Of templates, before they are one and afterwards."""
 _LINE = re.compile(
-    r"^stockman: (?P<owner>\S+)/(?P<name>\S+)(?: scratch=(?P<scratch>\S+))?$", re.MULTILINE
+    r"^stockman: (?P<owner>\S+)/(?P<name>\S+)(?: scratch=(?P<scratch>\S+))?(?P<new> new)?$",
+    re.MULTILINE,
 )
 _NOT_IN_TAGS = re.compile(r"[^a-z0-9_.+-]")
 NOBODY = "guests"
@@ -28,13 +29,16 @@ class Mark:
     """Name of the node or guest."""
     scratch: tuple[str, ...] = ()
     """Data disks that die with it."""
+    is_new: bool = False
+    """Whether nobody has started it yet. One that is not new and does not run was switched off."""
 
 
 def mark_text(mark: Mark, description: str) -> str:
     """The description of a guest: what the user says, and the line that says whose it is."""
     scratch = f" scratch={','.join(mark.scratch)}" if mark.scratch else ""
     line = f"stockman: {mark.owner}/{mark.name}{scratch}"
-    return f"{description.strip()}\n\n{line}".strip()
+    new = " new" if mark.is_new else ""
+    return f"{description.strip()}\n\n{line}{new}".strip()
 
 
 def read_mark(description: str) -> Mark | None:
@@ -43,7 +47,9 @@ def read_mark(description: str) -> Mark | None:
     if found is None:
         return None
     scratch = tuple(filter(None, (found["scratch"] or "").split(",")))
-    return Mark(owner=found["owner"], name=found["name"], scratch=scratch)
+    return Mark(
+        owner=found["owner"], name=found["name"], scratch=scratch, is_new=found["new"] is not None
+    )
 
 
 def without_mark(description: str) -> str:

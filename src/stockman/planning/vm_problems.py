@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stockman.model.problem import Place, Problems
 from stockman.planning.vm_wanted import GuestWish
+from stockman.steps.vm_placing import ha_id
 
 _GIB = 1 << 30
 
@@ -90,6 +91,20 @@ def recovering(problems: Problems, wish: GuestWish, host: str) -> None:
     )
 
 
+def ha_elsewhere(problems: Problems, wish: GuestWish, host: str, *, online: bool) -> None:
+    command = f"ha-manager migrate {ha_id(wish.who)} {wish.host}"
+    move = f"run `{command}` on a host if it is to move now"
+    back = f"nothing until {wish.host} is back, which is offline"
+    problems.warn(
+        "vm.ha-elsewhere",
+        f"{wish.who.name} runs on {host}, and the configuration says {wish.host}",
+        why="high availability decides where it runs, and may have moved it for a reason; so it is"
+        " left where it is",
+        fix=f"{move if online else back}, or write {host} into the configuration",
+        at=_at(wish, "host"),
+    )
+
+
 def disk_in_use(problems: Problems, wish: GuestWish, disk: str, other: str, host: str) -> None:
     problems.error(
         "vm.disk-in-use",
@@ -123,12 +138,18 @@ def no_storage(problems: Problems, wish: GuestWish, storage: str, content: str) 
 
 
 def no_volume(problems: Problems, wish: GuestWish) -> None:
+    is_machine = wish.who.kind == "qemu"
+    image, disk = ("an image", "the disk of ") if is_machine else ("a template", "")
+    fetched = "put the image there, or give its address with `url` so that it is fetched"
+    storage, _, path = wish.volume.partition(":")
+    loaded = f"pveam download {storage} {path.rpartition('/')[2]}"
+    by_host = f"run `{loaded}` on {wish.host}, or name a template that `pveam list {storage}` shows"
     problems.error(
         "image.no-volume",
-        f"the disk of {wish.who.name} is to be made from an image that {wish.host} does not have",
+        f"{disk}{wish.who.name} is to be made from {image} that {wish.host} does not have",
         why=f"there is no {wish.volume} on {wish.host}",
-        fix="put the image there, or give its address with `url` so that it is fetched",
-        at=_at(wish, "vm"),
+        fix=fetched if is_machine else by_host,
+        at=_at(wish, "vm" if is_machine else "container"),
     )
 
 
@@ -149,6 +170,18 @@ def shrinks(problems: Problems, wish: GuestWish, disk: str, found: int, wanted: 
         why=f"it has {found / _GIB:.0f} GiB, and {wanted} are asked for; disks only grow",
         fix="ask for the size that it has, or recreate the machine",
         at=_at(wish, "disk_gb"),
+    )
+
+
+def mount_stays(problems: Problems, wish: GuestWish, path: str, slot: str, source: str) -> None:
+    problems.warn(
+        "vm.mount-stays",
+        f"{wish.who.name} keeps what is mounted at {path}",
+        why=f"{slot} is {source}, the configuration does not have it, and what is mounted is never"
+        " taken away: its data would be out of sight",
+        fix=f"put it into the configuration again, or let root take it away with"
+        f" `pct set {wish.who.vmid} --delete {slot}`",
+        at=_at(wish, "container"),
     )
 
 
@@ -214,4 +247,9 @@ def no_iso_storage(problems: Problems, wish: GuestWish, why: str) -> None:
 
 
 def _at(wish: GuestWish, field: str) -> Place:
-    return wish.source.where(field)
+    """Where the files say it, or speak of the guest, or its name."""
+    for part in (wish.source, wish.entry):
+        found = part.where(field) if part is not None else None
+        if found is not None and found.at.file:
+            return found
+    return wish.who.name

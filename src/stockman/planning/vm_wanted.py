@@ -7,7 +7,7 @@ from dataclasses import field
 
 from stockman.config.derive import machine_uuid
 from stockman.model.desired import Cluster, Desired, Node, Vm
-from stockman.model.guest import CloudInit, Container, Guest, GuestVm
+from stockman.model.guest import CloudInit, Container, Guest, GuestVm, MountPoint
 from stockman.model.hardware import DataDisk, Hardware, HighAvailability
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.origin import Traced
@@ -32,8 +32,10 @@ from stockman.planning.vm_keys import (
 from stockman.planning.vm_mark import NOBODY, Mark, mark_text, own_tags
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm_identity import Identity
+from stockman.steps.vm_import import ImportedDisk
 
 CLOUD_INIT_DRIVE = "ide2"
+_SYSTEM_DISK = "scsi0"
 
 
 @record
@@ -44,16 +46,22 @@ class GuestWish:
     host: HostName
     owner: str
     source: Traced
-    """Where the files speak of it."""
+    """What the files say of it."""
+    entry: Traced | None = None
+    """Its entry in the list of nodes. None: the source is the entry."""
     values: dict[str, str]
     """Keys that are kept as they are here."""
     made_with: dict[str, str]
     """Keys that it is made with, and that others may change afterwards."""
+    copied: ImportedDisk | None = None
+    """Its system disk, where that is a copy. None: it is among the keys, or nowhere."""
     secrets: dict[str, SecretRef] = field(default_factory=dict)
     system_disk: str
     disk_gb: int
     datastore: Datastore
     disks: tuple[DataDisk, ...] = ()
+    mounts: tuple[MountPoint, ...] = ()
+    """What a container has beside its root file system."""
     macs: tuple[str, ...] = ()
     ha: HighAvailability | None = None
     pool: str = ""
@@ -108,8 +116,6 @@ def _node(desired: Desired, cluster: Cluster, node: Node, vm: Vm, place: _Place)
     # Who it is belongs to what it is made with: a guest with another UUID is another guest, and
     # the rest of the key is read at its first boot alone.
     made_with = {"ostype": "l26", **boot.identity, **volume_keys(vm, vm.datastore)}
-    if image is not None:
-        made_with["scsi0"] = _imported(vm.datastore, f"{storage}:import/{image.name}")
     if boot.has_drive:
         made_with[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
     name, owner = str(node.name), cluster.name
@@ -118,6 +124,7 @@ def _node(desired: Desired, cluster: Cluster, node: Node, vm: Vm, place: _Place)
         host=vm.host,
         owner=owner,
         source=vm if vm.origins else node,
+        entry=node,
         values={
             **hardware_keys(vm),
             **card_keys(vm.nics, owner, name),
@@ -125,7 +132,8 @@ def _node(desired: Desired, cluster: Cluster, node: Node, vm: Vm, place: _Place)
             **_marked(owner, name, vm, vm.data_disks),
         },
         made_with=made_with,
-        system_disk="scsi0",
+        copied=_copied(vm, f"{storage}:import/{image.name}") if image is not None else None,
+        system_disk=_SYSTEM_DISK,
         disk_gb=vm.disk_gb,
         datastore=vm.datastore,
         disks=vm.data_disks,
@@ -145,15 +153,14 @@ def _guest_vm(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) ->
     storage = cluster.image_storage or vm.datastore
     volume = vm.image.volume if vm.image is not None else None
     source = f"{storage}:import/{image.name}" if image is not None else volume
-    empty = f"{vm.datastore}:{vm.disk_gb},{SYSTEM_DISK_OPTIONS}"
-    disk = _imported(vm.datastore, source) if source else empty
     uuid = vm.uuid or machine_uuid(owner, guest.name)
     made_with = {
         "ostype": "l26",
         "smbios1": f"uuid={uuid}",
-        "scsi0": disk,
         **volume_keys(vm, vm.datastore),
     }
+    if not source:
+        made_with[_SYSTEM_DISK] = f"{vm.datastore}:{vm.disk_gb},{SYSTEM_DISK_OPTIONS}"
     values = hardware_keys(vm)
     secrets: dict[str, SecretRef] = {}
     if vm.cloud_init is not None:
@@ -173,8 +180,9 @@ def _guest_vm(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) ->
             **_marked(owner, guest.name, vm, vm.data_disks),
         },
         made_with=made_with,
+        copied=_copied(vm, source) if source else None,
         secrets=secrets,
-        system_disk="scsi0",
+        system_disk=_SYSTEM_DISK,
         disk_gb=vm.disk_gb,
         datastore=vm.datastore,
         disks=vm.data_disks,
@@ -210,12 +218,20 @@ def _container(
         datastore=container.datastore,
         macs=card_macs(container.nics, owner, guest.name),
         pool=container.pool or "",
+        volume=container.template,
+        mounts=container.mounts,
         root_only=dict(_root_only(container)),
     )
 
 
-def _imported(datastore: Datastore, source: str) -> str:
-    return f"{datastore}:0,import-from={source},{SYSTEM_DISK_OPTIONS}"
+def _copied(vm: Vm | GuestVm, source: str) -> ImportedDisk:
+    return ImportedDisk(
+        slot=_SYSTEM_DISK,
+        storage=vm.datastore,
+        source=source,
+        options=SYSTEM_DISK_OPTIONS,
+        gib=vm.disk_gb,
+    )
 
 
 def _marked(

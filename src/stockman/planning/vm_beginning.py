@@ -1,0 +1,57 @@
+"""The first start of a guest. Nodes always run; other guests may be switched off afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stockman.model.names import HostName
+from stockman.planning.vm_mark import mark_text, read_mark, without_mark
+from stockman.planning.vm_wanted import GuestWish
+from stockman.ports.proxmox.vms import VmConfig
+from stockman.steps.step import Stage, Step
+from stockman.steps.vm_configure import ConfigureVm
+from stockman.steps.vm_gates import HostOnline
+from stockman.steps.vm_power import StartVm
+
+_SAID = "description"
+
+
+def marked_new(description: str) -> str:
+    """What is said of a guest until it was started, so that whoever goes on after a kill does."""
+    mark = read_mark(description)
+    if mark is None:
+        return description
+    return mark_text(replace(mark, is_new=True), without_mark(description))
+
+
+def is_new(config: VmConfig) -> bool:
+    """Whether a guest was made and never started."""
+    mark = read_mark(config.get(_SAID))
+    return mark is not None and mark.is_new
+
+
+def started(wish: GuestWish, host: HostName, needs: tuple[str, ...], reason: str) -> Step:
+    """A guest is switched on."""
+    return Step(
+        id=f"vms/start/{wish.who.name}",
+        action=StartVm(vm=wish.who, host=host),
+        stage=Stage.VMS,
+        reason=reason,
+        gates=(HostOnline(cluster=wish.who.cluster, host=host),),
+        needs=needs,
+        lanes=(f"host/{wish.who.cluster}/{host}",),
+        node=wish.who.name,
+    )
+
+
+def begun(wish: GuestWish, host: HostName, start: Step) -> Step:
+    """From now on whoever likes to may switch a guest off."""
+    return Step(
+        id=f"vms/begun/{wish.who.name}",
+        action=ConfigureVm(vm=wish.who, host=host, values={_SAID: wish.values[_SAID]}),
+        stage=Stage.VMS,
+        reason="it was started",
+        needs=(start.id,),
+        node=wish.who.name,
+        seconds=1.0,
+    )

@@ -1,0 +1,190 @@
+"""Machines whose making a host or a process did not live to finish."""
+
+from __future__ import annotations
+
+import pytest
+
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.pve.cluster import Cluster
+from stockman.lab.pve.guest_config.state import GuestConfig
+from stockman.lab.pve.host_power import give_power
+from stockman.model.errors import StockmanError
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.planning.change import Mark
+from stockman.ports.proxmox.storages import NewVolume
+from stockman.ports.proxmox.vms import VmConfig
+from stockman.steps.access_door import admin_name
+from stockman.steps.vm_import import ImportedDisk, is_half_made
+from tests.planning.estate import NO_HA, Estate, perform
+
+_CREATE = "vms/create/talos-niobe"
+_VMID = 1032
+
+
+@pytest.fixture
+def estate() -> Estate:
+    made = Estate("three-node")
+    made.edit("nodes.yaml", NO_HA, "")
+    return made
+
+
+async def ready(estate: Estate) -> None:
+    """Let the token of stockman have its rights."""
+    for step in (await estate.plan()).plan.until("access").steps:
+        await perform(step.action, estate.ports())
+
+
+def pve(estate: Estate) -> Cluster:
+    return next(iter(estate.world.clusters.values()))
+
+
+async def struck(estate: Estate, kind: str) -> None:
+    """The host of a machine dies in a task about it, and gets its power back."""
+    fault = Fault(Point.TASK, Effect.KILL, {"type": kind, "vmid": str(_VMID)})
+    estate.world.faults.add(fault)
+    for step in (await estate.plan()).plan.steps:
+        if step.node not in ("", "talos-niobe"):
+            continue
+        if step.id == _CREATE:
+            with pytest.raises(StockmanError):
+                await perform(step.action, estate.ports())
+            break
+        await perform(step.action, estate.ports())
+    cluster = pve(estate)
+    give_power(cluster, cluster.state.hosts["niobe"])
+    await estate.clock.sleep(600)
+
+
+def written_down(estate: Estate) -> GuestConfig:
+    """The disk of the machine is written down, and not yet its own."""
+    guest = pve(estate).state.guests[_VMID]
+    estate.pve.done(estate.pve.post(f"/nodes/niobe/qemu/{_VMID}/status/stop"))
+    guest.config.pending["scsi0"] = guest.config.values.pop("scsi0")
+    return guest.config
+
+
+def volumes(estate: Estate) -> list[str]:
+    found = pve(estate).state.volumes.values()
+    return sorted(one.name for one in found if one.vmid == _VMID)
+
+
+async def test_a_machine_whose_disk_was_being_copied_is_made_to_the_end(estate: Estate) -> None:
+    await struck(estate, "qmconfig")
+    began = volumes(estate)
+    outcome = await estate.apply()
+
+    assert len(began) == 3
+    assert _CREATE in {step.id for step in outcome.plan.steps}
+    assert volumes(estate) == [
+        "vm-1032-cloudinit",
+        "vm-1032-disk-0",
+        "vm-1032-disk-2",
+    ]
+    assert estate.config(_VMID)["scsi0"].startswith("ceph-vm-disks:vm-1032-disk-2")
+    assert (await estate.plan()).changes == ()
+
+
+async def test_a_host_that_comes_back_does_not_start_a_machine_without_a_disk(
+    estate: Estate,
+) -> None:
+    await struck(estate, "qmconfig")
+
+    assert not pve(estate).state.guests[_VMID].is_running
+    assert "onboot" not in estate.config(_VMID)
+
+
+async def test_a_machine_without_a_disk_that_somebody_started_is_switched_off_first(
+    estate: Estate,
+) -> None:
+    create = (await estate.plan()).plan.step(_CREATE)
+    await struck(estate, "qmconfig")
+    estate.pve.done(estate.pve.post(f"/nodes/niobe/qemu/{_VMID}/status/start"))
+
+    await perform(create.action, estate.ports())
+    await estate.apply()
+
+    assert estate.config(_VMID)["onboot"] == "1"
+    assert (await estate.plan()).changes == ()
+
+
+async def test_a_plan_says_that_making_a_machine_was_interrupted(estate: Estate) -> None:
+    await struck(estate, "qmconfig")
+
+    outcome = await estate.plan()
+
+    (change,) = (one for one in outcome.changes if "1032" in one.what)
+    assert change.mark is Mark.ADD
+    assert "has no disk yet: making it was interrupted" in change.why
+
+
+async def test_a_machine_whose_disk_was_being_grown_is_made_to_the_end(estate: Estate) -> None:
+    await struck(estate, "resize")
+
+    await estate.apply()
+
+    assert (await estate.plan()).changes == ()
+
+
+async def test_what_nobody_wrote_down_before_a_machine_was_made_is_not_touched(
+    estate: Estate,
+) -> None:
+    await ready(estate)
+    create = (await estate.plan()).plan.step(_CREATE)
+    gate = next(one for one in create.gates if one.kind == "proxmox.vmid")
+    door = estate.ports().proxmox[admin_name(estate.region)]
+    free = await gate.check(estate.ports())
+    new = NewVolume(vmid=Vmid(_VMID), name="vm-1032-disk-7", size=1 << 30)
+    await door.allocate_volume(HostName("niobe"), Datastore("ceph-vm-disks"), new)
+
+    taken = await gate.check(estate.ports())
+
+    assert (free.answer.value, taken.answer.value) == ("go", "stop")
+    assert "vm-1032-disk-7" in taken.because
+    assert volumes(estate) == ["vm-1032-disk-7"]
+
+
+async def test_a_disk_that_was_written_down_and_not_taken_over_is_taken_over(
+    estate: Estate,
+) -> None:
+    create = (await estate.plan()).plan.step(_CREATE)
+    await struck(estate, "resize")
+    config = written_down(estate)
+
+    await perform(create.action, estate.ports())
+
+    assert not config.pending
+    assert "size=100G" in config.values["scsi0"]
+
+
+async def test_a_later_plan_takes_over_such_a_disk_too(estate: Estate) -> None:
+    await struck(estate, "resize")
+    written_down(estate)
+
+    await estate.apply()
+
+    assert (await estate.plan()).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "is_half"),
+    [
+        ({"ide2": "ceph:vm-1-cloudinit,media=cdrom", "efidisk0": "ceph:vm-1-disk-0"}, True),
+        ({"scsi0": "ceph:vm-1-disk-1,size=2G"}, False),
+        ({"virtio3": "ceph:vm-1-disk-1,size=2G"}, False),
+        ({"unused0": "ceph:vm-1-disk-1"}, False),
+        ({"parent": "before-the-upgrade"}, False),
+        ({"template": "1"}, False),
+    ],
+)
+def test_only_a_machine_without_any_disk_that_never_ran_is_half_made(
+    values: dict[str, str], *, is_half: bool
+) -> None:
+    assert is_half_made(VmConfig(values=values, digest="")) is is_half
+
+
+def test_a_disk_is_asked_for_in_the_words_of_proxmox() -> None:
+    disk = ImportedDisk(
+        slot="scsi0", storage=Datastore("ceph"), source="local:import/a.qcow2", options="ssd=1"
+    )
+
+    assert disk.value == "ceph:0,import-from=local:import/a.qcow2,ssd=1"
