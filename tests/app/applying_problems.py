@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from stockman.app.administrators import half_a_token
 from stockman.app.applying import outdated
 from stockman.app.run_doors import no_token
 from stockman.app.secret_places import nothing_there, unwritable_place
@@ -19,9 +20,11 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "cli.unnamed-cluster": lambda: unnamed_cluster("k8s", "k9s", yes=True),
     "plan.api-silent": composition.api_silent,
     "plan.cannot-drain": lambda: composition.cannot_drain("work-3"),
+    "plan.etcd-waits": lambda: composition.etcd_waits(["cp-3 (10.42.0.13): no answer"]),
     "plan.no-look-at-machines": composition.no_look_at_machines,
     "plan.outdated": lambda: outdated("k8s"),
     "plan.unwritable": lambda: unwritable("plans/today.json", "No such file or directory"),
+    "proxmox.administrator": lambda: half_a_token("PROXMOX_VE_API_TOKEN"),
     "proxmox.no-token": lambda: no_token(
         "stockman@pve!stockman", "pve", "PROXMOX_TOKEN_SECRET is not set"
     ),

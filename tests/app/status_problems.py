@@ -64,21 +64,28 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.machine-identity": lambda: machine.identity(
         "cp-1", "10.42.0.11", str(UUID_OF_ANOTHER), OWN_UUID
     ),
+    "status.machine-card": lambda: warning(
+        machine.card("cp-1", "10.42.0.11", "bc:24:11:00:00:02", "bc:24:11:00:00:01")
+    ),
     "status.machine-not-ready": lambda: machine.not_ready(
-        "cp-1", "booting", "services: etcd is not healthy"
+        "cp-1", "10.42.0.11", "booting", "services: etcd is not healthy"
     ),
     "status.clock": lambda: machine.clock("cp-1", 42.0, 5.0, "time.example.com"),
     "status.version": lambda: warning(machine.version("cp-1", "Talos", "v1.13.8", "v1.13.9")),
     "status.etcd-silent": lambda: machine.etcd_silent("cp-1: no answer; cp-2: no answer"),
     "status.etcd-quorum": lambda: machine.etcd_quorum(1, 3, 2),
-    "status.etcd-missing": lambda: machine.etcd_missing("cp-3"),
-    "status.etcd-unhealthy": lambda: machine.etcd_unhealthy("cp-3", "it follows no leader"),
-    "status.etcd-learner": lambda: warning(machine.etcd_learner("cp-3", 4711)),
+    "status.etcd-missing": lambda: machine.etcd_missing("cp-3", "10.42.0.13"),
+    "status.etcd-unhealthy": lambda: machine.etcd_unhealthy(
+        "cp-3", "10.42.0.13", "it follows no leader"
+    ),
+    "status.etcd-learner": lambda: warning(machine.etcd_learner("cp-3", "10.42.0.13", 4711)),
     "status.etcd-stranger": lambda: warning(machine.etcd_stranger("5f2c1a0000000001", "cp-9")),
-    "status.etcd-alarm": lambda: machine.etcd_alarm("cp-1", "NOSPACE"),
-    "status.etcd-large": lambda: warning(machine.etcd_large("cp-1", 1800 << 20, 2 << 30)),
+    "status.etcd-alarm": lambda: machine.etcd_alarm("cp-1", "10.42.0.11", "NOSPACE"),
+    "status.etcd-large": lambda: warning(
+        machine.etcd_large("cp-1", "10.42.0.11", 1800 << 20, 2 << 30)
+    ),
     "status.api-silent": lambda: cluster.api_silent("10.42.0.10", "nobody takes the connection"),
-    "status.node-missing": lambda: cluster.node_missing("work-1"),
+    "status.node-missing": lambda: cluster.node_missing("work-1", "10.42.0.21"),
     "status.node-not-ready": lambda: cluster.node_not_ready(
         "work-1", "Kubelet stopped posting node status."
     ),
@@ -90,7 +97,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.no-cloud-controller": lambda: cluster.nobody_initializes("work-1"),
     "status.topology": lambda: cluster.topology("work-1", "zone", "pve2", "pve1"),
     "status.provider-id": lambda: cluster.provider(
-        "work-1", "talos://work-1", "proxmox://pve/1040"
+        "work-1", "10.42.0.21", "talos://work-1", "proxmox://pve/1040"
     ),
     "status.cloud-controllers": lambda: cluster.two_controllers(
         "nodes have identities of different kinds: proxmox:// on work-1, talos:// on work-2"
@@ -119,5 +126,6 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.run-unfinished": lambda: care.unfinished(
         RUN, "open: it was killed", "12 of 31", "node work-3 is cordoned"
     ),
+    "status.lease-held": lambda: warning(care.lease_held(f"{RUN}-9d2e")),
     "status.lock-held": lambda: warning(care.lock_held(f"anna@workbench, process 4711, run {RUN}")),
 }

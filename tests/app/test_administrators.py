@@ -1,7 +1,12 @@
 """Who grants access to Proxmox VE."""
 
+import pytest
+
 from stockman.adapters.http_proxmox.credentials import ApiToken, Login
 from stockman.app.administrators import administrator
+from stockman.app.kept_tokens import token_reference
+from stockman.app.run_doors import is_kept
+from stockman.model.errors import WrongUsage
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.secret import Secret
 
@@ -48,5 +53,32 @@ def test_whoever_was_named_counts_first() -> None:
     assert administrator({"PROXMOX_VE_API_TOKEN": "root@pam!lab=x"}, CLUSTER, 0, given) is given
 
 
-def test_without_all_of_it_nobody_grants() -> None:
-    assert administrator({"PROXMOX_VE_USERNAME": "root@pam"}, CLUSTER, 0, None) is None
+def test_where_the_environment_names_nobody_nobody_grants() -> None:
+    assert administrator({}, CLUSTER, 0, None) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "what"),
+    [
+        ({"PROXMOX_VE_API_TOKEN": "root@pam!lab"}, "PROXMOX_VE_API_TOKEN is no token"),
+        ({"PROXMOX_VE_API_TOKEN": "root@pam=secret-canary"}, "PROXMOX_VE_API_TOKEN is no token"),
+        ({"PROXMOX_VE_USERNAME": "root@pam"}, "PROXMOX_VE_PASSWORD is not"),
+    ],
+)
+def test_half_an_administrator_is_told(told: dict[str, str], what: str) -> None:
+    with pytest.raises(WrongUsage) as caught:
+        administrator(told, CLUSTER, 0, None)
+
+    assert caught.value.problem.code == "proxmox.administrator"
+    assert what in caught.value.problem.what
+    assert "secret-canary" not in str(caught.value.problem)
+
+
+def test_a_token_that_stockman_keeps_is_told_from_one_that_the_files_give() -> None:
+    kept = token_reference("pve", "stockman@pve!stockman")
+    own = ProxmoxCluster(token_id="stockman@pve!stockman", token_secret=kept)
+    other = ProxmoxCluster(token_id="stockman@pve!stockman", token_secret=Secret("${TOKEN}"))
+
+    assert is_kept(own, "stockman@pve!stockman")
+    assert is_kept(CLUSTER, "stockman@pve!stockman")
+    assert not is_kept(other, "stockman@pve!stockman")

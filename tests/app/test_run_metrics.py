@@ -31,7 +31,7 @@ def test_a_run_that_failed_after_one_that_did_not() -> None:
     lines = [line for line in metrics_text(scene).splitlines() if not line.startswith("#")]
 
     assert lines == [
-        "stockman_runs 2",
+        'stockman_runs{cluster="toy"} 2',
         f'stockman_run_info{{cluster="toy",run="{run}"}} 1',
         'stockman_run_result{cluster="toy",result="open"} 0',
         'stockman_run_result{cluster="toy",result="done"} 0',

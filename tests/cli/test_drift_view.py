@@ -67,7 +67,10 @@ def test_every_drift_is_a_row_with_its_author_and_corrections_follow() -> None:
         "To correct it:",
         "  stockman apply",
         "  stockman render --overwrite a.yaml",
-        "ignored until 2026-09-01: VM 7 (work-1) differs (an import)",
+        (
+            "ignored until 2026-09-01: VM 7 (work-1) differs; memory: 2 -> 1;"
+            " net1: x -> should not be (an import)"
+        ),
     ]
 
 
@@ -92,6 +95,9 @@ def test_the_summary_names_the_state_of_every_layer() -> None:
     assert summary(REPORT) == "2 drifts; 1 ignored: vms drift, tree drift, talos unknown"
     nothing = Report(today=REPORT.today, layers=(Layer.VMS,))
     assert summary(nothing) == "no drift: vms same"
+    silent = Gap(layer=Layer.VMS, subject="pve", problem=unread("pve", "no answer"))
+    unread_alone = Report(today=REPORT.today, layers=(Layer.VMS,), unknown=(silent,))
+    assert summary(unread_alone) == "no drift in what could be read: vms unknown"
 
 
 def test_the_option_offers_every_layer() -> None:

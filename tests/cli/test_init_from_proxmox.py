@@ -186,7 +186,7 @@ def test_the_role_of_an_auditor_is_enough_and_less_is_named(
     after = started(lab, tmp_path / "k", "--fingerprint", fingerprint(lab), **ada)
 
     assert (before.status, after.status) == (1, 0), after.err
-    assert "error[proxmox.denied]: the token lacks Sys.Audit on /\n" in before.err
+    assert "error[proxmox.denied]: the token ada@pve!look lacks Sys.Audit on /\n" in before.err
 
 
 def test_without_anybody_who_asks_there_is_no_look(proxmox_lab: ProxmoxLab, tmp_path: Path) -> None:

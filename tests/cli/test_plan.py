@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from stockman.lab.testing.thread import ProxmoxLab
 from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
@@ -101,3 +102,27 @@ def test_an_applied_stage_is_true_the_second_time(place: PlannedWorkspace) -> No
 
     told = "nothing to do: everything is as the configuration says\n"
     assert (seen.status, seen.out) == (0, told)
+
+
+def test_a_run_for_programs_is_lines_from_its_plan_to_its_outcome(place: PlannedWorkspace) -> None:
+    seen = place.ran("apply", "--only", "access", "--yes", "-o", "json")
+
+    first, *entries, last = map(json.loads, seen.out.splitlines())
+    assert (first["event"], first["data"]["summary"]["stages"]) == ("planned", ["access"])
+    assert {"accepted", "started", "finished", "ended"} <= {one["event"] for one in entries}
+    assert (last["kind"], last["data"]["result"]) == ("RunOutcome", "done")
+
+
+def test_nothing_to_do_is_one_line_for_programs(place: PlannedWorkspace) -> None:
+    assert place.ran("apply", "--only", "access", "--yes").status == 0
+
+    seen = place.ran("apply", "--only", "access", "--yes", "-o", "json")
+
+    (line,) = map(json.loads, seen.out.splitlines())
+    assert (seen.status, line["event"], line["data"]["changes"]) == (0, "planned", [])
+
+
+def test_plan_and_outcome_are_two_documents_of_yaml(place: PlannedWorkspace) -> None:
+    seen = place.ran("apply", "--only", "access", "--yes", "-o", "yaml")
+
+    assert [one["kind"] for one in yaml.safe_load_all(seen.out)] == ["Plan", "RunOutcome"]

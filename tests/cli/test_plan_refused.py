@@ -1,9 +1,11 @@
 """What stops a plan before harm: each with what, where, why and fix."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.access.tokens import TokenChange, create_token
 from stockman.lab.testing.thread import ProxmoxLab
@@ -61,7 +63,41 @@ def test_a_missing_privilege_is_named_with_its_path(place: PlannedWorkspace) -> 
 
     found = told(place, PROXMOX_TOKEN_SECRET=secret)
 
-    assert "the token lacks Sys.Audit on /" in found
+    assert "the token root@pam!mine lacks Sys.Audit on /" in found
+
+
+def test_a_token_that_the_server_says_back_is_not_shown(place: PlannedWorkspace) -> None:
+    secret = own_token(place, TokenChange(privsep=False))
+    said = Fault(
+        point=Point.REQUEST,
+        effect=Effect.FAIL,
+        match={"path": "/cluster/resources"},
+        status=500,
+        message=f"bad header PVEAPIToken=root@pam!mine={secret}",
+        times=None,
+    )
+    place.lab.run(lambda: place.lab.world.faults.add(said))
+
+    found = told(place, PROXMOX_TOKEN_SECRET=secret)
+
+    assert "bad header PVEAPIToken=root@pam!mine=***" in found
+    assert secret not in found
+
+
+def test_half_an_administrator_is_told(place: PlannedWorkspace) -> None:
+    seen = place.ran("plan", PROXMOX_VE_API_TOKEN="root@pam!lab")
+
+    assert seen.status == 64
+    assert "proxmox.administrator" in seen.err
+
+
+def test_a_name_without_an_address_is_told(place: PlannedWorkspace) -> None:
+    place.change("cluster.yaml", place.lab.endpoint, "https://pve.nowhere.invalid:8006")
+
+    found = told(place, **place.administrator)
+
+    assert "proxmox.unreachable" in found
+    assert "its name has no address" in found
 
 
 def test_a_certificate_that_nobody_vouches_for_is_told_with_its_fingerprint(
@@ -103,3 +139,26 @@ def test_a_cluster_is_destroyed_by_its_name_only(place: PlannedWorkspace) -> Non
     seen = place.ran("destroy", "--yes", "--name", "k8s")
     assert seen.status == 0, seen.err
     assert "stockman@pve" not in place.lab.world.clusters["k8s"].state.access.users
+
+
+def test_programs_are_told_what_stands_in_the_way(place: PlannedWorkspace) -> None:
+    seen = place.ran("plan", "-o", "json", HOME="/nowhere")
+
+    found = json.loads(seen.out)["data"]
+    assert (seen.status, found["steps"], found["changes"]) == (1, [], [])
+    assert "proxmox.no-token" in [one["code"] for one in found["problems"]]
+
+
+def test_programs_that_read_lines_are_told_as_well(place: PlannedWorkspace) -> None:
+    seen = place.ran("apply", "--yes", "-o", "json", HOME="/nowhere")
+
+    told = [json.loads(line) for line in seen.out.splitlines()]
+    assert (seen.status, {one["event"] for one in told}) == (1, {"error"})
+    assert "proxmox.no-token" in [one["data"]["problem"]["code"] for one in told]
+
+
+def test_a_refusal_is_the_last_line_for_programs(place: PlannedWorkspace) -> None:
+    seen = place.ran("apply", str(place.directory / "gone.json"), "--yes", "-o", "json")
+
+    (line,) = map(json.loads, seen.out.splitlines())
+    assert (seen.status, line["data"]["problem"]["code"]) == (3, "plan.unreadable")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -18,8 +19,10 @@ from stockman.cli.plan_stats import calls_lines, show_calls
 from stockman.cli.plan_view import plan_lines, show_plan
 from stockman.cli.screen import Screen
 from stockman.model.errors import Refused, WrongUsage
+from stockman.model.problem import Problem, Severity
 from stockman.planning.observed_calls import SystemCalls
 from stockman.steps.plan_file import plan_digest, plan_text, read_plan
+from stockman.steps.step import Stage
 from tests.cli.plan_scene import CHANGES, CONFIGURE, CREATE, DESTROY, FETCH, PLAN, WARNING, Drop
 from tests.cli.test_screen import Terminal
 from tests.engine.toys import make, plan_of
@@ -88,6 +91,20 @@ def test_an_empty_plan_says_so() -> None:
     ]
 
 
+def test_an_empty_plan_of_a_machine_that_nobody_saw_does_not_call_everything_right() -> None:
+    unseen = Problem(
+        code="node.unknown",
+        what="nobody knows how cp-1 is",
+        why="no route to host",
+        fix="look at its console",
+        severity=Severity.WARNING,
+    )
+
+    assert list(plan_lines(PlanView(plan=plan_of(), warnings=(unseen,)), IN_A_PIPE)) == [
+        "nothing to do in what could be seen; what could not is told as a warning"
+    ]
+
+
 def test_who_wants_more_sees_steps_gates_and_the_longest_chain() -> None:
     screen = Screen(None, None, None, {})
     screen.verbosity = 1
@@ -125,7 +142,7 @@ def test_programs_get_all_of_a_plan() -> None:
 
     assert list(data) == [
         *("cluster", "made_at", "digest", "summary", "destroys", "changes", "steps"),
-        *("critical_path", "lanes", "warnings"),
+        *("critical_path", "lanes", "warnings", "problems"),
     ]
     assert data["digest"] == plan_digest(PLAN)
     assert data["summary"] == {
@@ -256,3 +273,16 @@ def test_everything_has_an_envelope_for_programs(capsys: Capture) -> None:
 def test_a_step_that_is_not_in_the_plan_is_told() -> None:
     with pytest.raises(Refused, match=r"plan\."):
         show_step(PLAN, "vms/create/cp-9", Output.TABLE)
+
+
+def test_a_stage_that_only_helps_others_shows_its_steps() -> None:
+    drain = replace(make("nodes/drain/cp-1", node="cp-1", reason="restart"), stage=Stage.TALOS)
+    view = PlanView(plan=plan_of(FETCH, CREATE, drain), changes=CHANGES[1:2])
+
+    lines = list(plan_lines(view, IN_A_PIPE))
+
+    assert lines[lines.index("talos (1 step)") :][1:4] == [
+        "  cp-1",
+        "    * make nodes/drain/cp-1",
+        "        restart",
+    ]

@@ -170,3 +170,15 @@ def test_a_tree_that_may_not_be_written_stays_as_it_is(place: Path) -> None:
         "rendered.lock",
         "secrets.lock",
     ]
+
+
+def test_guests_without_a_cluster_need_no_files(tmp_path: Path) -> None:
+    place = tmp_path / "home"
+    assert ran("init", str(place), "--preset", "home", program=REAL).status == 0
+
+    done = render(place)
+
+    assert (done.status, done.out) == (0, "")
+    assert "warning[render.no-cluster]" in done.err
+    assert "go on with `stockman plan`" in done.err
+    assert not (place / ".stockman/rendered.lock").exists()

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from stockman.app.applying import PUSHED
 from stockman.cli.run_report import Ended, end_lines, ended_data
 from stockman.cli.screen import Screen
 from stockman.engine.carrying_out import begin
 from stockman.engine.executor import Outcome
-from stockman.engine.state import Held, Result, RunState
+from stockman.engine.state import Held, Progress, Result, RunState, StepState
 from stockman.steps.plan import Plan
 from tests.cli.test_screen import Terminal
 from tests.engine.simulated import MORNING
@@ -90,3 +91,27 @@ def test_programs_get_problems_and_what_to_do_next(plan: Plan, result: str, code
     assert data["result"].value == result
     assert [problem["code"] for problem in data["problems"]] == [code]
     assert data["next"][0] == f"stockman runs resume {data['run']}"
+
+
+def test_a_run_that_waits_for_a_push_says_how_to_commit_and_go_on() -> None:
+    end = ended(plan_of(make(PUSHED, action=Break(key="b"))))
+    run = end.outcome.state.run
+
+    assert list(end_lines(end, IN_A_PIPE))[3:] == [
+        "  # commit and push what was rendered: the cluster follows it",
+        '  git add --all && git commit -m "Render" && git push',
+        "  # then go on",
+        f"  stockman runs resume {run}",
+        "  # or have both done for you",
+        "  stockman apply --push",
+    ]
+
+
+def test_a_run_that_was_stopped_at_once_says_in_the_middle_of_what() -> None:
+    steps = {"a": StepState(progress=Progress.RUNNING), "b": StepState(progress=Progress.DONE)}
+    state = RunState(run="one", steps=steps)
+    outcome = Outcome(state=state, result=Result.PAUSED)
+    end = Ended(outcome=outcome, plan=plan_of(make("a"), make("b")), seconds=0.0)
+
+    assert "stopped in the middle of: make a (a)" in list(end_lines(end, IN_A_PIPE))
+    assert ended_data(end)["in_the_middle"] == ["make a (a)"]

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.completion import run_names
+from stockman.app.completion import (
+    cluster_names,
+    run_names,
+    stage_and_step_names,
+    step_names,
+    subject_names,
+)
 from stockman.app.run_home import local_home
 from stockman.cli.exit import Exit
 from stockman.cli.runs_act import exit_of
@@ -68,6 +74,20 @@ def test_runs_are_listed_with_how_they_ended(directory: Path, runs: Runs) -> Non
     assert lines[1].split()[:5] == [name, "toy", "done", "2/2", "0"]
     assert runs("list", "-o", "name").out.split() == [name]
     assert run_names(directory) == (name,)
+
+
+def test_a_run_whose_plan_another_version_wrote_is_listed_and_shown(
+    directory: Path, runs: Runs
+) -> None:
+    name = carried_out(directory, PLAN)
+    plan = directory / ".stockman" / "runs" / name / "plan.json"
+    plan.write_text(plan.read_text().replace("wait for the flock", "").replace('"text"', '"word"'))
+
+    listed, seen = runs("list"), runs("show", name)
+
+    assert listed.out.splitlines()[1].split()[:5] == [name, "toy", "done", "2/2", "0"]
+    assert seen.status == 0, seen.err
+    assert "more" in seen.out
 
 
 def test_no_runs_are_no_mistake(runs: Runs) -> None:
@@ -204,7 +224,7 @@ def test_metrics_are_printed_or_written(directory: Path, runs: Runs, tmp_path: P
 
     assert 'stockman_run_progress_ratio{cluster="toy"} 1' in printed.out
     assert (written.status, written.out) == (0, "")
-    assert file.read_text() == printed.out
+    assert file.read_text() == printed.out == runs("metrics", "-o", "prometheus").out
     assert json.loads(runs("metrics", "-o", "json").out)["kind"] == "RunMetrics"
 
 
@@ -225,3 +245,17 @@ def test_the_exit_status_says_how_a_run_ended(
     outcome = Outcome(state=RunState(run="one", steps={"a": step}), result=result)
 
     assert exit_of(outcome) is status
+
+
+def test_shells_complete_steps_out_of_the_newest_run(directory: Path) -> None:
+    assert step_names(directory) == ()
+    carried_out(directory, PLAN)
+
+    assert step_names(directory) == ("wait", "more")
+    assert stage_and_step_names(directory)[-3:] == ("kubernetes", "wait", "more")
+    assert subject_names(directory) == ("talos-1",)
+    assert cluster_names(directory) == ("single",)
+
+
+def test_shells_complete_nothing_where_nothing_can_be_read(tmp_path: Path) -> None:
+    assert (subject_names(tmp_path), cluster_names(tmp_path), step_names(tmp_path)) == ((), (), ())

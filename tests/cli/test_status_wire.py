@@ -109,3 +109,18 @@ def test_where_nobody_answers_nothing_is_called_good(tmp_path: Path) -> None:
     assert checks["proxmox"] == "unknown"
     assert checks["vms"] == "unknown"
     assert {name for name, state in checks.items() if state == "ok"} == {"certificates", "runs"}
+
+
+@pytest.mark.proxmox_lab(network=NETWORK)
+def test_a_file_that_somebody_edited_keeps_nobody_from_looking(
+    asked: Asked, tmp_path: Path
+) -> None:
+    assert asked("render").status == 0
+    file = tmp_path / "kubernetes/apps/kube-system/coredns/ks.yaml"
+    file.write_text(file.read_text() + "# mine\n")
+
+    seen, told = asked("status"), asked("health", "--only", "proxmox")
+
+    assert (seen.status, told.status) == (1, 0)
+    assert "PART " in seen.out
+    assert "tree.undecided" not in seen.err

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from stockman.ports import repo_refusals as refusals
-from stockman.ports.repo import Committed, RepoState, TreeFile
+from stockman.ports.repo import Committed, Prospect, RepoState, TreeFile
 
 Tree = dict[str, bytes]
 
@@ -32,6 +32,7 @@ class MemoryRemote:
     commits: dict[str, MemoryCommit] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
     is_down: bool = False
+    address: str = "memory"
 
 
 class MemoryRepo:
@@ -43,6 +44,7 @@ class MemoryRepo:
         self.ignored: set[str] = set()
         self.branch = branch
         self.has_identity = True
+        self.below = ""
         self.author = "Shepherd <shepherd@example.com>"
         self.now = datetime.fromtimestamp(0, UTC)
         self.remote = remote
@@ -56,6 +58,15 @@ class MemoryRepo:
         dirty |= {path for path in self.files if path not in index and path not in self.ignored}
         dirty |= {path for path, content in self.staged.items() if tree.get(path) != content}
         return RepoState(branch=self.branch, commit=self._head, dirty=tuple(sorted(dirty)))
+
+    async def prospect(self) -> Prospect:
+        address = self.remote.address if self.remote is not None else None
+        return Prospect(
+            below=self.below,
+            remote=address,
+            upstream=f"origin {self.branch}" if self.remote is not None else "",
+            has_identity=self.has_identity,
+        )
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
         if self.branch is None:

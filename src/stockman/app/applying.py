@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
-from stockman.app.plans import Planned
+from stockman.app.plans import Planned, PlanWish
 from stockman.app.session import Session
-from stockman.engine.carrying_out import Way, begin
+from stockman.engine.carrying_out import Home, Way, begin
 from stockman.engine.context import Settings
 from stockman.engine.executor import Outcome
-from stockman.engine.journal import Watcher
-from stockman.engine.state import Progress
+from stockman.engine.journal import Watcher, opened
+from stockman.engine.state import Progress, folded
 from stockman.engine.stop import Stop
 from stockman.model.errors import Refused
 from stockman.model.parallelism import MAX_PARALLEL
 from stockman.model.problem import Problem
 from stockman.model.record import record
+from stockman.ports.clock import Clock
 from stockman.steps.plan import Plan
 from stockman.steps.plan_file import read_plan
 from stockman.steps.plan_problems import unreadable
 
+T = TypeVar("T")
+MOVED = "plan.moved"
+_PLANS = 3
+"""How often a plan is made until one stays true long enough to begin."""
 PUSHED = "kubernetes/pushed"
 """The step at which a run ends where the user has to commit and push first."""
 
@@ -34,6 +40,33 @@ class Manner:
     stop: Stop
     watchers: tuple[Watcher, ...] = ()
     max_parallel: int = MAX_PARALLEL
+
+
+async def planned_and(
+    session: Session, wish: PlanWish, carried_out: Callable[[Planned], Awaitable[T]]
+) -> T:
+    """Make a plan and have it carried out.
+
+    Where something that it touches moves before it begins, as after a run that was killed in the
+    middle of its work, it is made anew, a few times.
+    """
+    for _ in range(_PLANS - 1):
+        try:
+            return await carried_out(await session.plan(wish))
+        except Refused as no:
+            if no.problem.code != MOVED:
+                raise
+    return await carried_out(await session.plan(wish))
+
+
+async def is_left_open(home: Home, clock: Clock) -> bool:
+    """Whether nobody finished the last run, so that something of it may be held still."""
+    listed = await home.runs.listed()
+    if not listed:
+        return False
+    journal = await opened(await home.runs.lines(listed[-1]), clock)
+    result = folded(listed[-1], journal.entries).result
+    return result is None or not result.is_final
 
 
 async def applied(session: Session, plan: Plan, manner: Manner) -> Outcome:

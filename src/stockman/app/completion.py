@@ -21,6 +21,51 @@ def node_names(directory: Path) -> tuple[str, ...]:
     return tuple(node.name for node in estate.nodes if node.name)
 
 
+def subject_names(directory: Path) -> tuple[str, ...]:
+    """Names of nodes and guests: what a part of a plan can be about."""
+    from stockman.app.workspace import load_directory
+    from stockman.model.errors import StockmanError
+
+    try:
+        estate = load_directory(directory).estate
+    except StockmanError:
+        return ()
+    guests = (guest.name for guest in estate.guests if guest.name)
+    return (*(node.name for node in estate.nodes if node.name), *guests)
+
+
+def cluster_names(directory: Path) -> tuple[str, ...]:
+    """The name of the cluster in the files of a directory; none where there is no cluster."""
+    from stockman.app.workspace import load_directory
+    from stockman.model.errors import StockmanError
+
+    try:
+        estate = load_directory(directory).estate
+    except StockmanError:
+        return ()
+    return (estate.cluster.name,) if estate.nodes else ()
+
+
+def step_names(directory: Path) -> tuple[str, ...]:
+    """Ids of the steps of the newest run that is kept in a directory; a bucket is not asked."""
+    import json
+
+    from stockman.app.run_home import RUNS
+
+    kept = sorted((directory / RUNS).glob("*/plan.json"))
+    if not kept:
+        return ()
+    steps = json.loads(kept[-1].read_text("utf-8"))["plan"]["steps"]
+    return tuple(str(one["id"]) for one in steps)
+
+
+def stage_and_step_names(directory: Path) -> tuple[str, ...]:
+    """What `--until` takes: stages, and the steps of the newest run."""
+    from stockman.steps.step import Stage
+
+    return (*(stage.value for stage in Stage), *step_names(directory))
+
+
 def secret_file_names(directory: Path) -> tuple[str, ...]:
     """Names of the secret files of a directory."""
     from stockman.app.secret_names import secret_names

@@ -18,7 +18,7 @@ from stockman.steps.plan import Plan, planned
 async def destruction_plan(session: Session, extent: Extent) -> Planned:
     """Everything that goes, by identity; machines are not asked: they go with their VMs."""
     desired, problems = session.workspace.desired, Problems()
-    seen = await session.planner.observe(session.ports)
+    seen = await session.planner.observe_proxmox(session.ports)
     changes = destruction(desired, seen.proxmox, problems, extent)
     made = steps_of(changes)
     plan = Plan(

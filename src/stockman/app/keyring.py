@@ -17,6 +17,7 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 
 if TYPE_CHECKING:
+    from stockman.crypto.sops.opening import Opened
     from stockman.ports.key_command import KeyCommand
 
 AGE_KEY = "age.key"
@@ -52,6 +53,8 @@ class Keyring:
         self._problems = list(problems)
         self._looked = tuple(looked)
         self._command = command
+        self.opened: dict[str, tuple[bytes, Opened]] = {}
+        """Files that were opened to be read alone, by name, with the bytes that they had then."""
 
     @property
     def identities(self) -> tuple[Identity, ...]:

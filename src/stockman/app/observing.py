@@ -18,11 +18,13 @@ from stockman.planning.observed import Observed
 from stockman.planning.observed_kubernetes import ObservedKubernetes
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.observed_talos import ObservedTalos
-from stockman.planning.proxmox_plan import asked
+from stockman.planning.partial_look import is_on_proxmox, takes_machines_down
+from stockman.planning.proxmox_plan import Options, asked
 from stockman.ports.kubernetes.kinds import CONFIG_MAPS, Ref
 from stockman.ports.probe import Network
 from stockman.steps.access_door import admin_name
 from stockman.steps.ports import Ports
+from stockman.steps.step import Stage
 from stockman.steps.talos_clients import WriteClientFile
 
 
@@ -35,10 +37,27 @@ class Looked:
     client_files: tuple[WriteClientFile, ...] = ()
     network: Network | None = field(default=None, metadata={"shown": False})
     """None: nobody asks whether the address of the API is taken."""
+    stages: frozenset[Stage] = frozenset(Stage)
+    """What the plan is to have; machines and Kubernetes are left alone where it needs neither."""
+    options: Options = Options()
 
 
 async def observe(looked: Looked, ports: Ports) -> Observed:
     """Everything that is there; what nobody could tell is unknown, and not absent."""
+    if is_on_proxmox(looked.stages):
+        seen = await observe_proxmox_alone(looked.desired, ports)
+        if not takes_machines_down(looked.desired, seen.proxmox, looked.options):
+            return seen
+    return await _everything(looked, ports)
+
+
+async def observe_proxmox_alone(desired: Desired, ports: Ports) -> Observed:
+    """What Proxmox VE tells; nobody else is asked."""
+    proxmox = await _proxmox(desired, ports)
+    return Observed(at=ports.clock.now(), proxmox=proxmox, beyond_proxmox=False)
+
+
+async def _everything(looked: Looked, ports: Ports) -> Observed:
     async with asyncio.TaskGroup() as group:
         kubernetes = group.create_task(_kubernetes(looked, ports))
         proxmox = await _proxmox(looked.desired, ports)

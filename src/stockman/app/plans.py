@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from stockman.app.observing import Looked, observe
+from stockman.app.observing import Looked, observe, observe_proxmox_alone
 from stockman.app.workspace_plan import Workspace
 from stockman.model.problem import Problems
 from stockman.model.record import record
@@ -12,6 +13,7 @@ from stockman.planning.change import Change
 from stockman.planning.composition import Wishes, composed, touched
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.observed import Observed
+from stockman.planning.partial_look import touches_machines, wanted_stages
 from stockman.planning.proxmox_plan import Options
 from stockman.ports.probe import Network
 from stockman.steps.kube_pushed import KEPT, Pushed
@@ -64,7 +66,12 @@ class Planner:
     async def plan(self, ports: Ports, wish: PlanWish = PlanWish()) -> Planned:  # noqa: B008
         """Look at everything, and say what is to be done."""
         workspace = self._workspace
-        seen = await self.observe(ports)
+        wish = replace(wish, nodes=self._named(wish.nodes))
+        options = Options(prune=wish.prune, unkept=workspace.unkept())
+        looked = replace(
+            self._looked(), stages=wanted_stages(wish.only, wish.until), options=options
+        )
+        seen = await observe(looked, ports)
         rendering = self._rendering
         wishes = Wishes(
             desired=workspace.desired,
@@ -75,13 +82,14 @@ class Planner:
             push=wish.push,
             reconcile=wish.reconcile,
             unpushed=await self._unpushed(ports) if wish.push else "",
-            options=Options(prune=wish.prune, unkept=workspace.unkept()),
+            chosen=frozenset(wish.nodes),
+            options=options,
         )
         found = composed(wishes, seen, ports.clock.now())
         problems = Problems()
         problems.extend(workspace.warnings)
         problems.extend(found.problems)
-        plan, changes = narrowed(found.plan, found.changes, wish)
+        plan, changes = narrowed(found.plan, found.changes, wish, self._known())
         return Planned(
             changes=changes,
             plan=plan,
@@ -93,38 +101,64 @@ class Planner:
         """How the pushed commit differs from the tree; empty where it does not."""
         if self._wish is None:
             return ""
-        return await Pushed(branch=self._wish.branch, places=KEPT).difference(ports)
+        return await Pushed(branch=self._wish.branch, places=self._wish.files or KEPT).difference(
+            ports
+        )
 
     async def observe(self, ports: Ports) -> Observed:
         """Look at everything."""
-        looked = Looked(
+        return await observe(self._looked(), ports)
+
+    async def observe_proxmox(self, ports: Ports) -> Observed:
+        """Look at Proxmox VE, and at nothing else."""
+        return await observe_proxmox_alone(self._workspace.desired, ports)
+
+    async def fingerprint(self, ports: Ports, identities: Sequence[str]) -> Mapping[str, str]:
+        """Digests of what a plan touches, as it is now."""
+        if touches_machines(identities):
+            return touched(await self.observe(ports), identities)
+        return touched(await self.observe_proxmox(ports), identities)
+
+    def _looked(self) -> Looked:
+        return Looked(
             desired=self._workspace.desired,
             kubernetes=self._wish,
             client_files=self._workspace.client_files(),
             network=self._network,
         )
-        return await observe(looked, ports)
 
-    async def fingerprint(self, ports: Ports, identities: Sequence[str]) -> Mapping[str, str]:
-        """Digests of what a plan touches, as it is now."""
-        return touched(await self.observe(ports), identities)
+    def _known(self) -> frozenset[str]:
+        desired = self._workspace.desired
+        nodes, guests = desired.nodes, desired.guests
+        return frozenset((*(str(one.name) for one in nodes), *(str(one.name) for one in guests)))
+
+    def _named(self, nodes: tuple[str, ...]) -> tuple[str, ...]:
+        """Nodes and guests by name; a node may be given by its address, too."""
+        names = {str(node.address.ip): str(node.name) for node in self._workspace.desired.nodes}
+        return tuple(names.get(one, one) for one in nodes)
 
 
 def narrowed(
-    plan: Plan, changes: Iterable[Change], wish: PlanWish
+    plan: Plan, changes: Iterable[Change], wish: PlanWish, known: frozenset[str] = frozenset()
 ) -> tuple[Plan, tuple[Change, ...]]:
-    """The part of a plan that is wanted, and the changes that it is about."""
+    """The part of a plan that is wanted, and the changes that it is about.
+
+    `known` are the nodes of the configuration: of those without a step, nothing is to be done.
+    """
     if not (wish.only or wish.nodes or wish.until):
         return plan, tuple(changes)
     if wish.only:
         plan = plan.only(wish.only)
     if wish.nodes:
-        plan = plan.for_nodes(wish.nodes)
+        plan = plan.for_nodes(wish.nodes, known)
     if wish.until:
         plan = plan.until(wish.until)
-    stages = {step.stage for step in plan.steps}
-    nodes = {step.node for step in plan.steps}
-    kept = tuple(
-        one for one in changes if one.stage in stages and (not one.node or one.node in nodes)
-    )
-    return plan, kept
+    return plan, tuple(one for one in changes if _is_in(one, plan))
+
+
+def _is_in(change: Change, plan: Plan) -> bool:
+    """Whether a plan does something about a change."""
+    ids = {step.id for step in plan.steps}
+    if made := change.made_by:
+        return not ids.isdisjoint(made)
+    return any(step.stage is change.stage and change.node in ("", step.node) for step in plan.steps)

@@ -142,6 +142,8 @@ def _rendering(directory: Path, wishes: Wishes, doors: Doors, adjust: Adjust | N
     if not place.is_complete:
         resolved = replace(resolved, desired=settled(resolved.desired))
     rendered = _rendered(resolved, materials, dialect, problems, patches)
+    if desired.cluster is None:
+        return _nothing(problems)
     if not problems.errors:
         sources = Sources(
             directory=directory,

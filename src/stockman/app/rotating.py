@@ -9,12 +9,17 @@ from stockman.app.applying import PUSHED
 from stockman.app.plans import Planned
 from stockman.app.session import Session
 from stockman.model.problem import Problems
+from stockman.model.record import record
 from stockman.planning.access_rotation import rotation
-from stockman.planning.composition import RENDER
+from stockman.planning.kube_stage import FLUX
+from stockman.planning.observed import Observed
 from stockman.planning.proxmox_change import steps as steps_of
+from stockman.planning.tree_changes import RENDER
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.digest import digest
+from stockman.steps.kube_kinds import GIT_REPOSITORIES
 from stockman.steps.kube_pushed import Pushed, PushTree
+from stockman.steps.kube_reconcile import Reconcile
 from stockman.steps.plan import Plan, planned
 from stockman.steps.step import Stage, Step
 from stockman.steps.tree_render import RenderTree
@@ -31,7 +36,9 @@ async def rotation_plan(session: Session, names: Collection[str], *, push: bool)
     changes = rotation(desired, seen.proxmox, names, problems, in_cluster=in_cluster)
     made = list(steps_of(changes))
     if in_cluster and cluster is not None and made:
-        made = _delivered(made, cluster.name, cluster.repository.branch, push=push)
+        request = session.ports.clock.now().isoformat() if _has_flux(seen) else ""
+        way = _Way(cluster=cluster.name, branch=cluster.repository.branch, request=request)
+        made = _delivered(made, way, push=push)
     plan = Plan(
         cluster=cluster.name if cluster is not None else "guests",
         made_at=session.ports.clock.now(),
@@ -41,13 +48,28 @@ async def rotation_plan(session: Session, names: Collection[str], *, push: bool)
     return Planned(changes=changes, plan=planned(plan), problems=problems, observed=seen)
 
 
-def _delivered(made: list[Step], cluster: str, branch: str, *, push: bool) -> list[Step]:
+@record
+class _Way:
+    """How new tokens reach a cluster."""
+
+    cluster: str
+    branch: str
+    request: str
+    """What Flux is asked with to look at once. Empty: it is not there to be asked."""
+
+
+def _has_flux(seen: Observed) -> bool:
+    found = seen.kubernetes
+    return found is not None and found.of_flux(GIT_REPOSITORIES.name, FLUX, FLUX) is not None
+
+
+def _delivered(made: list[Step], way: _Way, *, push: bool) -> list[Step]:
     """New tokens are rendered and pushed before anybody deletes an old one of a component."""
     renewed = tuple(step.id for step in made if step.id.startswith("access/renew/"))
     why = "components read their tokens from what is pushed"
     render = Step(
         id=RENDER,
-        action=RenderTree(cluster=cluster),
+        action=RenderTree(cluster=way.cluster),
         stage=Stage.ACCESS,
         reason=why,
         needs=renewed,
@@ -55,25 +77,37 @@ def _delivered(made: list[Step], cluster: str, branch: str, *, push: bool) -> li
     )
     pushed = Step(
         id=PUSHED,
-        action=Checkpoint(text=f"see that branch {branch} is pushed as it was rendered"),
+        action=Checkpoint(text=f"see that branch {way.branch} is pushed as it was rendered"),
         stage=Stage.KUBERNETES,
         reason=why,
-        gates=(Pushed(branch=branch),),
+        gates=(Pushed(branch=way.branch),),
         needs=(render.id,),
     )
     between = [render, pushed]
     if push:
         pushing = Step(
             id=_PUSH,
-            action=PushTree(branch=branch, message="Renew tokens of Proxmox VE"),
+            action=PushTree(branch=way.branch, message="Renew tokens of Proxmox VE"),
             stage=Stage.KUBERNETES,
             reason=why,
             needs=(render.id,),
             seconds=3.0,
         )
         between = [render, pushing, replace(pushed, needs=(pushing.id,))]
+    if way.request:
+        look = Reconcile(of=GIT_REPOSITORIES, namespace=FLUX, name=FLUX, request=way.request)
+        asked = Step(
+            id=f"kubernetes/reconcile/{GIT_REPOSITORIES.plural}",
+            action=look,
+            stage=Stage.KUBERNETES,
+            reason="Flux looks by itself only now and then",
+            needs=(PUSHED,),
+            seconds=15.0,
+        )
+        between.append(asked)
+    last = between[-1].id
     after = [
-        replace(step, needs=(*step.needs, PUSHED)) if step.gates else step
+        replace(step, needs=(*step.needs, last)) if step.gates else step
         for step in made
         if not step.id.startswith("access/renew/")
     ]

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+from stockman.app import kept_tokens
 from stockman.app.administrators import administrator
 from stockman.app.proxmox_doors import proxmox_endpoints
 from stockman.app.token_trial import TriedTokens
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from stockman.talos.clients import Issuer
 
 _API_PORT = 6443
+_GIVEN = "proxmox_token_secret of the configuration"
 
 
 @asynccontextmanager
@@ -114,9 +116,17 @@ def _own(
         except (NotFound, Refused) as no:
             raise Denied(no_token(token_id, str(cluster.region), no.problem.why)) from None
         name, alone = token_and_secret(token_id, secret)
-        return ApiToken(id=name, secret=alone)
+        given = kept_tokens.FILE if is_kept(cluster, token_id) else _GIVEN
+        return ApiToken(id=name, secret=alone, given=given)
 
     return HttpProxmox(endpoints, LateToken(token), clock)
+
+
+def is_kept(cluster: ProxmoxCluster, token_id: str) -> bool:
+    """Whether the secret is the one that Proxmox VE chose and stockman keeps."""
+    reference = kept_tokens.token_reference(str(cluster.region), token_id)
+    given = cluster.token_secret
+    return given is None or given.reveal() == reference.reveal()
 
 
 def _issuer(workspace: Workspace) -> Issuer:

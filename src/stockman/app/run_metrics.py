@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from stockman.app.prometheus_text import Metric, MetricKind, Sample, gauge
@@ -16,6 +17,7 @@ from stockman.model.record import record
 from stockman.ports.clock import Clock
 from stockman.steps.step import Step
 
+_RUNS, _KEPT = "stockman_runs", "Runs that are kept."
 _OPEN = "open"
 _ALREADY = "already"
 
@@ -46,13 +48,13 @@ async def run_history(home: Home, clock: Clock) -> RunHistory:
 
 def run_metrics(history: RunHistory, now: datetime) -> tuple[Metric, ...]:
     """All metrics; those that nothing is known of have no values."""
-    count = gauge("stockman_runs", "Runs that are kept.", Sample(value=history.runs))
+    count = Sample(value=history.runs)
     if history.newest is None:
-        return (count,)
+        return (gauge(_RUNS, _KEPT, count),)
     newest, state = history.newest, _state(history.newest)
     cluster = {"cluster": newest.plan.cluster}
     return (
-        count,
+        gauge(_RUNS, _KEPT, replace(count, labels=cluster)),
         gauge(
             "stockman_run_info",
             "The newest run, which the metrics below are about.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import datetime
 
 from stockman.engine import problems
@@ -84,10 +85,7 @@ async def shown(home: Home, run: str | None, clock: Clock) -> RunView:
     state, plan = await _read(home, name, clock)
     return RunView(
         run=_row_of(state, plan),
-        steps=tuple(
-            StepView(id=step.id, summary=step.action.summary, state=state.step(step.id))
-            for step in plan.steps
-        ),
+        steps=tuple(_views(state, plan)),
         held=tuple(state.held.values()),
         notes=state.notes,
         seconds_left=seconds_left(plan, state, clock.now()),
@@ -110,11 +108,16 @@ async def so_far(home: Home, run: str | None, clock: Clock) -> RunSoFar:
     """One run, for whoever watches how it goes on; the newest if none is named."""
     name = await chosen(home, run)
     journal = await opened(await home.runs.lines(name), clock)
-    try:
-        plan = read_plan(await home.runs.plan(name), name)
-    except Refused:
-        plan = Plan(cluster=folded(name, journal.entries).cluster, made_at=clock.now(), steps=())
+    plan = await readable_plan(home, folded(name, journal.entries), clock)
     return RunSoFar(run=name, plan=plan, entries=journal.entries)
+
+
+async def readable_plan(home: Home, state: RunState, clock: Clock) -> Plan:
+    """The plan of a run; without steps where a later or earlier program wrote another form."""
+    try:
+        return read_plan(await home.runs.plan(state.run), state.run)
+    except Refused:
+        return Plan(cluster=state.cluster, made_at=clock.now(), steps=())
 
 
 async def chosen(home: Home, run: str | None) -> str:
@@ -132,6 +135,12 @@ async def _row(home: Home, run: str, clock: Clock) -> RunRow:
     return _row_of(state, plan)
 
 
+def _views(state: RunState, plan: Plan) -> Iterator[StepView]:
+    told = {step.id: step.action.summary for step in plan.steps}
+    for name in (*told, *(one for one in state.steps if one not in told)):
+        yield StepView(id=name, summary=told.get(name, ""), state=state.step(name))
+
+
 def _row_of(state: RunState, plan: Plan) -> RunRow:
     return RunRow(
         run=state.run,
@@ -139,8 +148,8 @@ def _row_of(state: RunState, plan: Plan) -> RunRow:
         result=_result(state.result),
         started=state.accepted,
         last=state.last,
-        done=sum(state.is_done(step.id) for step in plan.steps),
-        steps=len(plan.steps),
+        done=sum(state.is_done(name) for name in state.steps),
+        steps=max(len(plan.steps), len(state.steps)),
         held=len(state.held),
         by=state.by,
     )
@@ -152,5 +161,5 @@ def _result(result: Result | None) -> str:
 
 async def _read(home: Home, run: str, clock: Clock) -> tuple[RunState, Plan]:
     journal = await opened(await home.runs.lines(run), clock)
-    plan = read_plan(await home.runs.plan(run), run)
-    return folded(run, journal.entries), plan
+    state = folded(run, journal.entries)
+    return state, await readable_plan(home, state, clock)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from stockman.app import unresolved as trouble
 from stockman.app.keyring import Keyring
-from stockman.app.secret_reading import read_secret_file, unlocked
+from stockman.app.secret_reading import read_secret_file, unlocked_to_read
 from stockman.app.unresolved import Reason
 from stockman.model.desired import Desired
 from stockman.model.errors import StockmanError
@@ -172,7 +172,7 @@ class _Resolving:
             content = read_secret_file(self._around.directory, name)
             if content is None:
                 return trouble.file(name, "there is no such file")
-            return unlocked(content, name, self._around.keyring)
+            return unlocked_to_read(content, name, self._around.keyring)
         except StockmanError as error:
             return trouble.because(error.problem)
 

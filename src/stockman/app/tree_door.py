@@ -35,6 +35,16 @@ class RenderedTree:
         return done
 
 
+class LookedAtTree(RenderedTree):
+    """The rendered files for somebody who only looks: what waits for a decision may wait."""
+
+    def rendering(self) -> Rendering:
+        done = rendering(self._directory, Wishes(), self._doors)
+        for problem in done.problems.errors:
+            raise Refused(problem)
+        return done
+
+
 def undecided(paths: list[str]) -> Problem:
     """The problem of files that the user changed, and rendering would change too."""
     shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")

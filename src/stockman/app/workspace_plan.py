@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,7 @@ from stockman.app.bundles import open_bundle
 from stockman.app.kept_tokens import with_kept_tokens
 from stockman.app.keyring import find_keyring
 from stockman.app.kubernetes_wish import kubernetes_wish
-from stockman.app.machine_configuration import machines
+from stockman.app.machine_configuration import Machines, machines
 from stockman.app.rendering import Doors, Rendering
 from stockman.app.secret_names import dialect_of
 from stockman.app.secret_places import SecretPlaces, private_place
@@ -20,6 +21,8 @@ from stockman.app.secret_store import SecretStore
 from stockman.app.stand_ins import with_stand_ins
 from stockman.app.tree_door import RenderedTree
 from stockman.app.validation import validate_files
+from stockman.config.load import FILES
+from stockman.config.presets import SCHEMA_DIRECTORY
 from stockman.config.resolve import resolve
 from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import NotFound, Refused
@@ -30,6 +33,7 @@ from stockman.planning.access_wanted import token_wishes
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.talos_wish import client_files as wanted_files
 from stockman.planning.vm_mark import NOBODY
+from stockman.steps.kube_pushed import KEPT
 from stockman.steps.secret_ref import SecretRef, Secrets
 from stockman.steps.talos_clients import WriteClientFile
 from stockman.steps.talos_rendered import RenderedMachines
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _NEWEST = 9
+_WRITTEN = (*FILES, "templates", "template", ".gitignore", SCHEMA_DIRECTORY)
+"""What the user writes, and what `init` writes beside it."""
 _IN_PLACE = (SecretForm.LITERAL, SecretForm.ENCRYPTED)
 
 
@@ -71,6 +77,7 @@ class Workspace:
         self.places = SecretPlaces(self.around, self.desired, self.store, entropy)
         self.tree = RenderedTree(directory, self.render_doors)
         self._bundle: SecretsBundle | None = None
+        self._machines: Machines | None = None
 
     @property
     def render_doors(self) -> Doors:
@@ -92,18 +99,23 @@ class Workspace:
             self._bundle = open_bundle(self.directory, self.around.keyring)
         return self._bundle
 
+    def _all_machines(self) -> Machines:
+        if self._machines is None:
+            self._machines = machines(self.directory, self.environment)
+        return self._machines
+
     def secrets(self) -> Secrets:
         """Every place that steps name."""
         if self.cluster is None:
             return self.places
-        found = machines(self.directory, self.environment)
+        found = self._all_machines()
         return RenderedMachines(found.assembly, found.nodes, self.bundle, self.places)
 
     def configurations(self) -> dict[str, Secret]:
         """Machine configurations by node, as they would be applied."""
         if self.cluster is None:
             return {}
-        found = machines(self.directory, self.environment)
+        found = self._all_machines()
         return {str(node.name): found.assembly.of(node).text() for node in found.nodes}
 
     def client_files(self) -> tuple[WriteClientFile, ...]:
@@ -134,7 +146,14 @@ class Workspace:
             whole = rendering(self.directory, Wishes(), self.render_doors, with_stand_ins)
             if not whole.problems.errors:
                 wish = kubernetes_wish(self.cluster, whole.rendered)
-        return wish, done
+        return replace(wish, files=self._files(done)), done
+
+    def _files(self, done: Rendering) -> tuple[str, ...]:
+        """What belongs into the repository: what is rendered, and what it is rendered from."""
+        tops = {one.path.partition("/")[0] for one in done.rendered.tree}
+        authorities = {one.tls.ca_file for one in self.desired.proxmox if one.tls.ca_file}
+        beside = {one for one in authorities if not Path(one).is_absolute()}
+        return tuple(sorted({*KEPT, *_WRITTEN, *tops, *beside} - {".stockman"}))
 
     def unkept(self) -> frozenset[str]:
         """Places of tokens that no secret stands in; a secret in the files themselves is kept."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from stockman.cli.command import command
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output
 from stockman.cli.plan_options import login, plan_wish, planning
+from stockman.cli.plan_options import max_parallel as max_parallel_option
 from stockman.cli.runs_act import exit_of
 from stockman.model.parallelism import MAX_PARALLEL
 
@@ -21,10 +23,8 @@ if TYPE_CHECKING:
     from stockman.adapters.http_proxmox.credentials import Login
     from stockman.app.plans import Planned, PlanWish
     from stockman.app.session import Place, Session
+    from stockman.cli.plan_data import PlanView
     from stockman.cli.run_report import Ended
-    from stockman.engine.executor import Outcome
-    from stockman.model.problem import Problem
-    from stockman.planning.change import Change
     from stockman.steps.plan import Plan
 
 
@@ -40,13 +40,7 @@ if TYPE_CHECKING:
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 @planning
-@click.option(
-    "--max-parallel",
-    type=click.IntRange(1, 100),
-    default=MAX_PARALLEL,
-    show_default=True,
-    help="Steps side by side at most.",
-)
+@max_parallel_option
 @options.yes
 @options.output
 @click.pass_context
@@ -69,11 +63,17 @@ def apply(  # noqa: PLR0913 - one parameter per option
     The plan is shown, and you are asked with the names of what is destroyed. Every step looks,
     acts and looks again, and is written to a journal: whatever ends a run, the next one goes on.
     Ctrl-C once: finish what has begun, and give back what is held; twice: stop now. With FILE, a
-    plan that was kept is carried out, if nothing that it touches has changed since. Exits with 2
-    when you have to commit and push what was rendered before the cluster can follow it.
+    plan that was kept is carried out, if nothing that it touches has changed since.
+
+    Exits with 0 when everything is as it should be, with 2 when you have to commit and push what
+    was rendered before the cluster can follow it, with 3 when a gate or what changed since refused
+    it, with 4 when it failed after a part was done, with 1 when it failed before that, and with
+    130 after Ctrl-C. With -o json the plan, its warnings and every entry of the journal are
+    lines, and the last line is the outcome.
     """
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.session import Place
+    from stockman.cli.run_start import problems_as_lines
 
     place = Place(
         directory=options.directory(ctx),
@@ -83,7 +83,8 @@ def apply(  # noqa: PLR0913 - one parameter per option
     )
     wish = plan_wish(only, nodes, until, push=push, prune=prune, reconcile=reconcile)
     command_line = Applying(place, output, yes=yes, max_parallel=max_parallel)
-    return asyncio.run(command_line.applied(file, wish, login(admin)))
+    with problems_as_lines(output, place.clock):
+        return asyncio.run(command_line.applied(file, wish, login(admin)))
 
 
 class Applying:
@@ -101,49 +102,49 @@ class Applying:
         """Plan, ask, and carry out; returns the exit status."""
         from pathlib import Path
 
-        from stockman.app.applying import check_saved, saved_plan
+        from stockman.app.applying import check_saved, planned_and, saved_plan
         from stockman.app.session import opened_session
+        from stockman.cli.plan_data import PlanView
 
         kept = saved_plan(Path(file)) if file is not None else None
         async with opened_session(self._place, admin) as session:
-            found = await session.plan(wish)
             if kept is None:
-                return await self.decided(session, found)
+                return await planned_and(session, wish, partial(self.decided, session))
+            found = await session.plan(wish)
             check_saved(kept, found)
-            return await self.carried_out(session, kept, (), ())
+            view = PlanView(plan=kept, warnings=tuple(found.problems.warnings))
+            return await self.carried_out(session, view)
 
     async def decided(self, session: Session, found: Planned) -> int:
         """Carry out a plan that was just made, unless something speaks against it."""
-        from stockman.cli.secret_work import warn
+        from stockman.cli.plan_data import PlanView
+        from stockman.cli.run_start import show_unfit
 
         if found.problems.errors:
-            warn(found.problems)
+            show_unfit(found, self._place.clock.now(), self._output)
             return Exit.FAILED
-        warnings = tuple(found.problems.warnings)
-        return await self.carried_out(session, found.plan, found.changes, warnings)
+        view = PlanView(
+            plan=found.plan, changes=found.changes, warnings=tuple(found.problems.warnings)
+        )
+        return await self.carried_out(session, view)
 
-    async def carried_out(
-        self,
-        session: Session,
-        plan: Plan,
-        changes: tuple[Change, ...],
-        warnings: tuple[Problem, ...],
-    ) -> int:
+    async def carried_out(self, session: Session, view: PlanView) -> int:
         """Show a plan, ask, and carry it out."""
-        from stockman.cli.plan_data import PlanView
+        from stockman.app.applying import is_left_open
         from stockman.cli.plan_question import destroy_question
-        from stockman.cli.plan_view import show_plan
+        from stockman.cli.run_start import show_start
         from stockman.cli.screen import current
 
-        if self._output is not Output.JSON or plan.is_empty:
-            view = PlanView(plan=plan, changes=changes, warnings=warnings)
-            show_plan(view, self._output)
-        if plan.is_empty:
+        # What a run that nobody finished still holds is given back, also where nothing is to do.
+        is_over = view.plan.is_empty and not await is_left_open(session.home, self._place.clock)
+        show_start(view, self._place.clock.now(), self._output)
+        if is_over:
             return Exit.DONE
-        if not confirmed(destroy_question(plan), yes=self._yes):
+        question = destroy_question(view.plan)
+        if not view.plan.is_empty and not confirmed(question, yes=self._yes):
             current().note("nothing was changed")
             return Exit.FAILED
-        return await self.run(session, plan)
+        return await self.run(session, view.plan)
 
     async def run(self, session: Session, plan: Plan) -> int:
         """Carry a plan out without asking, and tell how it ended."""
@@ -151,7 +152,7 @@ class Applying:
 
         ended = await self._run(session, plan)
         show_end(ended, self._output)
-        return _exit(ended.outcome)
+        return exit_of(ended.outcome)
 
     async def _run(self, session: Session, plan: Plan) -> Ended:
         from stockman.app.applying import Manner, applied
@@ -172,9 +173,3 @@ class Applying:
                 outcome = await applied(session, plan, manner)
         seconds = (clock.now() - began).total_seconds()
         return Ended(outcome=outcome, plan=plan, seconds=seconds)
-
-
-def _exit(outcome: Outcome) -> int:
-    from stockman.app.applying import waits_for_push
-
-    return Exit.CHANGES if waits_for_push(outcome) else exit_of(outcome)

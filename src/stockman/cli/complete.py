@@ -28,6 +28,10 @@ def values_in_directory(function: str) -> Completer:
 
 
 complete_nodes = values_in_directory(f"{_SOURCE}:node_names")
+complete_subjects = values_in_directory(f"{_SOURCE}:subject_names")
+complete_clusters = values_in_directory(f"{_SOURCE}:cluster_names")
+complete_steps = values_in_directory(f"{_SOURCE}:step_names")
+complete_stages_and_steps = values_in_directory(f"{_SOURCE}:stage_and_step_names")
 complete_secret_files = values_in_directory(f"{_SOURCE}:secret_file_names")
 complete_runs = values_in_directory(f"{_SOURCE}:run_names")
 complete_presets = values_of(f"{_SOURCE}:preset_names")

@@ -10,6 +10,7 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
+from stockman.cli.complete import complete_clusters
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output
 from stockman.cli.plan_options import admin as admin_option
@@ -30,7 +31,13 @@ if TYPE_CHECKING:
         "stockman destroy --prune --keep-access": "images too, but not users and tokens",
     }
 )
-@click.option("--name", default="", metavar="NAME", help="Name of the cluster, instead of typing.")
+@click.option(
+    "--name",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_clusters,
+    help="Name of the cluster, instead of typing.",
+)
 @click.option("--prune", is_flag=True, help="Also delete the images of its nodes.")
 @click.option("--keep-access", is_flag=True, help="Leave users, tokens and roles as they are.")
 @admin_option
@@ -52,9 +59,14 @@ def destroy(  # noqa: PLR0913 - one parameter per option
     machines of others stay, and what stays is listed. The name of the cluster has to be typed, or
     given with --yes --name. The files of this directory stay as they are: `stockman apply` makes
     the same cluster again, empty.
+
+    Exits with 0 when everything is gone, with 4 when it failed after a part was done, with 1 when
+    it failed before that, with 3 when a gate refused it, and with 130 after Ctrl-C. With -o json
+    the plan, its warnings and every entry of the journal are lines, and the last is the outcome.
     """
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.session import Place
+    from stockman.cli.run_start import problems_as_lines
     from stockman.planning.destruction import Extent
 
     place = Place(
@@ -65,7 +77,8 @@ def destroy(  # noqa: PLR0913 - one parameter per option
     )
     extent = Extent(prune=prune, access=not keep_access)
     asking = Asking(name=name, yes=yes, output=output)
-    return asyncio.run(asking.destroyed(place, extent, login(admin)))
+    with problems_as_lines(output, place.clock):
+        return asyncio.run(asking.destroyed(place, extent, login(admin)))
 
 
 class Asking:
@@ -82,19 +95,17 @@ class Asking:
         from stockman.app.session import opened_session
         from stockman.cli.apply import Applying
         from stockman.cli.plan_data import PlanView
-        from stockman.cli.plan_view import show_plan
-        from stockman.cli.secret_work import warn
+        from stockman.cli.run_start import show_start, show_unfit
 
         async with opened_session(place, admin) as session:
             found = await destruction_plan(session, extent)
             if found.problems.errors:
-                warn(found.problems)
+                show_unfit(found, place.clock.now(), self._output)
                 return Exit.FAILED
             view = PlanView(
                 plan=found.plan, changes=found.changes, warnings=tuple(found.problems.warnings)
             )
-            if self._output is not Output.JSON or found.plan.is_empty:
-                show_plan(view, self._output)
+            show_start(view, place.clock.now(), self._output)
             if found.plan.is_empty:
                 return Exit.DONE
             if not self._agreed(found.plan.cluster):

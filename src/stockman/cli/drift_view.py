@@ -22,7 +22,8 @@ def summary(report: Report) -> str:
     states = ", ".join(f"{layer} {state}" for layer, state in report.states.items())
     ignored = f"; {len(report.ignored)} ignored" if report.ignored else ""
     found = f"{len(report.drifts)} drifts" if len(report.drifts) != 1 else "1 drift"
-    return f"{found if report.drifts else 'no drift'}{ignored}: {states}"
+    none = "no drift in what could be read" if report.unknown else "no drift"
+    return f"{found if report.drifts else none}{ignored}: {states}"
 
 
 def listed(report: Report, screen: Screen) -> Iterator[str]:
@@ -106,4 +107,4 @@ def _correction(drift: Drift) -> Iterator[str]:
 
 def _ignored(ignored: Iterable[Ignored]) -> Iterator[str]:
     for one in ignored:
-        yield f"ignored until {one.until}: {visible(one.drift.what)} ({visible(one.reason)})"
+        yield f"ignored until {one.until}: {visible(_what(one.drift))} ({visible(one.reason)})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import click
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
+from stockman.cli.metric_form import Form, metric_output
 from stockman.cli.output import Output, show
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import Cell, Row, table
@@ -39,15 +39,6 @@ _MANY = 5
 """So many problems of a part are listed; more are counted."""
 
 
-class Form(Enum):
-    """What `-o` takes here."""
-
-    TABLE = "table"
-    JSON = "json"
-    YAML = "yaml"
-    PROMETHEUS = "prometheus"
-
-
 @command(
     examples={
         "stockman health": "all checks; the exit status says whether all is well",
@@ -68,16 +59,7 @@ class Form(Enum):
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write metrics for Prometheus to this file, whole or not at all.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=options.Choice(Form),
-    default=Form.TABLE.value,
-    show_default=True,
-    envvar="STOCKMAN_OUTPUT",
-    show_envvar=True,
-    help="How to print.",
-)
+@metric_output
 @click.pass_context
 def health(
     ctx: click.Context, only: tuple[str, ...], strict: bool, textfile: Path | None, output: Form
@@ -137,6 +119,7 @@ def _show(found: Status, output: Output, *, failed: bool) -> None:
         "failed": failed,
         "healthy": found.healthy,
         "checks": {one.check.value: one.health.value for one in found.parts},
+        "found": {one.check.value: one.seen for one in found.parts},
         "problems": problems_data(found),
     }
     show(data, kind="Health", output=output, human=lambda _, screen: _lines(found, screen))
@@ -155,7 +138,9 @@ def _rows(part: Part) -> Iterator[Row]:
     for one in part.findings[:_MANY]:
         problem = one.problem
         severity = problem.severity.value
-        text = f"{problem.code}: {problem.what}: {problem.why}"
+        where = str(problem.where)
+        place = f" ({where})" if where and where not in problem.what else ""
+        text = f"{problem.code}: {problem.what}{place}: {problem.why}"
         yield Cell(f"  {severity}", STYLES[severity]), "", text
         yield "", "", f"fix: {problem.fix}"
     if len(part.findings) > _MANY:

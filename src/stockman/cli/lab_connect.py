@@ -38,7 +38,8 @@ def lab_connect(ctx: click.Context, output: Output, state: str | None) -> None:
 
     found = connect(lab_options.places(ctx, state), options.directory(ctx))
     show(found, kind="LabConnection", output=output, human=_lines)
-    current().note('next: `eval "$(stockman lab env)"` gives this shell a token of its root')
+    env = f"stockman lab env{lab_options.named(state)}"
+    current().note(f'next: `eval "$({env})"` gives this shell a token of its root')
 
 
 def _lines(found: tuple[Written, ...], screen: Screen) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,3 +31,8 @@ def places(ctx: click.Context, given: str | None) -> LabPlaces:
     from stockman.app.lab.places import DEFAULT, LabPlaces
 
     return LabPlaces(state=options.directory(ctx) / (given or DEFAULT))
+
+
+def named(given: str | None) -> str:
+    """The option as it is typed again; empty where the usual lab is meant."""
+    return f" --state {shlex.quote(given)}" if given is not None else ""

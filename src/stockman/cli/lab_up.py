@@ -108,7 +108,7 @@ def lab_up(  # noqa: PLR0913  # one for each option
     screen = current()
     if detach:
         detached(places, wanted, screen.note)
-        screen.note(f"the lab runs; stop it with `stockman lab down` ({places.state})")
+        screen.note(f"the lab runs; stop it with `stockman lab down{lab_options.named(state)}`")
         return
     doors = Doors(clock=SystemClock(), entropy=SystemEntropy())
     serve(

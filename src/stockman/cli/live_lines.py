@@ -72,7 +72,8 @@ class LiveLines:
 
     def _accepted(self, entry: Entry) -> str:
         steps = len(self._progress.plan.steps)
-        return f"{entry.text('run')}, {steps} steps on cluster {self._progress.plan.cluster}"
+        count = "1 step" if steps == 1 else f"{steps} steps"
+        return f"{entry.text('run')}, {count} on cluster {self._progress.plan.cluster}"
 
     def _finished(self, entry: Entry) -> str:
         place = f"{self._progress.finished + 1} of {len(self._progress.plan.steps)}"

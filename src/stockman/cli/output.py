@@ -47,7 +47,7 @@ def show(
         case Output.JSON:
             screen.data(_json(envelope(kind, value), screen))
         case Output.YAML:
-            screen.data(_yaml(envelope(kind, value), screen))
+            screen.document(_yaml(envelope(kind, value), screen))
         case Output.NAME if names is not None:
             _print_lines(screen, (visible(name) for name in names(value)))
         case _:

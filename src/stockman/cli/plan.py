@@ -10,6 +10,7 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
+from stockman.cli.complete import complete_steps
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output
 from stockman.cli.plan_options import login, plan_wish, planning
@@ -33,7 +34,13 @@ if TYPE_CHECKING:
 )
 @planning
 @click.option("--out", metavar="FILE", help="Write the plan to this file, to be applied later.")
-@click.option("--explain", metavar="STEP", default="", help="Tell everything about one step.")
+@click.option(
+    "--explain",
+    metavar="STEP",
+    default="",
+    shell_complete=complete_steps,
+    help="Tell everything about one step.",
+)
 @click.option("--stats", is_flag=True, help="Tell how often each system was asked.")
 @options.output
 @click.pass_context
@@ -53,18 +60,20 @@ def plan(  # noqa: PLR0913 - one parameter per option
 ) -> int:
     """Show what differs from the configuration, and what a run would do about it.
 
-    Everything is looked at once and nothing is changed. Exits with 2 when there is something to
-    do, with 1 when something stands in the way of doing it.
+    Everything is looked at once and nothing is changed. Exits with 0 when there is nothing to do,
+    with 2 when there is, with 1 when something stands in the way of doing it, with 3 when the
+    files wait for a decision first.
     """
-    from stockman.cli.plan_data import PlanView
-    from stockman.cli.plan_view import show_plan
-    from stockman.cli.secret_work import warn
-
     wish = plan_wish(only, nodes, until, push=push, prune=prune, reconcile=reconcile)
     found = planned(options.directory(ctx), wish, login(admin))
-    errors = tuple(found.problems.errors)
-    if errors:
-        warn(found.problems)
+    if stats:
+        from stockman.cli.plan_stats import show_calls
+
+        show_calls(found.observed.counted, output)
+    if found.problems.errors:
+        from stockman.cli.plan_view import show_refused
+
+        show_refused(found.plan, found.problems, Output.TABLE if stats else output)
         return Exit.FAILED
     if out is not None:
         _keep(found, out)
@@ -72,11 +81,10 @@ def plan(  # noqa: PLR0913 - one parameter per option
         from stockman.cli.plan_explain import show_step
 
         show_step(found.plan, explain, output)
-    elif stats:
-        from stockman.cli.plan_stats import show_calls
+    elif not stats:
+        from stockman.cli.plan_data import PlanView
+        from stockman.cli.plan_view import show_plan
 
-        show_calls(found.observed.counted, output)
-    else:
         warnings = tuple(found.problems.warnings)
         show_plan(PlanView(plan=found.plan, changes=found.changes, warnings=warnings), output)
     return Exit.DONE if found.plan.is_empty else Exit.CHANGES

@@ -28,6 +28,8 @@ class PlanView:
     changes: tuple[Change, ...] = ()
     """Empty: it was read from a file, which has steps only."""
     warnings: tuple[Problem, ...] = ()
+    errors: tuple[Problem, ...] = ()
+    """Why it must not be carried out. Empty: it may be."""
 
 
 def estimate(plan: Plan) -> float:
@@ -57,6 +59,7 @@ def plan_data(view: PlanView) -> dict[str, Any]:
         "critical_path": [step.id for step in critical_path(plan)],
         "lanes": dict(plan.lanes),
         "warnings": [problem_data(one) for one in view.warnings],
+        "problems": [problem_data(one) for one in view.errors],
     }
 
 

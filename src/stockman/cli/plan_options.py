@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stockman.cli.complete import complete_nodes
+from stockman.cli.complete import complete_stages_and_steps, complete_subjects
 from stockman.cli.options import Choice
+from stockman.model.parallelism import MAX_PARALLEL
 from stockman.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ admin = click.option(
     " $PROXMOX_VE_API_TOKEN, or $PROXMOX_VE_USERNAME and $PROXMOX_VE_PASSWORD, are used.",
 )
 
+max_parallel = click.option(
+    "--max-parallel",
+    type=click.IntRange(1, 100),
+    default=MAX_PARALLEL,
+    show_default=True,
+    help="Steps side by side at most.",
+)
+
 _OPTIONS = (
     click.option(
         "--only",
@@ -46,13 +55,14 @@ _OPTIONS = (
         "nodes",
         multiple=True,
         metavar="NODE",
-        shell_complete=complete_nodes,
+        shell_complete=complete_subjects,
         help="Only what is about this node, and what that needs; may be given again.",
     ),
     click.option(
         "--until",
         default="",
         metavar="STEP",
+        shell_complete=complete_stages_and_steps,
         help="Stop after this step, or after all of this stage.",
     ),
     click.option(

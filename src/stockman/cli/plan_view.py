@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from stockman.cli.durations import about
 from stockman.cli.output import Output, show
@@ -16,15 +17,16 @@ from stockman.cli.problems import problem_lines
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import Cell, table, wrapped
 from stockman.engine.times import critical_path
+from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning.change import Mark
 from stockman.steps.plan import Plan
-from stockman.steps.step import Stage
+from stockman.steps.step import Stage, Step
 
 _STYLES = {Mark.ADD: "good", Mark.CHANGE: "warning", Mark.REMOVE: "error"}
 _VERBS = {Mark.ADD: "add", Mark.CHANGE: "change", Mark.REMOVE: "remove"}
 _STEP = "*"
-"""In front of a step, where a saved plan does not say which change it is for."""
+"""In front of a step that no change stands for: of a saved plan, or of changes elsewhere."""
 _CLUSTER = "the whole cluster"
 _NARROWEST = 16
 
@@ -51,10 +53,29 @@ def show_plan(view: PlanView, output: Output) -> None:
         screen.complain(["", *lines])
 
 
+def show_refused(plan: Plan, problems: Problems, output: Output) -> None:
+    """Print why a plan must not be carried out: to stderr, and to stdout for programs."""
+    screen = current()
+    if output is not Output.TABLE:
+        view = PlanView(
+            plan=replace(plan, steps=()),
+            warnings=tuple(problems.warnings),
+            errors=tuple(problems.errors),
+        )
+        show(plan_data(view), kind="Plan", output=output, human=lambda _, __: ())
+    screen.complain(problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width))
+
+
+def _nothing(view: PlanView) -> str:
+    if any(one.code == "node.unknown" for one in view.warnings):
+        return "nothing to do in what could be seen; what could not is told as a warning"
+    return "nothing to do: everything is as the configuration says"
+
+
 def plan_lines(view: PlanView, screen: Screen) -> Iterator[str]:
     """All of it: stages with their changes, with `-v` the steps, what is lost, and a summary."""
     if view.plan.is_empty:
-        yield "nothing to do: everything is as the configuration says"
+        yield _nothing(view)
         return
     lines = _lines(view)
     for stage in Stage:
@@ -91,17 +112,18 @@ def _lines(view: PlanView) -> list[_Line]:
             )
             for one in view.changes
         ]
-    return [
-        _Line(
-            what=step.action.summary,
-            why=step.reason,
-            destroys=step.action.destroys,
-            stage=step.stage,
-            node=step.node,
-            mark=None,
-        )
-        for step in view.plan.steps
-    ]
+    return [_of_step(step) for step in view.plan.steps]
+
+
+def _of_step(step: Step) -> _Line:
+    return _Line(
+        what=step.action.summary,
+        why=step.reason,
+        destroys=step.action.destroys,
+        stage=step.stage,
+        node=step.node,
+        mark=None,
+    )
 
 
 def _stage(plan: Plan, stage: Stage, lines: Sequence[_Line], screen: Screen) -> Iterator[str]:
@@ -110,7 +132,7 @@ def _stage(plan: Plan, stage: Stage, lines: Sequence[_Line], screen: Screen) -> 
     told = _counted(len(steps), "step") + (f", {_counted(gates, 'gate')}" if gates else "")
     yield screen.paint(stage.value, "heading") + screen.paint(f" ({told})", "faint")
     by_node: dict[str, list[_Line]] = {}
-    for line in lines:
+    for line in lines or [_of_step(step) for step in steps]:
         by_node.setdefault(line.node, []).append(line)
     for node in sorted(by_node, key=bool):
         yield f"  {screen.paint(visible(node or _CLUSTER), 'name')}"

@@ -81,8 +81,9 @@ def render(  # noqa: PLR0913 - one parameter per option
     touched; files of its own that were changed by hand are kept and named until you decide, and
     files that are no longer rendered go only with --prune. Unchanged secrets keep their bytes.
     Without an age identity, secret files are not made, and only bytes of existing ones are
-    compared; the output says so. Exits with 2 when --check or --diff find changes, with 4 when
-    files wait for your decision.
+    compared; the output says so. Guests without a cluster need no files: there is nothing to
+    render then. Exits with 2 when --check or --diff find changes, with 4 when files wait for your
+    decision.
     """
     import os
 
@@ -108,7 +109,7 @@ def render(  # noqa: PLR0913 - one parameter per option
         )
         return Exit.FAILED
     dry = check or diff or tree
-    if not dry:
+    if not dry and found.actions:
         write(directory, found, doors)
     show(
         _data(found),
@@ -117,7 +118,8 @@ def render(  # noqa: PLR0913 - one parameter per option
         human=lambda _, shown: _lines(found, shown, diff=diff, tree=tree),
         names=lambda _: (one.path for one in found.changes),
     )
-    _tell(found, dry=dry)
+    if found.actions:
+        _tell(found, dry=dry)
     if dry:
         return Exit.CHANGES if found.changes or found.undecided else Exit.DONE
     return Exit.PARTLY if found.undecided else Exit.DONE

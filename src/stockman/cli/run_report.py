@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from stockman.app.applying import waits_for_push
 from stockman.cli.durations import duration
 from stockman.cli.layout import WIDEST_HELP, examples
 from stockman.cli.live_progress import Counts, counts
@@ -15,16 +16,19 @@ from stockman.cli.screen import Screen, current
 from stockman.cli.tables import wrapped
 from stockman.engine.executor import Outcome
 from stockman.engine.holding import hold_name
-from stockman.engine.state import Result
+from stockman.engine.state import Progress, Result
 from stockman.model.record import record
 from stockman.steps.plan import Plan
 
+_COMMIT = 'git add --all && git commit -m "Render" && git push'
 _STYLES = {
     Result.DONE: "good",
     Result.FAILED: "error",
     Result.REFUSED: "error",
     Result.PAUSED: "warning",
 }
+
+_MIDDLE = (Progress.RUNNING, Progress.UNKNOWN)
 
 
 @record
@@ -45,6 +49,12 @@ class Ended:
         """Command lines that make sense now, and what each does."""
         run = self.outcome.state.run
         on = f"stockman runs resume {run}"
+        if waits_for_push(self.outcome):
+            return {
+                _COMMIT: "commit and push what was rendered: the cluster follows it",
+                on: "then go on",
+                "stockman apply --push": "or have both done for you",
+            }
         match self.outcome.result:
             case Result.FAILED | Result.REFUSED:
                 first = "go on, once what is said above is put right"
@@ -81,12 +91,25 @@ def end_lines(ended: Ended, screen: Screen) -> Iterator[str]:
     told = [f"{found.done} done", f"{found.already} true already", f"{found.failed} failed"]
     if left := found.steps - found.finished - found.failed:
         told.append(f"{left} not finished")
-    yield from _fitted(f"{found.steps} steps: {', '.join(told)}", screen)
+    count = "1 step" if found.steps == 1 else f"{found.steps} steps"
+    yield from _fitted(f"{count}: {', '.join(told)}", screen)
+    for text in _in_the_middle(ended):
+        yield from _fitted(f"stopped in the middle of: {text}", screen, "warning")
     for held in outcome.state.held.values():
         yield from _fitted(f"still held: {hold_name(held)}", screen, "warning")
     if ended.next:
         yield ""
         yield from examples(ended.next, screen.width or WIDEST_HELP)
+
+
+def _in_the_middle(ended: Ended) -> list[str]:
+    """Steps that may have had their effect or not; whoever goes on looks first."""
+    steps = ended.outcome.state.steps
+    return [
+        f"{step.action.summary} ({step.id})"
+        for step in ended.plan.steps
+        if step.id in steps and steps[step.id].progress in _MIDDLE
+    ]
 
 
 def _fitted(text: str, screen: Screen, style: str = "") -> Iterator[str]:
@@ -110,6 +133,7 @@ def ended_data(ended: Ended) -> dict[str, Any]:
             "failed": found.failed,
         },
         "problems": [problem_data(one) for one in ended.outcome.problems],
+        "in_the_middle": _in_the_middle(ended),
         "held": [hold_name(one) for one in state.held.values()],
         "next": list(ended.next),
         "state": state,

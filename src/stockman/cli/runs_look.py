@@ -142,6 +142,8 @@ def _rows(rows: tuple[RunRow, ...], screen: Screen) -> Iterator[str]:
 
 
 def _view(view: RunView, screen: Screen) -> Iterator[str]:
+    from stockman.engine.holding import hold_name
+
     row = view.run
     yield f"run {row.run} of cluster {row.cluster}: {row.result}, {row.done} of {row.steps} steps"
     yield f"started {_moment(row.started)} by {row.by or 'nobody'}"
@@ -150,7 +152,7 @@ def _view(view: RunView, screen: Screen) -> Iterator[str]:
         yield ""
         yield from _steps(view, screen)
     for held in view.held:
-        yield f"holds since {_moment(held.since)}: {held.key}"
+        yield f"holds since {_moment(held.since)}: {hold_name(held)}"
 
 
 def _steps(view: RunView, screen: Screen) -> Iterator[str]:

@@ -11,6 +11,7 @@ import click
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
+from stockman.cli.metric_form import Form, metric_output
 from stockman.cli.output import Output, show
 from stockman.cli.runs_look import read
 from stockman.cli.screen import Screen, current
@@ -27,6 +28,7 @@ _FOLDER = "/var/lib/node_exporter"
     name="metrics",
     examples={
         "stockman runs metrics": "the text that Prometheus reads",
+        "stockman runs metrics -o json": "the same for programs",
         f"stockman runs metrics --textfile {_FOLDER}/stockman.prom": "for a node exporter",
     },
 )
@@ -35,9 +37,9 @@ _FOLDER = "/var/lib/node_exporter"
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a file instead, whole or not at all.",
 )
-@options.output
+@metric_output
 @click.pass_context
-def runs_metrics(ctx: click.Context, textfile: Path | None, output: Output) -> int:
+def runs_metrics(ctx: click.Context, textfile: Path | None, output: Form) -> int:
     """Print metrics of the newest run, in the text format of Prometheus.
 
     They are made from its journal: progress, result, times of steps and gates, what is held, and
@@ -50,7 +52,8 @@ def runs_metrics(ctx: click.Context, textfile: Path | None, output: Output) -> i
 
     found = read(options.directory(ctx), measured)
     if textfile is None:
-        show(found, kind="RunMetrics", output=output, human=_lines)
+        shown = Output.TABLE if output is Form.PROMETHEUS else Output(output.value)
+        show(found, kind="RunMetrics", output=shown, human=_lines)
         return Exit.DONE
     from stockman.adapters.system import SystemEntropy
     from stockman.app.prometheus_text import write_textfile

@@ -42,6 +42,7 @@ class Screen:
         self.verbosity = 0
         self.quiet = False
         self.debug = False
+        self._documents = 0
         self.colorless = (
             bool(environment.get("NO_COLOR")) or environment.get("TERM", "dumb") == "dumb"
         )
@@ -49,6 +50,11 @@ class Screen:
     def data(self, text: str) -> None:
         """Print what the command was asked for, to stdout."""
         _write(self._stdout, text)
+
+    def document(self, text: str) -> None:
+        """Print a document of YAML to stdout, apart from the one before it."""
+        self.data(f"---\n{text}" if self._documents else text)
+        self._documents += 1
 
     def raw(self, content: bytes) -> None:
         """Print bytes to stdout as they are, without a line break of ours."""

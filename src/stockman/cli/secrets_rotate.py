@@ -64,8 +64,9 @@ def secrets_rotate(  # noqa: PLR0913 - one parameter per option
     they have read already has to be replaced with new secrets.
 
     With the word proxmox, an administrator makes a second token for everybody who has one. It is
-    tried and kept, and rendered for components; the old one goes when the new one has reached
-    whoever uses it. A run that ends in between is gone on with by `stockman runs resume`.
+    tried and kept, and rendered for components, whose pods begin anew; the old one goes when the
+    new one has reached whoever uses it. A run that ends in between is gone on with by `stockman
+    runs resume`.
     """
     if files[:1] == (_PROXMOX,):
         return _tokens(ctx, tokens, push=push, admin=admin, yes=yes, output=output)

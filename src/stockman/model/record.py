@@ -7,6 +7,7 @@ most of the time it takes to import a hundred records, and every command pays fo
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from datetime import datetime
 from enum import Enum
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, dataclass_transform
@@ -159,6 +160,8 @@ def plain(value: object) -> object:
         }
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, datetime):
+        return value.isoformat()
     if isinstance(value, tuple | list | frozenset | set):
         items = sorted(value, key=str) if isinstance(value, frozenset | set) else value
         return [plain(item) for item in items]

@@ -22,6 +22,20 @@ class RepoState:
 
 
 @record
+class Prospect:
+    """What a commit and a push would meet, as far as git on this machine knows."""
+
+    below: str
+    """Where the directory is below the top of the work tree. Empty: it is the top."""
+    remote: str | None
+    """The address that the branch would be pushed to, as it is configured. None: there is none."""
+    upstream: str
+    """Remote and branch there, as git takes them: `origin main`. Empty: there is no remote."""
+    has_identity: bool
+    """Whether git knows who commits."""
+
+
+@record
 class TreeFile:
     """A file of a commit."""
 
@@ -57,6 +71,10 @@ class Repo(Protocol):
 
     async def state(self) -> RepoState:
         """Where the repository stands."""
+        ...
+
+    async def prospect(self) -> Prospect:
+        """What a commit and a push would meet; nobody but git here is asked."""
         ...
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:

@@ -13,7 +13,7 @@ def no_repository(where: str) -> NotFound:
             what="this is no git repository",
             where=where,
             why="neither here nor above is a work tree of git",
-            fix="run `git init`, or name the directory of the repository",
+            fix="run `git init --initial-branch=main`, or name the directory of the repository",
         )
     )
 
@@ -48,6 +48,42 @@ def no_remote(why: str) -> NotFound:
             what="the repository has no remote to push to",
             why=why,
             fix="add one: `git remote add origin URL`",
+        )
+    )
+
+
+def other_branch(found: str, followed: str) -> Refused:
+    return Refused(
+        Problem(
+            code="repo.other-branch",
+            what=f"branch {found} is checked out, and the cluster follows {followed}",
+            why="what is committed here would never reach the cluster",
+            fix=f"`git switch {followed}`; where there is no such branch yet,"
+            f" `git branch -m {followed}`; or name yours in `repository.branch`",
+        )
+    )
+
+
+def below_the_top(below: str) -> Refused:
+    return Refused(
+        Problem(
+            code="repo.below",
+            what="the directory is not the top of its git repository",
+            where=below,
+            why="the cluster looks for `kubernetes/` at the top of the repository that it follows",
+            fix="make a repository of its own in this directory: `git init --initial-branch=main`",
+        )
+    )
+
+
+def other_remote(pushed: str, followed: str) -> Refused:
+    return Refused(
+        Problem(
+            code="repo.other-remote",
+            what=f"the repository is pushed to {pushed}, and the cluster follows {followed}",
+            why="unless one is a copy of the other, the cluster never sees what is pushed",
+            fix="name the repository that you push to in `repository_name`, then `stockman render`;"
+            " or push to the one that is named: `git remote set-url`",
         )
     )
 
@@ -117,7 +153,7 @@ def behind(where: str, why: str) -> Conflict:
             what="others pushed something that is not here yet",
             where=where,
             why=why,
-            fix="bring both together: `git pull --rebase`; stockman never forces a push",
+            fix=f"bring both together: `git pull --rebase {where}`; stockman never forces a push",
         )
     )
 

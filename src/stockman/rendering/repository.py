@@ -10,7 +10,7 @@ from stockman.catalog.selection import Selected, selected
 from stockman.config.presets import Dialect
 from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import Refused
-from stockman.model.problem import Problem, Problems
+from stockman.model.problem import Problem, Problems, Severity
 from stockman.model.record import record
 from stockman.rendering.applications import application_files
 from stockman.rendering.arrangement import Placed, arranged
@@ -79,12 +79,23 @@ def _security(selection: Iterable[Selected], apps: Iterable[Placed]) -> dict[str
 
 def _cluster(desired: Desired) -> Cluster:
     if desired.cluster is None:
-        raise Refused(
-            Problem(
-                code="render.no-cluster",
-                what="there is nothing to render",
-                why="the configuration has no nodes, and so no cluster",
-                fix="add nodes to nodes.yaml",
-            )
-        )
+        raise Refused(no_cluster(has_guests=bool(desired.guests)))
     return desired.cluster
+
+
+def no_cluster(*, has_guests: bool) -> Problem:
+    """There is no repository to render; guests do without one."""
+    if has_guests:
+        return Problem(
+            code="render.no-cluster",
+            what="there is nothing to render: guests and hosts need no files",
+            why="the configuration has no nodes, and so no cluster that follows a repository",
+            fix="go on with `stockman plan`; for a cluster, add nodes to nodes.yaml",
+            severity=Severity.WARNING,
+        )
+    return Problem(
+        code="render.no-cluster",
+        what="there is nothing to render",
+        why="the configuration has no nodes, and so no cluster",
+        fix="add nodes to nodes.yaml",
+    )

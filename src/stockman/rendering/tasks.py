@@ -52,15 +52,6 @@ CLASSIC = (
         runs=("stockman apply --only talos --node {IP}",),
         takes="IP",
     ),
-    Task(
-        name="talos:upgrade-node",
-        about="Upgrade Talos on one machine",
-        runs=("stockman upgrade talos --node {IP}",),
-        takes="IP",
-    ),
-    Task(
-        name="talos:upgrade-k8s", about="Upgrade Kubernetes", runs=("stockman upgrade kubernetes",)
-    ),
     Task(name="talos:reset", about="Take the cluster down", runs=("stockman destroy",)),
     Task(name="template:debug", about="Show how the cluster is", runs=("stockman status",)),
     Task(
@@ -107,28 +98,6 @@ MODULES: dict[str, tuple[Task, ...]] = {
         Task(name="nodes", about="Show how the machines are", runs=("stockman status",)),
         Task(name="render", about="Write the files of the machines", runs=("stockman render",)),
         Task(name="reset", about="Take the cluster down", runs=("stockman destroy",)),
-        Task(
-            name="reset-node",
-            about="Take one machine down",
-            runs=("stockman destroy --node {node}",),
-            takes="node",
-        ),
-        Task(
-            name="upgrade",
-            about="Upgrade Talos, machine by machine",
-            runs=("stockman upgrade talos",),
-        ),
-        Task(
-            name="upgrade-node",
-            about="Upgrade Talos on one machine",
-            runs=("stockman upgrade talos --node {node}",),
-            takes="node",
-        ),
-        Task(
-            name="upgrade-k8s",
-            about="Upgrade Kubernetes",
-            runs=("stockman upgrade kubernetes",),
-        ),
     ),
     "template": (
         Task(

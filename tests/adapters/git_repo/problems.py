@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from stockman.model.problem import Problem
+from stockman.model.problem import Problem, Severity
 from stockman.ports import repo_refusals as refusals
 
 _REJECTED = "the remote answers [rejected] (fetch first)"
 _HOOK = "the remote answers [remote rejected] (pre-receive hook declined)"
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "repo.below": lambda: refusals.below_the_top("clusters/home").problem,
+    "repo.other-branch": lambda: refusals.other_branch("master", "main").problem,
+    "repo.other-remote": lambda: replace(
+        refusals.other_remote("github.com/me/home-ops", "github.com/example/k8s").problem,
+        severity=Severity.WARNING,
+    ),
     "repo.behind": lambda: refusals.behind("origin main", _REJECTED).problem,
     "repo.denied": lambda: (
         refusals.denied(

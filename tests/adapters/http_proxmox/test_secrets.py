@@ -12,6 +12,7 @@ from stockman.model.errors import StockmanError
 from stockman.model.names import Datastore
 from stockman.model.secret import Secret
 from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.tasks import TaskRef
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, Trouble
 from tests.adapters.http_proxmox.talking import CANARY, QUICK, TOKEN, SimulatedClock, talk
 
@@ -45,6 +46,28 @@ def test_no_secret_turns_up_in_logs_errors_and_traces(
     shown += traceback.format_exception(caught.value)
     assert len(server.asked) > 0
     assert [text for text in shown if CANARY in text] == []
+
+
+UPID = "UPID:pve1:00000001:00000001:70DBD880:qmstart:100:root@pam:"
+
+
+def told_by_a_task(asked: Asked) -> Answer:
+    """A task that ends with the token of whoever asked, and writes it to its log."""
+    token = asked.headers["authorization"]
+    if asked.path.endswith("/log"):
+        return Answer([{"n": 1, "t": f"asked with {token}"}], more={"total": 1})
+    return Answer({"status": "stopped", "exitstatus": f"cannot ask with {token}"})
+
+
+def test_a_token_that_a_task_says_back_is_hidden() -> None:
+    server = ScriptedServer(told_by_a_task)
+
+    with pytest.raises(StockmanError) as caught:
+        talk(server, lambda pve: pve.wait_task(TaskRef.parse(UPID)))
+
+    assert caught.value.problem.code == "proxmox.task-failed"
+    assert "cannot ask with PVEAPIToken=stockman@pve!main=***" in caught.value.problem.why
+    assert CANARY not in str(caught.value.problem)
 
 
 def test_the_token_goes_in_the_header_and_not_in_the_address() -> None:

@@ -40,7 +40,7 @@ def test_a_task_is_asked_after_on_the_host_that_it_names() -> None:
 def test_looks_become_rarer_until_they_are_a_second_apart() -> None:
     clock = SimulatedClock()
 
-    waited(*[RUNNING] * 40, ended("OK"), clock=clock)
+    waited(*[RUNNING] * 60, ended("OK"), clock=clock)
 
     assert clock.slept[:2] == [0.2, 0.2]
     assert clock.slept == sorted(clock.slept)

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -294,6 +295,26 @@ def test_a_token_that_no_header_can_carry_is_never_sent(identifier: str, secret:
 
     assert problem.code == "proxmox.authentication"
     assert server.asked == []
+
+
+def test_who_is_not_let_in_is_named_with_the_place_of_the_secret() -> None:
+    server = ScriptedServer(lambda _: Answer(status=401, reason="Authentication failed!"))
+    token = replace(TOKEN, given="PROXMOX_VE_API_TOKEN")
+
+    problem = trouble(Denied, lambda: talk(server, lambda pve: pve.version(), credentials=token))
+
+    assert problem.what == "Proxmox VE does not let in token stockman@pve!main"
+    assert str(problem.where).startswith("GET /version at https://127.0.0.1:")
+    assert "given by PROXMOX_VE_API_TOKEN" in problem.fix
+
+
+def test_who_lacks_a_privilege_is_named() -> None:
+    told = "Permission check failed (/vms/100, VM.Audit)"
+    server = ScriptedServer(lambda _: Answer(status=403, reason=told))
+
+    problem = trouble(Denied, lambda: talk(server, lambda pve: pve.version()))
+
+    assert problem.what == "the token stockman@pve!main lacks VM.Audit on /vms/100"
 
 
 def tickets(asked: Asked) -> Answer:

@@ -9,6 +9,7 @@ import pytest
 
 from stockman.adapters.git import GitRepo
 from stockman.app.adopting.adoption import Adoption, adopted
+from stockman.app.adopting.following import follows
 from stockman.app.adopting.looking import Doors
 from stockman.app.adopting.writing import write
 from stockman.app.initialisation import Doors as StartDoors
@@ -19,6 +20,8 @@ from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.doors.port import WorldClock, WorldWire
 from stockman.lab.doors.talos_port import memory_talos
 from stockman.model.problem import Problems
+from stockman.ports.kubernetes.kinds import SECRETS
+from stockman.ports.kubernetes.objects import Object
 from stockman.proxmox.api import ApiProxmox
 from stockman.steps.step import Stage
 from tests.app.adopting.running import WISH
@@ -88,3 +91,19 @@ def test_the_identity_that_opens_the_repository_is_kept(
     assert (tmp_path / "age.key").stat().st_mode & 0o777 == 0o600
     assert OWNER.recipient in (tmp_path / ".sops.yaml").read_text()
     assert [one for one in validate(tmp_path).problems if one.is_error] == []
+
+
+def test_the_token_that_announces_commits_is_kept(followed: Bootstrapped) -> None:
+    kubernetes = memory_kubernetes(followed.cluster.api)
+    token: Object = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "flux-webhook-token", "namespace": "flux-system"},
+        "stringData": {"token": "told-to-github-already"},
+    }
+
+    async def kept() -> str:
+        await kubernetes.create(SECRETS, token)
+        return (await follows(kubernetes)).keys["github-push-token.txt"].reveal()
+
+    assert asyncio.run(kept()) == "told-to-github-already"

@@ -74,3 +74,13 @@ def test_a_proxmox_ve_that_does_not_answer_is_unknown(scene: Scene) -> None:
 
     assert set(report.states.values()) == {"unknown"}
     assert report.drifts == ()
+
+
+def test_a_file_for_clients_that_nobody_can_read_is_unknown(scene: Scene) -> None:
+    file = scene.directory / "talos/clusterconfig/talosconfig"
+    file.write_text(file.read_text() + "junk\n")
+
+    report = scene.find(Layer.ACCESS)
+
+    assert report.states == {"access": "unknown"}
+    assert [one.subject for one in report.unknown] == ["talosconfig"]

@@ -101,7 +101,7 @@ def test_commits_that_are_not_pushed_are_told(scene: Scene) -> None:
 
     found = scene.only()
 
-    assert found.what == "1 commits are not pushed"
+    assert found.what == "1 commit is not pushed"
     assert found.correction.command == "git push origin main"
 
 

@@ -56,6 +56,19 @@ def test_memory_is_put_right_by_the_plan_that_drift_names(scene: Scene) -> None:
     assert scene.find().drifts == ()
 
 
+def test_a_machine_whose_disk_was_never_copied_is_made_to_the_end_by_the_plan(
+    scene: Scene,
+) -> None:
+    scene.root_door.done(scene.root_door.post(f"/nodes/trinity/qemu/{FIRST}/status/stop"))
+    for cluster in scene.world.clusters.values():
+        cluster.state.guests[FIRST].config.values.pop("scsi0")
+
+    (found,) = (one for one in scene.find().drifts if one.layer is Layer.VMS)
+
+    assert found.what == f"VM {FIRST} ({TRINITY}) has no disk"
+    assert f"vms/create/{TRINITY}" in {one.id for one in found.correction.steps}
+
+
 def test_a_change_that_left_no_task_has_no_author(scene: Scene) -> None:
     scene.person("mary").put(CONFIG, description="mine")
 

@@ -53,7 +53,7 @@ def _machine(seen: Seen, node: Node) -> ObservedMachine:
     assert seen.talos is not None
     assert node.vm is not None
     first = next(iter(seen.talos.machines.values()))
-    return replace(first, node=str(node.name), uuid=node.vm.uuid)
+    return replace(first, node=str(node.name), uuid=node.vm.uuid, macs=(node.mac_addr,))
 
 
 def _node(seen: Seen, node: Node) -> SeenNode:

@@ -22,7 +22,7 @@ from stockman.app.status.backup_looking import (
 from stockman.app.status.finding import Check
 from stockman.app.status.health import Health
 from stockman.app.status.schedule import longest_gap
-from stockman.app.status.seen import BackupSeen, Seen
+from stockman.app.status.seen import BackupSeen, LeaseSeen, Seen
 from stockman.app.status.status import judged
 from stockman.engine.carrying_out import begin
 from stockman.engine.local_lock import LocalLock
@@ -33,6 +33,7 @@ from stockman.lab.objects.state import Bucket
 from stockman.model.backup import Backup
 from stockman.model.errors import Denied
 from stockman.model.problem import Problem, Severity
+from stockman.ports.kubernetes.leases import LeaseWish
 from stockman.s3.places import S3Place
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.ports import Ports
@@ -222,7 +223,7 @@ def test_a_run_that_is_done_is_good(here: Scene, tmp_path: Path) -> None:
     found = here.status([Check.RUNS])
 
     assert codes(found.parts) == {}
-    assert found.parts[0].seen.startswith("1 runs, the last is done at ")
+    assert found.parts[0].seen.startswith("1 run, the last is done at ")
 
 
 def test_a_run_that_was_stopped_can_be_gone_on_with(here: Scene, tmp_path: Path) -> None:
@@ -262,6 +263,44 @@ def test_a_lock_that_somebody_holds_is_told_and_not_taken(here: Scene, tmp_path:
         return held, codes((await looker.status([Check.RUNS])).parts)
 
     assert asyncio.run(story()) == ({"status.lock-held": ["lock"]}, {})
+
+
+def leased(here: Scene) -> None:
+    """Somebody whose lock is elsewhere works on the cluster."""
+    wish = LeaseWish(namespace="kube-system", name="stockman", holder="run-9-b", seconds=60)
+    asyncio.run(here.ports.to_kubernetes().acquire_lease(wish))
+
+
+def test_a_lease_without_our_lock_is_of_somebody_with_another_configuration(here: Scene) -> None:
+    assert "the Lease in Kubernetes is free" in here.status([Check.RUNS]).parts[0].seen
+    leased(here)
+
+    found = here.status([Check.RUNS])
+
+    assert "the Lease in Kubernetes is held by run-9-b, renewed at " in found.parts[0].seen
+    assert codes(found.parts) == {"status.lease-held": ["Lease"]}
+    assert found.healthy
+
+
+def test_a_lease_that_nobody_renews_is_free_again(here: Scene) -> None:
+    leased(here)
+    here.world.advance(120.0)
+
+    found = here.status([Check.RUNS])
+
+    assert "is free, left behind by run-9-b" in found.parts[0].seen
+    assert codes(found.parts) == {}
+
+
+def test_a_lease_that_nobody_can_read_is_no_reason_to_worry_about_runs(here: Scene) -> None:
+    seen = here.look([Check.RUNS])
+    assert seen.runs is not None
+    silent = replace(seen.runs, lease=LeaseSeen(why="the API gives no answer"))
+
+    found = judged(replace(seen, runs=silent), [Check.RUNS])
+
+    assert "the Lease in Kubernetes is not known" in found.parts[0].seen
+    assert codes(found.parts) == {}
 
 
 def test_runs_that_cannot_be_read_are_unknown(here: Scene, tmp_path: Path) -> None:

@@ -239,6 +239,28 @@ def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) 
     ]
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("GitRepository", "source git"),
+        ("OCIRepository", "source oci"),
+        ("HelmRepository", "source helm"),
+        ("Kustomization", "kustomization"),
+        ("HelmRelease", "helmrelease"),
+    ],
+)
+def test_what_is_suspended_is_resumed_by_the_words_that_flux_knows(
+    here: Scene, kind: str, words: str
+) -> None:
+    paused = of_flux(kind, "one", suspended=True)
+
+    found = judged(with_kubernetes(here.look(), flux=(paused,)), [Check.FLUX])
+
+    assert [one.problem.fix for one in found.findings] == [
+        f"`flux resume {words} one -n flux-system` once whoever did it is done"
+    ]
+
+
 def test_an_object_of_flux_that_says_nothing_is_not_ready(here: Scene) -> None:
     silent = of_flux("Kustomization", "apps", ready=None)
 

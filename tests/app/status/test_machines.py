@@ -13,6 +13,7 @@ from stockman.app.status.health import Health
 from stockman.app.status.seen import Seen
 from stockman.app.status.status import judged
 from stockman.lab.core.faults import Effect, Point
+from stockman.model.names import Mac
 from stockman.model.problem import Severity
 from stockman.model.version import Version
 from stockman.planning.observed_talos import ObservedMachine
@@ -79,6 +80,20 @@ def test_a_machine_with_another_uuid_than_its_vm_is_another_machine(here: Scene)
     assert codes(found.parts) == {"status.machine-identity": [NEO]}
 
 
+def test_a_machine_without_the_card_of_its_node_is_told_and_its_cards_are_shown(
+    here: Scene,
+) -> None:
+    other = Mac("bc:24:11:00:00:02")
+
+    found = judged(with_machine(here.look(), NEO, macs=(other,)), (Check.VMS, *NODES))
+
+    assert codes(found.parts) == {"status.machine-card": [NEO]}
+    node = next(one for one in found.nodes if one.name == NEO)
+    assert node.vm is not None
+    assert node.machine.macs == (other,)
+    assert node.vm.macs != (other,)
+
+
 def test_a_machine_that_does_not_tell_its_uuid_is_unknown(here: Scene) -> None:
     found = judged(with_machine(here.look(), NEO, uuid=None), [Check.TALOS])
 
@@ -143,7 +158,12 @@ def test_a_controller_that_is_no_member_is_told(here: Scene) -> None:
         seen = with_answer(seen, name, members=members)
     seen = with_answer(seen, NIOBE, members=(), status=None, state="Preparing")
 
-    assert codes(judged(seen, [Check.ETCD]).parts) == {"status.etcd-missing": [NIOBE]}
+    found = judged(seen, [Check.ETCD])
+
+    assert codes(found.parts) == {"status.etcd-missing": [NIOBE]}
+    address = seen.address_of(NIOBE)
+    assert address != NIOBE
+    assert f"talosctl -n {address} reset" in found.findings[0].problem.fix
 
 
 def test_a_member_that_only_learns_is_told_with_how_far_it_is(here: Scene) -> None:

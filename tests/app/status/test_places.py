@@ -244,3 +244,14 @@ def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(here: Scene) ->
 
     assert codes(found.parts) == {"status.unknown": [f"the VM of {TRINITY}"]}
     assert not found.healthy
+
+
+def test_a_guest_that_is_only_watched_is_made_by_its_owner(here: Scene) -> None:
+    _with_guests(here)
+    watched = tuple(replace(one, manage="observe") for one in here.desired.guests)
+    here.desired = replace(here.desired, guests=watched)
+
+    found = here.status([Check.VMS])
+
+    (missing,) = [one for one in found.findings if one.subject == "doorbell"]
+    assert "`manage: observe`" in missing.problem.fix

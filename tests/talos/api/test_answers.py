@@ -166,3 +166,25 @@ def test_a_service_that_does_not_know_is_not_healthy() -> None:
     (found,) = asyncio.run(talos.services(NODE))
 
     assert found.healthy is None
+
+
+@pytest.mark.parametrize(
+    ("permanent", "mac"),
+    [
+        ("permanentAddr: bc:24:11:00:01:31\n", "bc:24:11:00:01:31"),
+        ("permanentAddr: 00:00:00:00:00:00\n", "bc:24:11:00:00:31"),
+        ("", "bc:24:11:00:00:31"),
+    ],
+)
+def test_a_card_in_a_bond_is_known_by_the_address_it_was_made_with(
+    permanent: str, mac: str
+) -> None:
+    card = (
+        'type: ether\nkind: ""\nhardwareAddr: bc:24:11:00:00:31\nmtu: 1500\n'
+        f"operationalState: up\nlinkState: true\ndriver: virtio_net\n{permanent}"
+    )
+    talos = told(List=[resource(card, "eth1")])
+
+    (found,) = asyncio.run(talos.links(NODE))
+
+    assert found.mac == mac

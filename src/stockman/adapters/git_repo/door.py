@@ -10,8 +10,9 @@ from pathlib import Path
 from stockman.adapters.git_repo.commits import made_commit
 from stockman.adapters.git_repo.program import Git, complaint
 from stockman.adapters.git_repo.remotes import failed, pushed, upstream
+from stockman.model.errors import NotFound
 from stockman.ports import repo_refusals as refusals
-from stockman.ports.repo import Committed, RepoState, TreeFile
+from stockman.ports.repo import Committed, Prospect, RepoState, TreeFile
 
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 _COMMIT = "--format=%H%x00%an <%ae>%x00%at%x00%s%x00"
@@ -46,6 +47,21 @@ class GitRepo:
             branch=await self._branch(git),
             commit=await self._head(git),
             dirty=tuple(sorted(one[3:] for one in listed.split("\0") if one)),
+        )
+
+    async def prospect(self) -> Prospect:
+        git = await self._git()
+        below = await self._start.told("rev-parse", "--show-prefix")
+        known = await git.run("var", "GIT_COMMITTER_IDENT")
+        try:
+            to = await upstream(git, await self._branch(git) or "")
+        except NotFound:
+            to = None
+        return Prospect(
+            below=below.strip().rstrip("/"),
+            remote=await self._address(git, to.remote) if to is not None else None,
+            upstream=f"{to.remote} {to.branch}" if to is not None else "",
+            has_identity=known.status == 0,
         )
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
@@ -134,6 +150,10 @@ class GitRepo:
         if branch is None:
             raise refusals.detached(str(git.directory))
         return branch
+
+    async def _address(self, git: Git, remote: str) -> str | None:
+        said = await git.run("config", "--get", f"remote.{remote}.url")
+        return said.text.strip() or None
 
     async def _head(self, git: Git) -> str | None:
         said = await git.run("rev-parse", "--quiet", "--verify", "HEAD^{commit}")

@@ -7,8 +7,12 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from stockman.model.record import record
-from stockman.proxmox.refusals import Refusal, clean, odd_answer, refusal
+from stockman.model.secret import MASK
+from stockman.proxmox.refusals import Asker, Refusal, clean, odd_answer, refusal
 from stockman.proxmox.wire import Reply, Request
+
+_TELLING = 16
+"""Shorter texts stand in answers by chance. Tokens of Proxmox VE have 36 characters."""
 
 
 @record
@@ -18,13 +22,27 @@ class Answer:
     status: int
     reason: str
     body: bytes
+    at: str = ""
+    """The endpoint that it came from."""
 
 
-def reply_of(request: Request, answer: Answer, secrets: tuple[str, ...]) -> Reply:
+@record
+class Known:
+    """What is known of whoever asks."""
+
+    asker: Asker
+    secrets: tuple[str, ...]
+    """Texts of this asker that nobody may see."""
+    token: str = ""
+    """A secret that no answer has a reason to hold. Empty: there is a password, which may be a
+    word that stands in answers anyway."""
+
+
+def reply_of(request: Request, answer: Answer, known: Known) -> Reply:
     """What an answer says; raises what it means where it is a no."""
-    body = _object(answer.body)
+    body = _object(_without(answer.body, known.token))
     if answer.status != HTTPStatus.OK:
-        raise refusal(request, _refusal(answer, body or {}, secrets))
+        raise refusal(request, _refusal(answer, body or {}, known))
     if body is None:
         raise odd_answer(request, "its answer is not a JSON object")
     total = body.get("total")
@@ -36,8 +54,14 @@ def reply_of(request: Request, answer: Answer, secrets: tuple[str, ...]) -> Repl
     )
 
 
-def _refusal(answer: Answer, body: Mapping[str, object], secrets: tuple[str, ...]) -> Refusal:
+def _without(body: bytes, token: str) -> bytes:
+    """The body without a token that a server says back, such as in the end of a task."""
+    return body.replace(token.encode(), MASK.encode()) if len(token) >= _TELLING else body
+
+
+def _refusal(answer: Answer, body: Mapping[str, object], known: Known) -> Refusal:
     message, errors = body.get("message"), body.get("errors")
+    secrets = known.secrets
     return Refusal(
         status=answer.status,
         reason=clean(answer.reason, secrets),
@@ -47,6 +71,8 @@ def _refusal(answer: Answer, body: Mapping[str, object], secrets: tuple[str, ...
         }
         if isinstance(errors, dict)
         else {},
+        asker=known.asker,
+        at=answer.at,
     )
 
 

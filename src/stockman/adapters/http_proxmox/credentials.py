@@ -9,6 +9,7 @@ from stockman.model.errors import Denied
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
+from stockman.proxmox.refusals import Asker
 
 _FIT = re.compile(r"[!-~]+")
 
@@ -20,6 +21,12 @@ class ApiToken:
     id: str
     """`user@realm!name`."""
     secret: Secret
+    given: str = ""
+    """Where the secret was found. Empty: not told."""
+
+    @property
+    def asker(self) -> Asker:
+        return Asker(name=f"token {self.id}", given=self.given)
 
     def header(self) -> str:
         """The header that carries it; `Denied` where no header can."""
@@ -41,6 +48,10 @@ class LateToken:
     def secret(self) -> Secret:
         return self._token().secret
 
+    @property
+    def asker(self) -> Asker:
+        return self._token().asker
+
     def header(self) -> str:
         """The header that carries it; `Denied` where no header can."""
         return self._token().header()
@@ -58,6 +69,12 @@ class Login:
     user: str
     """`user@realm`."""
     password: Secret
+    given: str = ""
+    """Where the password was found. Empty: not told."""
+
+    @property
+    def asker(self) -> Asker:
+        return Asker(name=f"user {self.user}", given=self.given)
 
 
 @record

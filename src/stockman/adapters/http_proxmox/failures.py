@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 
 from stockman.model.errors import Refused, StockmanError, Unreachable
@@ -72,6 +73,8 @@ def reason(error: BaseException) -> str:
         return "the connection was cut"
     if isinstance(deepest, ssl.SSLError):
         return f"it does not speak TLS as we do: {uncapitalised(deepest.reason or 'no reason')}"
+    if isinstance(deepest, socket.gaierror):
+        return f"its name has no address ({uncapitalised(deepest.strerror or 'not told')})"
     if isinstance(deepest, TimeoutError):
         return "no connection in time"
     told = str(deepest) or type(error).__name__

@@ -12,7 +12,7 @@ import httpx2
 
 from stockman import __version__
 from stockman.adapters.http_proxmox import failures
-from stockman.adapters.http_proxmox.answers import Answer, reply_of
+from stockman.adapters.http_proxmox.answers import Answer, Known, reply_of
 from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken, Login
 from stockman.adapters.http_proxmox.endpoint import BASE, Endpoints, shown
 from stockman.adapters.http_proxmox.multipart import Multipart
@@ -50,6 +50,7 @@ class HttpWire:
         self._timeouts = endpoints.timeouts
         self._tickets = Tickets(credentials, clock) if isinstance(credentials, Login) else None
         self._token = None if isinstance(credentials, Login) else credentials
+        self._given = credentials
         self._at = 0
         for name in _TALKATIVE:
             # They write down what servers say, and a broken server says the token back.
@@ -74,7 +75,7 @@ class HttpWire:
     async def call(self, request: Request) -> Reply:
         headers = await self._credentials(request)
         answer = await self._answer(request, headers)
-        return reply_of(request, answer, self._secrets())
+        return reply_of(request, answer, self._known())
 
     async def _credentials(self, request: Request) -> dict[str, str]:
         if self._token is not None:
@@ -82,12 +83,14 @@ class HttpWire:
         return {} if self._tickets is None else await self._tickets.headers(request, self._log_in)
 
     async def _log_in(self, request: Request) -> Reply:
-        return reply_of(request, await self._answer(request, {}), self._secrets())
+        return reply_of(request, await self._answer(request, {}), self._known())
 
-    def _secrets(self) -> tuple[str, ...]:
+    def _known(self) -> Known:
+        asker = self._given.asker
         if self._token is not None:
-            return (self._token.secret.reveal(),)
-        return () if self._tickets is None else self._tickets.secrets()
+            token = self._token.secret.reveal()
+            return Known(asker=asker, secrets=(token,), token=token)
+        return Known(asker=asker, secrets=() if self._tickets is None else self._tickets.secrets())
 
     async def _answer(self, request: Request, headers: dict[str, str]) -> Answer:
         """The answer of the first endpoint that takes the connection."""
@@ -150,7 +153,12 @@ class HttpWire:
                 body += part
                 if len(body) > _MOST_BYTES:
                     raise odd_answer(request, f"its answer is over {_MOST_BYTES >> 20} MiB")
-            return Answer(status=reply.status_code, reason=reply.reason_phrase, body=bytes(body))
+            return Answer(
+                status=reply.status_code,
+                reason=reply.reason_phrase,
+                body=bytes(body),
+                at=shown(door),
+            )
 
     async def _not_connected(self, door: Door, error: httpx2.TransportError) -> StockmanError:
         flaw = failures.certificate_flaw(error)

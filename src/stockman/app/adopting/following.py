@@ -31,6 +31,8 @@ _SECRETS = (
     ("github-deploy.key", "github-deploy-key", "identity"),
     ("github-deploy.key", "deploy-key", "identity"),
     ("github-deploy.key", "flux-system", "identity"),
+    ("github-push-token.txt", "flux-webhook-token", "token"),
+    ("github-push-token.txt", "github-webhook-token-secret", "token"),
 )
 """File, and the name and key of the Secret that holds the same."""
 
@@ -51,8 +53,10 @@ async def follows(kubernetes: Kubernetes) -> Follows:
 
 
 async def _keys(kubernetes: Kubernetes) -> dict[str, Secret]:
-    """The identity that Flux opens secrets with, and the key that it fetches its repository with:
-    what is encrypted for them so far would be lost with others."""
+    """What Flux opens secrets with, fetches its repository with, and is called by.
+
+    With others, what is encrypted so far would be lost, and the Git server had to be told anew.
+    """
     found: dict[str, Secret] = {}
     for file, name, key in _SECRETS:
         ref = Ref(kind=SECRETS, name=name, namespace=_FLUX)

@@ -29,6 +29,7 @@ from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problem
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.planning.fact import Fact, Unknown
+from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.observed import Observed
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.talos_wish import TalosWish
@@ -57,7 +58,8 @@ class DriftFinder:
         """What differs in these layers; in all of them where none is named."""
         meant = tuple(layers) or tuple(Layer)
         planned = await self._planner.plan(ports)
-        looking = _Looking(self._workspace, self._rendering, planned, ports)
+        wish = self._planner.wish
+        looking = _Looking(self._workspace, self._rendering, wish, planned, ports)
         await looking.look(meant)
         looking.drifts += tuple(unclaimed(looking.drifts, planned))
         today = ports.clock.now().date()
@@ -78,10 +80,16 @@ class _Looking:
     """One pass over all layers."""
 
     def __init__(
-        self, workspace: Workspace, done: Rendering | None, planned: Planned, ports: Ports
+        self,
+        workspace: Workspace,
+        done: Rendering | None,
+        wish: KubernetesWish | None,
+        planned: Planned,
+        ports: Ports,
     ) -> None:
         self._workspace = workspace
         self._rendering = done
+        self._wish = wish
         self._planned = planned
         self._ports = ports
         self.drifts: tuple[Drift, ...] = ()
@@ -152,6 +160,10 @@ class _Looking:
             why = "the secrets of the cluster cannot be opened"
             self._gap((Layer.TALOS,), "talos", unread("the machines of the cluster", why))
             return
+        for name, done in seen.client_files.items():
+            if done is None:
+                why = "nobody could use it; without it, `stockman apply` writes it anew"
+                self._gap((Layer.ACCESS,), name, unread(name, why))
         wish = TalosWish(
             desired=self._workspace.desired, configurations=self._workspace.configurations()
         )
@@ -192,10 +204,9 @@ class _Looking:
         return side
 
     async def _objects(self, kubernetes: Kubernetes) -> None:
-        wish, _ = self._workspace.kubernetes()
-        if wish is not None:
-            there = await objects_there(kubernetes, refs(wish))
-            self._add(object_drifts(ObjectsSide(wish=wish, there=there)))
+        if self._wish is not None:
+            there = await objects_there(kubernetes, refs(self._wish))
+            self._add(object_drifts(ObjectsSide(wish=self._wish, there=there)))
 
     async def _followed(self, tree: TreeSide | None, kubernetes: Kubernetes) -> None:
         """The objects of Flux against the commit that is pushed."""

@@ -16,6 +16,7 @@ from stockman.steps.kube_pushed import changed
 RENDER = "access/render"
 _MOST_LINES = 20
 _SHORT = 12
+_FEW = 4
 _WORDS = {
     Act.CREATE: "is not on disk",
     Act.UPDATE: "is not as it would be rendered now",
@@ -120,14 +121,27 @@ def _uncommitted(side: TreeSide) -> Iterator[Drift]:
         yield Drift(
             layer=Layer.TREE,
             subject="git",
-            what=f"{len(left)} rendered files are not committed",
+            what=_many(
+                len(left), "rendered file is not committed", "rendered files are not committed"
+            ),
             values=tuple(Value(key=path, found="changed", wanted="committed") for path in left),
             author=Author(how="it is not committed, so nobody tells who changed it"),
             correction=Correction(
-                command=f"git add {' '.join(left)} && git commit && git push"
+                command=f"git add {' '.join(_places(left))} && git commit && git push"
                 " (or stockman apply --push)"
             ),
         )
+
+
+def _many(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
+def _places(paths: list[str]) -> list[str]:
+    """Few files by their names, many by the folders that they are in."""
+    if len(paths) <= _FEW:
+        return paths
+    return sorted({path.partition("/")[0] for path in paths})
 
 
 def _remote(side: TreeSide) -> Iterator[Drift]:
@@ -139,7 +153,7 @@ def _remote(side: TreeSide) -> Iterator[Drift]:
         yield Drift(
             layer=Layer.TREE,
             subject="git",
-            what=f"{len(side.ahead)} commits are not pushed",
+            what=_many(len(side.ahead), "commit is not pushed", "commits are not pushed"),
             values=(_commits(side),),
             author=_of_commit(side.ahead[0] if side.ahead else None, "commit"),
             correction=Correction(command=f"git push origin {side.branch}"),

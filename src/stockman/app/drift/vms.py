@@ -8,7 +8,7 @@ from stockman.app.drift.finding import Correction, Drift, DriftSeverity, Gap, Va
 from stockman.app.drift.layer import Layer
 from stockman.app.drift.proxmox_side import ProxmoxSide
 from stockman.app.drift.task_authors import CHANGED, GONE, MADE, STOPPED, task_author
-from stockman.planning.vm_checks import is_ours
+from stockman.planning.vm_checks import is_ours, is_to_be_made
 from stockman.planning.vm_difference import difference
 from stockman.planning.vm_wanted import GuestWish
 from stockman.ports.proxmox.cluster import GuestSeen
@@ -33,6 +33,9 @@ def vm_drifts(side: ProxmoxSide) -> Iterator[Drift]:
             continue
         if not is_ours(wish, guest, config):
             yield _another(side, wish, config)
+            continue
+        if is_to_be_made(side.seen, wish):
+            yield _half_made(side, wish)
             continue
         yield from _altered(side, wish, guest, config)
 
@@ -62,6 +65,18 @@ def _missing(side: ProxmoxSide, wish: GuestWish) -> Drift:
         what=f"{wish.who.called} is not there",
         why=_GONE,
         author=task_author(side.tasks, wish.who.vmid, GONE | MADE, side.own_user),
+        severity=DriftSeverity.CRITICAL,
+        claims=(f"node:{wish.who.name}",),
+    )
+
+
+def _half_made(side: ProxmoxSide, wish: GuestWish) -> Drift:
+    return Drift(
+        layer=Layer.VMS,
+        subject=wish.who.name,
+        what=f"{wish.who.called} has no disk",
+        why="making it was interrupted",
+        author=task_author(side.tasks, wish.who.vmid, MADE | CHANGED, side.own_user),
         severity=DriftSeverity.CRITICAL,
         claims=(f"node:{wish.who.name}",),
     )
@@ -140,3 +155,5 @@ def _values(wish: GuestWish, config: VmConfig) -> Iterator[Value]:
         yield Value(key=f"disk {disk}", found=None, wanted="there")
     for disk in found.detach:
         yield Value(key=f"disk {disk}", found="there", wanted=None)
+    for path in found.mount:
+        yield Value(key=f"mount {path}", found=None, wanted="there")

@@ -44,3 +44,14 @@ def lock_held(who: str) -> Problem:
         why=f"the lock is held by {who}",
         fix="wait for it, and follow it with `stockman runs show`",
     )
+
+
+def lease_held(who: str) -> Problem:
+    return Problem(
+        code="status.lease-held",
+        what="somebody works on the cluster now, and not under the lock of this configuration",
+        where="Lease kube-system/stockman",
+        why=f"the Lease is held by {who}, and the lock is free",
+        fix="find out whose configuration names another `lock.home`, and agree on one; a run that"
+        " was killed loses the Lease within a minute",
+    )

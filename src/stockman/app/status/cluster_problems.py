@@ -15,14 +15,14 @@ def api_silent(address: str, why: str) -> Problem:
     )
 
 
-def node_missing(node: str) -> Problem:
+def node_missing(node: str, address: str) -> Problem:
     return Problem(
         code="status.node-missing",
         what=f"Kubernetes has no node {node}",
         where=node,
         why="its machine is up, and its kubelet has not made itself known",
         fix="wait for it with `stockman status --wait`; if it stays away, look at"
-        f" `talosctl -n {node} logs kubelet`",
+        f" `talosctl -n {address} logs kubelet`",
     )
 
 
@@ -76,7 +76,8 @@ def nobody_initializes(node: str) -> Problem:
         where=node,
         why="it has the taint node.cloudprovider.kubernetes.io/uninitialized, and neither"
         " talos-ccm nor proxmox-ccm runs",
-        fix="turn one of them on in cluster.yaml, then `stockman apply`",
+        fix="turn one of them on in cluster.yaml, then `stockman apply`; where nobody is to set"
+        f" nodes up, `kubectl taint node {node} node.cloudprovider.kubernetes.io/uninitialized-`",
     )
 
 
@@ -93,14 +94,14 @@ def topology(node: str, label: str, found: str, wanted: str) -> Problem:
     )
 
 
-def provider(node: str, found: str, wanted: str) -> Problem:
+def provider(node: str, address: str, found: str, wanted: str) -> Problem:
     return Problem(
         code="status.provider-id",
         what=f"the node {node} has the identity of another machine",
         where=node,
         why=f"its provider id is {found}, and its VM is {wanted}; it cannot be changed",
         fix=f"`kubectl delete node {node}` and restart its kubelet, which makes it anew:"
-        f" `talosctl -n {node} service kubelet restart`",
+        f" `talosctl -n {address} service kubelet restart`",
     )
 
 
@@ -136,13 +137,26 @@ def flux_not_ready(kind: str, name: str, says: str) -> Problem:
     )
 
 
+_RESUMED = {
+    "GitRepository": "source git",
+    "OCIRepository": "source oci",
+    "HelmRepository": "source helm",
+}
+"""What `flux resume` calls kinds of sources; others have their own name."""
+
+
+def _resuming(kind: str, name: str) -> str:
+    namespace, _, own = name.rpartition("/")
+    return f"flux resume {_RESUMED.get(kind, kind.lower())} {own} -n {namespace}"
+
+
 def flux_suspended(kind: str, name: str) -> Problem:
     return Problem(
         code="status.flux-suspended",
         what=f"{kind} {name} is suspended",
         where=f"{kind} {name}",
         why="Flux leaves it alone until somebody resumes it, and no run holds it",
-        fix=f"`flux resume {kind.lower()} -n {name.replace('/', ' ')}` once whoever did it is done",
+        fix=f"`{_resuming(kind, name)}` once whoever did it is done",
     )
 
 
@@ -152,7 +166,8 @@ def behind(has: str, pushed: str, branch: str) -> Problem:
         what="the cluster has not taken the pushed commit yet",
         where=f"GitRepository of branch {branch}",
         why=f"it has {has or 'nothing'}, and {pushed[:12]} was pushed",
-        fix="wait for it with `stockman status --wait`; if it stays, look at the source with"
+        fix="wait for it with `stockman status --wait`, or have Flux look now with"
+        " `stockman apply --reconcile`; if it stays,"
         " `kubectl -n flux-system describe gitrepository flux-system`",
     )
 

@@ -68,7 +68,7 @@ def judged_etcd(seen: Seen, down: frozenset[str]) -> Part:
         why = "; ".join(f"{one.node}: {one.why or one.state}" for one in view.answers[:3])
         finding = Finding(subject="etcd", problem=say.etcd_silent(why or view.shown), unknown=True)
         return part(Check.ETCD, view.shown, [finding], items)
-    findings = [*_quorum(view), *_members(view, roles, down), *_rest(seen, view)]
+    findings = [*_quorum(view), *_members(seen, view, down), *_rest(seen, view)]
     least = worst(one.health for one in items)
     return part(Check.ETCD, _line(view), findings, items, least)
 
@@ -90,17 +90,20 @@ def _quorum(view: EtcdView) -> Iterator[Finding]:
         yield Finding(subject="etcd", problem=problem)
 
 
-def _members(view: EtcdView, roles: Mapping[str, str], down: frozenset[str]) -> Iterator[Finding]:
+def _members(seen: Seen, view: EtcdView, down: frozenset[str]) -> Iterator[Finding]:
+    roles = members(seen)
     answers = by_node(view)
     for name, role in roles.items():
         answer = answers.get(name)
         if role == MISSING:
-            yield Finding(subject=name, problem=say.etcd_missing(name))
+            yield Finding(subject=name, problem=say.etcd_missing(name, seen.address_of(name)))
         elif role == LEARNER:
-            problem = say.etcd_learner(name, _behind(view, answer))
+            problem = say.etcd_learner(name, seen.address_of(name), _behind(view, answer))
             yield Finding(subject=name, problem=warning(problem))
         elif role == UNHEALTHY:
-            yield Finding(subject=name, problem=say.etcd_unhealthy(name, _why(answer)))
+            yield Finding(
+                subject=name, problem=say.etcd_unhealthy(name, seen.address_of(name), _why(answer))
+            )
         elif role == NOT_KNOWN and name not in down:
             why = answer.why if answer is not None and answer.why else "nobody asked it"
             yield unknown(f"the etcd of {name}", why, "look again with `stockman status`")
@@ -135,9 +138,13 @@ def _rest(seen: Seen, view: EtcdView) -> Iterator[Finding]:
         yield unknown("alarms of etcd", why, fix, is_error=False)
     for alarm in seen.alarms or ():
         name = names.get(alarm.member, f"{alarm.member:016x}")
-        yield Finding(subject=name, problem=say.etcd_alarm(name, alarm.alarm))
+        yield Finding(
+            subject=name, problem=say.etcd_alarm(name, seen.address_of(name), alarm.alarm)
+        )
     for answer in view.answers:
         status = answer.status
         if status is not None and status.db_size >= QUOTA * _LARGE:
-            problem = warning(say.etcd_large(answer.node, status.db_size, QUOTA))
+            problem = warning(
+                say.etcd_large(answer.node, seen.address_of(answer.node), status.db_size, QUOTA)
+            )
             yield Finding(subject=answer.node, problem=problem)

@@ -36,7 +36,8 @@ def _judged(guest: Guest, seen: Seen) -> GuestJudged:
         return _told(guest, "not known", finding)
     found = cluster.guest(Vmid(guest.vmid))
     if found is None:
-        missing = say.guest_missing(guest.name, guest.vmid, region)
+        is_watched = guest.manage == "observe"
+        missing = say.guest_missing(guest.name, guest.vmid, region, is_watched=is_watched)
         return _told(guest, "missing", Finding(subject=guest.name, problem=missing))
     host = str(found.host)
     if (region, host) in seen.offline:

@@ -26,7 +26,7 @@ def judged_kubelet(node: Node, seen: Seen) -> Judged:
         return KubeletLink(health=Health.UNKNOWN, seen="not known"), ()
     found = seen.nodes.get(name)
     if found is None:
-        finding = Finding(subject=name, problem=say.node_missing(name))
+        finding = Finding(subject=name, problem=say.node_missing(name, seen.address_of(name)))
         return KubeletLink(health=Health.ERROR, seen="missing", ready=False), (finding,)
     findings = (
         *condition(found, seen),

@@ -22,7 +22,7 @@ from stockman.app.status.backup_looking import (
     unknown_place,
 )
 from stockman.app.status.finding import Check
-from stockman.app.status.run_looking import look_at_runs
+from stockman.app.status.run_looking import look_at_lease, look_at_runs
 from stockman.app.status.seen import RepositorySeen, Seen
 from stockman.app.status.status import ALL, Status, judged
 from stockman.app.workspace_plan import Workspace
@@ -86,6 +86,8 @@ class Looker:
         async with asyncio.TaskGroup() as group:
             observed = group.create_task(sources.observe(_needed(ports, wanted)))
             runs = group.create_task(look_at_runs(sources.home, ports.clock))
+            asked = ports.kubernetes if Check.RUNS in wanted else None
+            lease = group.create_task(look_at_lease(asked, ports.clock))
             backups = group.create_task(
                 look_at_backups(sources.places if Check.BACKUPS in wanted else ())
             )
@@ -102,7 +104,7 @@ class Looker:
             repository=repository.result(),
             certificates=sources.certificates() if Check.CERTIFICATES in wanted else None,
             backups=backups.result(),
-            runs=runs.result(),
+            runs=replace(runs.result(), lease=lease.result()),
             components=self._components,
         )
 
@@ -150,7 +152,7 @@ async def _alarms(talos: Talos | None, seen: ObservedTalos | None) -> tuple[Etcd
 @asynccontextmanager
 async def opened_looker(place: Place) -> AsyncIterator[Looker]:
     """Somebody who looks at the cluster of a directory, with every door open."""
-    async with opened_session(place) as session, AsyncExitStack() as stack:
+    async with opened_session(place, only_looks=True) as session, AsyncExitStack() as stack:
         places = [
             await stack.enter_async_context(one) for one in _targets(session.workspace, place)
         ]

@@ -51,6 +51,7 @@ def _configured(node: Node, seen: Seen, found: ObservedMachine) -> Judged:
         seen=found.status.stage if found.status is not None else "stage not known",
         version=found.version or "",
         uuid=found.uuid,
+        macs=tuple(str(one) for one in found.macs or ()),
         same=same,
         skew=found.skew,
         answers=same is not False,
@@ -67,6 +68,10 @@ def _wrong(node: Node, seen: Seen, found: ObservedMachine, same: bool | None) ->
     if same is None and node.vm is not None:
         why = found.unknown.get("uuid", "it did not tell its UUID")
         yield unknown(f"the identity of {name}", why, _AGAIN)
+    if found.macs is not None and node.mac_addr.lower() not in map(str.lower, found.macs):
+        cards = ", ".join(str(one) for one in found.macs) or "none"
+        problem = say.card(name, str(found.address), cards, str(node.mac_addr))
+        yield Finding(subject=name, problem=warning(problem))
     if found.status is None:
         yield unknown(f"the stage of {name}", found.unknown.get("status", "not told"), _AGAIN)
     elif not found.status.is_up:
@@ -90,4 +95,6 @@ def _not_up(name: str, status: MachineStatus, seen: Seen) -> Iterator[Finding]:
     lacks = [one for one in status.unmet if one.name != _NODE_READY or seen.kubernetes is None]
     if lacks or not status.unmet:
         unmet = "; ".join(f"{one.name}: {one.reason}" for one in lacks)
-        yield Finding(subject=name, problem=say.not_ready(name, status.stage, unmet))
+        yield Finding(
+            subject=name, problem=say.not_ready(name, seen.address_of(name), status.stage, unmet)
+        )

@@ -58,14 +58,25 @@ def identity(node: str, address: str, found: str, wanted: str) -> Problem:
     )
 
 
-def not_ready(node: str, stage: str, unmet: str) -> Problem:
+def card(node: str, address: str, found: str, wanted: str) -> Problem:
+    return Problem(
+        code="status.machine-card",
+        what=f"the machine of {node} lacks the network card of its node",
+        where=f"{node} ({address})",
+        why=f"its cards are {found}, and nodes.yaml says {wanted}",
+        fix="see who changed it with `stockman drift --layer vms --explain`, then"
+        f" `stockman apply --node {node}`, or write the card into nodes.yaml",
+    )
+
+
+def not_ready(node: str, address: str, stage: str, unmet: str) -> Problem:
     return Problem(
         code="status.machine-not-ready",
         what=f"Talos on {node} is not ready",
         where=node,
         why=f"it is {stage}" + (f": {unmet}" if unmet else ""),
         fix="wait for it with `stockman status --wait`; what it lacks stays in its log,"
-        f" `talosctl -n {node} dmesg`",
+        f" `talosctl -n {address} dmesg`",
     )
 
 
@@ -115,28 +126,31 @@ def etcd_quorum(healthy: int, voters: int, quorum: int) -> Problem:
     )
 
 
-def etcd_missing(node: str) -> Problem:
+def etcd_missing(node: str, address: str) -> Problem:
     return Problem(
         code="status.etcd-missing",
         what=f"{node} is no member of etcd",
         where=node,
         why="it is a controller, and the other members do not have it in their list",
-        fix=f"see what it takes with `stockman plan --node {node}`, then `stockman apply`",
+        fix="wait with `stockman status --wait` if it was just made; a member that was removed"
+        " joins anew once its state is erased, with all that pods keep on its disk:"
+        f" `talosctl -n {address} reset --system-labels-to-wipe EPHEMERAL --graceful=false"
+        " --reboot`",
     )
 
 
-def etcd_unhealthy(node: str, why: str) -> Problem:
+def etcd_unhealthy(node: str, address: str, why: str) -> Problem:
     return Problem(
         code="status.etcd-unhealthy",
         what=f"the etcd of {node} is not healthy",
         where=node,
         why=why,
-        fix=f"look at `talosctl -n {node} service etcd` and its log; do not take another"
+        fix=f"look at `talosctl -n {address} service etcd` and its log; do not take another"
         " controller down meanwhile",
     )
 
 
-def etcd_learner(node: str, behind: int | None) -> Problem:
+def etcd_learner(node: str, address: str, behind: int | None) -> Problem:
     far = "" if behind is None else f", {behind} entries behind the leader"
     return Problem(
         code="status.etcd-learner",
@@ -144,7 +158,7 @@ def etcd_learner(node: str, behind: int | None) -> Problem:
         where=node,
         why=f"it does not vote{far}; Talos makes it a voter once it has caught up",
         fix="wait for it with `stockman status --wait`; if it stays, look at its log with"
-        f" `talosctl -n {node} logs etcd`",
+        f" `talosctl -n {address} logs etcd`",
     )
 
 
@@ -158,22 +172,23 @@ def etcd_stranger(member: str, hostname: str) -> Problem:
     )
 
 
-def etcd_alarm(node: str, alarm: str) -> Problem:
+def etcd_alarm(node: str, address: str, alarm: str) -> Problem:
     return Problem(
         code="status.etcd-alarm",
         what=f"etcd raised the alarm {alarm}",
         where=node,
         why="it takes no writes as long as the alarm stands",
-        fix=f"with NOSPACE: `talosctl -n {node} etcd defrag`, then `talosctl -n {node} etcd alarm"
-        " disarm`; with CORRUPT: reset that controller and let `stockman apply` join it anew",
+        fix=f"with NOSPACE: `talosctl -n {address} etcd defrag`, then"
+        f" `talosctl -n {address} etcd alarm disarm`; with CORRUPT: reset that controller and let"
+        " `stockman apply` join it anew",
     )
 
 
-def etcd_large(node: str, size: int, quota: int) -> Problem:
+def etcd_large(node: str, address: str, size: int, quota: int) -> Problem:
     return Problem(
         code="status.etcd-large",
         what=f"the database of etcd on {node} is {size * 100 // quota} % of what it may be",
         where=node,
         why=f"it has {size // _MIB} MiB, and stops taking writes at {quota // _MIB} MiB",
-        fix=f"make it smaller with `talosctl -n {node} etcd defrag`, one controller at a time",
+        fix=f"make it smaller with `talosctl -n {address} etcd defrag`, one controller at a time",
     )

@@ -23,6 +23,8 @@ class VmLink:
     vmid: int = 0
     uuid: UUID | None = None
     """None: not known."""
+    macs: tuple[str, ...] = ()
+    """Of its cards, in their order."""
     runs: bool | None = None
     """None: not known."""
 
@@ -38,6 +40,8 @@ class MachineLink:
     """`v1.13.9`. Empty: not known."""
     uuid: UUID | None = None
     """None: not known."""
+    macs: tuple[str, ...] = ()
+    """Of the cards that it has. Empty: not known."""
     same: bool | None = None
     """Whether it is the machine of that VM. None: not known."""
     skew: float | None = None

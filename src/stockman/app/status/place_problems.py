@@ -90,13 +90,17 @@ def vm_missing(node: str, vmid: int, region: str) -> Problem:
     )
 
 
-def guest_missing(guest: str, vmid: int, region: str) -> Problem:
+def guest_missing(guest: str, vmid: int, region: str, *, is_watched: bool = False) -> Problem:
+    """`is_watched`: it is looked after and never changed, so nobody makes it but its owner."""
+    fix = f"see what it takes with `stockman plan --node {guest}`, then `stockman apply`"
+    if is_watched:
+        fix = "make it yourself, take `manage: observe` away to have it made, or take it out"
     return Problem(
         code="status.guest-missing",
         what=f"the guest {guest} is not there",
         where=f"Proxmox cluster {region}",
         why=f"no guest has the number {vmid}",
-        fix="see what it takes with `stockman plan --only vms`, then `stockman apply`",
+        fix=fix,
     )
 
 

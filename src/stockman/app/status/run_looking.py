@@ -1,17 +1,19 @@
-"""Runs that nobody finished, and the lock, read without taking it."""
+"""Runs that nobody finished, the lock and the Lease, read without taking either."""
 
 from __future__ import annotations
 
-from stockman.app.status.seen import RunSeen, RunsSeen
+from stockman.app.runs import readable_plan
+from stockman.app.status.seen import LeaseSeen, RunSeen, RunsSeen
 from stockman.engine.carrying_out import Home
 from stockman.engine.holding import hold_name
 from stockman.engine.journal import opened
+from stockman.engine.lease import NAME, NAMESPACE
 from stockman.engine.state import RunState, folded
-from stockman.model.errors import StockmanError
+from stockman.model.errors import NotFound, StockmanError
 from stockman.model.record import record
 from stockman.ports.clock import Clock
+from stockman.ports.kubernetes.leases import Leases
 from stockman.steps.kube_cordon import Cordon
-from stockman.steps.plan_file import read_plan
 
 
 @record
@@ -42,10 +44,24 @@ async def look_at_runs(home: Home, clock: Clock) -> RunsSeen:
     )
 
 
+async def look_at_lease(leases: Leases | None, clock: Clock) -> LeaseSeen | None:
+    """Who has the Lease of the cluster. None: there is nobody to ask."""
+    if leases is None:
+        return None
+    try:
+        found = await leases.lease(NAMESPACE, NAME)
+    except NotFound:
+        return LeaseSeen()
+    except StockmanError as no:
+        return LeaseSeen(why=f"{no.problem.what}: {no.problem.why}")
+    return LeaseSeen(holder=found.holder, renewed=found.renewed, is_free=found.is_free(clock.now()))
+
+
 async def _read(home: Home, name: str, clock: Clock) -> _Read:
     journal = await opened(await home.runs.lines(name), clock)
-    plan = read_plan(await home.runs.plan(name), name)
-    return _Read(state=folded(name, journal.entries), steps=len(plan.steps))
+    state = folded(name, journal.entries)
+    plan = await readable_plan(home, state, clock)
+    return _Read(state=state, steps=max(len(plan.steps), len(state.steps)))
 
 
 def _is_over(state: RunState) -> bool:

@@ -1,4 +1,4 @@
-"""Runs: the last one, what nobody finished, and who has the lock."""
+"""Runs: the last one, what nobody finished, and who has the lock and the Lease."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from stockman.app.status import care_problems as say
 from stockman.app.status.finding import Check, Finding, Item, Part, part, unknown, warning
 from stockman.app.status.health import Health
-from stockman.app.status.seen import RunSeen, RunsSeen, Seen
+from stockman.app.status.seen import LeaseSeen, RunSeen, RunsSeen, Seen
+from stockman.engine.lease import NAME, NAMESPACE
 
 _OPEN = "open"
 
@@ -19,17 +20,49 @@ def judged_runs(seen: Seen) -> Part:
         why = runs.why if runs is not None else "nobody looked"
         finding = unknown("runs", why, "see `lock.home` in cluster.yaml, then `stockman runs list`")
         return part(Check.RUNS, "not known", [finding])
-    items = [] if runs.newest is None else [_item(runs.newest)]
-    return part(Check.RUNS, _text(runs), _findings(runs), items)
+    return part(Check.RUNS, _text(runs), _findings(runs), _items(runs))
 
 
 def _text(runs: RunsSeen) -> str:
+    told = [_newest(runs), f"the lock {_held(runs.lock)}"]
+    if runs.lease is not None:
+        told.append(f"the Lease {_lease(runs.lease)}")
+    return ", ".join(told)
+
+
+def _newest(runs: RunsSeen) -> str:
     newest = runs.newest
     if newest is None:
-        return "there was no run yet" + (f", the lock is held by {runs.lock}" if runs.lock else "")
+        return "there was no run yet"
     when = f" at {newest.last:%Y-%m-%d %H:%M}" if newest.last is not None else ""
-    held = f", the lock is held by {runs.lock}" if runs.lock else ", the lock is free"
-    return f"{runs.count} runs, the last is {newest.result}{when}{held}"
+    return f"{runs.count} run{'' if runs.count == 1 else 's'}, the last is {newest.result}{when}"
+
+
+def _held(holder: str) -> str:
+    return f"is held by {holder}" if holder else "is free"
+
+
+def _lease(lease: LeaseSeen) -> str:
+    if lease.why:
+        return "in Kubernetes is not known"
+    if lease.is_free and lease.holder:
+        return f"in Kubernetes is free, left behind by {lease.holder}"
+    when = f", renewed at {lease.renewed:%H:%M:%S}" if lease.renewed and lease.holder else ""
+    return f"in Kubernetes {_held(lease.holder)}{when}"
+
+
+def _items(runs: RunsSeen) -> Iterator[Item]:
+    if runs.newest is not None:
+        yield _item(runs.newest)
+    yield Item(name="lock", health=_busy(runs.lock), seen=_held(runs.lock))
+    lease = runs.lease
+    if lease is not None:
+        health = Health.UNKNOWN if lease.why else _busy("" if lease.is_free else lease.holder)
+        yield Item(name=f"Lease {NAMESPACE}/{NAME}", health=health, seen=lease.why or _lease(lease))
+
+
+def _busy(holder: str) -> Health:
+    return Health.WARNING if holder else Health.OK
 
 
 def _item(one: RunSeen) -> Item:
@@ -40,6 +73,9 @@ def _item(one: RunSeen) -> Item:
 def _findings(runs: RunsSeen) -> Iterator[Finding]:
     if runs.lock:
         yield Finding(subject="lock", problem=warning(say.lock_held(runs.lock)))
+    lease = runs.lease
+    if lease is not None and lease.holder and not lease.is_free and not runs.lock:
+        yield Finding(subject="Lease", problem=warning(say.lease_held(lease.holder)))
     for one in runs.unfinished:
         if runs.lock and one.run in runs.lock:
             continue

@@ -64,8 +64,22 @@ class RunSeen:
 
 
 @record
+class LeaseSeen:
+    """The Lease in Kubernetes that runs take beside the lock."""
+
+    holder: str = ""
+    """The run and its process. Empty: nobody."""
+    renewed: datetime | None = None
+    """None: never."""
+    is_free: bool = True
+    """Whether anybody may take it: nobody has it, or whoever had it gives no sign of life."""
+    why: str = ""
+    """Why nobody knows. Empty: it was read, or there is none."""
+
+
+@record
 class RunsSeen:
-    """Runs and the lock."""
+    """Runs, the lock, and the Lease."""
 
     count: int = 0
     newest: RunSeen | None = None
@@ -76,6 +90,8 @@ class RunsSeen:
     """Nodes that one of them holds cordoned."""
     lock: str = ""
     """Who has the lock. Empty: nobody."""
+    lease: LeaseSeen | None = None
+    """None: nobody looked."""
     why: str = ""
     """Why runs or lock are not known. Empty: they are."""
 
@@ -110,6 +126,13 @@ class Seen:
     def kubernetes(self) -> ObservedKubernetes | None:
         """None: nobody looked, or the API does not answer."""
         return self.observed.kubernetes if self.observed.api_answers else None
+
+    def address_of(self, node: str) -> str:
+        """Where the machine of a node answers; its name, where nobody knows an address."""
+        for one in self.desired.nodes:
+            if str(one.name) == node:
+                return str(one.address.ip)
+        return node
 
     def proxmox(self, region: str) -> ObservedProxmox | None:
         return self.observed.proxmox.get(region)

@@ -29,7 +29,7 @@ def judged_topology(node: Node, found: SeenNode, seen: Seen) -> Iterator[Finding
     if node.vm is None:
         return
     if found.provider_id and found.provider_id != provider_id(node.vm):
-        wrong = say.provider(name, found.provider_id, provider_id(node.vm))
+        wrong = say.provider(name, seen.address_of(name), found.provider_id, provider_id(node.vm))
         yield Finding(subject=name, problem=wrong)
     region, hosts = str(node.vm.region), {str(node.vm.host)}
     proxmox = seen.proxmox(region)

@@ -74,5 +74,6 @@ def _link(
         wanted_host=str(vm.host),
         vmid=int(vm.vmid),
         uuid=vm.uuid,
+        macs=tuple(str(one.mac_addr) for one in vm.nics if one.mac_addr is not None),
         runs=runs,
     )

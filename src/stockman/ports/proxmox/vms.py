@@ -49,6 +49,9 @@ class VmConfig:
     """Changes with every change."""
     values: dict[str, str] = field(default_factory=dict)
     """As text, in the words of the server; numbers and yes or no as `4`, `1`, `0`."""
+    waiting: dict[str, str | None] = field(default_factory=dict)
+    """Keys whose values wait for the next start, where somebody asked for them too, with what
+    holds until then. None: nothing."""
 
     def __contains__(self, key: str) -> bool:
         return key in self.values

@@ -20,6 +20,7 @@ class Link:
     type: str
     """`ether`, `loopback`."""
     mac: Mac
+    """Of a card its own, also where a bond gives all of its cards the same."""
     mtu: int
     state: str
     """`up`, `down`, `unknown`, ..."""

@@ -61,7 +61,7 @@ def _link(name: str, row: Row) -> Link:
         name=name,
         kind=text_or_none(row, "kind"),
         type=text(row, "type"),
-        mac=Mac(text_or_none(row, "hardwareAddr").lower()),
+        mac=Mac(_own_mac(row).lower()),
         mtu=number(row, "mtu"),
         state=text(row, "operationalState"),
         has_carrier=told_yes(row, "linkState"),
@@ -69,6 +69,13 @@ def _link(name: str, row: Row) -> Link:
         driver=text_or_none(row, "driver"),
         vlan=number(part(row, "vlan"), "vlanID") if row.get("vlan") else None,
     )
+
+
+def _own_mac(row: Row) -> str:
+    """The address that a card was made with; in a bond all cards show one and the same."""
+    shown, own = text_or_none(row, "hardwareAddr"), text_or_none(row, "permanentAddr")
+    is_card = not text_or_none(row, "kind")
+    return own if is_card and own.strip("0:") else shown
 
 
 def _disk(name: str, row: Row) -> Disk:

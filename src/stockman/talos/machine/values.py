@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from functools import lru_cache
 
 from stockman.model.record import record
 from stockman.model.secret import Secret
@@ -25,6 +26,8 @@ _ROLE = "machine.type"
 _HOSTNAMES = ("HostnameConfig: hostname", "machine.network.hostname")
 _ABSENT = object()
 _BLANK = re.compile(r"\s+")
+_REMEMBERED = 128
+"""How many texts are not read again: a plan compares each of a machine several times."""
 
 
 @record
@@ -66,7 +69,12 @@ class ConfigurationValues:
 
 def configuration_values(text: Secret, minor: str) -> ConfigurationValues:
     """The values of a text as Talos of a minor prints them; raises where it would refuse it."""
-    documents = load_documents("configuration", text.reveal(), minor)
+    return _read(text.reveal(), minor)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _read(text: str, minor: str) -> ConfigurationValues:
+    documents = load_documents("configuration", text, minor)
     masking = Masking(())
     return ConfigurationValues(
         values=dict(_all(documents, lambda tree: tree)),
