@@ -1,5 +1,6 @@
 """What holds for every test: the same dice each time, nobody's own settings, no network."""
 
+import gc
 import ipaddress
 import os
 import sys
@@ -69,6 +70,8 @@ class NetworkUsed(RuntimeError):
 
 
 def _only_loopback(event: str, arguments: tuple[object, ...]) -> None:
+    if not event.startswith("socket."):
+        return  # files, modules and objects are told of far more often
     match event, arguments:
         case (("socket.connect" | "socket.sendto" | "socket.sendmsg"), (_, (str(host), *_))):
             if not _is_loopback(host):
@@ -91,3 +94,13 @@ def _is_numeric(host: str) -> bool:
 
 
 sys.addaudithook(_only_loopback)
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over modules and tests, which stay until the end.
+
+    Worlds are large and go in circles: looking through all of them seldom is enough.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000, 20, 20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -12,7 +13,7 @@ from stockman.engine.lock import Holder
 from stockman.model.errors import Locked, NotFound, Refused
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.ports.repo import Committed, RepoState, TreeFile
+from stockman.ports.repo import Committed, Prospect, RepoState, TreeFile
 from stockman.ports.tree import Tree
 from stockman.steps.secret_ref import SecretRef, Secrets
 from tests.acceptance.loop import WorldLoop
@@ -50,6 +51,9 @@ class CountedRepo:
 
     async def state(self) -> RepoState:
         return await self._asked("state", self._inner.state)
+
+    async def prospect(self) -> Prospect:
+        return await self._asked("prospect", self._inner.prospect)
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
         work = lambda: self._inner.commit(paths, message)  # noqa: E731
@@ -135,7 +139,8 @@ class KeptLines:
 
     async def append(self, first: int, lines: bytes) -> None:
         for number, line in enumerate(lines.splitlines(keepends=True), first):
-            made = Call("journal", f"{number} {_event(line)}", is_write=True)
+            said, name = _said(line)
+            made = Call("journal", f"{number} {said}", is_write=True, about=name)
             self._process.before(made)
             whole = await self.read()  # what was torn is overwritten
             if whole.count(b"\n") != number - 1:
@@ -144,11 +149,12 @@ class KeptLines:
             self._process.after(made)
 
 
-def _event(line: bytes) -> str:
-    import json
-
+def _said(line: bytes) -> tuple[str, str]:
+    """What an entry says in short, and with what tells it from others of the same step."""
     body = json.loads(line)[0]
-    return f"{body['event']} {body.get('step', '')}".strip()
+    short, data = f"{body['event']} {body.get('step', '')}".strip(), body.get("data", {})
+    more = [str(data[name]) for name in ("gate", "answer", "key", "result") if name in data]
+    return short, " ".join([short, *more])
 
 
 class KeptRuns:

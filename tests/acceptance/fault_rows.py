@@ -11,16 +11,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stockman.app.plans import PlanWish
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.pve.host_power import give_power, lose_power
-from stockman.ports.kubernetes.kinds import DEPLOYMENTS
-from tests.acceptance.loop import in_world
-from tests.acceptance.reference import reference, scaled_up
-from tests.acceptance.scene import PUSHING, WORKER, Life, Scene
+from stockman.lab.core.faults import Effect, Point
+from tests.acceptance.fault_scenes import (
+    VMS,
+    another_boot,
+    another_controller,
+    another_number,
+    another_size,
+    bootstrap,
+    one_less,
+    one_less_busy,
+    one_more,
+    worn_files,
+)
+from tests.acceptance.scene import PUSHING, Life, Scene
+from tests.acceptance.troubles import (
+    Meddling,
+    fault,
+    host_dies,
+    host_returns,
+    made_anew,
+    root_does,
+    shared_address_moves,
+    storage_has_room,
+    storage_is_full,
+    switched_off,
+    torn_journal,
+    uncordoned,
+    wrong_image,
+)
 
-VMS = PlanWish(until="vms", push=True)
+_REBOOT = "MachineService/Reboot"
 _OWN = "stockman@pve!stockman"
 
 
@@ -48,133 +69,24 @@ class Row:
     """What the lab has to see once more, as the first time was for nothing."""
     writes_nothing: bool = False
     """Whether nothing may have been written but our own books before it stopped."""
+    meddling: Meddling | None = None
+    """What somebody else does in the middle of the first life. None: nothing."""
+    flaws: Callable[[Scene], list[str]] | None = None
+    """What is wrong in the end. None: nothing else is looked at."""
 
 
-def bootstrap(root: Path) -> Scene:
-    """Nothing but hosts."""
-    return Scene.made(root)
+def booted_twice(scene: Scene) -> list[str]:
+    """Reboots that were ordered more than once."""
+    orders = [
+        str(call) for process in scene.processes for call in process.calls if _REBOOT in call.what
+    ]
+    return [] if len(orders) == 1 else orders
 
 
-def one_more(root: Path) -> Scene:
-    """A cluster that works, and one more worker is wanted."""
-    scene = reference().scene(root)
-    scene.files.append("nodes.yaml", WORKER)
-    return scene
-
-
-def one_less(root: Path) -> Scene:
-    """A cluster with five nodes, and one worker is wanted no more."""
-    scene = scaled_up().scene(root)
-    scene.files.edit("nodes.yaml", WORKER, "")
-    return scene
-
-
-def one_less_busy(root: Path) -> Scene:
-    """The same, and pods run on that worker."""
-    scene = one_less(root)
-    cluster = scene.world.kubernetes.cluster_of(next(iter(scene.world.talos.machines)))
-    assert cluster is not None
-    pod = {
-        "nodeSelector": {"kubernetes.io/hostname": "talos-tank"},
-        "containers": [{"name": "web", "image": "example.org/web:1"}],
-    }
-    web = {
-        "metadata": {"name": "web", "namespace": "default"},
-        "spec": {
-            "replicas": 3,
-            "selector": {"matchLabels": {"app": "web"}},
-            "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod},
-        },
-    }
-    made = memory_kubernetes(cluster.api).create(DEPLOYMENTS, web)
-    in_world(scene.world, made)
-    scene.world.advance(120.0)
-    return scene
-
-
-def another_number(root: Path) -> Scene:
-    """A worker whose VM is made anew under another number."""
-    scene = scaled_up().scene(root)
-    scene.files.edit("nodes.yaml", "vmid: 1033", "vmid: 1035")
-    return scene
-
-
-def another_controller(root: Path) -> Scene:
-    """A controller whose VM is made anew under another number."""
-    scene = scaled_up().scene(root)
-    scene.files.edit("nodes.yaml", "vmid: 1034", "vmid: 1036")
-    return scene
-
-
-def fault(point: Point, effect: Effect, **more: object) -> Callable[[Scene], None]:
-    """Lets something go wrong in the world; what is matched is given as `match`."""
-
-    def arrange(scene: Scene) -> None:
-        scene.world.faults.add(Fault(point=point, effect=effect, **more))  # type: ignore[arg-type]  # by name
-        scene.world.strike()
-
-    return arrange
-
-
-def root_does(method: str, path: str, **params: object) -> Callable[[Scene], None]:
-    """Somebody else does something in Proxmox VE."""
-
-    def arrange(scene: Scene) -> None:
-        MemoryDoor(scene.world, "k8s").call(method, path, **params)
-        scene.world.settle()
-
-    return arrange
-
-
-def taken_back(scene: Scene) -> None:
-    """The faults are over."""
-    for one in list(scene.world.faults.listed):
-        scene.world.take_back(one.number)
-    scene.world.advance(120.0)
-
-
-def storage_is_full(scene: Scene) -> None:
-    pool = scene.world.clusters["k8s"].state.pools
-    for one in pool.values():
-        one.other = one.size
-
-
-def storage_has_room(scene: Scene) -> None:
-    for one in scene.world.clusters["k8s"].state.pools.values():
-        one.other = 0
-
-
-def host_dies(name: str) -> Callable[[Scene], None]:
-    def arrange(scene: Scene) -> None:
-        cluster = scene.world.clusters["k8s"]
-        lose_power(cluster, cluster.state.hosts[name])
-
-    return arrange
-
-
-def host_returns(name: str) -> Callable[[Scene], None]:
-    def relieve(scene: Scene) -> None:
-        cluster = scene.world.clusters["k8s"]
-        give_power(cluster, cluster.state.hosts[name])
-        scene.world.advance(900.0)
-
-    return relieve
-
-
-def torn_journal(scene: Scene) -> None:
-    run = max(scene.kept.journals)
-    scene.kept.journals[run] += b'[{"number":99,"at":"20'
-
-
-def nothing(scene: Scene) -> None:
-    del scene
-
-
-def switched_off(scene: Scene) -> None:
-    """Somebody switches a VM off that hangs."""
-    taken_back(scene)
-    MemoryDoor(scene.world, "k8s").post("/nodes/neo/qemu/1033/status/stop")
-    scene.world.advance(120.0)
+def still_worn(scene: Scene) -> list[str]:
+    """Client files that were not renewed."""
+    wanted = {f"talos/client-file/{name}" for name in ("talosconfig", "kubeconfig")}
+    return sorted(wanted - {step.id for step in scene.last_plan.steps})
 
 
 ROWS = (
@@ -186,8 +98,14 @@ ROWS = (
         first="killed"),
     Row("F4", "killed in the middle of a drain", one_less_busy, kill="after eviction",
         first="killed"),
+    Row("F6", "killed while a machine boots into its configuration", another_boot,
+        kill=f"after {_REBOOT}", first="killed", flaws=booted_twice),
+    Row("F6b", "the same, and a new plan", another_boot, kill=f"after {_REBOOT}", first="killed",
+        then="apply", flaws=booted_twice),
     Row("F7", "killed before the cordon is given back", one_less, kill="before released",
         first="killed"),
+    Row("F7b", "the same, and a new plan", one_less, kill="before released", first="killed",
+        then="apply"),
     Row("F8", "killed after stopping a VM, before deleting it", one_less,
         kill="before DELETE /nodes/neo/qemu/1033", first="killed"),
     Row("F9", "killed after deleting a VM, before making it", another_number,
@@ -196,6 +114,10 @@ ROWS = (
         kill="after POST /nodes/neo/qemu", first="killed", wish=VMS),
     Row("F10b", "the same, and a new plan", bootstrap, kill="after POST /nodes/neo/qemu",
         first="killed", wish=VMS, then="apply"),
+    Row("F10c", "killed after the task that copies a disk began", bootstrap,
+        kill="after POST /nodes/neo/qemu/1031/config", first="killed", wish=VMS),
+    Row("F10d", "the same, and a new plan", bootstrap,
+        kill="after POST /nodes/neo/qemu/1031/config", first="killed", wish=VMS, then="apply"),
     Row("F11", "killed between configuration and join", one_more,
         kill="after ApplyConfiguration", first="killed"),
     Row("F12", "killed after a member left etcd, before the new one joined", another_controller,
@@ -225,15 +147,32 @@ ROWS = (
               times=2), wish=VMS),
     Row("F21", "the hosts have no quorum", one_more,
         fault(Point.QUORUM, Effect.FAIL, times=None), first="stops"),
-    Row("F22", "a host dies while a VM is made there", one_more, host_dies("neo"), first="stops",
-        breaks=True, relieve=host_returns("neo"), then="apply"),
-    Row("F23", "a guest does not care about being shut down", one_less,
+    Row("F22", "a host is dead when a VM is to be made there", one_more, host_dies("neo"),
+        first="stops", breaks=True, relieve=host_returns("neo"), then="apply"),
+    Row("F22b", "a host dies while the disk of a VM is copied", one_more,
+        fault(Point.TASK, Effect.KILL, match={"type": "qmconfig", "vmid": "1033"}),
+        first="stops", breaks=True, relieve=host_returns("neo")),
+    Row("F22c", "the same, and a new plan", one_more,
+        fault(Point.TASK, Effect.KILL, match={"type": "qmconfig", "vmid": "1033"}),
+        first="stops", breaks=True, relieve=host_returns("neo"), then="apply"),
+    Row("F22d", "a host dies while it makes VMs larger", bootstrap,
+        fault(Point.TASK, Effect.KILL, match={"type": "resize", "node": "neo"}),
+        first="stops", relieve=host_returns("neo"), wish=VMS),
+    Row("F23", "a guest does not care about being shut down", another_size,
         fault(Point.SHUTDOWN, Effect.HANG, times=None)),
     Row("F24", "a foreign VM has the number", bootstrap,
         root_does("POST", "/nodes/neo/qemu", vmid=1031, name="billing-db", memory=512),
         first="stops", why="vm.taken", wish=VMS, writes_nothing=True,
         relieve=root_does("DELETE", "/nodes/neo/qemu/1031"), then="apply",
         again="task qmcreate 1031"),
+    Row("mac", "a card of a foreign VM has the address of ours", bootstrap,
+        root_does("POST", "/nodes/neo/qemu", vmid=500, name="printer", memory=512,
+                  net0="virtio=BC:24:11:03:00:17,bridge=vmbr0"),
+        first="stops", why="vm.mac-taken", wish=VMS, writes_nothing=True,
+        relieve=root_does("DELETE", "/nodes/neo/qemu/500"), then="apply"),
+    Row("job", "a Job that installs a chart fails", bootstrap,
+        fault(Point.POD, Effect.FAIL, match={"pod": "stockman-install-coredns*", "action": "run"},
+              times=None), first="stops", why="kube.install-failed"),
     Row("F25", "the storage is full", bootstrap, storage_is_full, first="stops", wish=VMS,
         writes_nothing=True, relieve=storage_has_room, then="apply"),
     Row("F26", "an image arrives cut", bootstrap,
@@ -241,27 +180,33 @@ ROWS = (
     Row("F27", "a VM never boots", one_more,
         fault(Point.BOOT, Effect.HANG, match={"vmid": "1033"}, times=None), first="stops",
         relieve=switched_off, then="apply"),
+    Row("F28", "a VM boots another Talos than its image should have", one_more,
+        wrong_image, first="stops", why="node.image", relieve=made_anew, then="apply",
+        again="task qmcreate 1033"),
+    Row("F65", "something that follows Git undoes the cordon in the middle of a drain",
+        one_less_busy, meddling=Meddling("after eviction", uncordoned), first="stops",
+        why="kube.uncordoned"),
+    Row("F68", "certificates of clients are about to end", worn_files, flaws=still_worn),
+    Row("F69", "hosts find no address for any name", bootstrap,
+        fault(Point.REQUEST, Effect.FAIL, match={"path": "/nodes/*/query-url-metadata"},
+              status=500, message="Can't connect to factory.talos.dev:443 (Name or service not"
+              " known)", times=None), wish=VMS),
     Row("F70", "the machine with the shared address is cut off for a minute", one_more,
-        fault(Point.NETWORK, Effect.FAIL, match={"machine": "talos-trinity"}, until=0.0,
-              times=None), breaks=True, first="any"),
+        shared_address_moves, breaks=True),
 )  # fmt: skip
 
 
 NOT_HERE = {
-    "F5": "only `upgrade` installs another version",
-    "F6": "reboots into a configuration are killed in tests/steps/test_talos_actions.py",
-    "F14": "the runner inside the cluster is not part of `apply`",
-    "F28": "machines of another version or cluster: tests/planning/test_talos_planning.py",
-    "F65": "nothing of Flux is suspended by `apply`",
-    "F68": "client certificates are issued by the run itself, for its own time",
-    "F69": "all doors are dialled by address; only git and the factory have names",
+    "F5": "`apply` never installs over a Talos that runs: another version is refused, and left to"
+    " `upgrade` (tests/planning/test_talos_planning.py)",
+    "F14": "`apply` runs outside of the cluster, so no drain can move it; the runner that lives"
+    " inside comes with a part of its own",
 }
 """Faults that cannot strike `apply`, or are tried elsewhere, and why."""
 
 
-def lived(row: Row, scene: Scene, life: Life) -> str:
+def lived(life: Life) -> str:
     """How a first life ended, in the words of rows."""
-    del row, scene
     if life.was_killed:
         return "killed"
     return "done" if life.is_done else "stops"

@@ -29,8 +29,14 @@ URL = "https://github.com/example/k8s.git"
 class Moment:
     """A clock that stands still."""
 
+    def __init__(self, at: float = NOW) -> None:
+        self._at = at
+
     def now(self) -> datetime:
-        return datetime.fromtimestamp(NOW, UTC)
+        return datetime.fromtimestamp(self._at, UTC)
+
+    async def sleep(self, seconds: float) -> None:
+        raise RuntimeError(f"{seconds} seconds that never pass")
 
 
 @dataclass(frozen=True)

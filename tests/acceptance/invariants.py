@@ -48,10 +48,10 @@ class Watch:
 
     def over(self, life: Life) -> list[str]:
         """Look at everything after a run."""
-        for check in (*AFTER_EACH_STEP, *AFTER_A_RUN):
+        last = (nothing_is_left_over,) if life.is_done else ()
+        for check in (*AFTER_EACH_STEP, *AFTER_A_RUN, *last):
             name = check.__name__
             self.flaws += [f"{name} in the end: {one}" for one in check(self)]
-        del life
         return self.flaws
 
 
@@ -159,6 +159,18 @@ def i11_no_secret_is_told(watch: Watch) -> Iterator[str]:
     kept = watch.scene.kept
     told = b"".join(kept.journals.values()).decode() + "".join(kept.plans.values())
     yield from (f"{secret[:4]}... is told" for secret in watch.secrets if secret in told)
+
+
+def nothing_is_left_over(watch: Watch) -> Iterator[str]:
+    """Guests of ours refer to all volumes with their number: nothing half copied lies about."""
+    for cluster in watch.scene.world.clusters.values():
+        for volume in cluster.state.volumes.values():
+            guest = cluster.state.guests.get(volume.vmid)
+            ours = guest is not None and "stockman" in guest.config.values.get("tags", "")
+            if guest is not None and ours and volume.content == "images":
+                told = [value.split(",")[0] for value in guest.config.values.values()]
+                if volume.id not in told:
+                    yield f"nobody knows of {volume.id}"
 
 
 NOT_HERE = {

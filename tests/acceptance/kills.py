@@ -15,6 +15,7 @@ from stockman.engine.entry import Entry, Event
 from stockman.engine.journal import parsed
 from stockman.engine.state import Progress, RunState, folded
 from stockman.engine.stop import Stop
+from tests.acceptance.doors import Kept
 from tests.acceptance.files import Files
 from tests.acceptance.process import Call, Process
 from tests.acceptance.scene import Life, Scene, Snapshot
@@ -37,7 +38,7 @@ class KillPoint:
     @property
     def is_over(self) -> bool:
         """Whether there is no run that could be resumed."""
-        return self.planning or is_final(self.snapshot)
+        return self.planning or is_over(self.snapshot.kept)
 
 
 def killed_at(
@@ -66,10 +67,12 @@ def killed_at(
     return found, live(process)
 
 
-def is_final(snapshot: Snapshot) -> bool:
-    """Whether the last run is over."""
-    run = max(snapshot.kept.plans)
-    entries, _ = parsed(snapshot.kept.journals.get(run, b""), run)
+def is_over(kept: Kept) -> bool:
+    """Whether there is no run, or the last is over."""
+    if not kept.plans:
+        return True
+    run = max(kept.plans)
+    entries, _ = parsed(kept.journals.get(run, b""), run)
     result = folded(run, entries).result
     return result is not None and result.is_final
 

@@ -18,6 +18,8 @@ class Call:
     """`proxmox`, `talos`, `kubernetes`, `images`, `repo`, `secrets`, `tree`, `journal`, `lock`."""
     what: str
     is_write: bool
+    about: str = ""
+    """What it is called in every life, where `what` has a number of its own."""
 
     def __str__(self) -> str:
         return f"{self.system} {self.what}"
@@ -31,6 +33,8 @@ class Process:
     """The number of a point, from 1. 0: never."""
     dies_when: str = ""
     """`before` or `after` and a part of a call, `after POST /nodes/neo/qemu`. Empty: never."""
+    dies_if: Callable[[str, Call], bool] | None = None
+    """Asked at every point with `before` or `after` and the call. None: nobody is."""
     passed: int = 0
     is_dead: bool = False
     calls: list[Call] = field(default_factory=list)
@@ -64,4 +68,6 @@ class Process:
 
     def _is_meant(self, side: str, call: Call) -> bool:
         when, _, part = self.dies_when.partition(" ")
-        return when == side and part in str(call)
+        if when == side and part in str(call):
+            return True
+        return self.dies_if is not None and self.dies_if(side, call)

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from stockman.adapters.git_repo.door import GitRepo
-from stockman.app.applying import Manner, applied
+from stockman.app.applying import Manner, applied, planned_and
 from stockman.app.plans import Planned, Planner, PlanWish
 from stockman.app.session import Session
 from stockman.app.workspace_plan import Workspace
@@ -144,6 +144,11 @@ class Scene:
 
     def session(self, process: Process) -> Session:
         """Everything that one process of the product has at hand."""
+        workspace, ports, home = self.opened(process)
+        return Session(workspace=workspace, planner=Planner(workspace), ports=ports, home=home)
+
+    def opened(self, process: Process) -> tuple[Workspace, Ports, Home]:
+        """The files, doors and runs of one process; who only goes on with a run plans nothing."""
         clock = LoopClock(self.world)
         self.lives += 1
         self.processes.append(process)
@@ -161,7 +166,7 @@ class Scene:
             tree=CountedTree(workspace.tree, process),
         )
         home = Home(runs=KeptRuns(self.kept, process), lock=KeptLock(self.kept, process))
-        return Session(workspace=workspace, planner=Planner(workspace), ports=ports, home=home)
+        return workspace, ports, home
 
     def _proxmox(self, workspace: Workspace, process: Process) -> dict[str, ApiProxmox]:
         cluster = workspace.desired.proxmox[0]
@@ -169,11 +174,17 @@ class Scene:
         token_id = cluster.token_id or OWN_TOKEN
         kept = SecretRef(place=f"token:{region}/{token_id}")
 
+        known: list[str] = []
+
         def own() -> str:
-            try:
-                return f"PVEAPIToken={token_id}={workspace.places.at_once(kept).reveal()}"
-            except NotFound as no:
-                raise Denied(replace_code(no.problem)) from None
+            """Read until it is there, and then never again, as the real door does it."""
+            if not known:
+                try:
+                    secret = workspace.places.at_once(kept).reveal()
+                except NotFound as no:
+                    raise Denied(replace_code(no.problem)) from None
+                known.append(f"PVEAPIToken={token_id}={secret}")
+            return known[0]
 
         doors = {region: ApiProxmox(ProxmoxWire(self.world, process, own), clock)}
         if self.administrator:
@@ -220,12 +231,14 @@ class Scene:
 
         async def work() -> None:
             session = self.session(life.process)
-            life.planned = await session.plan(wish)
-            life.refused = tuple(life.planned.problems.errors)
-            if life.refused:
-                return
             manner = Manner(by="test", stop=stop or Stop(), watchers=watchers)
-            life.outcome = await applied(session, life.planned.plan, manner)
+
+            async def carried_out(planned: Planned) -> None:
+                life.planned, life.refused = planned, tuple(planned.problems.errors)
+                if not life.refused:
+                    life.outcome = await applied(session, planned.plan, manner)
+
+            await planned_and(session, wish, carried_out)
 
         self._live(life, work)
         return life
@@ -240,10 +253,10 @@ class Scene:
         life = Life(process or Process())
 
         async def work() -> None:
-            session = self.session(life.process)
+            _, ports, home = self.opened(life.process)
             way = Way(by="test", stop=stop or Stop(), watchers=watchers)
             run = max(self.kept.plans)
-            life.outcome = await resume(session.home, run, session.ports, way)
+            life.outcome = await resume(home, run, ports, way)
 
         self._live(life, work)
         return life

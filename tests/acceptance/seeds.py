@@ -19,11 +19,12 @@ from stockman.app.plans import PlanWish
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.pve.host_power import give_power
 from stockman.steps.step import Stage
-from tests.acceptance.fault_rows import VMS, one_less, one_more, taken_back
+from tests.acceptance.fault_scenes import VMS, one_less, one_more
 from tests.acceptance.invariants import Watch
 from tests.acceptance.process import Process
 from tests.acceptance.reference import Reference
 from tests.acceptance.scene import PUSHING, Life, Scene, fresh
+from tests.acceptance.troubles import taken_back
 
 SHORT = (("machines", 94), ("one more", 3), ("one less", 3))
 """What stories are about, and how often: VMs made from images, a worker that comes or goes."""

@@ -1,6 +1,7 @@
 """A process may be killed at any moment: the next one finishes, and does nothing twice.
 
-Here is a sample of all points; `tests/soak/test_acceptance.py` has every one.
+Here is a sample of points, each in a world of its own with one kill. `test_kill_chain.py` has every
+moment in one world, and `tests/soak/test_acceptance.py` every point in a world of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.acceptance.reference import reference, scaled_up
 from tests.acceptance.scene import Scene
 
 SEED = 2026
-BOOTSTRAP, SCALE_UP = 16, 5
+BOOTSTRAP, SCALE_UP = 8, 3
 """How many points are tried."""
 
 

@@ -10,7 +10,7 @@ from stockman.engine.state import Progress, Result
 from stockman.engine.stop import Stop
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.doors.memory import MemoryDoor
-from tests.acceptance.fault_rows import VMS, one_more, taken_back
+from tests.acceptance.fault_scenes import VMS, one_more
 from tests.acceptance.files import git
 from tests.acceptance.invariants import Watch
 from tests.acceptance.kills import killed_at
@@ -18,6 +18,7 @@ from tests.acceptance.loop import in_world
 from tests.acceptance.process import Process
 from tests.acceptance.reference import reference
 from tests.acceptance.scene import Scene
+from tests.acceptance.troubles import Meddling, root_does, taken_back
 
 
 def test_f61_the_lease_of_a_dead_run_is_taken_over_with_a_larger_token(tmp_path: Path) -> None:
@@ -49,6 +50,7 @@ def test_f62_a_holder_that_lost_the_lock_writes_nothing_any_more(tmp_path: Path)
     assert "lock.lost" in life.why
     late = [str(one) for one in process.writes[writes[0] :] if one.system.startswith("proxmox")]
     assert len([one for one in late if "POST" in one]) <= 3, late  # those that had begun
+    assert not any("/config" in one for one in late), late
     assert not any("start" in one for one in late)
 
 
@@ -94,6 +96,20 @@ def test_f64_a_plan_is_refused_after_somebody_changed_what_it_touches(tmp_path: 
 
     assert told
     assert told[0].startswith("plan.moved")
+
+
+def test_f64_a_plan_that_is_moved_before_it_begins_is_made_anew(tmp_path: Path) -> None:
+    scene = Scene.made(tmp_path)
+    meddled: list[str] = []
+    taken = root_does("POST", "/nodes/neo/qemu", vmid=1031, name="billing-db", memory=512)
+    process = Process()
+    process.watchers.append(Meddling("before lock acquire", taken).watcher(scene, meddled))
+
+    life = scene.apply(process, VMS)
+
+    assert len(meddled) == 1
+    assert life.why == ["vm.taken"]
+    assert {one.system for one in process.writes} == {"lock"}
 
 
 def test_f66_a_branch_that_moved_stops_the_run_before_kubernetes(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ class ProxmoxWire:
         self._process = process
         self._header = header
         self._name = name
+        self._api: Api | None = None
 
     async def call(self, request: pve.Request) -> pve.Reply:
         made = Call(self._name, request.shown, is_write=not request.is_read)
@@ -80,7 +81,9 @@ class ProxmoxWire:
         host = next(iter(cluster.state.hosts.values()))
         if not host.has_power:
             raise self._silence(request)
-        outgoing = Api(cluster).perform(
+        if self._api is None:
+            self._api = Api(cluster)
+        outgoing = self._api.perform(
             host,
             ApiRequest(
                 method=request.method,

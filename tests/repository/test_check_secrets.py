@@ -117,7 +117,3 @@ def test_the_report_does_not_repeat_the_secret(tree: Path) -> None:
     assert ended.returncode == 1
     assert ended.stdout == "notes.md:1: github-token\n"
     assert CANARIES["github-token"] not in ended.stderr
-
-
-def test_this_tree_holds_no_secret() -> None:
-    assert findings(ROOT) == []

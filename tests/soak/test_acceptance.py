@@ -1,6 +1,7 @@
 """Everything of tests/acceptance at full length: all pairs of versions, all kill points, all seeds.
 
-`ARGS='-k seeds'` narrows; STOCKMAN_SEEDS=FIRST:COUNT tells other stories than the first 10,000.
+`ARGS='-k seeds -n auto'` narrows, on all cores; STOCKMAN_SEEDS=FIRST:COUNT tells other stories
+than the first 10,000.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ from tests.acceptance.seeds import story
 PAIRS = [
     Versions(*one) for one in product(("1.11.5", "1.12.3", "1.13.9", "1.14.1"), ("8.4", "9.1"))
 ]
-BATCH = 100
-"""Points whose worlds are kept in memory at once."""
+PARTS, FEWER_PARTS = 25, 4
+"""How many tests share the points of a run: worlds of one part are kept in memory at once."""
+FIRST, COUNT = (int(one) for one in os.environ.get("STOCKMAN_SEEDS", "1000:10000").split(":"))
+STORIES = 50
+"""How many seeds make one test."""
 
 
 @pytest.mark.parametrize("versions", PAIRS, ids=str)
@@ -40,49 +44,48 @@ def test_every_pair_of_versions_comes_up_and_stays_as_it_is(
     assert {one.system for one in again.process.writes} <= {"journal", "lock"}
 
 
-def test_every_kill_point_of_a_bootstrap_in_both_ways(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_kill_point_of_a_bootstrap_in_both_ways(part: int, tmp_path: Path) -> None:
     whole = reference()
     once = done_with_effect(whole.scene(tmp_path / "whole").world)
-    numbers = range(1, whole.life.process.passed + 1)
+    numbers = range(1, whole.life.process.passed + 1)[part::PARTS]
+    scene = Scene.made(tmp_path / "scene")
     flaws: list[str] = []
-    for begin in range(0, len(numbers), BATCH):
-        scene = Scene.made(tmp_path / f"batch-{begin}")
-        for point in points_of(scene, numbers[begin : begin + BATCH], scene.apply):
-            for how in WAYS:
-                root = tmp_path / "killed"
-                flaws += flaws_soon(point, how, once, root)
-                shutil.rmtree(root)
+    for point, how in product(points_of(scene, numbers, scene.apply), WAYS):
+        root = tmp_path / "killed"
+        flaws += flaws_soon(point, how, once, root)
+        shutil.rmtree(root)
 
     assert flaws == []
 
 
+@pytest.mark.parametrize("part", range(FEWER_PARTS))
 @pytest.mark.parametrize("scenario", ["bootstrap", "scale-up"])
-def test_every_group_of_kill_points_leads_to_the_same_end(scenario: str, tmp_path: Path) -> None:
-    whole: Reference = reference() if scenario == "bootstrap" else scaled_up()
+def test_every_group_of_kill_points_leads_to_the_same_end(
+    scenario: str, part: int, tmp_path: Path
+) -> None:
+    is_first = scenario == "bootstrap"
+    whole: Reference = reference() if is_first else scaled_up()
     world = whole.scene(tmp_path / "whole").world
     once, end = done_with_effect(world), fingerprint(world)
-    numbers = groups(whole.life.process)
+    numbers = groups(whole.life.process)[part::FEWER_PARTS]
+    scene = Scene.made(tmp_path / "scene") if is_first else reference().grown(tmp_path / "scene")
     flaws: list[str] = []
-    for begin in range(0, len(numbers), BATCH):
-        place = tmp_path / f"batch-{begin}"
-        scene = Scene.made(place) if scenario == "bootstrap" else reference().grown(place)
-        for point in points_of(scene, numbers[begin : begin + BATCH], scene.apply):
-            for how in WAYS:
-                root = tmp_path / "killed"
-                flaws += flaws_in_the_end(point, how, end, once, root)
-                shutil.rmtree(root)
+    for point, how in product(points_of(scene, numbers, scene.apply), WAYS):
+        root = tmp_path / "killed"
+        flaws += flaws_in_the_end(point, how, end, once, root)
+        shutil.rmtree(root)
 
     assert flaws == []
 
 
-def test_ten_thousand_seeds(tmp_path: Path) -> None:
-    first, _, count = os.environ.get("STOCKMAN_SEEDS", "1000:10000").partition(":")
+@pytest.mark.parametrize("first", range(FIRST, FIRST + COUNT, STORIES))
+def test_whatever_ten_thousand_seeds_tell_ends_well(first: int, tmp_path: Path) -> None:
     broken: list[str] = []
-    for seed in range(int(first), int(first) + int(count)):
+    for seed in range(first, min(first + STORIES, FIRST + COUNT)):
         told = story(seed, tmp_path / "story", is_long=True)
         shutil.rmtree(tmp_path / "story", ignore_errors=True)
         if told.flaws:
             broken.append(f"{told.replay}: {told.flaws}")
-            print(broken[-1])  # seeds that fail are known before the last was tried
 
     assert broken == []

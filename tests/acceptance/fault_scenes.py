@@ -1,0 +1,104 @@
+"""Clusters in which something is about to be done, as faults find them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stockman.app.plans import PlanWish
+from stockman.app.workspace_plan import Workspace
+from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.ports.kubernetes.kinds import DEPLOYMENTS
+from stockman.steps.ports import Ports
+from tests.acceptance.files import NOW, Moment
+from tests.acceptance.loop import in_world
+from tests.acceptance.reference import reference, scaled_up
+from tests.acceptance.scene import WORKER, Scene
+from tests.engine.simulated import Dice
+
+VMS = PlanWish(until="vms", push=True)
+_ALMOST_A_YEAR = 360 * 86400.0
+"""Seconds."""
+
+
+def bootstrap(root: Path) -> Scene:
+    """Nothing but hosts."""
+    return Scene.made(root)
+
+
+def one_more(root: Path) -> Scene:
+    """A cluster that works, and one more worker is wanted."""
+    scene = reference().scene(root)
+    scene.files.append("nodes.yaml", WORKER)
+    return scene
+
+
+def one_less(root: Path) -> Scene:
+    """A cluster with five nodes, and one worker is wanted no more."""
+    scene = scaled_up().scene(root)
+    scene.files.edit("nodes.yaml", WORKER, "")
+    return scene
+
+
+def one_less_busy(root: Path) -> Scene:
+    """The same, and pods run on that worker."""
+    scene = one_less(root)
+    cluster = scene.world.kubernetes.cluster_of(next(iter(scene.world.talos.machines)))
+    assert cluster is not None
+    pod = {
+        "nodeSelector": {"kubernetes.io/hostname": "talos-tank"},
+        "containers": [{"name": "web", "image": "example.org/web:1"}],
+    }
+    web = {
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": 3,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod},
+        },
+    }
+    made = memory_kubernetes(cluster.api).create(DEPLOYMENTS, web)
+    in_world(scene.world, made)
+    scene.world.advance(120.0)
+    return scene
+
+
+def another_number(root: Path) -> Scene:
+    """A worker whose VM is made anew under another number."""
+    scene = scaled_up().scene(root)
+    scene.files.edit("nodes.yaml", "vmid: 1033", "vmid: 1035")
+    return scene
+
+
+def another_controller(root: Path) -> Scene:
+    """A controller whose VM is made anew under another number."""
+    scene = scaled_up().scene(root)
+    scene.files.edit("nodes.yaml", "vmid: 1034", "vmid: 1036")
+    return scene
+
+
+def another_size(root: Path) -> Scene:
+    """A worker whose VM has to be switched off and on to become smaller."""
+    scene = scaled_up().scene(root)
+    scene.files.edit("nodes.yaml", "vmid: 1033, host: neo", "vmid: 1033, host: neo, cores: 6")
+    return scene
+
+
+def another_boot(root: Path) -> Scene:
+    """A cluster with one worker, which has to boot for another configuration."""
+    scene = scaled_up().scene(root)
+    folder = scene.files.directory / "templates" / "config" / "talos" / "patches" / "worker"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "more.yaml").write_text("machine:\n  env:\n    GRPC_GO_LOG_SEVERITY_LEVEL: info\n")
+    return scene
+
+
+def worn_files(root: Path) -> Scene:
+    """A cluster that works, whose talosconfig and kubeconfig were made almost a year ago."""
+    scene = reference().scene(root)
+    clock = Moment(NOW - _ALMOST_A_YEAR)
+    workspace = Workspace(scene.files.directory, {}, clock, Dice("worn"))
+    ports = Ports(clock=clock, entropy=Dice("worn"), secrets=workspace.secrets())
+    for action in workspace.client_files():
+        (scene.files.directory / action.place.place.partition(":")[2]).unlink()
+        in_world(scene.world, action.run(ports))
+    return scene
