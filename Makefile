@@ -15,6 +15,9 @@ LOCK := scripts/with-environment lock uv pip compile --quiet --universal --pytho
 
 comma := ,
 
+# Tests of the repository itself, and not of the product.
+OF_CHECK := tests/docs tests/repository tests/tools
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check real bench soak docs tools lock clean
 
@@ -27,7 +30,8 @@ demo: ## See stockman work, on this machine alone. PRESET=fifteen-node, KEEP=1 l
 	@$(RUN) python -m demo $(if $(PRESET),--preset $(PRESET)) $(if $(KEEP),--keep)
 
 test: ## Run the fast tests: no network, no other programs. ARGS='-k name' narrows.
-	@$(PYTEST) --numprocesses=auto --dist=loadfile -q --ignore=tests/docs $(ARGS)
+	@$(PYTEST) --numprocesses=auto --dist=loadfile -q \
+		$(addprefix --ignore=,$(OF_CHECK)) $(ARGS)
 
 check: ## Lint, format, types, imports, documentation, secrets.
 	@echo 'check: lint' && $(DEV) ruff check --quiet
@@ -36,7 +40,8 @@ check: ## Lint, format, types, imports, documentation, secrets.
 	@echo 'check: imports' && $(DEV) lint-imports --no-logo
 	@echo 'check: secrets' && $(DEV) python scripts/check_secrets.py
 	@echo 'check: documentation' && $(DEV) $(SPHINX)
-	@echo 'check: every name has its page' && $(PYTEST) -q tests/docs
+	@echo 'check: every name has its page, and the repository its tools' && \
+		$(PYTEST) --numprocesses=auto --dist=loadfile -q $(OF_CHECK)
 
 real: ## Run the tests against real programs. TOOLS=... restricts them.
 	@$(call suite,tests/real) -p tools.pytest_plugin --durations=0 $(ARGS) $(none-is-a-failure)

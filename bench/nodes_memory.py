@@ -1,7 +1,8 @@
 """A thousand Talos nodes in the files: memory and time of plans and runs.
 
     python -m bench.nodes_memory           plans of 100 and 1,000 nodes that are not there yet
-    python -m bench.nodes_memory apply     and all their VMs made, which takes some minutes
+    python -m bench.nodes_memory apply     and all their VMs made, and the machines in them found,
+                                           which takes some minutes
 
 Prints the ratios with their limits; exits with 1 when one is over.
 """
@@ -48,6 +49,7 @@ def ratios(*, apply: bool = False) -> list[Ratio]:
 def _applied(side: Side) -> list[Ratio]:
     taken = side.run(*_APPLY)
     again = side.run("plan", "--only", "vms")
+    waiting = side.run(*_PLAN, status=CHANGES)
     return [
         Ratio(
             f"MiB of a run that makes {MANY:,} VMs",
@@ -60,6 +62,12 @@ def _applied(side: Side) -> list[Ratio]:
             again.mib,
             _MOST_MIB,
             f"{again.wall:.0f} s, {again.cpu:.0f} s of CPU",
+        ),
+        Ratio(
+            f"MiB of a plan that finds {MANY:,} machines in maintenance mode",
+            waiting.mib,
+            _MOST_MIB,
+            f"{waiting.wall:.0f} s, {waiting.cpu:.0f} s of CPU",
         ),
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -55,6 +56,8 @@ def _show(cast: Cast, console: Console, *, keep: bool) -> None:
         console.print(f"# died on the way, in {seconds:.0f} s", style="bold")
         if keep:
             console.print(f"The lab runs on. In {home / cast.directory}:")
+            if program := shutil.which("stockman"):
+                console.print(f'  export PATH="{Path(program).parent}:$PATH"', style="cyan")
         else:
             console.print("These commands work after `make demo KEEP=1`, which leaves the lab:")
         for line in afterwards(cast, network):

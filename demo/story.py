@@ -125,8 +125,8 @@ def _pushed(cast: Cast) -> Iterator[Scene]:
 def _trouble(cast: Cast) -> Iterator[Scene]:
     yield Say("What would be done")
     yield Run("plan", status=2, pictured=-8)
-    yield Say(f"{cast.unlucky} is going to lose its power while {cast.node} is being made")
-    yield Run(f"lab fault task kill --match type=resize --match node={cast.unlucky}")
+    yield Say(f"{cast.unlucky} is going to lose its power while it copies the disk of {cast.node}")
+    yield Run(f"lab fault task kill --match type=qmconfig --match node={cast.unlucky}")
     push = " --push" if cast.has_cluster else ""
     yield Run(f"apply{push} --yes", status=4, pictured=-16)
     yield Say("The host is back, and the run goes on where it stopped")
