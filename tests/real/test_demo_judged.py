@@ -36,6 +36,9 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def begun(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A demo in the foreground: shells let what they start in the background ignore SIGINT."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [sys.executable, "-u", "-m", "demo", *arguments],
         cwd=ROOT,
