@@ -16,7 +16,8 @@ import pytest
 from stockman.lab.core.dice import Dice
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.doors.kube_certificates import admin_certificate
-from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.doors.manner import Manner
+from stockman.lab.doors.serving import Serving
 from stockman.lab.talos.machine import Machine
 from stockman.lab.talos.shared_address import holds
 from stockman.lab.world.world import World
@@ -99,8 +100,8 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
 
 def first_place(found: Serving) -> tuple[Machine, tuple[str, int]]:
     machine = found.world.talos.machines[0]
-    assert found.kube is not None
-    place = found.kube.place_of(machine, machine.address)
+    assert found.machines.kube is not None
+    place = found.machines.kube.place_of(machine, machine.address)
     assert place is not None
     return machine, place
 
@@ -168,7 +169,7 @@ def test_doors_close_with_the_machine_and_the_shared_address_moves(tmp_path: Pat
     async def work() -> None:
         world = staged("three-node")
         async with serving(world, tmp_path) as found:
-            face = found.kube
+            face = found.machines.kube
             assert face is not None
             machines = world.talos.machines
             holder = next(one for one in machines if holds(one))
@@ -178,7 +179,7 @@ def test_doors_close_with_the_machine_and_the_shared_address_moves(tmp_path: Pat
                 Fault(Point.NETWORK, Effect.FAIL, {"machine": holder.hostname}, times=None)
             )
             world.strike()
-            found.happened()
+            found.machines.happened()
             assert face.place_of(holder, holder.address) is None
             other = next(one for one in machines if holds(one))
             assert other is not holder

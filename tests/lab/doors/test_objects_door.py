@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.manner import Manner
 from stockman.lab.doors.port_taken import PortTaken
-from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.doors.serving import Serving
 from stockman.lab.world.file import read_world, world_file
 from stockman.lab.world.world import World
 from tests.lab.objects.signing import Ask, Signer
@@ -28,9 +29,9 @@ def world() -> World:
 
 
 def asked(serving: Serving, ask: Ask) -> tuple[int, bytes]:
-    assert serving.objects_place is not None
-    host = "{}:{}".format(*serving.objects_place)
-    key = serving.objects_key()
+    assert serving.services.objects_place is not None
+    host = "{}:{}".format(*serving.services.objects_place)
+    key = serving.services.objects_key()
     connection = http.client.HTTPConnection(host, timeout=20)
     headers = Signer(key.id, key.secret, host).headers(ask, NOON)
     connection.request(ask.method, ask.target, ask.body or None, headers)
@@ -98,7 +99,7 @@ def test_nobody_serves_what_is_not_asked_for(tmp_path: Path) -> None:
         serving = Serving(world(), Manner(), tmp_path, NOON)
         await serving.start()
         try:
-            return serving.objects_place, serving.git_place
+            return serving.services.objects_place, serving.services.git_place
         finally:
             await serving.stop()
 
@@ -113,8 +114,8 @@ def test_repositories_are_served_by_the_urls_that_files_name(tmp_path: Path) -> 
         serving = Serving(made, Manner(git_port=0), tmp_path, NOON)
         await serving.start()
         try:
-            assert serving.git_place is not None
-            host = "{}:{}".format(*serving.git_place)
+            assert serving.services.git_place is not None
+            host = "{}:{}".format(*serving.services.git_place)
 
             def status() -> int:
                 connection = http.client.HTTPConnection(host, timeout=20)

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.manner import Manner
 from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.doors.port_taken import PortTaken
-from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.doors.serving import Serving
 from stockman.lab.world.file import read_world, world_file
 from stockman.lab.world.world import World
 from tests.lab.worlds import NAME, small_world
@@ -29,8 +30,8 @@ class Client:
     """Asks one host with a token of root."""
 
     def __init__(self, serving: Serving, secret: str, host: str) -> None:
-        place = next(one for one in serving.places if one.host == host)
-        authority = serving.authority(serving.world.clusters[NAME])
+        place = next(one for one in serving.hosts.places if one.host == host)
+        authority = serving.hosts.authority(serving.world.clusters[NAME])
         context = ssl.create_default_context(cadata=authority.certificate.pem)
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         self._connection = http.client.HTTPSConnection(
@@ -154,7 +155,7 @@ def test_a_port_that_is_taken_is_told_and_nothing_stays_open(tmp_path: Path) -> 
     async def run() -> None:
         first = Serving(small_world(), Manner(port=0), tmp_path, NOON)
         await first.start()
-        port = first.places[0].port
+        port = first.hosts.places[0].port
         second = Serving(small_world(), Manner(port=port), tmp_path, NOON)
         try:
             with pytest.raises(PortTaken, match=f"127.66.0.11:{port}"):

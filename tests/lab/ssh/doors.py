@@ -11,7 +11,9 @@ from typing import TypeVar
 
 import asyncssh
 
-from stockman.lab.doors.serving import Manner, Place, Serving
+from stockman.lab.doors.host_doors import Place
+from stockman.lab.doors.manner import Manner
+from stockman.lab.doors.serving import Serving
 from stockman.lab.world.world import World
 from tests.lab.worlds import small_world
 
@@ -37,12 +39,12 @@ def served(tmp_path: Path, step: Step[T], world: World | None = None) -> T:
 
 def place(serving: Serving, host: str = "pve1") -> Place:
     """Where a host is."""
-    return next(one for one in serving.places if one.host == host)
+    return next(one for one in serving.hosts.places if one.host == host)
 
 
 def key_of(serving: Serving) -> asyncssh.SSHKey:
     """The key of who uses the lab."""
-    return asyncssh.import_private_key(serving.ssh_key().private)
+    return asyncssh.import_private_key(serving.hosts.ssh_key().private)
 
 
 @asynccontextmanager

@@ -12,9 +12,10 @@ import asyncssh
 import pytest
 
 from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.doors.manner import Manner
 from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.doors.port_taken import PortTaken
-from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.doors.serving import Serving
 from stockman.lab.ssh.sftp import HostSftp
 from stockman.lab.world.world import World
 from tests.lab.ssh.doors import NOON, files, logged_in, place, served

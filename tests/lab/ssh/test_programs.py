@@ -300,3 +300,37 @@ def test_everybody_knows_who_they_are_and_where() -> None:
         "uid=0(root) gid=0(root) groups=0(root)\nroot\npve1\n"
     )
     assert a_user().run("id -u").out == "1000\n"
+
+
+def test_root_takes_a_lock_away_that_a_host_left() -> None:
+    login = with_image(Login())
+    values = login.cluster.state.guests[100].config.values
+    values["lock"] = "create"
+
+    refused = login.run("qm destroy 100")
+    unlocked = login.run("qm unlock 100")
+    left = dict(values)
+    destroyed = login.run("qm destroy 100 --destroy-unreferenced-disks 1")
+
+    assert (refused.status, refused.err) == (255, "VM is locked (create)\n")
+    assert (unlocked.status, unlocked.out) == (0, "")
+    assert "lock" not in left
+    assert destroyed.status == 0
+    assert 100 not in login.cluster.state.guests
+
+
+def test_nothing_is_unlocked_that_is_not_there() -> None:
+    found = Login().run("qm unlock 4711")
+
+    assert found.status == 255
+    assert "4711.conf' does not exist" in found.err
+
+
+def test_a_container_is_unlocked_and_destroyed_by_root() -> None:
+    login = Login(one_container())
+    login.cluster.state.guests[200].config.values["lock"] = "create"
+
+    assert login.run("pct destroy 200").err == "CT is locked (create)\n"
+    assert login.run("pct unlock 200").status == 0
+    assert login.run("pct destroy 200").status == 0
+    assert 200 not in login.cluster.state.guests

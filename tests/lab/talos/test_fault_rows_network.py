@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import yaml
 
 from stockman.lab.core.faults import Effect, Point
 from stockman.lab.doors.memory import MemoryDoor
@@ -26,6 +25,7 @@ from tests.lab.talos.troubles import (
     refused,
     shown,
 )
+from tests.quick_yaml import dump_yaml, load_all_yaml
 
 LINKS, ADDRESSES = "LinkStatuses.net.talos.dev", "NodeAddresses.net.talos.dev"
 PCI, MODULES = "PCIDevices.hardware.talos.dev", "LoadedKernelModules.runtime.talos.dev"
@@ -166,10 +166,10 @@ def with_gpu(world: World) -> Machine:
         PciDevice("0000:01:00.0", "0x10de", "0x2571", "NVIDIA Corporation", "RTX A2000")
     )
     reconfigured(world, found, hostpci0="0000:01:00.0")
-    told = yaml.safe_load_all(found.state.config)
+    told = load_all_yaml(found.state.config)
     documents = list(told)
     documents[0]["machine"]["kernel"] = {"modules": [{"name": one} for one in GPU_MODULES]}
-    text = yaml.safe_dump_all(documents, sort_keys=False).encode()
+    text = dump_yaml(*documents, sort_keys=False).encode()
     Asking(world, found).call("ApplyConfiguration", data=text, mode="STAGED")
     Asking(world, found).call("Upgrade", image=installer("1.13.9", schematic=made), force=True)
     world.settle()

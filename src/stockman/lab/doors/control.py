@@ -126,7 +126,7 @@ class ControlDoor:
         self._serving.pace.catch_up()
         made = plain(self._serving.world.faults.add(fault))
         self._serving.world.strike()
-        self._serving.happened()
+        self._serving.machines.happened()
         self._serving.pace.go_on()
         return made
 
@@ -134,7 +134,7 @@ class ControlDoor:
         number = int(str(given["number"]))
         if not self._serving.world.take_back(number):
             raise ValueError(f"there is no fault {number}")
-        self._serving.happened()
+        self._serving.machines.happened()
         self._serving.pace.go_on()
         return {"removed": True}
 
@@ -151,7 +151,7 @@ class ControlDoor:
     def _power(self, given: dict[str, object]) -> object:
         self._serving.pace.catch_up()
         self._serving.world.switch(str(given["host"]), on=bool(given["on"]))
-        self._serving.happened()
+        self._serving.machines.happened()
         self._serving.pace.go_on()
         return {"on": bool(given["on"])}
 

@@ -59,7 +59,7 @@ def kubernetes_of(lab: LabThread, talos: TalosLab) -> KubernetesLab:
     kubeconfig.write_text(lab.kubeconfig(), "utf-8")
     return KubernetesLab(
         kubeconfig=kubeconfig,
-        server=_url("https", lab.run(lambda: serving.kube_place(first))),
+        server=_url("https", lab.run(lambda: serving.machines.kube_place(first))),
         port=far_kubernetes(cluster.api, lab.loop, lab.go_on),
         talos=talos,
         world=world,
@@ -74,10 +74,10 @@ def whole_of(lab: LabThread, bucket: str) -> ClusterLab:
     talos = lab.talos(proxmox)
     serving, world = lab.serving, lab.world
     objects = world.state.objects
-    key = lab.run(serving.objects_key)
+    key = lab.run(serving.services.objects_key)
     lab.run(lambda: objects.buckets.setdefault(bucket, Bucket(world.now)))
     storage = S3Lab(
-        endpoint=_url("http", serving.objects_place),
+        endpoint=_url("http", serving.services.objects_place),
         access_key=key.id,
         secret_key=key.secret,
         region=objects.region,
@@ -91,7 +91,7 @@ def whole_of(lab: LabThread, bucket: str) -> ClusterLab:
         kubernetes=kubernetes_of(lab, talos),
         storage=storage,
         registry=talos.factory,
-        git=_url("http", serving.git_place),
+        git=_url("http", serving.services.git_place),
         world=world,
         run=lab.run,
         jump=serving.pace.jump,

@@ -165,7 +165,7 @@ def cluster_lab(
     staged_talos_worlds: StagedWorlds,
 ) -> Iterator[ClusterLab]:
     """Everything that is simulated, with one cluster that Flux is in, while the test runs."""
-    from stockman.lab.doors.serving import Manner
+    from stockman.lab.doors.manner import Manner
     from stockman.lab.testing.clusters import whole_of
     from stockman.lab.testing.thread import LabThread
 

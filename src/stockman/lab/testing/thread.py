@@ -11,7 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.doors.manner import Manner
+from stockman.lab.doors.serving import Serving
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.access.state import ROOT
 from stockman.lab.pve.access.tokens import TokenChange, create_token
@@ -107,12 +108,12 @@ class LabThread:
         cluster = next(iter(self._world.clusters.values()))
         secret = self._token()
         serving = self.serving
-        authority = self.run(lambda: serving.authority(cluster))
+        authority = self.run(lambda: serving.hosts.authority(cluster))
         ca = self._scratch / "pve-root-ca.pem"
         ca.write_text(authority.certificate.pem, "ascii")
-        places = serving.places
+        places = serving.hosts.places
         has_ssh = any(one.ssh_port for one in places)
-        key = self.run(lambda: serving.ssh_key().private) if has_ssh else ""
+        key = self.run(lambda: serving.hosts.ssh_key().private) if has_ssh else ""
         first = places[0]
         return ProxmoxLab(
             endpoint=f"https://{first.address}:{first.port}",
@@ -132,15 +133,15 @@ class LabThread:
         serving = self.serving
         talosconfig = self._scratch / "talosconfig"
         talosconfig.touch(mode=0o600)
-        talosconfig.write_text(self.run(serving.talosconfig), "ascii")
+        talosconfig.write_text(self.run(serving.machines.talosconfig), "ascii")
         machines = list(self._world.talos.on())
-        places = {one.hostname: _place(serving.machine_place(one)) for one in machines}
+        places = {one.hostname: _place(serving.machines.place_of(one)) for one in machines}
         return TalosLab(
             talosconfig=talosconfig,
             endpoints=[places[one.hostname] for one in machines if one.is_controlplane],
             machines={one.hostname: one.address for one in machines},
             places=places,
-            factory=f"http://{_place(serving.images_place)}",
+            factory=f"http://{_place(serving.services.images_place)}",
             proxmox=proxmox,
             world=self._world,
             run=self.run,
@@ -172,13 +173,13 @@ class LabThread:
     def go_on(self) -> None:
         """Let happen what somebody began."""
         if self._serving is not None:
-            self._serving.happened()
+            self._serving.machines.happened()
             self._serving.pace.go_on()
 
     def kubeconfig(self) -> str:
         """A kubeconfig of an administrator of all clusters. Empty: none of them answers."""
         serving = self.serving
-        return self.run(serving.kubeconfig)
+        return self.run(serving.machines.kubeconfig)
 
     def stop(self) -> None:
         """Close the doors."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from stockman.config.presets import NETWORKS
 from stockman.lab.kube.api.messages import Request, User, read_query
 from stockman.lab.kube.clusters.clusters import KubernetesCluster
@@ -18,6 +16,7 @@ from stockman.lab.world.preset import Wish, preset_world
 from stockman.lab.world.staging import Staged, Staging, stage_files
 from stockman.lab.world.world import World
 from tests.lab.kube.estates.written import Written
+from tests.quick_yaml import dump_yaml
 
 OPERATOR = User("admin", ("system:masters", "system:authenticated"))
 HELM = "docker.io/alpine/helm:4.0.1"
@@ -99,7 +98,7 @@ class Living:
         """Install a chart by a Job, and wait for its end."""
         name = f"install-{release['name']}"
         about = {"name": name, "namespace": SYSTEM}
-        values = yaml.safe_dump(release["values"])
+        values = dump_yaml(release["values"])
         given = {"values.yaml": values}
         self.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": given})
         self.apply(

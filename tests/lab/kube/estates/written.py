@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from stockman.catalog.objects import merged
 from stockman.config.load import load
 from stockman.config.presets import Dialect, render_preset
@@ -29,6 +27,7 @@ from stockman.rendering.repository import Rendered, rendered_repository
 from stockman.rendering.talos_part import settled
 from tests.catalog.estates import MATERIALS
 from tests.contract.repo.doors import git
+from tests.quick_yaml import load_all_yaml, load_yaml
 
 KEY = age_identity(b"k" * 32)
 _RECIPE = Recipe(
@@ -50,7 +49,7 @@ class Written:
     def texts(self) -> dict[str, str]:
         """The configuration."""
         texts = render_preset(self.preset)
-        given = yaml.safe_load(texts["cluster.yaml"])
+        given = load_yaml(texts["cluster.yaml"])
         return {**texts, "cluster.yaml": dump(merged(given, self.more))}
 
     @cached_property
@@ -86,7 +85,7 @@ class Written:
             content
             for one in self.rendered.tree
             if one.path.startswith("kubernetes/") and one.path.endswith(".yaml")
-            for content in yaml.safe_load_all(
+            for content in load_all_yaml(
                 one.text if isinstance(one.text, str) else one.text.reveal()
             )
             if isinstance(content, dict) and content.get("kind") == kind
@@ -108,7 +107,7 @@ class Written:
     def bootstrap_secrets(self) -> list[Any]:
         """The identity that opens secrets, and the key of a private repository."""
         return [
-            yaml.safe_load(one.text.reveal())
+            load_yaml(one.text.reveal())
             for one in self.rendered.tree
             if one.path.startswith("bootstrap/") and isinstance(one.text, Secret)
         ]
@@ -119,7 +118,7 @@ class Written:
         made = []
         for chart in installed_before_flux(self.rendered.selection, self.rendered.apps):
             path = f"kubernetes/apps/{chart.namespace}/{chart.release}/app/helmrelease.yaml"
-            values = yaml.safe_load(self.files[path])["spec"].get("values", {})
+            values = load_yaml(self.files[path])["spec"].get("values", {})
             made.append(
                 {
                     "name": chart.release,

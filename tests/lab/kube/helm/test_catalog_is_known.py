@@ -55,6 +55,23 @@ def test_all_charts_of_a_preset_are_known(
     assert [name for name, (chart, _) in found.items() if chart is None] == []
 
 
+def test_components_that_talk_to_proxmox_read_their_secret() -> None:
+    made: dict[str, list[str]] = {}
+    for name, (chart, values) in _releases("fifteen-node", EVERYTHING, "classic").items():
+        assert chart is not None
+        for one in render(chart, name, "here", values).objects:
+            if one["kind"] in ("Deployment", "DaemonSet"):
+                pod = one["spec"]["template"]["spec"]
+                secrets = [each.get("secret", {}) for each in pod.get("volumes") or ()]
+                found = [each["secretName"] for each in secrets if each]
+                made[one["metadata"]["name"]] = found
+
+    assert made["proxmox-cloud-controller-manager"] == ["proxmox-ccm-config"]
+    assert made["proxmox-csi-plugin-controller"] == ["proxmox-csi-config"]
+    assert made["karpenter-provider-proxmox"] == ["karpenter-config"]
+    assert made["proxmox-csi-plugin-node"] == []
+
+
 def test_charts_bring_the_workloads_that_readiness_is_judged_by() -> None:
     made = set()
     for name, (chart, values) in _releases("fifteen-node", EVERYTHING, "classic").items():

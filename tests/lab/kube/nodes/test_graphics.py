@@ -7,7 +7,6 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
-import yaml
 
 from stockman.config.presets import render_preset
 from stockman.config.presets.answers import Answers
@@ -18,6 +17,7 @@ from stockman.lab.world.staging import Staging, stage_files
 from stockman.lab.world.world import World
 from stockman.talos.schematic import ImageSchematic, canonical_text
 from tests.lab.kube.nodes.test_talos_nodes import NODES, SYSTEM, ask, cluster_of
+from tests.quick_yaml import dump_yaml, load_yaml
 
 NETWORK = IPv4Network("127.67.0.0/16")
 CONTROLLER, WORKER = "k8s-ctrl-1", "k8s-work-4"
@@ -30,18 +30,18 @@ PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:v0.17.1"
 def _file(*, card: bool, driver: bool) -> bytes:
     answers = Answers(talos_version="1.13.9")
     texts = render_preset("fifteen-node", network=NETWORK, answers=answers)
-    told = yaml.safe_load(texts["nodes.yaml"])
+    told = load_yaml(texts["nodes.yaml"])
     told["nodes"] = [one for one in told["nodes"] if one["name"] in (CONTROLLER, WORKER)]
     (worker,) = (one for one in told["nodes"] if one["name"] == WORKER)
     if not card:
         del worker["vm"]["pci"]
         del worker["expect"]
     world = preset_world(Wish("fifteen-node", NETWORK))
-    schematic = yaml.safe_load(texts["cluster.yaml"])["worker_schematic_id"]
+    schematic = load_yaml(texts["cluster.yaml"])["worker_schematic_id"]
     extensions = DRIVER if driver else DRIVER[1:]
     world.factory.schematics[schematic] = canonical_text(ImageSchematic(extensions=extensions))
     wanted = Staging(preset="fifteen-node", network=NETWORK, network_plugin=True)
-    stage_files(world, {**texts, "nodes.yaml": yaml.safe_dump(told)}, wanted)
+    stage_files(world, {**texts, "nodes.yaml": dump_yaml(told)}, wanted)
     return world_file(world.state)
 
 

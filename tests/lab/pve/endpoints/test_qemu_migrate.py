@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.pve.cluster_state import Section
 from stockman.lab.pve.errors import ApiError
+from stockman.lab.world.devices import pci_device
 from tests.lab.machines import QEMU, create, create_linux, ended, put_file, replied, start, user
 from tests.lab.worlds import door, small_world
 
@@ -123,6 +125,65 @@ def test_what_binds_a_machine_to_its_host_is_in_the_log(kind: str, reason: str) 
 
     assert api.done(upid) == "migration aborted"
     assert reason in api.cluster.state.tasks[upid].log
+
+
+def with_mapped_device(hosts: tuple[str, ...], **more: object) -> MemoryDoor:
+    """A machine that has a device by a mapping."""
+    api = door()
+    for host in hosts:
+        api.cluster.state.hosts[host].pci.append(pci_device(CARD, 21))
+    entries = [f"node={one},path=0000:01:00.0,id=10de:2571,iommugroup=21" for one in hosts]
+    api.post("/cluster/mapping/pci", id="gpu", map=entries, **more)
+    create(api, 100, machine="q35", scsi0="ceph:1", hostpci0="mapping=gpu")
+    return api
+
+
+def outlook(api: MemoryDoor) -> dict[str, object]:
+    """What stands in the way, as the schema promises it."""
+    found = replied(api, "GET", MIGRATE)
+    assert isinstance(found, dict)
+    return found
+
+
+CARD = {"address": "0000:01:00", "id": "10de:2571", "iommu": True, "name": "gpu"}
+
+
+def test_a_mapped_device_goes_with_a_machine_that_is_switched_off() -> None:
+    api = with_mapped_device(("pve1", "pve2"))
+
+    assert ended(api, "POST", MIGRATE, target="pve2") == "OK"
+
+
+def test_a_mapped_device_holds_a_machine_that_runs() -> None:
+    api = with_mapped_device(("pve1", "pve2"))
+    start(api)
+
+    upid = str(api.post(MIGRATE, target="pve2", online=1))
+
+    assert api.done(upid) == "migration aborted"
+    assert (
+        "ERROR: can't live migrate running VM which uses following mapped devices: hostpci0:gpu"
+    ) in api.cluster.state.tasks[upid].log
+    told = outlook(api)
+    assert told["local_resources"] == told["mapped-resources"] == ["hostpci0"]
+
+
+def test_a_device_that_can_be_moved_live_holds_nobody() -> None:
+    api = with_mapped_device(("pve1", "pve2"), live__migration__capable=1)
+    start(api)
+
+    assert outlook(api)["local_resources"] == []
+    assert ended(api, "POST", MIGRATE, target="pve2", online=1) == "OK"
+
+
+def test_a_machine_does_not_go_where_its_mapping_has_no_device() -> None:
+    api = with_mapped_device(("pve1",))
+
+    upid = str(api.post(MIGRATE, target="pve2"))
+
+    assert api.done(upid) == "migration aborted"
+    told = "ERROR: can't migrate to 'pve2': missing mapped devices hostpci0"
+    assert told in api.cluster.state.tasks[upid].log
 
 
 @pytest.mark.parametrize(

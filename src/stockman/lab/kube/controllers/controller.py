@@ -82,3 +82,15 @@ class Controller:
     def look_again(self, key: str, moment: float, *, patient: bool = False) -> None:
         """Look at a key at a moment, if not before; nobody hurries for a patient look."""
         self.around.later(self.name, key, moment, patient=patient)
+
+    def has_waited(self, key: str, note: str, seconds: tuple[float, float]) -> bool:
+        """Whether something that takes a while is over; it begins when first asked about."""
+        moment = self.around.notes.get(note)
+        if moment is None:
+            moment = str(self.now + self.around.dice.between(*seconds))
+            self.around.notes[note] = moment
+        if float(moment) > self.now:
+            self.look_again(key, float(moment))
+            return False
+        del self.around.notes[note]
+        return True

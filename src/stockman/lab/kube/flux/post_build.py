@@ -9,7 +9,7 @@ from stockman.lab.kube.flux.kustomize.failure import BuildFailure
 from stockman.lab.kube.flux.kustomize.go_yaml import go_text
 from stockman.lab.kube.flux.kustomize.identity import Identity
 from stockman.lab.kube.flux.kustomize.variables import check_names, substituted
-from stockman.lab.kube.objects import Object, metadata_of
+from stockman.lab.kube.objects import Object, Tree, metadata_of
 
 GROUP = "kustomize.toolkit.fluxcd.io"
 _SWITCH = f"{GROUP}/substitute"
@@ -26,15 +26,23 @@ def with_variables(content: Object, variables: Mapping[str, str]) -> Object:
         return content
     try:
         check_names(variables)
-        text = go_text(content)
-        if "$" not in text:
+        if not _names_any(content):
             return content
-        found = first_document(substituted(text, variables).encode())
+        found = first_document(substituted(go_text(content), variables).encode())
     except BuildFailure as why:
         name = Identity.of(content)
         place = f"{name.kind_text}/{name.name}"
         raise BuildFailure(f"post build failed for '{place}': envsubst error: {why}") from None
     return found if isinstance(found, dict) else content
+
+
+def _names_any(value: Tree) -> bool:
+    """Whether a variable stands anywhere; most objects have none, and writing them takes long."""
+    if isinstance(value, str):
+        return "$" in value
+    if isinstance(value, dict):
+        return any(_names_any(name) or _names_any(one) for name, one in value.items())
+    return isinstance(value, list) and any(map(_names_any, value))
 
 
 def with_metadata(content: Object, common: Object) -> Object:

@@ -95,15 +95,7 @@ class VolumeProvisioners(Controller):
 
     def _is_due(self, key: str, one: Object, seconds: tuple[float, float]) -> bool:
         note = f"{self.name} {metadata_of(one)['uid']}"
-        moment = self.around.notes.get(note)
-        if moment is None:
-            moment = str(self.now + self.around.dice.between(*seconds))
-            self.around.notes[note] = moment
-        if float(moment) > self.now:
-            self.look_again(key, float(moment))
-            return False
-        del self.around.notes[note]
-        return True
+        return self.has_waited(key, note, seconds)
 
 
 def _made(name: str, driver: str, claim: Object, known: Object) -> Object:

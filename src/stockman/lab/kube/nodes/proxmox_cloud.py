@@ -11,6 +11,7 @@ from stockman.lab.kube.objects import Object, entries_of, part_of
 
 if TYPE_CHECKING:
     from stockman.lab.pve.access.state import AccessState
+    from stockman.lab.pve.guest import Guest
     from stockman.lab.talos.machine import Machine
 
 PURPOSE = "proxmox-cloud"
@@ -36,7 +37,7 @@ def word_of(machine: Machine, text: str) -> CloudWord | None:
     """What the controller finds out about a machine. None: it is not let in, or misled."""
     guest = machine.land.guest(machine)
     cluster = machine.land.proxmox(machine)
-    if guest is None or cluster is None:
+    if guest is None or cluster is None or not _is_named(guest, machine):
         return None
     for one in _clusters(text):
         if _is_let_in(cluster.state.access, one):
@@ -50,6 +51,11 @@ def word_of(machine: Machine, text: str) -> CloudWord | None:
                 instance_type=f"{values.get('cores', '1')}VCPU-{memory}GB",
             )
     return None
+
+
+def _is_named(guest: Guest, machine: Machine) -> bool:
+    """Whether the name of a VM begins with that of its node; else the controller finds none."""
+    return guest.config.values.get("name", "").startswith(machine.hostname)
 
 
 def _clusters(text: str) -> Iterator[Mapping[str, object]]:

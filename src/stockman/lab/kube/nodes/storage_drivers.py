@@ -66,15 +66,7 @@ class StorageDrivers(Controller):
 
     def _is_due(self, key: str, one: Object, what: str, seconds: tuple[float, float]) -> bool:
         note = f"{self.name} {what} {metadata_of(one)['uid']}"
-        moment = self.around.notes.get(note)
-        if moment is None:
-            moment = str(self.now + self.around.dice.between(*seconds))
-            self.around.notes[note] = moment
-        if float(moment) > self.now:
-            self.look_again(key, float(moment))
-            return False
-        del self.around.notes[note]
-        return True
+        return self.has_waited(key, note, seconds)
 
 
 def _finalizer(attachment: Object) -> str:

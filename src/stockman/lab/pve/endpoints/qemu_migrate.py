@@ -12,7 +12,14 @@ from stockman.lab.pve.guest_traces import replication_jobs
 from stockman.lab.pve.host import Host
 from stockman.lab.pve.qemu import ha_requests
 from stockman.lab.pve.qemu.drives import drives_of
-from stockman.lab.pve.qemu.local_parts import bound_to_host, local_disks, mapped_resources
+from stockman.lab.pve.qemu.local_parts import (
+    bound_to_host,
+    held_while_running,
+    is_live,
+    is_mapped_on,
+    local_disks,
+    mapped_resources,
+)
 from stockman.lab.pve.qemu.migrating import Migrate, check_storages
 from stockman.lab.pve.qemu.power import shelf_of
 from stockman.lab.pve.qemu.rights import only_for_root
@@ -26,7 +33,7 @@ def precondition(call: Call) -> object:
     guest = call.guest()
     call.cluster.refuse_locked(guest)
     values = guest.config.values
-    mapped = mapped_resources(values)
+    mapped, mappings = mapped_resources(values), call.cluster.state.mappings
     allowed, refused = [], {}
     for name in call.cluster.state.hosts:
         if name == guest.node:
@@ -41,15 +48,24 @@ def precondition(call: Call) -> object:
         "allowed_nodes": allowed,
         "not_allowed_nodes": refused,
         "local_disks": _local_disks(call, guest),
-        "local_resources": bound_to_host(values),
+        "local_resources": sorted({*bound_to_host(values), *_held_by_mappings(call, guest)}),
         "mapped-resources": sorted(mapped),
-        "mapped-resource-info": {key: {"name": name} for key, (_, name) in mapped.items()},
+        "mapped-resource-info": {
+            key: {"name": name} | ({"live-migration": 1} if is_live(mappings, kind, name) else {})
+            for key, (kind, name) in mapped.items()
+        },
     }
     if call.cluster.is_nine:
         found["has-dbus-vmstate"] = 1
     if ha_requests.is_managed(call.cluster, guest.vmid):
         found["dependent-ha-resources"] = []
     return found
+
+
+def _held_by_mappings(call: Call, guest: Guest) -> list[str]:
+    """Mapped devices that are told as local: those of USB always, of PCI while it runs."""
+    found = held_while_running(guest.config.values, call.cluster.state.mappings)
+    return [key for key in found if guest.is_running or key.startswith("usb")]
 
 
 def _missing(call: Call, guest: Guest, host: str) -> dict[str, list[str]]:
@@ -60,7 +76,9 @@ def _missing(call: Call, guest: Guest, host: str) -> dict[str, list[str]]:
         found["unavailable_storages"] = gone
     mapped = mapped_resources(guest.config.values)
     devices = [
-        key for key, (kind, name) in mapped.items() if not _is_mapped(call, kind, name, host)
+        key
+        for key, (kind, name) in mapped.items()
+        if not is_mapped_on(call.cluster.state.mappings, kind, name, host)
     ]
     if devices:
         found["unavailable-resources"] = devices
@@ -70,12 +88,6 @@ def _missing(call: Call, guest: Guest, host: str) -> dict[str, list[str]]:
 def _is_there(call: Call, storage: str, host: str) -> bool:
     found = call.cluster.state.storages.get(storage)
     return found is not None and found.is_enabled and found.is_on(host)
-
-
-def _is_mapped(call: Call, kind: str, name: str, host: str) -> bool:
-    section = call.cluster.state.mappings.get(kind, {}).get(name)
-    entries = section.lists.get("map", []) if section is not None else []
-    return any(f"node={host}" in entry.split(",") for entry in entries)
 
 
 def _local_disks(call: Call, guest: Guest) -> list[dict[str, object]]:

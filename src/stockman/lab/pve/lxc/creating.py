@@ -21,7 +21,7 @@ from stockman.lab.pve.guest_config.surroundings import Surroundings
 from stockman.lab.pve.guest_ids import forget
 from stockman.lab.pve.lxc.power import Start
 from stockman.lab.pve.lxc.volumes import MountMaker, mounts_of, shelf_of
-from stockman.lab.pve.qemu.file_lock import GuestWork, host_of
+from stockman.lab.pve.qemu.file_lock import GuestWork, host_of, is_inside
 from stockman.lab.pve.qemu.settings import tag_style
 from stockman.lab.pve.qemu.shelf import Shelf
 from stockman.lab.pve.volume import Volume
@@ -88,15 +88,35 @@ class Create(GuestWork):
             state = "started" if job.arguments.get("start") else "stopped"
             cluster.state.ha_resources[sid] = Section(sid, "ct", {"state": state})
 
+    def power_lost(self, job: Job) -> None:
+        super().power_lost(job)
+        guest = job.cluster.state.guests.get(job.number("vmid"))
+        if guest is not None and is_inside(job):
+            _leave_behind(job, shelf_of(job.cluster, guest))
+
     def ended(self, job: Job) -> None:
         super().ended(job)
         if not job.arguments.get(_CREATED):
             forget(job.cluster, job.number("vmid"))
 
 
-def _made(job: Job, maker: MountMaker) -> dict[str, str]:
+def _leave_behind(job: Job, shelf: Shelf) -> None:
+    """Volumes of which nobody wrote down any more that they are the container's."""
+    maker = MountMaker(shelf)
+    try:
+        for mount in mounts_of(_settings(job)):
+            maker(mount)
+    except (ApiError, FormatError):
+        return
+
+
+def _settings(job: Job) -> dict[str, str]:
     given = job.arguments["settings"]
-    settings = {str(key): str(value) for key, value in dict(given).items()}  # type: ignore[call-overload]
+    return {str(key): str(value) for key, value in dict(given).items()}  # type: ignore[call-overload]
+
+
+def _made(job: Job, maker: MountMaker) -> dict[str, str]:
+    settings = _settings(job)
     values = first_values(job.cluster, job.number("vmid"), settings)
     if job.arguments.get("unprivileged"):
         values["unprivileged"] = "1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from stockman.lab.pve.cluster_state import Section
 from stockman.lab.pve.formats.drive_names import is_unused
 from stockman.lab.pve.formats.host_devices import is_socket, parse_pci, parse_usb
 from stockman.lab.pve.guest import Guest
@@ -69,6 +70,33 @@ def _is_bound(key: str, value: str) -> bool:
     if is_indexed(key, "serial"):
         return not is_socket(value)
     return is_indexed(key, "parallel") or key == "ivshmem"
+
+
+def held_while_running(
+    values: Mapping[str, str], mappings: Mapping[str, Mapping[str, Section]]
+) -> list[str]:
+    """Keys of a machine with mapped devices that do not go with it while it runs; sorted."""
+    return [
+        key
+        for key, (kind, name) in mapped_resources(values).items()
+        if not is_live(mappings, kind, name)
+    ]
+
+
+def is_live(mappings: Mapping[str, Mapping[str, Section]], kind: str, name: str) -> bool:
+    """Whether devices of a mapping take part in a live migration; those of USB never do."""
+    found = mappings.get(kind, {}).get(name)
+    told = found.options.get("live-migration-capable") if found is not None else None
+    return kind == "pci" and str(told) == "1"
+
+
+def is_mapped_on(
+    mappings: Mapping[str, Mapping[str, Section]], kind: str, name: str, host: str
+) -> bool:
+    """Whether a mapping has a device on a host."""
+    found = mappings.get(kind, {}).get(name)
+    entries = found.lists.get("map", []) if found is not None else []
+    return any(f"node={host}" in entry.split(",") for entry in entries)
 
 
 def mapped_resources(values: Mapping[str, str]) -> dict[str, tuple[str, str]]:

@@ -17,7 +17,14 @@ from stockman.lab.pve.guest_rows import memory_of, used_memory_of
 from stockman.lab.pve.host import Host
 from stockman.lab.pve.qemu.drives import drives_of
 from stockman.lab.pve.qemu.file_lock import GuestWork
-from stockman.lab.pve.qemu.local_parts import LocalDisk, bound_to_host, local_disks
+from stockman.lab.pve.qemu.local_parts import (
+    LocalDisk,
+    bound_to_host,
+    held_while_running,
+    is_mapped_on,
+    local_disks,
+    mapped_resources,
+)
 from stockman.lab.pve.qemu.power import notice_change, shelf_of
 from stockman.lab.pve.qemu.shelf import Shelf, grown
 from stockman.lab.pve.qemu.storage_map import StorageMap, parse_storage_map
@@ -100,6 +107,7 @@ class Migrate(GuestWork):
         devices = bound_to_host(guest.config.values)
         if devices and not job.arguments.get("force"):
             raise die(f"can't migrate VM which uses local devices: {', '.join(devices)}")
+        _check_mapped(cluster, guest, target)
         _check_target(cluster, guest, target)
         job.log(f"starting migration of VM {guest.vmid} to node '{target.name}' ({target.address})")
         moves = list(self._moves(job, guest))
@@ -140,6 +148,23 @@ class Migrate(GuestWork):
                     f" '{storage.id}'"
                 )
             yield disk, storage
+
+
+def _check_mapped(cluster: Cluster, guest: Guest, target: Host) -> None:
+    mappings, values = cluster.state.mappings, guest.config.values
+    mapped = mapped_resources(values)
+    missing = [
+        key
+        for key, (kind, name) in mapped.items()
+        if not is_mapped_on(mappings, kind, name, target.name)
+    ]
+    if missing:
+        raise die(f"can't migrate to '{target.name}': missing mapped devices {', '.join(missing)}")
+    held = [f"{key}:{mapped[key][1]}" for key in held_while_running(values, mappings)]
+    if guest.is_running and held:
+        raise die(
+            f"can't live migrate running VM which uses following mapped devices: {', '.join(held)}"
+        )
 
 
 def _scan_problem(text: str) -> ApiError:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from stockman.lab.pve.errors import ApiError, die
 from stockman.lab.pve.guest import Guest
-from stockman.lab.ssh.programs.console import FAILED, Console, is_refused_to, refused
+from stockman.lab.ssh.programs.console import FAILED, Console, is_refused_to, options, refused
+from stockman.lab.ssh.programs.unlocking import unlock
 from stockman.lab.ssh.shell.interpreter import NOT_FOUND, Shell
 from stockman.lab.ssh.shell.streams import Streams
 
@@ -26,6 +27,14 @@ async def pct(console: Console, shell: Shell, arguments: list[str], streams: Str
                 found = await console.ask("GET", path, {})
                 streams.out.write(f"status: {dict(found)['status']}\n")  # type: ignore[call-overload]
                 return 0
+            case ["unlock", vmid]:
+                unlock(console, "lxc", vmid)
+                return 0
+            case ["destroy", *words] if words:
+                (vmid, *_), given = options(words)
+                path = f"/nodes/{console.host.name}/lxc/{vmid}"
+                upid = await console.ask("DELETE", path, given)
+                return await console.ended(str(upid), streams)
             case ["exec", vmid, "--", *command] | ["exec", vmid, *command] if command:
                 return _inside(console, vmid, command, streams)
             case ["help"] | ["--help"]:

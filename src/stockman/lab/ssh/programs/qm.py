@@ -5,6 +5,7 @@ from __future__ import annotations
 from stockman.lab.pve.errors import ApiError
 from stockman.lab.ssh.programs.console import FAILED, Console, is_refused_to, options, refused
 from stockman.lab.ssh.programs.disk_import import import_disk
+from stockman.lab.ssh.programs.unlocking import unlock
 from stockman.lab.ssh.shell.interpreter import Shell
 from stockman.lab.ssh.shell.streams import Streams
 
@@ -28,6 +29,10 @@ async def qm(console: Console, shell: Shell, arguments: list[str], streams: Stre
                 return await _config(console, words, streams)
             case "status":
                 return await _status(console, words, streams)
+            case "unlock":
+                return _unlock(console, words)
+            case "destroy":
+                return await _destroy(console, words, streams)
             case "resize" | "disk resize":
                 return await _resize(console, words, streams)
             case "importdisk" | "disk import":
@@ -76,6 +81,17 @@ async def _status(console: Console, words: list[str], streams: Streams) -> int:
     found = await console.ask("GET", path, {})
     streams.out.write(f"status: {dict(found)['status']}\n")  # type: ignore[call-overload]
     return 0
+
+
+def _unlock(console: Console, words: list[str]) -> int:
+    unlock(console, "qemu", str(_named(words, "vmid")["vmid"]))
+    return 0
+
+
+async def _destroy(console: Console, words: list[str], streams: Streams) -> int:
+    given = _named(words, "vmid")
+    path = f"/nodes/{console.host.name}/qemu/{given.pop('vmid')}"
+    return await console.ended(str(await console.ask("DELETE", path, given)), streams)
 
 
 async def _resize(console: Console, words: list[str], streams: Streams) -> int:
