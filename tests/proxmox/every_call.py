@@ -110,6 +110,7 @@ EVERY: dict[str, tuple[Callable[[Proxmox], Awaitable[object]], ...]] = {
         lambda pve: pve.update_vm(
             AT, VmChange(values={"cores": 2}, delete=("net1",), revert=("cpu",), digest="0" * 40)
         ),
+        lambda pve: pve.update_vm(AT, VmChange(values={"tags": "a"}, delete=("onboot",))),
         lambda pve: pve.update_vm(CONTAINER, VmChange(values={"cores": 2})),
     ),
     "delete_vm": (lambda pve: pve.delete_vm(AT), lambda pve: pve.delete_vm(CONTAINER)),

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from stockman.model.secret import Secret
 from stockman.steps.plan import Plan, planned
 from stockman.steps.plan_file import plan_text, read_plan
 from stockman.talos.bundle import bundle_text
@@ -81,10 +82,28 @@ def test_files_of_clients_are_renewed_before_they_end() -> None:
     before = dict(found.places.texts)
 
     found.later(timedelta(days=340))
-    found.carry_out([one for one in found.plan() if "client-file" in one.id])
+    due = [one for one in found.plan() if "client-file" in one.id]
+    found.carry_out(due)
 
     assert {name for name in before if found.places.texts[name] != before[name]} == set(before)
+    assert all(one.reason.startswith("its certificate ends ") for one in due)
     assert not [one for one in found.plan() if "client-file" in one.id]
+
+
+def test_a_file_of_a_client_is_written_for_the_reason_that_holds() -> None:
+    found = begun(preset="single")
+    reasons = {one.id: one.reason for one in found.plan() if "client-file" in one.id}
+    found.carry_out(found.plan())
+    before = found.places.texts["private:kubeconfig"]
+    other = Secret(before.reveal().replace(":6443", ":6444"))
+    found.places.texts["private:kubeconfig"] = other
+    named = [one.reason for one in found.plan() if "client-file" in one.id]
+    found.later(timedelta(days=400))
+    ended = {one.id: one.reason for one in found.plan() if "client-file" in one.id}
+
+    assert set(reasons.values()) == {"it is not there"}
+    assert named == ["it names other machines"]
+    assert all(one.startswith("its certificate ended ") for one in ended.values())
 
 
 def test_controllers_join_an_etcd_one_after_the_other() -> None:

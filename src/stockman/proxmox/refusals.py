@@ -63,6 +63,8 @@ class Asker:
     """`token user@realm!name`, or `user user@realm`."""
     given: str = ""
     """Where its secret was found. Empty: not told."""
+    otherwise: str = ""
+    """What else its owner can do, as a further clause of the fix. Empty: nothing."""
 
 
 NOBODY = Asker(name="")
@@ -201,7 +203,7 @@ def _let_in_again(asker: Asker, *, ended: bool) -> str:
     kind = "password" if asker.name.startswith("user ") else "secret"
     return (
         f"check its {kind}{given} and under Datacenter, Permissions that it is there, is enabled"
-        " and has not expired"
+        f" and has not expired{f'; {asker.otherwise}' if asker.otherwise else ''}"
     )
 
 

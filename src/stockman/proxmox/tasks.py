@@ -26,9 +26,9 @@ _TAIL = 5
 class Patience:
     """How tasks are waited for."""
 
-    shortest: float = 0.2
+    shortest: float = 0.08
     """Seconds between two looks at first."""
-    share: float = 0.05
+    share: float = 0.04
     """How much longer than it has run so far a task may seem to take: looks become rarer."""
     longest: float = 1.0
     """Seconds between two looks in the end."""

@@ -34,6 +34,10 @@ _STATUS = {
     "has_agent": "agent",
 }
 
+_ONLY_WRITTEN = frozenset({"description", "onboot", "protection", "startup", "tags"})
+"""Keys of a VM that nothing happens for: the host writes them down before it answers. For others
+a task is started, as an answer that takes 30 s does not come through."""
+
 
 def guest_path(at: GuestRef, *more: str) -> Path:
     """The path of a guest, and of what is below it."""
@@ -93,7 +97,7 @@ class VmCalls(ClusterCalls):
 
     async def update_vm(self, at: GuestRef, change: VmChange) -> TaskRef | None:
         return await self._maybe_start(
-            "POST" if at.kind == "qemu" else "PUT",
+            "PUT" if at.kind == "lxc" or _is_only_written(change) else "POST",
             guest_path(at, "config"),
             {
                 **change.values,
@@ -160,6 +164,7 @@ class VmCalls(ClusterCalls):
             {
                 "target": migration.target,
                 "online": migration.online or None,
+                "restart": (migration.restart or None) if container else None,
                 "with-local-disks": (migration.with_local_disks or None) if not container else None,
                 "target-storage" if container else "targetstorage": migration.target_storage,
             },
@@ -170,6 +175,10 @@ class VmCalls(ClusterCalls):
 
     async def cloud_init_text(self, at: GuestRef, part: Literal["user", "network", "meta"]) -> str:
         return await self._get(guest_path(at, "cloudinit", "dump"), text, {"type": part})
+
+
+def _is_only_written(change: VmChange) -> bool:
+    return not change.revert and {*change.values, *change.delete} <= _ONLY_WRITTEN
 
 
 def _config(data: object) -> VmConfig:
@@ -192,6 +201,7 @@ def _outlook(data: object) -> Outlook:
         refused={host: _reasons(why) for host, why in refused.items()},
         local_disks=tuple(text(mapping(one).get("volid", "")) for one in _many(disks)),
         local_resources=tuple(text(one) for one in _many(row.get("local_resources"))),
+        mapped=tuple(text(one) for one in _many(row.get("mapped-resources"))),
     )
 
 

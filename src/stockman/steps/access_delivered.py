@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from stockman.model.errors import NotFound
 from stockman.model.record import record
@@ -19,18 +19,24 @@ _OVER = ("Succeeded", "Failed")
 
 
 @record
-class TokenDelivered(Gate):
+class TokenPlace:
+    """Where a token stands in the cluster."""
+
+    namespace: str
+    secret: str
+    key: str
+    token: str
+    """`user@realm!name`, which the Secret should have."""
+
+
+@record
+class TokenDelivered(TokenPlace, Gate):
     """The Secret of a component names a token, and its pods began after that.
 
     Programs read their configuration when they start.
     """
 
     kind: ClassVar[str] = "access.delivered"
-    namespace: str
-    secret: str
-    key: str
-    token: str
-    """`user@realm!name`."""
 
     @property
     def summary(self) -> str:
@@ -51,19 +57,6 @@ class TokenDelivered(Gate):
         return Verdict(answer=Answer.GO, because=f"{seen} {self.secret} was written")
 
 
-class Place(Protocol):
-    """Where a token stands in the cluster."""
-
-    @property
-    def namespace(self) -> str: ...
-    @property
-    def secret(self) -> str: ...
-    @property
-    def key(self) -> str: ...
-    @property
-    def token(self) -> str: ...
-
-
 @record
 class Readers:
     """Pods that read a Secret."""
@@ -74,7 +67,7 @@ class Readers:
     written: str
 
 
-async def has_token(ports: Ports, place: Place) -> bool | None:
+async def has_token(ports: Ports, place: TokenPlace) -> bool | None:
     """Whether a Secret names a token. None: there is no such Secret."""
     ref = Ref(kind=SECRETS, name=place.secret, namespace=place.namespace)
     try:
@@ -92,7 +85,7 @@ async def readers(ports: Ports, namespace: str, secret: str) -> Readers:
     except NotFound:
         return Readers(all=(), older=(), written="")
     pods = (await kubernetes.objects(PODS, Selection(namespace=namespace))).items
-    mine = tuple(one for one in pods if _mounts(one, secret))
+    mine = tuple(one for one in pods if mounts(one, secret))
     written = _written(found)
     older = tuple(one for one in mine if text(one, "status", "startTime") < written)
     return Readers(all=mine, older=older, written=written)
@@ -105,7 +98,8 @@ def _decoded(content: Object, key: str) -> str:
         return ""
 
 
-def _mounts(pod: Object, secret: str) -> bool:
+def mounts(pod: Object, secret: str) -> bool:
+    """Whether a pod that is not over reads a Secret."""
     if text(pod, "status", "phase") in _OVER:
         return False
     return any(

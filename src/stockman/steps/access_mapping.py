@@ -79,14 +79,13 @@ class MapDevices(PatientAction):
 
 
 def is_mapped(mapping: DeviceMapping, device: MappedDevice) -> bool:
-    """Whether a mapping names a device on its host."""
+    """Whether a mapping names a device on its host, and for what it has to be."""
     for entry in mapping.entries:
         values = properties(entry)
         places = (values.get("path", ""), values.get("id", ""))
-        if values.get("node") == device.host and any(
-            _is_same_place(place, device.place) for place in places
-        ):
-            return True
+        is_there = any(_is_same_place(place, device.place) for place in places)
+        if values.get("node") == device.host and is_there:
+            return not device.id or device.id.lower() == _hex(values.get("id", ""))
     return False
 
 
@@ -112,7 +111,7 @@ async def _pci(pve: Proxmox, one: MappedDevice) -> str:
             pair = (_hex(found.subsystem_vendor), _hex(found.subsystem_device))
             values["subsystem-id"] = ":".join(pair)
         return property_text(values)
-    raise Refused(another_device(one, "nothing"))
+    raise Refused(no_device(one, "pci"))
 
 
 async def _usb(pve: Proxmox, one: MappedDevice) -> str:
@@ -123,7 +122,7 @@ async def _usb(pve: Proxmox, one: MappedDevice) -> str:
         if one.place in (name, place):
             values = {"node": str(one.host), "id": name}
             return property_text(values if by_id else {**values, "path": one.place})
-    raise Refused(another_device(one, "nothing"))
+    raise Refused(no_device(one, "usb"))
 
 
 def _hex(text: str) -> str:
@@ -135,6 +134,23 @@ def another_device(wanted: MappedDevice, found: str) -> Problem:
         code="proxmox.device",
         what=f"{wanted.host} has another device at {wanted.place} than the configuration says",
         where=f"Proxmox host {wanted.host}",
-        why=f"it is {found}, and {wanted.id or 'some device'} is wanted",
-        fix="correct the device in hosts; `pvesh get /nodes/HOST/hardware/pci` lists those there",
+        why=f"it is {found}, and {wanted.id} is wanted",
+        fix=_correct(wanted, "pci"),
+    )
+
+
+def no_device(wanted: MappedDevice, bus: str) -> Problem:
+    return Problem(
+        code="proxmox.device",
+        what=f"{wanted.host} has no {bus.upper()} device at {wanted.place}",
+        where=f"Proxmox host {wanted.host}",
+        why="the configuration gives it to machines, and the host does not list it",
+        fix=_correct(wanted, bus),
+    )
+
+
+def _correct(wanted: MappedDevice, bus: str) -> str:
+    return (
+        f"correct it under hosts.{wanted.host}.passthrough.{bus};"
+        f" `pvesh get /nodes/{wanted.host}/hardware/{bus}` lists what is there"
     )

@@ -9,7 +9,7 @@ from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.ports.kubernetes.kinds import PODS, Ref
 from stockman.ports.kubernetes.objects import Deletion, Object
-from stockman.steps.access_delivered import Readers, has_token, readers
+from stockman.steps.access_delivered import Readers, TokenPlace, has_token, readers
 from stockman.steps.base import Action, Answer, Gate, Verdict
 from stockman.steps.kube_reading import condition, name_of, uid_of
 from stockman.steps.ports import Ports
@@ -18,15 +18,10 @@ _PAUSE = 5.0
 
 
 @record
-class SecretDelivered(Gate):
+class SecretDelivered(TokenPlace, Gate):
     """The Secret of a component names a token: Flux has applied what was pushed."""
 
     kind: ClassVar[str] = "access.in-cluster"
-    namespace: str
-    secret: str
-    key: str
-    token: str
-    """`user@realm!name`."""
 
     @property
     def summary(self) -> str:
@@ -43,7 +38,7 @@ class SecretDelivered(Gate):
 
 
 @record
-class RestartReaders(Action):
+class RestartReaders(TokenPlace, Action):
     """Have every pod that reads a Secret begin after it was written, one pod after the other.
 
     Programs read their configuration when they start. Reloader restarts them where it is on, so
@@ -51,11 +46,6 @@ class RestartReaders(Action):
     """
 
     kind: ClassVar[str] = "access.restart-readers"
-    namespace: str
-    secret: str
-    key: str
-    token: str
-    """`user@realm!name`, which the Secret has to have by then."""
     alone: float
     """Seconds in which they may begin anew by themselves."""
     seconds: float = 300.0

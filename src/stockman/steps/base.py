@@ -114,6 +114,8 @@ class Verdict:
 
     answer: Answer
     because: str
+    fix: str = ""
+    """What a person can do where waiting cannot help. Empty: what `because` says is all."""
 
 
 class Gate(Part):

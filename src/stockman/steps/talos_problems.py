@@ -138,7 +138,8 @@ def clock(node: str, skew: float, limit: float, server: str) -> Problem:
         what=f"the clock of {node} is wrong",
         where=node,
         why=f"it is {abs(skew):.0f} s {ahead} {server}; {limit:.0f} s are allowed",
-        fix="correct the time servers of the cluster, and the clock of the Proxmox host",
+        fix="correct `node_ntp_servers` in cluster.yaml and run `stockman apply`, or set the clock"
+        " of its Proxmox host",
     )
 
 

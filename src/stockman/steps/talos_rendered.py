@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from stockman.model.desired import Node
 from stockman.model.errors import NotFound, Refused
 from stockman.model.problem import Problem
@@ -10,8 +12,10 @@ from stockman.steps import talos_problems as problems
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef, Secrets
 from stockman.talos.bundle import SecretsBundle, bundle_text
-from stockman.talos.machine.assembly import Assembly
 from stockman.talos.machine.values import ConfigurationValues, configuration_values
+
+if TYPE_CHECKING:
+    from stockman.talos.machine.assembly import Assembly
 
 _MACHINE = "machine:"
 BUNDLE = SecretRef(place="bundle:")

@@ -9,11 +9,12 @@ from typing import ClassVar
 from stockman.model.errors import Refused
 from stockman.model.names import HostName
 from stockman.model.record import record
-from stockman.ports.proxmox.vms import Migration, VmChange
+from stockman.ports.proxmox.vms import GuestRef, Migration, Outlook, VmChange
 from stockman.steps import vm_problems as problems
 from stockman.steps.ports import Ports
 from stockman.steps.vm_identity import Identity, present
 from stockman.steps.vm_patience import PatientAction
+from stockman.steps.vm_power import RUNNING, StartVm, StopVm
 from stockman.steps.vm_values import same
 
 
@@ -61,17 +62,25 @@ class ConfigureVm(PatientAction):
 
 @record
 class MoveVm(PatientAction):
-    """Let a guest run on another host, with its disks where they are not shared."""
+    """Let a guest run on another host, with its disks where they are not shared.
+
+    A VM goes while it runs, unless it has to be `down` for that. A container is restarted.
+    """
 
     kind: ClassVar[str] = "vm.move"
     vm: Identity
     host: HostName
     """Where it is."""
     target: HostName
+    down: bool = False
+    """Whether it is switched off for that, and on again: devices do not go with one that runs."""
+    seconds: int = 180
+    """How long it is asked to end before it is switched off."""
 
     @property
     def summary(self) -> str:
-        return f"move {self.vm.called} from {self.host} to {self.target}"
+        off = ", switched off on the way" if self.down else ""
+        return f"move {self.vm.called} from {self.host} to {self.target}{off}"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -79,25 +88,39 @@ class MoveVm(PatientAction):
 
     async def done(self, ports: Ports) -> bool:
         seen = await present(ports, self.vm, self.target)
-        return seen.at.host == self.target and not seen.lock
+        is_there = seen.at.host == self.target and not seen.lock
+        if not is_there or not self.down:
+            return is_there
+        return (await ports.on(self.vm.cluster).vm_status(seen.at)).status == RUNNING
 
     async def attempt(self, ports: Ports) -> None:
-        pve = ports.on(self.vm.cluster)
         seen = await present(ports, self.vm, self.target)
-        if seen.at.host == self.target:
-            return
-        running = (await pve.vm_status(seen.at)).status == "running"
-        local = False
+        if seen.at.host != self.target:
+            await self._moved(ports, seen.at)
+        if self.down:
+            await StartVm(vm=self.vm, host=self.target).attempt(ports)
+
+    async def _moved(self, ports: Ports, at: GuestRef) -> None:
+        pve = ports.on(self.vm.cluster)
+        running = (await pve.vm_status(at)).status == RUNNING
+        wish = Migration(target=self.target, restart=running)
         if self.vm.kind == "qemu":
-            outlook = await pve.migration_outlook(seen.at, self.target)
-            refused = outlook.refused.get(self.target, "")
-            if refused or outlook.local_resources:
-                why = refused or f"it uses {', '.join(outlook.local_resources)} of its host"
-                raise Refused(
-                    problems.cannot_move(self.vm.vmid, self.vm.name, str(self.target), why)
-                )
-            local = bool(outlook.local_disks)
-        task = await pve.migrate_vm(
-            seen.at, Migration(target=self.target, online=running, with_local_disks=local)
-        )
-        await pve.wait_task(task, 3600.0)
+            outlook = await self._outlook(ports, at, running=running and not self.down)
+            if running and self.down:
+                await StopVm(vm=self.vm, host=at.host, seconds=self.seconds).attempt(ports)
+                await ports.permit()
+            wish = Migration(
+                target=self.target,
+                online=running and not self.down,
+                with_local_disks=bool(outlook.local_disks),
+            )
+        await pve.wait_task(await pve.migrate_vm(at, wish), 3600.0)
+
+    async def _outlook(self, ports: Ports, at: GuestRef, *, running: bool) -> Outlook:
+        found = await ports.on(self.vm.cluster).migration_outlook(at, self.target)
+        held = set(found.local_resources) - (set() if running else set(found.mapped))
+        refused = found.refused.get(self.target, "")
+        if refused or held:
+            why = refused or f"it uses {', '.join(sorted(held))} of its host"
+            raise Refused(problems.cannot_move(self.vm.vmid, self.vm.name, str(self.target), why))
+        return found

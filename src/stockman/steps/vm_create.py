@@ -13,8 +13,9 @@ from stockman.ports.proxmox.vms import GuestRef, Setting
 from stockman.steps import vm_problems as problems
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
+from stockman.steps.vm_blank import clear, volumes_of
 from stockman.steps.vm_disks import BUSES
-from stockman.steps.vm_identity import Identity, found, is_at
+from stockman.steps.vm_identity import Identity, LeftBlank, found
 from stockman.steps.vm_import import ImportedDisk, Making, fill
 from stockman.steps.vm_patience import PatientAction
 from stockman.steps.vm_values import family
@@ -23,7 +24,6 @@ _INTERVAL = 2.0
 _LATE = ("onboot",)
 """Keys of a VM that it gets with its disk: a host that comes back does not start one without."""
 _VOLUMES = frozenset({*BUSES, "efidisk", "tpmstate", "rootfs"})
-_OF_GUESTS = ("images", "rootdir")
 
 
 @record
@@ -53,7 +53,7 @@ class CreateVm(PatientAction):
     async def done(self, ports: Ports) -> bool:
         try:
             seen = await found(ports, self.vm, self.host)
-        except Locked:
+        except (Locked, LeftBlank):
             return False
         if seen is None or seen.lock:
             return False
@@ -73,9 +73,17 @@ class CreateVm(PatientAction):
 
     async def _made(self, ports: Ports) -> bool:
         """Make it without what takes long. False: it was there."""
+        try:
+            return await self._ordered(ports)
+        except LeftBlank as left:
+            await clear(ports, self.vm, left.seen, self._storages)
+        await ports.permit()
+        return await self._ordered(ports)
+
+    async def _ordered(self, ports: Ports) -> bool:
         pve = ports.on(self.vm.cluster)
         at = GuestRef(host=self.host, vmid=self.vm.vmid, kind=self.vm.kind)
-        if await is_at(pve, at) and await self._made_by_others(ports):
+        if not await pve.is_vmid_free(at.vmid) and await self._made_by_others(ports):
             return False
         try:
             task = await pve.create_vm(at, await self._settings(ports))
@@ -99,13 +107,14 @@ class CreateVm(PatientAction):
         pve = ports.on(self.vm.cluster)
         if await found(ports, self.vm, self.host) is not None:
             return ()
+        left = await volumes_of(pve, self.vm, self.host, self._storages)
+        return tuple(one.id for one in left)
+
+    @property
+    def _storages(self) -> tuple[Datastore, ...]:
+        """Where it gets volumes when it is made."""
         places = (value.partition(":") for key, value in self.values.items() if _has_volume(key))
-        storages = dict.fromkeys(Datastore(name) for name, colon, _ in places if colon)
-        left: list[str] = []
-        for storage in storages:
-            there = await pve.volumes(self.host, storage, vmid=self.vm.vmid)
-            left += (one.id for one in there if one.content in _OF_GUESTS)
-        return tuple(left)
+        return tuple(Datastore(name) for name, colon, _ in places if colon)
 
     async def _settings(self, ports: Ports) -> dict[str, Setting]:
         late = _LATE if self.disk is not None else ()

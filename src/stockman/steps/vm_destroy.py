@@ -6,27 +6,24 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from stockman.model.errors import NotFound, Refused
-from stockman.model.names import HostName, Vmid
-from stockman.model.proxmox_strings import truth
+from stockman.model.names import Vmid
 from stockman.model.record import record
 from stockman.ports.proxmox.vms import VmConfig
 from stockman.steps import vm_problems as problems
 from stockman.steps.ports import Ports
+from stockman.steps.vm_deletion import GuestDeletion
 from stockman.steps.vm_disks import drives
-from stockman.steps.vm_identity import Identity, found
-from stockman.steps.vm_patience import PatientAction
+from stockman.steps.vm_identity import Found, Identity
 from stockman.steps.vm_power import STOPPED, until
 
 _OWN = ("scsi0", "efidisk0", "tpmstate0", "rootfs")
 
 
 @record
-class DestroyVm(PatientAction):
+class DestroyVm(GuestDeletion):
     """Switch a guest off and delete it with its system disk."""
 
     kind: ClassVar[str] = "vm.destroy"
-    vm: Identity
-    host: HostName
     scratch: tuple[str, ...] = ()
     """Data disks, by serial number, that die with it."""
 
@@ -35,26 +32,14 @@ class DestroyVm(PatientAction):
         return f"destroy {self.vm.called} on {self.host}"
 
     @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
-
-    @property
     def destroys(self) -> str:
         more = f" and its disks {', '.join(self.scratch)}" if self.scratch else ""
         return f"{self.vm.called} on {self.host} with its system disk{more}"
 
-    async def done(self, ports: Ports) -> bool:
-        return await found(ports, self.vm, self.host) is None
-
-    async def attempt(self, ports: Ports) -> None:
-        pve = ports.on(self.vm.cluster)
-        seen = await found(ports, self.vm, self.host)
-        if seen is None:
-            return
-        if truth(seen.config.get("protection", "0")):
-            raise Refused(problems.protected(self.vm.vmid, self.vm.name))
+    async def prepare(self, ports: Ports, seen: Found) -> None:
         if lost := tuple(would_be_lost(seen.config, self.vm.vmid, self.scratch)):
             raise Refused(problems.data_disks(self.vm.vmid, self.vm.name, lost))
+        pve = ports.on(self.vm.cluster)
         status = await pve.vm_status(seen.at)
         if status.ha_managed:
             await _left_alone(ports, self.vm)
@@ -62,10 +47,6 @@ class DestroyVm(PatientAction):
             await pve.wait_task(await pve.stop_vm(seen.at))
             await until(ports, self.vm, self.host, STOPPED)
         await ports.permit()
-        try:
-            await pve.wait_task(await pve.delete_vm(seen.at))
-        except NotFound:
-            return
 
 
 def would_be_lost(config: VmConfig, vmid: Vmid, scratch: tuple[str, ...]) -> Iterator[str]:

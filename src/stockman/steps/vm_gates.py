@@ -8,11 +8,12 @@ from typing import ClassVar
 from stockman.model.errors import Locked, NotFound, Refused
 from stockman.model.names import Datastore, HostName
 from stockman.model.record import record
+from stockman.ports.proxmox.storages import Volume
 from stockman.steps import vm_problems as problems
 from stockman.steps.base import Answer, Gate, Verdict
 from stockman.steps.ports import Ports
-from stockman.steps.vm_identity import Found, Identity, found
-from stockman.steps.vm_import import is_image_of
+from stockman.steps.vm_blank import is_being_made, volumes_of, worth_keeping
+from stockman.steps.vm_identity import Found, Identity, LeftBlank, found
 
 _GIB = 1 << 30
 
@@ -99,7 +100,9 @@ class VmidOurs(Gate):
 
     async def check(self, ports: Ports) -> Verdict:
         try:
-            seen, left = await asyncio.gather(self._found(ports), self._leftovers(ports))
+            seen, left = await asyncio.gather(self._found(ports), self._leftovers(ports, self.host))
+        except LeftBlank as blank:
+            return await self._to_be_made_anew(ports, blank.seen)
         except Refused as no:
             return Verdict(answer=Answer.STOP, because=f"{no.problem.what}: {no.problem.why}")
         except Locked as no:
@@ -108,9 +111,12 @@ class VmidOurs(Gate):
             there = f"it is {self.vm.name} on {seen.at.host}"
             return Verdict(answer=Answer.GO, because=there)
         if left:
-            told = problems.leftovers(self.vm.vmid, self.vm.name, left)
-            return Verdict(answer=Answer.STOP, because=f"{told.why}; {told.fix}")
+            return self._kept(tuple(one.id for one in left))
         return Verdict(answer=Answer.GO, because="it is free")
+
+    def _kept(self, volumes: tuple[str, ...]) -> Verdict:
+        told = problems.leftovers(self.vm.vmid, self.vm.name, volumes)
+        return Verdict(answer=Answer.STOP, because=told.why, fix=told.fix)
 
     async def _found(self, ports: Ports) -> Found | None:
         """The guest; a number that is free is known to be so from one answer."""
@@ -118,23 +124,25 @@ class VmidOurs(Gate):
             return None
         return await found(ports, self.vm, self.host)
 
-    async def _leftovers(self, ports: Ports) -> tuple[str, ...]:
+    async def _leftovers(self, ports: Ports, host: HostName) -> tuple[Volume, ...]:
         """Volumes with the number; where no guest has it, a new one would take them for its own."""
-        if self.storage is None:
-            return ()
-        pve = ports.on(self.vm.cluster)
-        try:
-            there = await pve.volumes(self.host, self.storage, vmid=self.vm.vmid)
-        except NotFound:
-            return ()
-        return tuple(one.id for one in there if is_image_of(one, self.vm))
+        storages = (self.storage,) if self.storage is not None else ()
+        return await volumes_of(ports.on(self.vm.cluster), self.vm, host, storages)
+
+    async def _to_be_made_anew(self, ports: Ports, seen: Found) -> Verdict:
+        """Go on where root unlocked what a host left, unless somebody may need a volume of it."""
+        if left := worth_keeping(await self._leftovers(ports, seen.at.host)):
+            return self._kept(left)
+        there = f"nothing is in {self.vm.vmid} on {seen.at.host}: making it was cut off"
+        return Verdict(answer=Answer.GO, because=there)
 
     async def _in_the_making(self, ports: Ports, what: str) -> Verdict:
         """Wait while somebody makes it; what a host that died left half made stays so."""
-        for one in await ports.on(self.vm.cluster).past_tasks(self.host):
-            if one.subject == str(self.vm.vmid) and one.ended is None:
-                return Verdict(answer=Answer.WAIT, because=what)
-        left = f"no task of {self.host} makes it any more"
-        away = f"qm destroy {self.vm.vmid} --destroy-unreferenced-disks 1"
-        way = f"`qm unlock {self.vm.vmid}` and `{away}` on {self.host} remove it"
-        return Verdict(answer=Answer.STOP, because=f"{what}, and {left}; {way}")
+        if await is_being_made(ports.on(self.vm.cluster), self.vm, self.host):
+            return Verdict(answer=Answer.WAIT, because=what)
+        return Verdict(
+            answer=Answer.STOP,
+            because=f"{self.vm.called} is locked and has no name, and no task of {self.host} makes"
+            " it any more: the host died while it did; only root can unlock it, never a token",
+            fix=problems.way_out(self.vm.kind, self.vm.vmid, self.host),
+        )

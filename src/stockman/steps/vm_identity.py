@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from uuid import UUID
 
 from stockman.model.errors import Locked, NotFound, Refused
 from stockman.model.names import HostName, Vmid
+from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.ports.proxmox import Proxmox
 from stockman.ports.proxmox.cluster import GuestKind
@@ -15,6 +15,17 @@ from stockman.steps import vm_problems as problems
 from stockman.steps.ports import Ports
 
 _UNFINISHED = ("create", "clone", "import")
+
+
+class LeftBlank(Refused):
+    """A guest without a single key: a host died while it made one, and root unlocked what it left.
+
+    Proxmox VE writes everything into a new guest at once, so that there is nothing in it yet.
+    """
+
+    def __init__(self, problem: Problem, seen: Found) -> None:
+        super().__init__(problem)
+        self.seen = seen
 
 
 @record
@@ -55,22 +66,25 @@ class Found:
 async def found(ports: Ports, who: Identity, host: HostName) -> Found | None:
     """The guest, looked for on its host first. None: no guest has the number.
 
-    `Refused` where another guest has it, or one that the token may not see; `Locked` while somebody
-    makes it, because it has neither name nor UUID before it is finished.
+    `Refused` where another guest has it, or one that the token may not see, `LeftBlank` where it
+    says nothing at all; `Locked` while somebody makes it, because it has neither name nor UUID
+    before it is finished.
     """
     pve = ports.on(who.cluster)
     seen = await _on(pve, who, host)
     if seen is None:
-        everything, is_free = await asyncio.gather(pve.resources(), pve.is_vmid_free(who.vmid))
-        for one in everything.guests:
+        # No guest of the whole cluster has a number that is free, also none that is hidden.
+        if await pve.is_vmid_free(who.vmid):
+            return None
+        for one in (await pve.resources()).guests:
             if one.vmid == who.vmid and seen is None:
                 seen = await _at(pve, GuestRef(host=one.host, vmid=one.vmid, kind=one.kind))
-        if seen is None and is_free:
-            return None
     if seen is None:
         raise Refused(problems.hidden(who.cluster, who.vmid, who.name))
     if is_unfinished(seen.config):
-        raise Locked(problems.unfinished(who.vmid, who.name, seen.at.host))
+        raise Locked(problems.unfinished(who.kind, who.vmid, who.name, seen.at.host))
+    if is_blank(seen.config):
+        raise LeftBlank(problems.blank(who.vmid, who.name, seen.at.host), seen)
     if not is_same(who, seen):
         raise Refused(
             problems.another_guest(
@@ -93,6 +107,11 @@ def is_unfinished(config: VmConfig) -> bool:
     return config.get("lock") in _UNFINISHED and not config.name
 
 
+def is_blank(config: VmConfig) -> bool:
+    """Whether nothing was ever written into it."""
+    return not config.values and not config.waiting
+
+
 def is_same(who: Identity, seen: Found) -> bool:
     """Whether a guest is the one that is meant."""
     return (who.kind, who.name, who.uuid) == (
@@ -100,11 +119,6 @@ def is_same(who: Identity, seen: Found) -> bool:
         seen.config.name,
         seen.config.uuid if who.kind == "qemu" else None,
     )
-
-
-async def is_at(pve: Proxmox, at: GuestRef) -> bool:
-    """Whether a host has a guest of a number, whatever it is."""
-    return await _at(pve, at) is not None
 
 
 async def _on(pve: Proxmox, who: Identity, host: HostName) -> Found | None:

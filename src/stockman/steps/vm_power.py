@@ -9,7 +9,7 @@ from stockman.model.errors import Conflict, NotFound, Rejected, Uncertain
 from stockman.model.names import HostName
 from stockman.model.record import record
 from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.vms import GuestRef
+from stockman.ports.proxmox.vms import GuestRef, VmStatus
 from stockman.steps.ports import Ports
 from stockman.steps.vm_identity import Identity, present
 from stockman.steps.vm_patience import PatientAction
@@ -39,11 +39,12 @@ class StartVm(PatientAction):
         return await status(ports, self.vm, self.host) == RUNNING
 
     async def attempt(self, ports: Ports) -> None:
-        at, running = await _running(ports, self.vm, self.host)
-        if running == RUNNING:
+        at, now = await _running(ports, self.vm, self.host)
+        if now.status == RUNNING:
             return
         await _switched_on(ports.on(self.vm.cluster), at)
-        await until(ports, self.vm, self.host, RUNNING)
+        if now.ha_managed:
+            await until(ports, self.vm, self.host, RUNNING)
 
 
 @record
@@ -138,25 +139,25 @@ class RestartVm(PatientAction):
 
 async def status(ports: Ports, vm: Identity, host: HostName) -> str:
     """How a guest runs, asked from its host and not from the list, which lags behind."""
-    return (await _running(ports, vm, host))[1]
+    return (await _running(ports, vm, host))[1].status
 
 
-async def _running(ports: Ports, vm: Identity, host: HostName) -> tuple[GuestRef, str]:
+async def _running(ports: Ports, vm: Identity, host: HostName) -> tuple[GuestRef, VmStatus]:
     """Where a guest is, and how it runs; both are asked at once where it is expected."""
     pve = ports.on(vm.cluster)
     expected = GuestRef(host=host, vmid=vm.vmid, kind=vm.kind)
-    seen, running = await asyncio.gather(present(ports, vm, host), _status_at(pve, expected))
-    if seen.at != expected or not running:
-        running = (await pve.vm_status(seen.at)).status
-    return seen.at, running
+    seen, now = await asyncio.gather(present(ports, vm, host), _status_at(pve, expected))
+    if seen.at != expected or now is None:
+        now = await pve.vm_status(seen.at)
+    return seen.at, now
 
 
-async def _status_at(pve: Proxmox, at: GuestRef) -> str:
-    """Empty: it is not there."""
+async def _status_at(pve: Proxmox, at: GuestRef) -> VmStatus | None:
+    """None: it is not there."""
     try:
-        return (await pve.vm_status(at)).status
+        return await pve.vm_status(at)
     except NotFound:
-        return ""
+        return None
 
 
 async def until(ports: Ports, vm: Identity, host: HostName, *wanted: str) -> None:

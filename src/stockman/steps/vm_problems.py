@@ -7,6 +7,7 @@ from uuid import UUID
 
 from stockman.model.names import Vmid
 from stockman.model.problem import Problem
+from stockman.ports.proxmox.cluster import GuestKind
 
 
 def another_guest(vmid: Vmid, name: str, host: str, found: str, uuid: UUID | None) -> Problem:
@@ -29,13 +30,34 @@ def hidden(cluster: str, vmid: Vmid, name: str) -> Problem:
     )
 
 
-def unfinished(vmid: Vmid, name: str, host: str) -> Problem:
+def way_out(kind: GuestKind, vmid: Vmid, host: str) -> str:
+    """What root does on a host so that making a guest can begin anew."""
+    if kind == "qemu":
+        return f"run `qm unlock {vmid}` as root on {host}"
+    # Its root was being unpacked, and is too large to be taken for something that nobody needs.
+    away = f"pct destroy {vmid} --destroy-unreferenced-disks 1"
+    return f"run `pct unlock {vmid}` and `{away}` as root on {host}"
+
+
+def unfinished(kind: GuestKind, vmid: Vmid, name: str, host: str) -> Problem:
+    called = "VM" if kind == "qemu" else "container"
     return Problem(
         code="vm.unfinished",
-        what=f"VM {vmid}, which is to be {name}, is being made right now",
+        what=f"{called} {vmid}, which is to be {name}, is being made right now",
         where=f"Proxmox host {host}",
         why="it has no name yet, so that nobody can tell whose it is",
-        fix="wait for the task that makes it; if there is none any more, remove the guest",
+        fix=f"wait for the task that makes it; if {host} has none any more,"
+        f" {way_out(kind, vmid, host)}",
+    )
+
+
+def blank(vmid: Vmid, name: str, host: str) -> Problem:
+    return Problem(
+        code="vm.identity",
+        what=f"VM {vmid} is not {name}",
+        where=f"Proxmox host {host}",
+        why="there is nothing in its configuration, not even a name: making it was cut off",
+        fix="run `stockman apply`: it makes it anew",
     )
 
 

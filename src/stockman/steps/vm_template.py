@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from stockman.model.errors import NotFound, Refused, Rejected
+from stockman.model.errors import Refused, Rejected
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.proxmox_strings import truth
 from stockman.model.record import record
@@ -13,8 +13,9 @@ from stockman.ports.proxmox.storages import Volume
 from stockman.ports.proxmox.vms import VmConfig
 from stockman.steps import vm_problems as problems
 from stockman.steps.ports import Ports
+from stockman.steps.vm_deletion import GuestDeletion
 from stockman.steps.vm_disks import drives
-from stockman.steps.vm_identity import Identity, found, present
+from stockman.steps.vm_identity import Found, Identity, present
 from stockman.steps.vm_patience import PatientAction
 
 
@@ -53,43 +54,24 @@ class MakeTemplate(PatientAction):
 
 
 @record
-class RemoveTemplate(PatientAction):
+class RemoveTemplate(GuestDeletion):
     """Delete a template that no disk depends on."""
 
     kind: ClassVar[str] = "vm.remove-template"
-    vm: Identity
-    host: HostName
 
     @property
     def summary(self) -> str:
         return f"delete template {self.vm.vmid} ({self.vm.name}) on {self.host}"
 
     @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
-
-    @property
     def destroys(self) -> str:
         return f"template {self.vm.vmid} ({self.vm.name}) on {self.host}; VMs made from it stay"
 
-    async def done(self, ports: Ports) -> bool:
-        return await found(ports, self.vm, self.host) is None
-
-    async def attempt(self, ports: Ports) -> None:
-        pve = ports.on(self.vm.cluster)
-        seen = await found(ports, self.vm, self.host)
-        if seen is None:
-            return
-        if truth(seen.config.get("protection", "0")):
-            raise Refused(problems.protected(self.vm.vmid, self.vm.name))
+    async def prepare(self, ports: Ports, seen: Found) -> None:
         for storage in storages_of(seen.config):
-            there = await pve.volumes(seen.at.host, storage, content="images")
+            there = await ports.on(self.vm.cluster).volumes(seen.at.host, storage, content="images")
             if clones := tuple(linked_clones(there, self.vm.vmid)):
                 raise Refused(problems.template_in_use(self.vm.vmid, self.vm.name, clones))
-        try:
-            await pve.wait_task(await pve.delete_vm(seen.at))
-        except NotFound:
-            return
 
 
 def is_template(config: VmConfig) -> bool:

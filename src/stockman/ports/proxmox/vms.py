@@ -151,6 +151,9 @@ class Migration:
 
     target: HostName
     online: bool = False
+    """While it runs; no container can."""
+    restart: bool = False
+    """Whether a container that runs is ended here and started there."""
     with_local_disks: bool = False
     target_storage: str | None = None
     """None: storages of the same names."""
@@ -167,6 +170,10 @@ class Outlook:
     """Hosts that it could not go to, and why."""
     local_disks: tuple[str, ...] = ()
     local_resources: tuple[str, ...] = ()
+    """Keys with devices that hold it where it is while it runs."""
+    mapped: tuple[str, ...] = ()
+    """Those of them, and others, whose devices come from a mapping: they move with a VM that is
+    switched off."""
 
 
 @record
