@@ -127,6 +127,16 @@ def test_it_is_not_tried_more_often_than_the_step_says() -> None:
     assert outcome.state.step("a").attempts == 3
 
 
+@pytest.mark.parametrize("kind", [Unreachable, Uncertain])
+@pytest.mark.parametrize("times", [2, 3], ids=["a later one did not", "none did not"])
+def test_the_journal_tells_why_each_attempt_failed(kind: type[StockmanError], times: int) -> None:
+    outcome = with_trouble(Scene(), plan_of(make("a")), kind, times)
+
+    troubles = outcome.state.step("a").troubles
+    assert [one.attempt for one in troubles] == list(range(1, times + 1))
+    assert {(one.code, one.what) for one in troubles} == {("objects.unreachable", "no answer")}
+
+
 def test_other_refusals_are_not_tried_again() -> None:
     outcome = with_trouble(Scene(), plan_of(make("a")), Refused, 1)
 
@@ -152,6 +162,7 @@ def test_an_effect_that_nobody_is_sure_of_is_looked_at_and_not_repeated() -> Non
 
     assert outcome.result is Result.DONE
     assert log.told == ["accepted", "started a", "unknown a", "finished a", "ended"]
+    assert [one.attempt for one in outcome.state.step("a").troubles] == [1]
     assert scene.world.writes["a"] == 1
 
 

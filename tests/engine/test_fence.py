@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
+from typing import ClassVar, cast
 
 import pytest
 
+from stockman.engine.carrying_out import begin
+from stockman.engine.entry import Entry, Event
 from stockman.engine.fence import Fence
+from stockman.engine.journal import Watcher
 from stockman.engine.lease import ClusterLease
 from stockman.engine.lock import Holder
 from stockman.engine.object_lock import ObjectLock
 from stockman.model.errors import Locked, Refused, StockmanError, Unreachable
+from stockman.model.record import record
+from stockman.ports.kubernetes import Kubernetes
 from stockman.ports.kubernetes.leases import Lease, LeaseWish
+from stockman.steps.base import Json
+from stockman.steps.ports import Ports
 from tests.engine.simulated import JumpClock, LoopClock, virtually
-from tests.engine.storage import Storage, Stored, trouble
+from tests.engine.storage import Killed, Storage, Stored, trouble
+from tests.engine.toys import Flag, Scene, make, plan_of, way
 
 ANNA = Holder(name="anna", run="run-1", nonce="a")
 
@@ -215,3 +225,45 @@ def test_signs_of_life_are_given_while_a_step_takes_its_time() -> None:
     virtually(story())
 
     assert max(storage.content) >= "lock/000040.json"
+
+
+HOLDERS: list[str] = []
+"""Who had the Lease when something was given back."""
+
+
+@record
+class Told(Flag):
+    """A flag that tells who gave it back."""
+
+    kind: ClassVar[str] = "test.told"
+
+    async def give_back(self, ports: Ports, prior: Json) -> None:
+        HOLDERS.append((await ports.to_kubernetes().lease("kube-system", "stockman")).holder)
+        await super().give_back(ports, prior)
+
+
+def dies(entry: Entry) -> None:
+    """End the process as soon as a step has begun."""
+    if entry.event is Event.STARTED:
+        raise Killed
+
+
+def test_whoever_ends_an_older_run_has_the_lease_in_its_name() -> None:
+    scene = Scene()
+    api = Api(scene.clock)
+    plan = plan_of(make("a", holds=(Told(name="red"),)))
+
+    async def story(watchers: tuple[Watcher, ...] = ()) -> tuple[str, ...]:
+        home, ports = scene.process()
+        with_api = replace(ports, kubernetes=cast("Kubernetes", api))
+        await begin(home, plan, with_api, way(watchers=watchers))
+        return await home.runs.listed()
+
+    with pytest.raises((Killed, BaseExceptionGroup)):
+        virtually(story((dies,)))
+    HOLDERS.clear()
+    older, newer = virtually(story())
+
+    # Whoever goes on after a kill takes a Lease over from runs that are written down.
+    assert [one.rpartition("-")[0] for one in HOLDERS] == [older, newer]
+    assert api.holder == ""

@@ -11,7 +11,7 @@ from stockman.engine.object_lock import ObjectLock
 from stockman.engine.object_runs import ObjectRuns
 from stockman.engine.stop import Stop
 from stockman.engine.sure import content_of
-from stockman.model.errors import NotFound, Refused
+from stockman.model.errors import NotFound, Refused, Unreachable
 from stockman.model.record import record
 from stockman.steps.base import Action, Answer, Gate, Hold, Json, Verdict
 from stockman.steps.plan import Plan, planned
@@ -74,6 +74,21 @@ class Break(Make):
         from tests.engine.storage import trouble
 
         raise Refused(trouble(Refused, self.key).problem)
+
+
+@record
+class Asleep(Make):
+    """Nobody answers, ever."""
+
+    kind: ClassVar[str] = "test.asleep"
+
+    async def done(self, ports: Ports) -> bool:
+        return False
+
+    async def run(self, ports: Ports) -> None:
+        from tests.engine.storage import trouble
+
+        raise trouble(Unreachable, self.key)
 
 
 @record

@@ -136,12 +136,19 @@ async def _carried_out(context: Context, run: str, way: Way) -> Outcome:
 
 
 async def _fenced(home: Home, ports: Ports, run: str, way: Way) -> Fence:
-    holder = Holder(name=way.by, run=run, nonce=ports.entropy.random_bytes(8).hex())
+    holder = _holder(ports, run, way)
     tenure = await home.lock.acquire(holder)
-    lease = None
-    if ports.kubernetes is not None:
-        lease = ClusterLease(ports.kubernetes, ports.clock, holder, home.runs.listed)
-    return Fence(tenure, lease)
+    return Fence(tenure, _lease(home, ports, holder))
+
+
+def _holder(ports: Ports, run: str, way: Way) -> Holder:
+    return Holder(name=way.by, run=run, nonce=ports.entropy.random_bytes(8).hex())
+
+
+def _lease(home: Home, ports: Ports, holder: Holder) -> ClusterLease | None:
+    if ports.kubernetes is None:
+        return None
+    return ClusterLease(ports.kubernetes, ports.clock, holder, home.runs.listed)
 
 
 def _shared(ports: Ports) -> Ports:
@@ -164,7 +171,10 @@ async def _end_older(home: Home, ports: Ports, fence: Fence, beginning: _Beginni
         if state.result is not None and state.result.is_final:
             return
         ending = _Ending(run=older, why=f"followed by run {beginning.run}")
-        outcome = await _given_up(home, ports, fence, ending)
+        # Whoever goes on after a kill knows this run, and not yet the one that is about to begin.
+        lease = _lease(home, ports, _holder(ports, older, beginning.way))
+        async with fence.under(lease) as held:
+            outcome = await _given_up(home, ports, held, ending)
         if outcome.problems:
             raise Refused(outcome.problems[0])
 

@@ -33,6 +33,8 @@ class Event(Enum):
     """A step is about to have an effect: `attempt`."""
     UNKNOWN = "unknown"
     """Nobody knows whether the step had its effect: `problem`. It is looked at next."""
+    RETRIED = "retried"
+    """An attempt ended in what may pass, and another one follows: `problem`, `wait` in seconds."""
     FINISHED = "finished"
     """A step is true: `already` where there was nothing to do."""
     FAILED = "failed"

@@ -19,6 +19,6 @@ def event_text(entry: Entry) -> str:
     said = entry.text("because") or entry.text("text") or entry.text("result")
     problem = entry.data.get("problem")
     if isinstance(problem, dict):
-        said = str(problem.get("what", ""))
+        said = f"{problem.get('code', '')}: {problem.get('what', '')}"
     line = f"{entry.at:%H:%M:%S} {about}: {entry.event.value}"
     return f"{line} ({said})" if said else line

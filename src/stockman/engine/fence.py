@@ -23,6 +23,16 @@ class Fence:
         self._lost: StockmanError | None = None
         self._turn = asyncio.Lock()
 
+    @asynccontextmanager
+    async def under(self, lease: ClusterLease | None) -> AsyncIterator[Fence]:
+        """The same lock with another Lease, which is given back after the block."""
+        try:
+            yield Fence(self._tenure, lease)
+        finally:
+            if lease is not None:
+                with suppress(StockmanError):
+                    await lease.release()
+
     @property
     def token(self) -> int:
         return self._tenure.token

@@ -67,8 +67,8 @@ class Gates:
     def _is_open(self, gate: Gate, verdict: Verdict) -> bool:
         self.last = "" if verdict.answer is Answer.GO else f"{gate.summary}: {verdict.because}"
         if verdict.answer is Answer.STOP:
-            problem = problems.gate_closed(self._step.id, gate.summary, verdict.because)
-            raise GateClosed(problem)
+            because, fix = verdict.because, verdict.fix
+            raise GateClosed(problems.gate_closed(self._step.id, gate.summary, because, fix))
         return verdict.answer is Answer.GO
 
     async def _tell(self, gate: Gate, verdict: Verdict) -> None:

@@ -30,6 +30,8 @@ class Performance:
         self._gates = Gates(context, step)
         self._trouble = ""
         """What the last attempt that is worth another ended with. Empty: there was none."""
+        self._unsure: Uncertain | None = None
+        """What the journal was told already of an effect that nobody is sure of."""
         self._until: datetime = context.ports.clock.now() + timedelta(seconds=step.deadline)
 
     async def whole(self) -> None:
@@ -58,7 +60,11 @@ class Performance:
                 raise
             self._trouble = f"{no.problem.what}: {no.problem.why}"
             entropy = self._context.ports.entropy
-            await self._wait(wait_before(attempt, self._step.retry, entropy, no))
+            wait = wait_before(attempt, self._step.retry, entropy, no)
+            if no is not self._unsure:
+                said = {"problem": problem_data(no.problem), "wait": round(wait, 1)}
+                await self._context.journal.append(Event.RETRIED, self._step.id, said)
+            await self._wait(wait)
             return False
         return True
 
@@ -92,6 +98,7 @@ class Performance:
         except Uncertain as no:
             said_of = {"problem": problem_data(no.problem)}
             await context.journal.append(Event.UNKNOWN, step.id, said_of)
+            self._unsure = no
             raise
 
     async def _finished(self) -> None:

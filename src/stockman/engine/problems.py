@@ -110,13 +110,13 @@ def too_late(step: str, seconds: float, waited: str) -> Problem:
     )
 
 
-def gate_closed(step: str, gate: str, because: str) -> Problem:
+def gate_closed(step: str, gate: str, because: str, fix: str = "") -> Problem:
     return Problem(
         code="run.gate",
         what=f"a gate refused step {step}",
         where=step,
         why=f"{gate}: {because}",
-        fix="put that right, then go on with `stockman runs resume`",
+        fix=f"{fix or 'put that right'}, then go on with `stockman runs resume`",
     )
 
 
@@ -136,7 +136,8 @@ def held_by(place: str, holder: str, until: str) -> Problem:
         what="somebody else works on this cluster",
         where=place,
         why=f"{holder} holds the lock {until}",
-        fix="wait until that run is over, or stop it where it runs",
+        fix="wait until that run is over, or stop it where it runs; if it was killed, try again a"
+        " minute later",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
@@ -40,6 +40,18 @@ class Result(Enum):
 
 
 @record
+class Trouble:
+    """An attempt of a step that failed."""
+
+    at: datetime
+    attempt: int
+    """Which one, over all who worked on the run. 0: it ended before it had an effect."""
+    code: str
+    """Of its problem."""
+    what: str
+
+
+@record
 class StepState:
     """How far a step is, and what was seen on the way."""
 
@@ -56,6 +68,8 @@ class StepState:
     """None: it is not."""
     already: bool = False
     """Whether there was nothing to do."""
+    troubles: tuple[Trouble, ...] = ()
+    """Attempts that failed, in their order, also where a later one did not."""
 
 
 @record
@@ -169,7 +183,15 @@ def _about_step(step: StepState, entry: Entry) -> StepState:
                 problem=None,
             )
         case Event.UNKNOWN:
-            return replace(step, progress=Progress.UNKNOWN, problem=_problem(entry))
+            troubles = (*step.troubles, *_troubles(step, entry))
+            return replace(
+                step, progress=Progress.UNKNOWN, problem=_problem(entry), troubles=troubles
+            )
+        case Event.RETRIED:
+            troubles = (*step.troubles, *_troubles(step, entry))
+            return replace(
+                step, progress=Progress.WAITING, problem=_problem(entry), troubles=troubles
+            )
         case Event.FINISHED:
             return replace(
                 step,
@@ -179,8 +201,24 @@ def _about_step(step: StepState, entry: Entry) -> StepState:
                 already=entry.data.get("already") is True,
             )
         case Event.FAILED:
-            return replace(step, progress=Progress.FAILED, problem=_problem(entry))
+            troubles = (*step.troubles, *_troubles(step, entry))
+            return replace(
+                step, progress=Progress.FAILED, problem=_problem(entry), troubles=troubles
+            )
     return step
+
+
+def _troubles(step: StepState, entry: Entry) -> Iterator[Trouble]:
+    problem = _problem(entry)
+    if problem is None:
+        return
+    code, what = str(problem.get("code", "")), str(problem.get("what", ""))
+    last = step.troubles[-1] if step.troubles else None
+    if step.progress is Progress.UNKNOWN and last is not None and last.code == code:
+        return  # It is what nobody was sure of, told once more as the end.
+    began = step.progress in (Progress.RUNNING, Progress.UNKNOWN)
+    attempt = step.attempts if began else 0
+    yield Trouble(at=entry.at, attempt=attempt, code=code, what=what)
 
 
 def _problem(entry: Entry) -> Mapping[str, object] | None:

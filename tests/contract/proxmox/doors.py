@@ -18,9 +18,10 @@ from typing import Protocol, TypeVar
 from stockman.adapters.http_proxmox.credentials import ApiToken
 from stockman.adapters.http_proxmox.door import HttpProxmox
 from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.lab.doors.manner import Manner
 from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.doors.port import WorldClock, memory_proxmox
-from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.doors.serving import Serving
 from stockman.lab.pve.access.privileges import Profile
 from stockman.lab.pve.access.state import fresh_access
 from stockman.lab.pve.cluster_state import ClusterState
@@ -68,8 +69,8 @@ def lab(story: Callable[[Proxmox], Awaitable[T]]) -> T:
         await serving.start()
         token = MemoryDoor(made, CLUSTER).post("/access/users/root@pam/token/main", privsep=0)
         assert isinstance(token, dict)
-        place = serving.places[0]
-        ca = serving.authority(made.clusters[CLUSTER]).certificate.pem
+        place = serving.hosts.places[0]
+        ca = serving.hosts.authority(made.clusters[CLUSTER]).certificate.pem
         endpoints = Endpoints(
             urls=(f"https://{place.address}:{place.port}",), trust=Trust(ca=ca.encode())
         )

@@ -277,6 +277,11 @@ class SmallPve(SmallAccess):
         guest.config.update(values)
         return self._task(host, "qmconfig", vmid)
 
+    @on("PUT", "/nodes/{host}/{kind}/{vmid}/config")
+    def update_at_once(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
+        answer = self.update(asked, host, kind, vmid)
+        return Answer() if answer.reason == "OK" else answer
+
     @on("GET", "/nodes/{host}/{kind}/{vmid}/status/current")
     def current(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
         guest = self._guest(host, kind, vmid)

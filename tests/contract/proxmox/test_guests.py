@@ -8,6 +8,7 @@ import pytest
 from stockman.model.errors import Conflict, NotFound
 from stockman.model.names import HostName, Vmid
 from stockman.ports.proxmox import Proxmox
+from stockman.ports.proxmox.tasks import TaskRef
 from stockman.ports.proxmox.vms import GuestRef, Setting, Vm, VmChange, VmConfig
 from tests.contract.proxmox.doors import Door
 
@@ -105,6 +106,28 @@ def test_a_change_is_seen_and_gives_another_digest(door: Door) -> None:
     assert (before.get("cores"), after.get("cores")) == ("4", "8")
     assert ("tags" in before, "tags" in after) == (True, False)
     assert before.digest != after.digest
+
+
+def test_what_is_only_written_down_is_there_at_once(door: Door) -> None:
+    async def story(pve: Proxmox) -> tuple[TaskRef | None, VmConfig]:
+        await made(pve)
+        before = await pve.vm_config(AT)
+        change = VmChange(values={"description": "a cow"}, delete=("tags",), digest=before.digest)
+        return await pve.update_vm(AT, change), await pve.vm_config(AT)
+
+    task, after = door(story)
+
+    assert task is None
+    assert (after.get("description"), "tags" in after) == ("a cow", False)
+
+
+def test_what_is_only_written_down_is_a_conflict_where_others_wrote(door: Door) -> None:
+    async def story(pve: Proxmox) -> None:
+        await made(pve)
+        await pve.update_vm(AT, VmChange(values={"tags": "a"}, digest="0" * 40))
+
+    with pytest.raises(Conflict, match=r"proxmox\.changed"):
+        door(story)
 
 
 def test_a_change_of_what_has_changed_is_a_conflict(door: Door) -> None:

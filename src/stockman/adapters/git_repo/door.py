@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stockman.adapters.git_repo.commits import made_commit
 from stockman.adapters.git_repo.program import Git, complaint
-from stockman.adapters.git_repo.remotes import failed, pushed, upstream
+from stockman.adapters.git_repo.remotes import failed, pushed, settings, upstream
 from stockman.model.errors import NotFound
 from stockman.ports import repo_refusals as refusals
 from stockman.ports.repo import Committed, Prospect, RepoState, TreeFile
@@ -17,6 +17,9 @@ from stockman.ports.repo import Committed, Prospect, RepoState, TreeFile
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 _COMMIT = "--format=%H%x00%an <%ae>%x00%at%x00%s%x00"
 _FIELDS = 4
+_DETACHED, _UNBORN = "(detached)", "(initial)"
+_BEFORE_PATH = {"1": 8, "u": 10, "?": 1}
+"""How many words stand before the path in a line of `git status`, by its first."""
 _LINK, _EXECUTABLE, _REPOSITORY = "120000", "100755", "160000"
 
 
@@ -41,25 +44,29 @@ class GitRepo:
     async def state(self) -> RepoState:
         git = await self._git()
         listed = await git.told(
-            *("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames"),
+            *("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z"),
+            *("--untracked-files=all", "--no-renames"),
         )
+        lines = [one for one in listed.split("\0") if one]
+        told = dict(one[2:].split(" ", 1) for one in lines if one.startswith("# "))
         return RepoState(
-            branch=await self._branch(git),
-            commit=await self._head(git),
-            dirty=tuple(sorted(one[3:] for one in listed.split("\0") if one)),
+            branch=_unless(_DETACHED, told.get("branch.head", _DETACHED)),
+            commit=_unless(_UNBORN, told.get("branch.oid", _UNBORN)),
+            dirty=tuple(sorted(filter(None, map(_changed_path, lines)))),
         )
 
     async def prospect(self) -> Prospect:
         git = await self._git()
         below = await self._start.told("rev-parse", "--show-prefix")
         known = await git.run("var", "GIT_COMMITTER_IDENT")
+        remotes = await settings(git)
         try:
-            to = await upstream(git, await self._branch(git) or "")
+            to = upstream(remotes, await self._branch(git) or "")
         except NotFound:
             to = None
         return Prospect(
             below=below.strip().rstrip("/"),
-            remote=await self._address(git, to.remote) if to is not None else None,
+            remote=(remotes.get(f"remote.{to.remote}.url") or None) if to is not None else None,
             upstream=f"{to.remote} {to.branch}" if to is not None else "",
             has_identity=known.status == 0,
         )
@@ -74,7 +81,7 @@ class GitRepo:
     async def push(self) -> None:
         git = await self._git(remote=True)
         branch = await self._needed_branch(git)
-        to = await upstream(git, branch)
+        to = upstream(await settings(git), branch)
         if await self._head(git) is None:
             return
         said = await git.run(
@@ -87,7 +94,7 @@ class GitRepo:
 
     async def fetch(self) -> str | None:
         git = await self._git(remote=True)
-        to = await upstream(git, await self._needed_branch(git))
+        to = upstream(await settings(git), await self._needed_branch(git))
         said = await git.run(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"),
             *("--", to.remote, f"+refs/heads/{to.branch}:{to.tracking}"),
@@ -151,10 +158,6 @@ class GitRepo:
             raise refusals.detached(str(git.directory))
         return branch
 
-    async def _address(self, git: Git, remote: str) -> str | None:
-        said = await git.run("config", "--get", f"remote.{remote}.url")
-        return said.text.strip() or None
-
     async def _head(self, git: Git) -> str | None:
         said = await git.run("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
         return said.text.strip() or None
@@ -166,6 +169,16 @@ class GitRepo:
         if said.status != 0:
             raise refusals.no_commit(revision)
         return said.text.strip()
+
+
+def _unless(nothing: str, told: str) -> str | None:
+    return None if told == nothing else told
+
+
+def _changed_path(line: str) -> str:
+    """The path that a line of `git status` is about. Empty: it is about none."""
+    words = _BEFORE_PATH.get(line[:1])
+    return line.split(" ", words)[-1] if words is not None else ""
 
 
 def _committed(listed: str) -> Iterator[Committed]:

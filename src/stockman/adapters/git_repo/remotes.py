@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from stockman.adapters.git_repo.program import Git, Said, complaint, shown
@@ -9,6 +10,9 @@ from stockman.model.errors import StockmanError
 from stockman.ports import repo_refusals as refusals
 
 _USUAL = "origin"
+_REMOTE = "remote."
+_NONE = 1
+"""What `git config` ends with where there is no such key."""
 _NOT_FORWARD = ("non-fast-forward", "fetch first", "stale info", "needs force")
 _DENIED = (
     "Authentication failed",
@@ -43,12 +47,37 @@ class Upstream(NamedTuple):
         return f"refs/remotes/{self.remote}/{self.branch}"
 
 
-async def upstream(git: Git, branch: str) -> Upstream:
+class Settings:
+    """What a repository is told of remotes, and of the branches that go there."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+
+    def get(self, key: str) -> str:
+        """The value of a key, `remote.origin.url`. Empty: there is none."""
+        return self._values.get(key, "").strip()
+
+    @property
+    def remotes(self) -> list[str]:
+        mine = (key.removeprefix(_REMOTE) for key in self._values if key.startswith(_REMOTE))
+        names = (key.rpartition(".")[0] for key in mine)
+        return list(dict.fromkeys(name for name in names if name))
+
+
+async def settings(git: Git) -> Settings:
+    """All of them, by one question."""
+    said = await git.run("config", "--null", "--get-regexp", r"^(remote|branch)\.")
+    if said.status not in (0, _NONE):
+        raise refusals.rejected("git config", complaint(said))
+    pairs = (one.partition("\n") for one in said.text.split("\0") if one)
+    return Settings({key: value for key, _, value in pairs})
+
+
+def upstream(known: Settings, branch: str) -> Upstream:
     """The remote of a branch: its own, else `origin`, else the only one. `NotFound`: none."""
-    listed = await git.told("remote")
-    remotes = listed.split()
-    own = (await git.run("config", "--get", f"branch.{branch}.remote")).text.strip()
-    merge = (await git.run("config", "--get", f"branch.{branch}.merge")).text.strip()
+    remotes = known.remotes
+    own = known.get(f"branch.{branch}.remote")
+    merge = known.get(f"branch.{branch}.merge")
     if own in remotes:
         return Upstream(own, merge.removeprefix("refs/heads/") or branch)
     if _USUAL in remotes:

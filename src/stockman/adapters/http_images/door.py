@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
+from stockman.adapters.closing import Closing
 from stockman.adapters.http_images.wire import HttpImagesWire
 from stockman.ports.probe import Trust
 from stockman.talos.image_api.api import ApiImages
 
 
-class HttpImages(ApiImages):
+class HttpImages(ApiImages, Closing):
     """`ports.Images` over HTTPS, to be closed after use.
 
     `seconds` is what one question may take; a download may take any time, but must not fall silent
@@ -28,13 +26,5 @@ class HttpImages(ApiImages):
         self._http = HttpImagesWire(trust, seconds=seconds, silence=silence)
         super().__init__(self._http, factory_url)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def close(self) -> None:
         await self._http.close()

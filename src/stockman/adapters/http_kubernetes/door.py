@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from stockman.adapters.closing import Closing
 from stockman.adapters.http_kubernetes.endpoint import Endpoint
 from stockman.adapters.http_kubernetes.wire import HttpWire
 from stockman.kubernetes import problems
@@ -17,22 +16,14 @@ from stockman.model.secret import Secret
 from stockman.ports.clock import Clock
 
 
-class HttpKubernetes(ApiKubernetes):
+class HttpKubernetes(ApiKubernetes, Closing):
     """`ports.Kubernetes` over HTTPS, to be closed after use."""
 
     def __init__(self, endpoint: Endpoint, clock: Clock) -> None:
         self._http = HttpWire(endpoint, clock)
         super().__init__(self._http, clock)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def close(self) -> None:
         await self._http.close()
 
 

@@ -23,10 +23,12 @@ class ApiToken:
     secret: Secret
     given: str = ""
     """Where the secret was found. Empty: not told."""
+    otherwise: str = ""
+    """What can be done where it is not let in, beside looking at it. Empty: nothing."""
 
     @property
     def asker(self) -> Asker:
-        return Asker(name=f"token {self.id}", given=self.given)
+        return Asker(name=f"token {self.id}", given=self.given, otherwise=self.otherwise)
 
     def header(self) -> str:
         """The header that carries it; `Denied` where no header can."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
+from stockman.adapters.closing import Closing
 from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken, Login
 from stockman.adapters.http_proxmox.endpoint import Endpoints
 from stockman.adapters.http_proxmox.wire import HttpWire
@@ -13,7 +11,7 @@ from stockman.proxmox.api import ApiProxmox
 from stockman.proxmox.tasks import Patience
 
 
-class HttpProxmox(ApiProxmox):
+class HttpProxmox(ApiProxmox, Closing):
     """`ports.Proxmox` over HTTPS, to be closed after use."""
 
     def __init__(
@@ -26,13 +24,5 @@ class HttpProxmox(ApiProxmox):
         self._http = HttpWire(endpoints, credentials, clock)
         super().__init__(self._http, clock, patience)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def close(self) -> None:
         await self._http.close()

@@ -24,8 +24,15 @@ def unreachable(where: str, why: str) -> Unreachable:
 
 def untrusted(where: str, why: str, fingerprint: str) -> Refused:
     """The certificate is not one to be trusted, so nothing was sent."""
-    pin = f": it showed {fingerprint}, compare it with the host's own" if fingerprint else ""
-    fix = f"give the CA with `proxmox.tls.ca_file`, or pin `proxmox.tls.fingerprint`{pin}"
+    pin = (
+        f": it showed {fingerprint}, compare that with what `pvenode cert info` prints on the host"
+        if fingerprint
+        else ""
+    )
+    fix = (
+        "give the host's /etc/pve/pve-root-ca.pem with `proxmox.tls.ca_file`, or pin"
+        f" `proxmox.tls.fingerprint`{pin}"
+    )
     return Refused(_no_trust(where, why, fix))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from stockman import __version__
+from stockman.adapters.closing import Closing
 from stockman.adapters.s3_objects.failures import failure
 from stockman.adapters.s3_objects.wire import HttpObjectsWire
 from stockman.ports.objects import ObjectFacts, UnfinishedUpload
@@ -28,7 +28,7 @@ _LONGEST = timedelta(hours=6)
 """What one request may take while it is not silent."""
 
 
-class S3Objects:
+class S3Objects(Closing):
     """`ports.Objects` over S3, to be closed after use.
 
     `seconds` is for how long it may be silent. Nothing is repeated here: whoever asks knows
@@ -49,15 +49,7 @@ class S3Objects:
         self._bucket = Bucket(self._wire, place, credentials, now)
         self._store = _store(place, credentials, trust, timedelta(seconds=seconds))
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def close(self) -> None:
         await self._wire.close()
 
     async def put(self, key: str, pieces: AsyncIterator[bytes]) -> None:

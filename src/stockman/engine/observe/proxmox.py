@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from stockman.model.errors import Rejected, StockmanError
 from stockman.model.names import Datastore, HostName, Vmid
+from stockman.planning.access_wanted import BY_STOCKMAN
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed_proxmox import (
     AccessSeen,
     HighAvailabilitySeen,
+    ObservedGuests,
     ObservedProxmox,
 )
 from stockman.planning.proxmox_asked import Wanted
@@ -27,6 +30,7 @@ from stockman.steps.vm_template import linked_clones, storages_of
 T = TypeVar("T")
 
 _RUNS = "running"
+_NOT_LET_IN = "proxmox.authentication"
 
 
 class _Asking:
@@ -57,9 +61,6 @@ class _Asking:
             self.calls += 1
             return await question()
 
-    def one_more(self) -> None:
-        self.calls += 1
-
 
 async def observe_proxmox(
     name: str,
@@ -76,18 +77,19 @@ async def observe_proxmox(
     pve = administrator or token
     asking = _Asking(name, clock, wanted.at_once)
     async with asyncio.TaskGroup() as group:
+        resources = group.create_task(asking.fact("resources", pve.resources))
         version = group.create_task(asking.fact("version", pve.version))
         state = group.create_task(asking.fact("cluster status", pve.cluster_state))
-        resources = group.create_task(asking.fact("resources", pve.resources))
         entries = group.create_task(asking.fact("storages", pve.storage_entries))
         pools = group.create_task(asking.fact("pools", pve.pools))
         pci = group.create_task(asking.fact("PCI mappings", lambda: pve.mappings("pci")))
         usb = group.create_task(asking.fact("USB mappings", lambda: pve.mappings("usb")))
         rights = group.create_task(_rights(asking, token, administrator, wanted))
+        turned_away = group.create_task(_turned_away(asking, token, administrator))
         ha = group.create_task(_ha(asking, pve))
-    seen = resources.result()
-    guests = seen.value if isinstance(seen, Fact) else None
-    async with asyncio.TaskGroup() as group:
+        access = group.create_task(_access(asking, administrator, wanted))
+        seen = await resources
+        guests = seen.value if isinstance(seen, Fact) else None
         configs = group.create_task(_configs(asking, pve, guests, wanted))
         contents = group.create_task(
             _contents(asking, pve, guests, ("import", wanted.image_storages))
@@ -95,7 +97,6 @@ async def observe_proxmox(
         systems = group.create_task(
             _contents(asking, pve, guests, ("vztmpl", wanted.system_storages))
         )
-        access = group.create_task(_access(asking, administrator, wanted))
     clones = await _clones(asking, pve, guests, configs.result())
     return ObservedProxmox(
         name=name,
@@ -113,8 +114,20 @@ async def observe_proxmox(
         usb=usb.result(),
         rights=rights.result(),
         access=access.result(),
+        turned_away=turned_away.result(),
         calls=asking.calls,
     )
+
+
+async def observe_guests(
+    name: str, pve: Proxmox, clock: Clock, wanted: Wanted, touched: frozenset[Vmid]
+) -> ObservedGuests:
+    """Some guests of a cluster, seen as `observe_proxmox` sees them, and nothing else of it."""
+    asking = _Asking(name, clock, wanted.at_once)
+    seen = await asking.fact("resources", pve.resources)
+    guests = seen.value.guests if isinstance(seen, Fact) else ()
+    asked = [one for one in guests if one.vmid in touched]
+    return ObservedGuests(resources=seen, configs=await _read(asking, pve, asked, wanted))
 
 
 async def _configs(
@@ -124,7 +137,12 @@ async def _configs(
     there = {one.vmid for one in guests}
     makes_some = wanted.every_guest or not wanted.vmids <= there
     asked = [one for one in guests if makes_some or one.vmid in wanted.vmids or TAG in one.tags]
+    return await _read(asking, pve, asked, wanted)
 
+
+async def _read(
+    asking: _Asking, pve: Proxmox, asked: Sequence[GuestSeen], wanted: Wanted
+) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
     async def config(one: GuestSeen) -> Fact[VmConfig] | Unknown:
         at = GuestRef(host=one.host, vmid=one.vmid, kind=one.kind)
         runs = one.vmid in wanted.vmids and one.kind == "qemu" and one.status == _RUNS
@@ -225,14 +243,14 @@ def _dependent(
 
 async def _ha(asking: _Asking, pve: Proxmox) -> Fact[HighAvailabilitySeen] | Unknown:
     async def all_of_it() -> HighAvailabilitySeen:
-        resources = await pve.ha_resources()
-        asking.one_more()
-        asking.one_more()
-        return HighAvailabilitySeen(
-            resources=resources, groups=await _groups(pve), rules=await _rules(pve)
+        resources, groups, rules = await asyncio.gather(
+            asking.turn(pve.ha_resources),
+            asking.turn(lambda: _groups(pve)),
+            asking.turn(lambda: _rules(pve)),
         )
+        return HighAvailabilitySeen(resources=resources, groups=groups, rules=rules)
 
-    return await asking.fact("high availability", all_of_it)
+    return await asking.together("high availability", all_of_it)
 
 
 async def _groups(pve: Proxmox) -> tuple[HaGroup, ...]:
@@ -273,6 +291,17 @@ async def _rights(
     return await asking.together("permissions", all_of_them)
 
 
+async def _turned_away(
+    asking: _Asking, token: Proxmox, administrator: Proxmox | None
+) -> Unknown | None:
+    """Whether somebody who is to do the rest is let in at all."""
+    if administrator is None:
+        return None
+    found = await asking.fact("its token", token.version)
+    is_so = isinstance(found, Unknown) and found.problem.code == _NOT_LET_IN
+    return found if isinstance(found, Unknown) and is_so else None
+
+
 async def _access(
     asking: _Asking, administrator: Proxmox | None, wanted: Wanted
 ) -> Fact[AccessSeen] | Unknown | None:
@@ -280,15 +309,18 @@ async def _access(
         return None
 
     async def all_of_it() -> AccessSeen:
-        users = await administrator.users()
-        there = sorted({one.id for one in users} & wanted.users)
-        for _ in range(2 + len(there)):
-            asking.one_more()
+        roles, users, rules = await asyncio.gather(
+            asking.turn(administrator.roles),
+            asking.turn(administrator.users),
+            asking.turn(administrator.access_rules),
+        )
+        ours = {one.id for one in users if one.comment.endswith(BY_STOCKMAN)}
+        there = sorted({one.id for one in users} & wanted.users | ours)
+        tokens = await asyncio.gather(
+            *(asking.turn(partial(administrator.tokens, user)) for user in there)
+        )
         return AccessSeen(
-            roles=await administrator.roles(),
-            users=users,
-            tokens={user: await administrator.tokens(user) for user in there},
-            rules=await administrator.access_rules(),
+            roles=roles, users=users, tokens=dict(zip(there, tokens, strict=True)), rules=rules
         )
 
-    return await asking.fact("access", all_of_it)
+    return await asking.together("access", all_of_it)

@@ -59,7 +59,7 @@ async def observe_talos(
         machines=machines,
         etcd=etcd,
         neighbours=await pass_.neighbours(machines, look.desired),
-        client_files={one.file: await _is_done(one, ports) for one in look.client_files},
+        client_files={one.file: await _lack(one, ports) for one in look.client_files},
         api_taken=await _api_taken(look.desired, machines, network),
         calls=dict(counts.counts),
     )
@@ -196,9 +196,9 @@ def _told_by(text: Secret | None, minor: str, facts: Facts) -> tuple[str | None,
     return values.digest, values.authority
 
 
-async def _is_done(action: WriteClientFile, ports: Ports) -> bool | None:
+async def _lack(action: WriteClientFile, ports: Ports) -> str | None:
     try:
-        return await action.done(ports)
+        return await action.lack(ports)
     except StockmanError:
         return None
 
