@@ -1,4 +1,4 @@
-"""Tests that wait, each in a loop of its own; clusters that have to be brought to Flux."""
+"""Tests that wait, each in a loop of its own; machines to plan for, clusters to bring to Flux."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import inspect
 import pytest
 
 from tests.planning.bootstrapped import Bootstrapped, Workspace, bootstrapped, workspace
+from tests.planning.estate import NO_HA, Estate
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,3 +31,11 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 def bare(followed: Workspace) -> Bootstrapped:
     """A cluster of three nodes without a network."""
     return bootstrapped(followed)
+
+
+@pytest.fixture
+def estate() -> Estate:
+    """Three machines that nobody but stockman moves."""
+    made = Estate("three-node")
+    made.edit("nodes.yaml", NO_HA, "")
+    return made

@@ -36,6 +36,7 @@ from stockman.steps.base import Action, Answer
 from stockman.steps.plan import Plan, planned
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
+from stockman.steps.step import Step
 from stockman.talos.schematic import ImageSchematic, canonical_text
 from tests.planning.outside import FactoryOutside
 
@@ -246,6 +247,28 @@ class Estate:
             if vmid in cluster.state.guests:
                 return cluster.state.guests[vmid].config.values
         raise KeyError(vmid)
+
+
+async def died_at_every_call(estate: Estate, made: Iterable[Step], *, after: bool | None) -> int:
+    """How often the product died: once at each call of each step, until the step came through.
+
+    Before a call or after it; None: in turn.
+    """
+    deaths = 0
+    for step in made:
+        call, finished = 0, False
+        while not finished:
+            call += 1
+            estate.trigger.left = call
+            estate.trigger.after = call % 2 == 0 if after is None else after
+            try:
+                await perform(step.action, estate.ports())
+            except Killed:
+                deaths += 1
+            else:
+                finished = True
+            estate.trigger.left = -1
+    return deaths
 
 
 async def perform(action: Action, ports: Ports) -> bool:

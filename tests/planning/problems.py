@@ -16,7 +16,12 @@ from stockman.planning.access_problems import (
     lacks_privilege,
     no_administrator,
     no_such_token,
+    other_secret,
+    shared_token,
+    still_used,
     token_ends,
+    user_of_others,
+    user_off,
 )
 from stockman.planning.vm_wanted import GuestWish
 from stockman.steps import vm_problems as work
@@ -54,6 +59,13 @@ def _said(tell: Callable[[Problems], None]) -> Callable[[], Problem]:
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "access.not-alone": _said(
+        lambda found: user_of_others(found, "stockman-csi@pve", "proxmox-csi", ("backup",))
+    ),
+    "access.still-used": _said(
+        lambda found: still_used(found, "user stockman-csi@pve and role StockmanCSI", "proxmox-csi")
+    ),
+    "proxmox.token-shared": lambda: shared_token("stockman@pve!stockman", ("meadow",)),
     "destroy.access-shared": _said(lambda found: ending.access_shared(found, "pve", ("other",))),
     "destroy.karpenter": _said(lambda found: ending.karpenter_stays(found, "pve", "20000, 20001")),
     "destroy.not-ours": _said(
@@ -69,6 +81,12 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         MappedDevice(host=HostName("pve1"), place="0000:01:00.0", id="10de:2571"), "8086:1533"
     ),
     "proxmox.no-administrator": _said(lambda found: no_administrator(found, "pve")),
+    "proxmox.other-secret": _said(
+        lambda found: other_secret(found, "stockman@pve!stockman", "stockman")
+    ),
+    "proxmox.user-off": _said(
+        lambda found: user_off(found, "stockman@pve", "stockman", "it is not enabled")
+    ),
     "proxmox.token-ends": _said(
         lambda found: token_ends(
             found,
@@ -79,7 +97,13 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         )
     ),
     "proxmox.lacks-privilege": _said(
-        lambda found: lacks_privilege(found, "pve", "/storage", {"Datastore.AllocateSpace"}, None)
+        lambda found: lacks_privilege(
+            found,
+            "/storage",
+            {"Datastore.AllocateSpace"},
+            "the machines of the configuration cannot be made in pve without",
+            None,
+        )
     ),
     "template.host-offline": _said(
         lambda found: templates.host_offline(found, "talos-v1-13-9-37656798", "pve2")
@@ -135,6 +159,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "vm.no-room": _said(
         lambda found: say.no_room(found, "local-zfs", "pve1", 192 * _GIB, 40 * _GIB)
     ),
+    "vm.larger-than-storage": _said(
+        lambda found: say.never_fits(found, _WISH, "local-zfs", 6400 * _GIB, 930 * _GIB)
+    ),
     "vm.no-seed-storage": _said(
         lambda found: say.no_iso_storage(
             found, _WISH, "the VLAN eth0.7: ipconfigN addresses a card, not VLAN 7 on it"
@@ -153,5 +180,5 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "vm.stuck": _said(lambda found: say.stuck(found, _WISH, "pve2", shared=True)),
     "vm.taken": _said(lambda found: say.taken(found, _WISH, "billing", "pve1")),
-    "vm.unfinished": lambda: work.unfinished(_VMID, "cp-1", "pve1"),
+    "vm.unfinished": lambda: work.unfinished("qemu", _VMID, "cp-1", "pve1"),
 }

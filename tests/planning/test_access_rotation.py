@@ -15,7 +15,7 @@ from stockman.planning.proxmox_plan import Options
 from stockman.ports.proxmox.access import Privileges
 from stockman.steps.access_rotation import DropToken, RenewToken
 from stockman.steps.step import Step
-from tests.planning.estate import Estate, Killed, perform
+from tests.planning.estate import Estate, Killed, died_at_every_call, perform
 
 OWN = "${PROXMOX_TOKEN_SECRET}"
 CSI = "token:pve/stockman-csi@pve!csi"
@@ -107,19 +107,8 @@ async def test_the_old_token_works_until_the_new_one_is_kept(estate: Estate) -> 
 
 async def test_whoever_dies_anywhere_finishes_when_started_again(estate: Estate) -> None:
     await estate.apply()
-    deaths = 0
-    for step in await planned(estate):
-        call, finished = 0, False
-        while not finished:
-            call += 1
-            estate.trigger.left, estate.trigger.after = call, call % 2 == 0
-            try:
-                await perform(step.action, estate.ports())
-            except Killed:
-                deaths += 1
-            else:
-                finished = True
-            estate.trigger.left = -1
+
+    deaths = await died_at_every_call(estate, await planned(estate), after=None)
 
     assert deaths > 10
     assert tokens(estate, "stockman@pve") == ["stockman-2"]

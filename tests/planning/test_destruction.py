@@ -12,7 +12,7 @@ from stockman.steps.base import Answer
 from stockman.steps.plan import Plan, planned
 from stockman.steps.step import Stage
 from stockman.steps.vm_disks import KEEPER
-from tests.planning.estate import NO_HA, Estate, Killed, perform
+from tests.planning.estate import NO_HA, Estate, died_at_every_call, perform
 
 TEMPLATE = "  templates:\n    - {name: talos, like: talos-niobe}\n"
 DISK = "    vm: {vmid: 1032, host: niobe, data_disks: [{name: data, size_gb: 50}]}"
@@ -284,24 +284,23 @@ async def test_pools_that_stockman_made_go_and_others_stay() -> None:
     assert list(next(iter(estate.world.clusters.values())).state.resource_pools) == ["theirs"]
 
 
+async def test_guests_that_the_token_may_not_see_are_not_taken_for_gone(estate: Estate) -> None:
+    await estate.apply()
+    estate.pve.put("/access/roles/StockmanGuests", privs="VM.PowerMgmt")
+
+    found = await ending(estate, administrator=False)
+
+    assert [one.code for one in found.problems.errors] == ["proxmox.lacks-privilege"]
+    assert found.changes == ()
+
+
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 async def test_whoever_dies_anywhere_finishes_when_started_again(
     estate: Estate, *, after: bool
 ) -> None:
     await estate.apply()
-    deaths = 0
-    for step in (await ending(estate)).plan.steps:
-        call, finished = 0, False
-        while not finished:
-            call += 1
-            estate.trigger.left, estate.trigger.after = call, after
-            try:
-                await perform(step.action, estate.ports())
-            except Killed:
-                deaths += 1
-            else:
-                finished = True
-            estate.trigger.left = -1
+
+    deaths = await died_at_every_call(estate, (await ending(estate)).plan.steps, after=after)
 
     assert deaths > 30
     assert numbers(estate) == []

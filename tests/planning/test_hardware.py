@@ -1,28 +1,22 @@
 """Hardware of machines and containers: made, changed while it runs, or with a restart."""
 
 from collections.abc import Callable
-from http import HTTPStatus
 
 import pytest
 
-from stockman.lab.pve.api.call import Upload
+from stockman.lab.core.faults import Effect, Fault, Point
+from stockman.lab.pve.host_power import give_power
 from stockman.lab.world.devices import pci_device, usb_device
+from stockman.model.errors import Refused, StockmanError
+from stockman.steps.base import Answer
 from stockman.steps.vm_configure import ConfigureVm
 from stockman.steps.vm_disks import AttachDisk, DetachDisk, GrowDisk
 from stockman.steps.vm_placing import JoinPool, MakePool
 from stockman.steps.vm_power import RestartVm
-from tests.planning.estate import NO_HA, Estate, perform
-from tests.planning.test_proxmox_later import small_system
+from tests.planning.containers import CONTAINER, upload_system
+from tests.planning.estate import Estate, perform
 
 NIOBE = r"vm: \{vmid: 1032, host: niobe\}"
-
-
-@pytest.fixture
-def estate() -> Estate:
-    """Three machines that nobody but stockman moves."""
-    made = Estate("three-node")
-    made.edit("nodes.yaml", NO_HA, "")
-    return made
 
 
 def given(estate: Estate, more: str) -> None:
@@ -167,6 +161,16 @@ hosts:
 """
 
 
+ON_NEO = """\
+  neo:
+    passthrough:
+      pci:
+        - {name: gpu, address: "0000:01:00"}
+      usb:
+        - {name: stick, id: "046d:c52b"}
+"""
+
+
 async def test_devices_are_mapped_and_given_to_a_machine(estate: Estate) -> None:
     cluster = next(iter(estate.world.clusters.values()))
     cluster.state.hosts["niobe"].pci.append(pci_device(GPU, 21))
@@ -182,6 +186,52 @@ async def test_devices_are_mapped_and_given_to_a_machine(estate: Estate) -> None
     assert "mapping=gpu" in estate.config(1032)["hostpci0"]
     assert "mapping=stick" in estate.config(1032)["usb0"]
     assert second.changes == ()
+
+
+async def to_be_carried(estate: Estate) -> None:
+    """A machine with devices is to go to another host, which has such devices, too."""
+    cluster = next(iter(estate.world.clusters.values()))
+    for host in ("niobe", "neo"):
+        cluster.state.hosts[host].pci.append(pci_device(GPU, 21))
+        cluster.state.hosts[host].usb.append(usb_device(STICK, 5))
+    estate.texts["nodes.yaml"] += f"{DEVICES}{ON_NEO}"
+    given(estate, "machine: q35, pci: [{mapping: gpu}], usb: [{mapping: stick}]")
+    await estate.apply()
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: neo")
+
+
+@pytest.mark.parametrize("died", ["switched off", "moved"])
+async def test_a_machine_on_its_way_is_brought_to_its_end_by_whoever_goes_on(
+    estate: Estate, died: str
+) -> None:
+    await to_be_carried(estate)
+    (move,) = (await estate.plan()).plan.steps
+    estate.pve.done(estate.pve.post("/nodes/niobe/qemu/1032/status/stop"))
+    if died == "moved":
+        estate.pve.done(estate.pve.post("/nodes/niobe/qemu/1032/migrate", target="neo"))
+
+    await perform(move.action, estate.ports())
+
+    guest = next(iter(estate.world.clusters.values())).state.guests[1032]
+    assert (guest.node, guest.status) == ("neo", "running")
+
+
+async def test_a_machine_with_a_device_is_switched_off_on_its_way_to_another_host(
+    estate: Estate,
+) -> None:
+    await to_be_carried(estate)
+    cluster = next(iter(estate.world.clusters.values()))
+    before = cluster.state.guests[1032].started_at
+
+    outcome = await estate.apply()
+
+    (move,) = outcome.plan.steps
+    assert move.id == "vms/carry/talos-niobe"
+    assert move.reason.endswith("hostpci0, usb0 cannot move while it runs")
+    guest = cluster.state.guests[1032]
+    assert (guest.node, guest.status) == ("neo", "running")
+    assert guest.started_at > before
+    assert (await estate.plan()).changes == ()
 
 
 async def test_a_device_that_is_taken_away_needs_a_restart(estate: Estate) -> None:
@@ -245,32 +295,23 @@ async def test_a_guest_whose_run_ended_before_it_was_started_is_started_by_the_n
     assert (await estate.plan()).changes == ()
 
 
-CONTAINER = """
-guests:
-  - name: dns
-    vmid: 301
-    host: neo
-    container:
-      template: cephfs:vztmpl/debian-12.tar.gz
-      datastore: ceph-vm-disks
-      nics: [{bridge: vmbr0}]
-"""
-
-
 @pytest.fixture
 def contained(estate: Estate) -> Estate:
     """The same with a container beside the machines."""
-    estate.pve.put("/storage/cephfs", content="import,iso,vztmpl")
-    reply = estate.pve.reply(
-        "POST",
-        "/nodes/neo/storage/cephfs/upload",
-        {"content": "vztmpl", "filename": "debian-12.tar.gz"},
-        Upload("debian-12.tar.gz", small_system()),
-    )
-    assert reply.status == HTTPStatus.OK
-    estate.world.settle()
-    estate.texts["nodes.yaml"] += CONTAINER
+    upload_system(estate)
+    estate.texts["nodes.yaml"] += f"\nguests:\n{CONTAINER}"
     return estate
+
+
+async def test_a_container_that_runs_is_restarted_on_another_host(contained: Estate) -> None:
+    await contained.apply()
+    contained.edit("nodes.yaml", "vmid: 301\n    host: neo", "vmid: 301\n    host: niobe")
+
+    outcome = await contained.apply()
+
+    assert [step.id for step in outcome.plan.steps] == ["vms/move/dns"]
+    guest = next(iter(contained.world.clusters.values())).state.guests[301]
+    assert (guest.node, guest.status) == ("niobe", "running")
 
 
 async def test_a_container_without_its_template_is_told_before_anything_is_made(
@@ -284,6 +325,35 @@ async def test_a_container_without_its_template_is_told_before_anything_is_made(
     assert problem.code == "image.no-volume"
     assert problem.what == "dns is to be made from a template that neo does not have"
     assert "pveam download cephfs debian-13.tar.gz" in problem.fix
+
+
+async def test_a_container_whose_host_died_while_making_it_is_left_to_root(
+    contained: Estate,
+) -> None:
+    fault = Fault(Point.TASK, Effect.KILL, {"type": "vzcreate", "vmid": "301"})
+    contained.world.faults.add(fault)
+    with pytest.raises(StockmanError):
+        await contained.apply()
+    cluster = next(iter(contained.world.clusters.values()))
+    give_power(cluster, cluster.state.hosts["neo"])
+    await contained.clock.sleep(600)
+    step = (await contained.plan()).plan.step("vms/create/dns")
+    gate = next(one for one in step.gates if one.kind == "proxmox.vmid")
+
+    verdict = await gate.check(contained.ports())
+    del cluster.state.guests[301].config.values["lock"]
+    with pytest.raises(Refused, match=r"vm\.leftovers"):
+        await perform(step.action, contained.ports())
+    contained.pve.done(
+        contained.pve.delete("/nodes/neo/lxc/301", **{"destroy-unreferenced-disks": 1})
+    )
+    await contained.apply()
+
+    assert verdict.answer is Answer.STOP
+    assert verdict.fix == (
+        "run `pct unlock 301` and `pct destroy 301 --destroy-unreferenced-disks 1` as root on neo"
+    )
+    assert (await contained.plan()).changes == ()
 
 
 async def test_a_container_changes_while_it_runs(contained: Estate) -> None:

@@ -9,7 +9,7 @@ from stockman.planning.change import Mark
 from stockman.planning.proxmox_plan import Options
 from stockman.steps.plan_file import plan_text, read_plan
 from stockman.steps.step import Stage
-from tests.planning.estate import Estate, Killed, perform
+from tests.planning.estate import Estate, died_at_every_call, perform
 
 VERSIONS = ["8.4", "9.1"]
 
@@ -127,22 +127,9 @@ async def test_whoever_dies_at_any_call_finishes_when_started_again(
     pve: str, *, after: bool
 ) -> None:
     estate = Estate("three-node", pve)
-    steps = (await estate.plan()).plan.steps
-    deaths = 0
+    plan = (await estate.plan()).plan
 
-    for step in steps:
-        call = 0
-        finished = False
-        while not finished:
-            call += 1
-            estate.trigger.left, estate.trigger.after = call, after
-            try:
-                await perform(step.action, estate.ports())
-            except Killed:
-                deaths += 1
-            else:
-                finished = True
-            estate.trigger.left = -1
+    deaths = await died_at_every_call(estate, plan.steps, after=after)
 
     estate.world.settle()
     guests = next(iter(estate.world.clusters.values())).state.guests

@@ -1,5 +1,7 @@
 """What stands in the way is seen before anything is made."""
 
+from dataclasses import replace
+
 import pytest
 
 from stockman.lab.core.faults import Effect, Fault, Point
@@ -8,7 +10,9 @@ from stockman.lab.pve.host import Pool
 from stockman.lab.pve.host_power import lose_power
 from stockman.model.errors import Refused, Rejected
 from stockman.model.names import Datastore, HostName, Vmid
-from stockman.planning.proxmox_plan import Options
+from stockman.model.problem import Problem, Problems
+from stockman.planning.fact import Unknown
+from stockman.planning.proxmox_plan import Options, changes
 from stockman.steps.access_door import admin_name
 from stockman.steps.access_mapping import MapDevices, MappedDevice
 from stockman.steps.base import Answer
@@ -72,6 +76,66 @@ async def test_a_token_that_has_an_end_is_told_in_time(
     assert [one.is_error for one in told] == is_error
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"enable": 0}, "stockman works with a token of it, and it is not enabled"),
+        (
+            {"expire": 86400},
+            "stockman works with a token of it, and it ended at 1970-01-02 00:00 UTC",
+        ),
+    ],
+)
+async def test_a_user_that_is_switched_off_is_told_to_an_administrator(
+    estate: Estate, change: dict[str, int], why: str
+) -> None:
+    await estate.apply()
+    estate.pve.put("/access/users/stockman@pve", **change)
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["proxmox.user-off"]
+    assert next(iter(outcome.problems)).why == why
+
+
+async def test_a_token_that_is_there_and_is_turned_away_has_another_secret(estate: Estate) -> None:
+    await estate.apply()
+    seen, problems = await estate.observe(), Problems()
+    turned_away = Unknown(
+        problem=Problem(code="proxmox.authentication", what="no", why="401", fix=""),
+        seen=WorldClock(estate.world).now(),
+        source="Proxmox cluster pve: its token",
+    )
+
+    changes(estate.desired, {estate.region: replace(seen, turned_away=turned_away)}, problems)
+
+    (told,) = problems
+    assert (told.code, told.where) == ("proxmox.other-secret", "stockman@pve!stockman")
+    assert "`stockman secrets rotate proxmox --token stockman`" in told.fix
+
+
+async def test_storages_that_the_token_may_not_see_are_not_said_to_be_missing(
+    estate: Estate,
+) -> None:
+    for step in (await estate.plan()).plan.until("access").steps:
+        await perform(step.action, estate.ports())
+    estate.pve.put("/access/roles/StockmanStorages", privs="Datastore.AllocateSpace")
+
+    outcome = await estate.plan(administrator=False)
+
+    assert errors(outcome.problems) == ["proxmox.lacks-privilege"]
+
+
+async def test_nothing_is_planned_for_guests_that_the_token_may_not_see(estate: Estate) -> None:
+    await estate.apply()
+    estate.pve.put("/access/roles/StockmanGuests", privs="VM.PowerMgmt")
+
+    outcome = await estate.plan(administrator=False)
+
+    assert errors(outcome.problems) == ["proxmox.lacks-privilege"]
+    assert outcome.changes == ()
+
+
 async def test_a_node_that_was_renamed_is_told_the_way(estate: Estate) -> None:
     await estate.apply()
     estate.edit("nodes.yaml", "name: talos-niobe", "name: talos-zion")
@@ -80,6 +144,26 @@ async def test_a_node_that_was_renamed_is_told_the_way(estate: Estate) -> None:
 
     assert errors(outcome.problems) == ["vm.renamed"]
     assert str(next(iter(outcome.problems.errors)).where).startswith("nodes.yaml:")
+
+
+async def test_a_disk_larger_than_its_whole_storage_is_seen_though_it_would_be_thin(
+    estate: Estate,
+) -> None:
+    estate.edit("nodes.yaml", "disk_gb: 100", "disk_gb: 90000")
+
+    outcome = await estate.plan()
+
+    assert outcome.codes == ["vm.larger-than-storage"] * 3
+    assert next(iter(outcome.problems)).why == (
+        "it is to have 90000 GiB, and all of ceph-vm-disks has 20480 GiB"
+    )
+
+
+async def test_a_disk_does_not_grow_beyond_its_whole_storage(estate: Estate) -> None:
+    await estate.apply()
+    estate.edit("nodes.yaml", "disk_gb: 100", "disk_gb: 90000")
+
+    assert set((await estate.plan()).codes) == {"vm.larger-than-storage"}
 
 
 async def test_a_storage_without_room_is_seen_before_anything_is_made(estate: Estate) -> None:
@@ -124,6 +208,17 @@ async def test_what_is_on_a_dead_host_is_unknown_and_not_absent(estate: Estate) 
     assert "Proxmox cluster pve: configuration of 1032" in [
         one.source for one in outcome.observed[estate.region].unknowns()
     ]
+
+
+@pytest.mark.parametrize("path", ["/cluster/ha/resources", "/pools"])
+async def test_what_guests_are_in_is_not_left_out_because_nobody_could_look(
+    path: str, estate: Estate
+) -> None:
+    estate.world.faults.add(Fault(Point.REQUEST, Effect.FAIL, {"method": "GET", "path": path}))
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["proxmox.host-down"]
 
 
 async def test_a_machine_on_a_dead_host_is_made_anew_elsewhere_under_another_number(

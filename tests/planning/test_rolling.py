@@ -84,3 +84,10 @@ def test_steps_that_take_nothing_down_stay_as_they_are() -> None:
     before = {"a": step("a"), "b": step("b", "a")}
 
     assert rolling(before, nodes(), frozenset(NAMES)) == before
+
+
+def test_a_machine_that_is_carried_to_another_host_is_back_before_the_next_goes_down() -> None:
+    found = ordered(step("vms/carry/talos-trinity"), step("vms/restart/talos-neo"))
+
+    assert found["nodes/back/talos-trinity"].needs == ("vms/carry/talos-trinity",)
+    assert "nodes/back/talos-trinity" in found["vms/restart/talos-neo"].needs

@@ -177,6 +177,20 @@ def test_a_clock_that_is_far_off_is_refused() -> None:
     assert "node.clock" in found.refusals()
 
 
+def test_other_time_servers_are_given_to_a_machine_whose_clock_is_far_off() -> None:
+    found = up()
+    found.world.faults.add(Fault(Point.CLOCK, Effect.LIE, {}, seconds=90.0, times=None))
+    cluster = found.desired.cluster
+    assert cluster is not None
+    network = replace(cluster.network, ntp_servers=("127.67.0.1",))
+
+    found.wants(replace(found.desired, cluster=replace(cluster, network=network)))
+
+    told = refusals(found.wish(), found.observe())
+    assert [(one.code, one.is_error) for one in told] == [("node.clock", False)]
+    assert [type(one).__name__ for one in found.changes() if one.node] == ["Reconfigure"]
+
+
 def test_a_silent_machine_is_unknown_and_nothing_is_planned_for_it() -> None:
     found = up("three-node")
     found.power_off(NEO)

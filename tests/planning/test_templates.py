@@ -7,7 +7,7 @@ from stockman.planning.change import Mark
 from stockman.planning.proxmox_plan import Options
 from stockman.steps.vm_configure import ConfigureVm
 from stockman.steps.vm_template import MakeTemplate, RemoveTemplate
-from tests.planning.estate import NO_HA, Estate, Killed, perform
+from tests.planning.estate import NO_HA, Estate, died_at_every_call, perform
 
 TEMPLATE = """\
   templates:
@@ -139,19 +139,8 @@ async def test_whoever_dies_while_templates_are_replaced_finishes_when_started_a
 ) -> None:
     await estate.apply()
     estate.edit("cluster.yaml", "talos_version: 1.11.0", "talos_version: 1.11.1")
-    deaths = 0
-    for step in (await estate.plan()).plan.steps:
-        call, finished = 0, False
-        while not finished:
-            call += 1
-            estate.trigger.left, estate.trigger.after = call, after
-            try:
-                await perform(step.action, estate.ports())
-            except Killed:
-                deaths += 1
-            else:
-                finished = True
-            estate.trigger.left = -1
+
+    deaths = await died_at_every_call(estate, (await estate.plan()).plan.steps, after=after)
 
     assert deaths > 10
     assert sorted(templates(estate)) == [9002, 9003]

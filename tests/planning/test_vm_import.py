@@ -8,24 +8,18 @@ from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.pve.cluster import Cluster
 from stockman.lab.pve.guest_config.state import GuestConfig
 from stockman.lab.pve.host_power import give_power
-from stockman.model.errors import StockmanError
+from stockman.model.errors import Refused, StockmanError
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.planning.change import Mark
 from stockman.ports.proxmox.storages import NewVolume
 from stockman.ports.proxmox.vms import VmConfig
 from stockman.steps.access_door import admin_name
+from stockman.steps.base import Answer, Verdict
 from stockman.steps.vm_import import ImportedDisk, is_half_made
-from tests.planning.estate import NO_HA, Estate, perform
+from tests.planning.estate import NO_HA, Estate, Killed, perform
 
 _CREATE = "vms/create/talos-niobe"
 _VMID = 1032
-
-
-@pytest.fixture
-def estate() -> Estate:
-    made = Estate("three-node")
-    made.edit("nodes.yaml", NO_HA, "")
-    return made
 
 
 async def ready(estate: Estate) -> None:
@@ -188,3 +182,96 @@ def test_a_disk_is_asked_for_in_the_words_of_proxmox() -> None:
     )
 
     assert disk.value == "ceph:0,import-from=local:import/a.qcow2,ssd=1"
+
+
+async def gate_of(estate: Estate) -> Verdict:
+    """What the number of the machine says to a plan of now."""
+    step = (await estate.plan()).plan.step(_CREATE)
+    gate = next(one for one in step.gates if one.kind == "proxmox.vmid")
+    return await gate.check(estate.ports())
+
+
+def unlock(estate: Estate) -> None:
+    """As root does with `qm unlock`."""
+    del pve(estate).state.guests[_VMID].config.values["lock"]
+
+
+async def test_what_a_host_left_locked_only_root_can_unlock(estate: Estate) -> None:
+    await struck(estate, "qmcreate")
+
+    outcome, verdict = await estate.plan(), await gate_of(estate)
+    unlock(estate)
+    after = await gate_of(estate)
+
+    (told,) = (one for one in outcome.problems if one.code == "vm.unfinished")
+    assert not told.is_error
+    assert "`qm unlock 1032` as root on niobe" in told.fix
+    assert verdict.answer is Answer.STOP
+    assert verdict.fix == "run `qm unlock 1032` as root on niobe"
+    assert after.answer is Answer.GO
+
+
+async def test_what_root_unlocked_is_made_anew_and_nothing_is_left_of_the_first_attempt(
+    estate: Estate,
+) -> None:
+    whole = Estate("three-node")
+    whole.edit("nodes.yaml", NO_HA, "")
+    await whole.apply()
+    await struck(estate, "qmcreate")
+    began = volumes(estate)
+    unlock(estate)
+
+    await estate.apply()
+
+    assert began == ["vm-1032-cloudinit", "vm-1032-disk-0"]
+    assert volumes(estate) == volumes(whole)
+    assert estate.config(_VMID).keys() == whole.config(_VMID).keys()
+    assert (await estate.plan()).changes == ()
+
+
+async def test_a_machine_that_root_unlocked_keeps_volumes_that_somebody_may_need(
+    estate: Estate,
+) -> None:
+    await struck(estate, "qmcreate")
+    unlock(estate)
+    door = estate.ports().proxmox[admin_name(estate.region)]
+    new = NewVolume(vmid=Vmid(_VMID), name="vm-1032-disk-7", size=1 << 30)
+    await door.allocate_volume(HostName("niobe"), Datastore("ceph-vm-disks"), new)
+    step = (await estate.plan()).plan.step(_CREATE)
+
+    verdict = await gate_of(estate)
+    with pytest.raises(Refused, match=r"vm\.leftovers"):
+        await perform(step.action, estate.ports())
+
+    assert verdict.answer is Answer.STOP
+    assert "pvesm free" in verdict.fix
+    assert volumes(estate) == ["vm-1032-cloudinit", "vm-1032-disk-0", "vm-1032-disk-7"]
+    assert _VMID in pve(estate).state.guests
+
+
+async def left_unlocked() -> Estate:
+    """An estate whose root unlocked what a host left of a machine."""
+    made = Estate("three-node")
+    made.edit("nodes.yaml", NO_HA, "")
+    await struck(made, "qmcreate")
+    unlock(made)
+    made.trigger.log.clear()
+    return made
+
+
+@pytest.mark.parametrize("nth", [0, 1, 2], ids=["a volume", "another", "the machine"])
+async def test_who_is_killed_while_the_first_attempt_is_removed_goes_on(nth: int) -> None:
+    twin, estate = await left_unlocked(), await left_unlocked()
+    step = (await twin.plan()).plan.step(_CREATE)
+    before = len(twin.trigger.log)
+    await perform(step.action, twin.ports())
+    deletions = [i for i, call in enumerate(twin.trigger.log[before:], 1) if " DELETE " in call]
+    estate.trigger.left, estate.trigger.after = deletions[nth], True
+    with pytest.raises(Killed):
+        await perform(step.action, estate.ports())
+
+    await estate.apply()
+
+    assert len(deletions) == 3
+    assert volumes(estate) == volumes(twin)
+    assert (await estate.plan()).changes == ()

@@ -9,10 +9,18 @@ from datetime import UTC, datetime, timedelta
 
 from stockman.model.desired import Desired
 from stockman.model.names import HostName
-from stockman.model.problem import Problems
+from stockman.model.problem import Problem, Problems
 from stockman.model.proxmox import ProxmoxCluster
-from stockman.planning.access_problems import lacks_privilege, token_ends
+from stockman.planning.access_problems import (
+    lacks_privilege,
+    other_secret,
+    shared_token,
+    token_ends,
+    user_off,
+)
 from stockman.planning.access_wanted import (
+    BY_STOCKMAN,
+    OWNER,
     RoleWish,
     TokenWish,
     follower_comment,
@@ -39,12 +47,19 @@ _SOON = timedelta(days=14)
 
 
 def token_changes(
-    seen: ObservedProxmox, access: AccessSeen, wish: TokenWish, unkept: frozenset[str]
+    seen: ObservedProxmox,
+    access: AccessSeen,
+    wish: TokenWish,
+    unkept: frozenset[str],
+    owners: tuple[str, ...] = (),
 ) -> Iterator[ProxmoxChange]:
-    """What one user and its token lack. `unkept` are places without a secret."""
+    """What one user and its token lack. `unkept` are places without a secret.
+
+    `owners` are others who work with the same roles: nothing is taken away from them.
+    """
     first, wish = wish.token, wish.as_found(access.tokens.get(wish.user, ()))
     is_renewed = wish.token != first
-    comment = f"{wish.whose}, by stockman"
+    comment = f"{wish.whose}{BY_STOCKMAN}"
     region, before = seen.name, f"access/user/{seen.name}/{wish.user}"
     made: list[Step] = []
     reasons: list[str] = []
@@ -53,7 +68,7 @@ def token_changes(
         user = MakeUser(cluster=region, user=wish.user, comment=comment)
         made.append(_step(before, user, reasons[-1]))
     for role in wish.roles:
-        made += _role_steps(region, access, role, reasons)
+        made += _role_steps(region, access, role, reasons, is_shared=bool(owners))
     done = {step.id for step in made}
     tokens = access.tokens.get(wish.user, ())
     is_there = any(one.name == wish.token for one in tokens)
@@ -88,10 +103,13 @@ def _few(reasons: list[str]) -> str:
 
 
 def _role_steps(
-    region: str, access: AccessSeen, role: RoleWish, reasons: list[str]
+    region: str, access: AccessSeen, role: RoleWish, reasons: list[str], *, is_shared: bool
 ) -> Iterator[Step]:
     found = next((one for one in access.roles if one.name == role.name), None)
     wanted = frozenset(role.privileges)
+    if found is not None and is_shared:
+        wanted |= found.privileges
+        role = replace(role, privileges=tuple(sorted(wanted)))
     if found is not None and found.privileges == wanted:
         return
     if found is None:
@@ -131,7 +149,8 @@ def _grants(
                     propagate=role.propagates,
                 )
                 token = f"access/token/{region}/{wish.id}"
-                if grant.rule in access.rules and token not in planned:
+                is_new = kind == "token" and token in planned
+                if grant.rule in access.rules and not is_new:
                     continue
                 why = f"{holder} has no role {role.name} on {path}"
                 reasons.append(why)
@@ -188,7 +207,7 @@ def mapping_changes(
         found = next((one for one in known if one.name == wish.name), None)
         if found is not None and all(is_mapped(found, one) for one in wish.devices):
             continue
-        why = "there is no such mapping" if found is None else "it does not name all devices"
+        why = "there is no such mapping" if found is None else "it does not name these devices"
         step = _step(f"access/mapping/{seen.name}/{wish.bus}/{wish.name}", wish, why)
         yield ProxmoxChange(
             region=seen.name,
@@ -229,7 +248,20 @@ def check_rights(
             lacked = frozenset[str]().union(*below)
         if lacked:
             at = cluster.where("token_id")
-            lacks_privilege(problems, seen.name, need.path, lacked, at)
+            why = f"the machines of the configuration cannot be made in {seen.name} without"
+            lacks_privilege(problems, need.path, lacked, why, at)
+
+
+def check_shared(
+    wish: TokenWish, access: AccessSeen, unkept: frozenset[str], owners: tuple[str, ...]
+) -> Problem | None:
+    """Why a token that is there must not be made anew. None: nobody else works with it."""
+    there = access.tokens.get(wish.user, ())
+    found = wish.as_found(there)
+    is_there = any(one.name == found.token for one in there)
+    if is_there and owners and found.secret.place in unkept:
+        return shared_token(found.id, owners)
+    return None
 
 
 def check_end(wish: TokenWish, access: Fact[AccessSeen], problems: Problems) -> None:
@@ -242,6 +274,29 @@ def check_end(wish: TokenWish, access: Fact[AccessSeen], problems: Problems) -> 
         end = datetime.fromtimestamp(one.expires, UTC)
         if end - access.seen <= _SOON:
             token_ends(problems, found.id, wish.whose, end, access.seen)
+
+
+def check_let_in(
+    seen: ObservedProxmox, access: Fact[AccessSeen], wish: TokenWish, problems: Problems
+) -> None:
+    """Report a user that is switched off, and a token of stockman whose secret is another."""
+    user = next((one for one in access.value.users if one.id == wish.user), None)
+    if user is None:
+        return
+    if not user.enabled:
+        user_off(problems, user.id, wish.whose, "it is not enabled")
+        return
+    if user.expires and user.expires <= access.seen.timestamp():
+        end = datetime.fromtimestamp(user.expires, UTC)
+        user_off(problems, user.id, wish.whose, f"it ended at {end:%Y-%m-%d %H:%M} UTC")
+        return
+    there = access.value.tokens.get(wish.user, ())
+    found = wish.as_found(there)
+    token = next((one for one in there if one.name == found.token), None)
+    if token is None or wish.whose != OWNER or seen.turned_away is None:
+        return
+    if not token.expires or token.expires > access.seen.timestamp():
+        other_secret(problems, found.id, wish.whose)
 
 
 def _step(name: str, action: Action, why: str, needs: tuple[str, ...] = ()) -> Step:

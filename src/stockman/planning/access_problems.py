@@ -9,16 +9,24 @@ from stockman.model.problem import Place, Problem, Problems, Severity
 
 
 def lacks_privilege(
-    problems: Problems, region: str, path: str, lacked: Iterable[str], at: Place
+    problems: Problems, path: str, lacked: Iterable[str], why: str, at: Place
 ) -> None:
+    lacks = sorted(lacked)
     problems.error(
         "proxmox.lacks-privilege",
-        f"the token of stockman lacks {', '.join(sorted(lacked))} on {path}",
-        why=f"the machines of the configuration cannot be made in {region} without",
-        fix="run `stockman apply --only access` with the token of an administrator, or"
-        f" add them to a role that the token and its user have on {path}",
+        f"the token of stockman lacks {', '.join(lacks)} on {path}",
+        why=why,
+        fix="run `stockman apply --only access` with the token of an administrator, or add"
+        f" {'them' if len(lacks) > 1 else 'it'} to a role that the token and its user have on"
+        f" {path}",
         at=at,
     )
+
+
+def hidden_guests(problems: Problems, region: str, at: Place) -> None:
+    """Guests may be there that whoever looked does not see."""
+    why = f"Proxmox VE shows no guest of {region} to whoever may not look at it"
+    lacks_privilege(problems, "/vms", ("VM.Audit",), why, at)
 
 
 def token_ends(problems: Problems, token: str, whose: str, end: datetime, now: datetime) -> None:
@@ -37,6 +45,30 @@ def token_ends(problems: Problems, token: str, whose: str, end: datetime, now: d
     problems.add(problem)
 
 
+def user_off(problems: Problems, user: str, whose: str, why: str) -> None:
+    """A user that Proxmox VE lets in with no token at all."""
+    problems.error(
+        "proxmox.user-off",
+        f"the user {user} is switched off",
+        why=f"{whose} works with a token of it, and {why}",
+        fix="enable it under Datacenter, Permissions, Users, or give it a later end there",
+        at=user,
+    )
+
+
+def other_secret(problems: Problems, token: str, whose: str) -> None:
+    """A token that is there and is not the one that was kept."""
+    problems.error(
+        "proxmox.other-secret",
+        f"the token {token} has another secret than stockman has",
+        why="it is there, it and its user are switched on, and Proxmox VE does not let it in",
+        fix=f"run `git pull` in case somebody renewed it; otherwise `stockman secrets rotate"
+        f" proxmox --token {whose}` with the token of an administrator makes another"
+        " and keeps its secret",
+        at=token,
+    )
+
+
 def no_administrator(problems: Problems, region: str) -> None:
     problems.error(
         "proxmox.no-administrator",
@@ -53,4 +85,36 @@ def no_such_token(problems: Problems, name: str, known: Iterable[str]) -> None:
         f"nobody has a token called {name}",
         why=f"the configuration has {', '.join(known)}",
         fix="name one of these, or none to renew all",
+    )
+
+
+def still_used(problems: Problems, called: str, component: str) -> None:
+    problems.warn(
+        "access.still-used",
+        f"what {component} may do in Proxmox VE stays for now: {called}",
+        why=f"{component} is switched off in the files, and the cluster still has it",
+        fix="take its files out with `stockman render --prune`, then `stockman apply --push`",
+        at=component,
+    )
+
+
+def user_of_others(problems: Problems, user: str, component: str, tokens: Iterable[str]) -> None:
+    problems.warn(
+        "access.not-alone",
+        f"user {user} stays, though {component} needs it no more",
+        why=f"it has tokens that somebody else made: {', '.join(tokens)}",
+        fix=f"find out who works with them; then `pveum user delete {user}` on a host",
+        at=user,
+    )
+
+
+def shared_token(token: str, owners: Iterable[str]) -> Problem:
+    user, _, name = token.partition("!")
+    return Problem(
+        code="proxmox.token-shared",
+        what=f"the token {token} is there, and its secret is not kept here",
+        where=token,
+        why=f"a new secret would shut out who works with it: {', '.join(owners)}",
+        fix=f"set `proxmox.token_id` to one of its own, such as `{user}!{name}-2`; or write"
+        " its secret into `proxmox.token_secret`",
     )

@@ -16,6 +16,10 @@ from stockman.ports.proxmox.access import AccessToken
 from stockman.proxmox.rights import ZONE, Need, provisioning
 from stockman.steps.secret_ref import SecretRef
 
+OWNER = "stockman"
+"""Who has the token that everything is done with, beside the components."""
+BY_STOCKMAN = ", by stockman"
+"""How comments of users and tokens end that stockman made."""
 OWN_TOKEN = "stockman@pve!stockman"
 _ROLES = {
     "/": "StockmanCluster",
@@ -38,7 +42,7 @@ def role_names() -> frozenset[str]:
 
 def follower_comment(whose: str, name: str) -> str:
     """What stands at a token that came in the place of another; nobody else writes it so."""
-    return f"{whose}, by stockman, follows {name}"
+    return f"{whose}{BY_STOCKMAN}, follows {name}"
 
 
 def generation(token: AccessToken, first: str) -> int:
@@ -113,7 +117,7 @@ def _wishes(desired: Desired, cluster: ProxmoxCluster, major: int) -> Iterator[T
         )
         place = f"token:{cluster.region}/{user}!{token}"
         yield TokenWish(
-            whose="stockman",
+            whose=OWNER,
             user=user,
             token=token,
             secret=secret_place(cluster.token_secret, place),

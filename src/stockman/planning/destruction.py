@@ -15,19 +15,21 @@ from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
 from stockman.planning import destruction_problems as say
-from stockman.planning.access_wanted import role_names
+from stockman.planning.access_problems import hidden_guests
+from stockman.planning.access_wanted import BY_STOCKMAN, role_names
 from stockman.planning.change import Mark
-from stockman.planning.fact import Fact, Unknown
+from stockman.planning.fact import Fact
 from stockman.planning.image_changes import image_removals
 from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.other_owners import other_owners
 from stockman.planning.proxmox_change import ProxmoxChange
 from stockman.planning.proxmox_plan import in_order
 from stockman.planning.template_changes import template_removals
 from stockman.planning.template_wanted import own_templates, template_wishes
-from stockman.planning.vm_changes import check_removal, removal, surplus, unseen
 from stockman.planning.vm_checks import is_ours
-from stockman.planning.vm_mark import TAG, read_mark
+from stockman.planning.vm_mark import read_mark
 from stockman.planning.vm_problems import left_behind
+from stockman.planning.vm_removal import check_removal, removal, surplus, unseen
 from stockman.planning.vm_wanted import GuestWish, guest_wishes, owner_of
 from stockman.ports.proxmox.cluster import GuestSeen
 from stockman.ports.proxmox.vms import VmConfig
@@ -41,7 +43,6 @@ from stockman.steps.vm_seed import RemoveSeed, seed_prefix
 from stockman.steps.vm_unplacing import DropHaGroup, DropPool, LeaveHaRule
 
 _KARPENTER = "karpenter"
-_BY_STOCKMAN = ", by stockman"
 
 
 @record
@@ -89,10 +90,14 @@ class _Ending:
         self.region = str(cluster.region)
 
     def changes(self) -> list[ProxmoxChange]:
-        for part in (self.seen.version, self.seen.state, self.seen.resources):
-            if isinstance(part, Unknown):
-                self.problems.add(part.problem)
-                return []
+        for unknown in self.seen.unknown_basics():
+            self.problems.add(unknown.problem)
+            return []
+        if not self.seen.shows_guests:
+            hidden_guests(self.problems, self.region, self.cluster.where("token_id"))
+            return []
+        for unknown in self.seen.unknown_surroundings():
+            self.problems.add(unknown.problem)
         wishes = guest_wishes(self.desired, self.cluster, Problems())
         found = list(self._guests(wishes))
         gone = tuple(step.id for change in found for step in change.steps)
@@ -210,12 +215,12 @@ class _Ending:
         access = self.seen.access
         if not isinstance(access, Fact):
             return
-        if owners := self._other_owners():
+        if owners := other_owners(self.seen, self.owner):
             say.access_shared(self.problems, self.region, owners)
             return
         comments = {one.id: one.comment for one in access.value.users}
         # Those too of components and devices that the files have no more.
-        users = sorted(user for user, told in comments.items() if told.endswith(_BY_STOCKMAN))
+        users = sorted(user for user, told in comments.items() if told.endswith(BY_STOCKMAN))
         steps = [
             self._access_step(
                 f"user/{self.region}/{user}", DropUser(cluster=self.region, user=user), needs
@@ -253,20 +258,6 @@ class _Ending:
             needs=needs,
             seconds=1.0,
         )
-
-    def _other_owners(self) -> tuple[str, ...]:
-        """Other clusters whose machines are here, or ones that nobody can look at."""
-        found: set[str] = set()
-        for guest in self.seen.guests():
-            if TAG not in guest.tags:
-                continue
-            config = self.seen.config(guest.vmid)
-            mark = read_mark(config.get("description")) if config is not None else None
-            if config is None:
-                found.add(f"VM {guest.vmid}, which cannot be looked at")
-            elif mark is not None and mark.owner != self.owner:
-                found.add(mark.owner)
-        return tuple(sorted(found))
 
 
 def remains(desired: Desired, observed: Mapping[str, ObservedProxmox]) -> tuple[str, ...]:

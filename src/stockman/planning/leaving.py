@@ -10,7 +10,7 @@ from stockman.model.names import MachineAddress
 from stockman.model.problem import Problems
 from stockman.planning.observed_kubernetes import ObservedKubernetes
 from stockman.planning.observed_proxmox import ObservedProxmox
-from stockman.planning.vm_changes import surplus
+from stockman.planning.vm_removal import surplus
 from stockman.planning.vm_wanted import guest_wishes, owner_of
 from stockman.ports.proxmox.vms import VmConfig
 

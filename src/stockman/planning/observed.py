@@ -14,7 +14,7 @@ from stockman.planning.observed_calls import (
     proxmox_calls,
     talos_calls,
 )
-from stockman.planning.observed_kubernetes import ObservedKubernetes
+from stockman.planning.observed_kubernetes import ObservedKubernetes, SeenNode
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.observed_talos import ObservedTalos
 
@@ -38,6 +38,12 @@ class Observed:
     @property
     def api_answers(self) -> bool:
         return self.kubernetes is not None and self.kubernetes.version is not None
+
+    def node(self, name: str) -> SeenNode | None:
+        """A node as Kubernetes knows it. None: it does not, or does not answer."""
+        if self.kubernetes is None or not self.api_answers:
+            return None
+        return self.kubernetes.node(name)
 
     @property
     def counted(self) -> tuple[SystemCalls, ...]:

@@ -21,7 +21,7 @@ from stockman.ports.proxmox.grouping import DeviceMapping, Pool
 from stockman.ports.proxmox.ha import HaGroup, HaResource, HaRule
 from stockman.ports.proxmox.storages import StorageEntry, Volume
 from stockman.ports.proxmox.vms import VmConfig
-from stockman.steps.vm_identity import is_unfinished
+from stockman.steps.vm_identity import is_blank, is_unfinished
 
 
 @record
@@ -47,17 +47,47 @@ class HighAvailabilitySeen:
 
 
 @record
-class ObservedProxmox:
+class ObservedGuests:
+    """The guests of one cluster."""
+
+    resources: Fact[Resources] | Unknown
+    configs: Mapping[Vmid, Fact[VmConfig] | Unknown]
+    """Of guests that are stockman's or have a number that it wants; of all guests where VMs are to
+    be made, because two cards must not have one address."""
+
+    def guest(self, vmid: Vmid) -> GuestSeen | None:
+        """The guest of a number; None where there is none, or the list is not known."""
+        return self._by_vmid.get(vmid)
+
+    def guests(self) -> Iterator[GuestSeen]:
+        if isinstance(self.resources, Fact):
+            yield from self.resources.value.guests
+
+    @cached_property
+    def _by_vmid(self) -> Mapping[Vmid, GuestSeen]:
+        return {one.vmid: one for one in self.guests()}
+
+    def config(self, vmid: Vmid) -> VmConfig | None:
+        """The configuration of a guest; None where it was not read."""
+        seen = self.configs.get(vmid)
+        return seen.value if isinstance(seen, Fact) else None
+
+    def is_new(self, vmid: Vmid) -> bool:
+        """Whether no guest has a number, or one that is being made and has no identity yet."""
+        config = self.config(vmid)
+        if self.guest(vmid) is None:
+            return True
+        return config is not None and (is_unfinished(config) or is_blank(config))
+
+
+@record
+class ObservedProxmox(ObservedGuests):
     """One cluster. Every part is a fact or unknown."""
 
     name: str
     """Its region."""
     version: Fact[ApiVersion] | Unknown
     state: Fact[ClusterState] | Unknown
-    resources: Fact[Resources] | Unknown
-    configs: Mapping[Vmid, Fact[VmConfig] | Unknown]
-    """Of guests that are stockman's or have a number that it wants; of all guests where VMs are to
-    be made, because two cards must not have one address."""
     entries: Fact[tuple[StorageEntry, ...]] | Unknown
     contents: Mapping[str, Fact[tuple[Volume, ...]] | Unknown]
     """Images in storages, by `host/storage`; a shared storage is asked on one host."""
@@ -73,39 +103,20 @@ class ObservedProxmox:
     """What the token of stockman may do, by path. None: an administrator looked, see `access`."""
     access: Fact[AccessSeen] | Unknown | None = None
     """None: no administrator looked, see `rights`."""
+    turned_away: Unknown | None = None
+    """Why the token of stockman itself was not let in, tried while an administrator looked. None:
+    it was, it has no secret yet, or nobody tried."""
     calls: int = 0
     """How many calls it took."""
-
-    def guest(self, vmid: Vmid) -> GuestSeen | None:
-        """The guest of a number; None where there is none, or the list is not known."""
-        return self._by_vmid.get(vmid)
-
-    def guests(self) -> Iterator[GuestSeen]:
-        if isinstance(self.resources, Fact):
-            yield from self.resources.value.guests
 
     def storage(self, host: str, name: str) -> StorageSeen | None:
         """A storage on a host; None where the host does not have it."""
         return self._by_place.get((host, name))
 
     @cached_property
-    def _by_vmid(self) -> Mapping[Vmid, GuestSeen]:
-        return {one.vmid: one for one in self.guests()}
-
-    @cached_property
     def _by_place(self) -> Mapping[tuple[str, str], StorageSeen]:
         storages = self.resources.value.storages if isinstance(self.resources, Fact) else ()
         return {(str(one.host), str(one.storage)): one for one in storages}
-
-    def config(self, vmid: Vmid) -> VmConfig | None:
-        """The configuration of a guest; None where it was not read."""
-        seen = self.configs.get(vmid)
-        return seen.value if isinstance(seen, Fact) else None
-
-    def is_new(self, vmid: Vmid) -> bool:
-        """Whether no guest has a number, or one that is being made and has no identity yet."""
-        config = self.config(vmid)
-        return self.guest(vmid) is None or (config is not None and is_unfinished(config))
 
     def is_online(self, host: str) -> bool:
         """Whether the cluster sees a host now."""
@@ -122,6 +133,34 @@ class ObservedProxmox:
     def major(self) -> int | None:
         """The major version. None: not known."""
         return self.version.value.major if isinstance(self.version, Fact) else None
+
+    @property
+    def shows_guests(self) -> bool:
+        """Whether whoever looked may see guests; what one may not see is left out of lists."""
+        return self._may("VM.Audit", "/vms")
+
+    @property
+    def shows_storages(self) -> bool:
+        """The same for storages."""
+        return self._may("Datastore.Audit", "/storage")
+
+    def _may(self, privilege: str, top: str) -> bool:
+        """Whether a privilege is held anywhere at or below a path; nobody asked: it is."""
+        held = self.rights.value if isinstance(self.rights, Fact) else {}
+        asked = [found for path, found in held.items() if path == top or path.startswith(f"{top}/")]
+        return not asked or any(privilege in found for found in asked)
+
+    def unknown_basics(self) -> Iterator[Unknown]:
+        """What could not be found out, and nothing can be said without."""
+        for one in (self.version, self.state, self.resources):
+            if isinstance(one, Unknown):
+                yield one
+
+    def unknown_surroundings(self) -> Iterator[Unknown]:
+        """What could not be found out about what guests are in: nobody may take it for nothing."""
+        for one in (self.ha, self.pools):
+            if isinstance(one, Unknown):
+                yield one
 
     def unknowns(self) -> Iterator[Unknown]:
         """Everything that could not be found out."""

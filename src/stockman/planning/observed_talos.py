@@ -66,8 +66,8 @@ class ObservedTalos:
     etcd: EtcdView
     neighbours: tuple[Neighbour, ...] = ()
     """Machines that know each other by discovery. Empty: nobody told."""
-    client_files: Mapping[str, bool | None] = field(default_factory=dict)
-    """Whether `talosconfig` and `kubeconfig` are as they should be. None: not known."""
+    client_files: Mapping[str, str | None] = field(default_factory=dict)
+    """What `talosconfig` and `kubeconfig` lack. Empty: nothing. None: not known."""
     api_taken: str = ""
     """What answers at the address of the API though no controller runs. Empty: nothing."""
     calls: Mapping[str, int] = field(default_factory=dict)

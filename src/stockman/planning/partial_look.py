@@ -12,7 +12,7 @@ from stockman.planning.proxmox_change import steps
 from stockman.steps.step import Stage
 
 _ON_PROXMOX = (Stage.ACCESS, Stage.IMAGES, Stage.VMS)
-_DOWN = ("vms/destroy/", "vms/restart/")
+_DOWN = ("vms/destroy/", "vms/restart/", "vms/carry/")
 _SEED_REMOVAL = "vms/unseed/"
 """Of the Talos stage, though it is about VMs."""
 _BEYOND = ("machine/", "file/", "etcd")

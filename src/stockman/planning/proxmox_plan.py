@@ -20,7 +20,9 @@ from stockman.planning.access_changes import (
     NARROWING,
     access_ready,
     check_end,
+    check_let_in,
     check_rights,
+    check_shared,
     mapped_hosts,
     mapping_changes,
     mapping_wishes,
@@ -34,7 +36,8 @@ from stockman.planning.image_changes import (
     image_places,
     unused_images,
 )
-from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.observed_proxmox import ObservedGuests, ObservedProxmox
+from stockman.planning.other_owners import other_owners
 from stockman.planning.proxmox_asked import Wanted
 from stockman.planning.proxmox_change import ProxmoxChange
 from stockman.planning.template_changes import (
@@ -44,17 +47,11 @@ from stockman.planning.template_changes import (
 )
 from stockman.planning.template_problems import host_offline
 from stockman.planning.template_wanted import placed_templates, template_wishes
-from stockman.planning.vm_changes import (
-    Around,
-    alterations,
-    check_removal,
-    creation,
-    removal,
-    surplus,
-    unseen,
-)
+from stockman.planning.vm_alteration import alterations
 from stockman.planning.vm_checks import check_guests, is_ours, is_to_be_made
+from stockman.planning.vm_creation import Around, creation
 from stockman.planning.vm_placing import ha_changes, pool_changes, pool_step
+from stockman.planning.vm_removal import check_removal, removal, surplus, unseen
 from stockman.planning.vm_wanted import GuestWish, guest_wishes, owner_of
 from stockman.steps.access_mapping import MapDevices
 from stockman.steps.digest import digest
@@ -113,7 +110,7 @@ def changes(
     return in_order(found)
 
 
-def touched(observed: Mapping[str, ObservedProxmox], identities: Iterable[str]) -> dict[str, str]:
+def touched(observed: Mapping[str, ObservedGuests], identities: Iterable[str]) -> dict[str, str]:
     """Digests of what was seen under the identities that actions touch; others are left out.
 
     So are guests that somebody makes right now: they change by themselves, and whoever touches
@@ -121,22 +118,28 @@ def touched(observed: Mapping[str, ObservedProxmox], identities: Iterable[str]) 
     """
     found: dict[str, str] = {}
     for identity in identities:
-        kind, _, rest = identity.partition("/")
-        region, _, number = rest.partition("/")
-        seen = observed.get(region)
-        if kind == "vm" and seen is not None and number.isdigit():
-            config = seen.config(Vmid(int(number)))
-            guest = seen.guest(Vmid(int(number)))
-            if guest is not None and seen.is_new(guest.vmid):
-                continue
-            # The digest of Proxmox VE itself changes with snapshots and locks, too.
-            found[identity] = digest(
-                {
-                    "host": guest.host if guest is not None else None,
-                    "values": dict(config.values) if config is not None else None,
-                }
-            )
+        place = guest_identity(identity)
+        seen = observed.get(place[0]) if place is not None else None
+        if place is None or seen is None:
+            continue
+        config, guest = seen.config(place[1]), seen.guest(place[1])
+        if guest is not None and seen.is_new(guest.vmid):
+            continue
+        # The digest of Proxmox VE itself changes with snapshots and locks, too.
+        found[identity] = digest(
+            {
+                "host": guest.host if guest is not None else None,
+                "values": dict(config.values) if config is not None else None,
+            }
+        )
     return found
+
+
+def guest_identity(identity: str) -> tuple[str, Vmid] | None:
+    """Region and number of a guest that actions touch. None: it is none of a guest."""
+    kind, _, rest = identity.partition("/")
+    region, _, number = rest.partition("/")
+    return (region, Vmid(int(number))) if kind == "vm" and number.isdigit() else None
 
 
 def _narrowed_last(found: list[ProxmoxChange]) -> list[ProxmoxChange]:
@@ -216,12 +219,16 @@ class _Planning:
 
     def changes(self) -> list[ProxmoxChange]:
         seen = self.seen
-        for part in (seen.version, seen.state, seen.resources):
-            if isinstance(part, Unknown):
-                self.problems.add(part.problem)
-                return []
+        for unknown in seen.unknown_basics():
+            self.problems.add(unknown.problem)
+            return []
+        for unknown in seen.unknown_surroundings():
+            self.problems.add(unknown.problem)
         mappings = mapping_wishes(self.desired, self.cluster, seen)
         found = self._access(mappings)
+        if not seen.shows_guests:
+            # What is not shown is not absent; that the privilege lacks was just said.
+            return found
         needs: tuple[str, ...] = ()
         ready = access_ready(self.region, tuple(found))
         if ready is not None:
@@ -263,9 +270,15 @@ class _Planning:
             check_rights(self.desired, self.cluster, self.seen, self.problems)
             return []
         found: list[ProxmoxChange] = []
+        owners, unkept = other_owners(self.seen, owner_of(self.desired)), self.options.unkept
         for wish in token_wishes(self.desired, self.cluster, major):
-            found += token_changes(self.seen, access.value, wish, self.options.unkept)
+            shared = check_shared(wish, access.value, unkept, owners)
+            if shared is not None:
+                self.problems.add(shared)
+                continue
+            found += token_changes(self.seen, access.value, wish, unkept, owners)
             check_end(wish, access, self.problems)
+            check_let_in(self.seen, access, wish, self.problems)
         found += mapping_changes(self.seen, mappings)
         return found
 
@@ -311,7 +324,7 @@ class _Planning:
             if guest is None or is_to_be_made(seen, wish):
                 found.append(self._creation(wish, around, places, fetched))
             elif config is not None and is_ours(wish, guest, config):
-                found += alterations(seen, wish, guest, config, around)
+                found += alterations(seen, wish, guest, config, needs)
         steps = {step.id for change in found for step in change.steps}
         found += ha_changes(self.cluster, seen, wishes, needs, steps)
         images = {

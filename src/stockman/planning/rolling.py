@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from stockman.model.desired import Node
+from stockman.planning.talos_outside import rejoin_id
 from stockman.planning.talos_wish import machine_of
+from stockman.planning.vm_moving import carried_id
 from stockman.steps.base import Gate
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.etcd_gates import EtcdHealthy
@@ -20,7 +22,8 @@ _READY = "object.status.conditions.exists(c, c.type == 'Ready' && c.status == 'T
 
 def down_ids(node: str) -> tuple[str, ...]:
     """Steps that take a machine down, in the order in which they are done."""
-    return (f"talos/reboot-into/{node}", f"vms/restart/{node}")
+    reboot = f"talos/reboot-into/{node}"
+    return (rejoin_id(node), reboot, carried_id(node), f"vms/restart/{node}")
 
 
 def node_ready(node: str) -> Working:
@@ -39,14 +42,20 @@ def rolling(
 ) -> dict[str, Step]:
     """All steps, with those that take machines down one node after the other.
 
-    Workers come first; `known` are nodes that Kubernetes has, which have to be ready again. Nodes
-    that are `chosen` come before all others, so that they can be done without them.
+    Controllers that join etcd anew come first, as nobody else is back without them, then workers;
+    `known` are nodes that Kubernetes has, which have to be ready again. Nodes that are `chosen`
+    come before all others, so that they can be done without them.
     """
     every = tuple(nodes)
     controllers = tuple(machine_of(node) for node in every if node.is_controller)
     found = dict(steps)
     before = ""
-    for node in sorted(every, key=lambda one: (str(one.name) not in chosen, one.is_controller)):
+
+    def turn(node: Node) -> tuple[bool, bool, bool]:
+        name = str(node.name)
+        return name not in chosen, rejoin_id(name) not in found, node.is_controller
+
+    for node in sorted(every, key=turn):
         name = str(node.name)
         down = [step_id for step_id in down_ids(name) if step_id in found]
         if not down:

@@ -9,9 +9,11 @@ from stockman.model.record import record
 from stockman.model.version import Version
 from stockman.planning.change import Change, Mark
 from stockman.planning.observed_talos import ObservedMachine, ObservedTalos
+from stockman.planning.talos_outside import was_taken_out
 from stockman.planning.talos_refusals import compared, refused_nodes
 from stockman.planning.talos_wish import TalosWish, machine_of
 from stockman.steps.digest import digest
+from stockman.steps.etcd_rejoin import lost_with
 from stockman.steps.step import Stage
 from stockman.steps.talos_clients import WriteClientFile
 from stockman.steps.talos_machine import Standing, TalosMachine
@@ -85,6 +87,15 @@ class RemoveDead(TalosChange):
 
 
 @record
+class Rejoin(TalosChange):
+    """A controller that was taken out of etcd joins anew."""
+
+    machine: TalosMachine
+    boot_id: str
+    """The boot that it is in."""
+
+
+@record
 class ClientFileChange(TalosChange):
     """A file for clients is written or renewed."""
 
@@ -96,7 +107,12 @@ def changes(wish: TalosWish, observed: ObservedTalos) -> tuple[TalosChange, ...]
     refused = refused_nodes(wish, observed)
     found: list[TalosChange] = [*_going(wish, observed)]
     for node in (*wish.controllers, *(one for one in wish.desired.nodes if not one.is_controller)):
-        if str(node.name) not in refused:
+        if str(node.name) in refused:
+            continue
+        if outside := _rejoin(wish, observed, node):
+            # It boots for that: what it would boot for otherwise is left to the next plan.
+            found.append(outside)
+        else:
             found += _of_node(wish, observed, node)
     found += _beginning(wish, observed, refused)
     found += _coming_up(wish, observed)
@@ -114,7 +130,10 @@ def touched(observed: ObservedTalos) -> Mapping[str, str]:
         if seen.standing not in _UNSEEN
     }
     members = sorted((one.hex, one.hostname, one.is_learner) for one in observed.etcd.members)
-    files = {f"file/{name}": digest([name, done]) for name, done in observed.client_files.items()}
+    files = {
+        f"file/{name}": digest([name, None if lack is None else not lack])
+        for name, lack in observed.client_files.items()
+    }
     return {**machines, **files, "etcd": digest([members])}
 
 
@@ -136,6 +155,23 @@ def _is_awaited(wish: TalosWish, observed: ObservedTalos, name: str) -> bool:
     seen = observed.machine(name)
     is_silent = seen is not None and seen.standing in _UNSEEN
     return is_silent and name in wish.rising and observed.etcd.member_of(name) is None
+
+
+def _rejoin(wish: TalosWish, observed: ObservedTalos, node: Node) -> Rejoin | None:
+    """The way back of a controller that was taken out of etcd. None: it is in it, or on its way."""
+    name = str(node.name)
+    seen = observed.machine(name)
+    if seen is None or seen.boot_id is None or not was_taken_out(wish, observed, name):
+        return None
+    return Rejoin(
+        what=f"{name} joins etcd anew, with a reboot",
+        why="it was taken out of etcd, which never lets the data of such a member in again",
+        mark=Mark.CHANGE,
+        node=name,
+        destroys=lost_with(name),
+        machine=machine_of(node),
+        boot_id=seen.boot_id,
+    )
 
 
 def _join(wish: TalosWish, node: Node, why: str) -> Join:
@@ -288,10 +324,10 @@ def _coming_up(wish: TalosWish, observed: ObservedTalos) -> Iterator[EtcdComesUp
 
 def _files(wish: TalosWish, observed: ObservedTalos) -> Iterator[ClientFileChange]:
     for action in wish.client_files:
-        if observed.client_files.get(action.file) is False:
+        if lack := observed.client_files.get(action.file):
             yield ClientFileChange(
                 what=f"{action.file} of {action.cluster} is written",
-                why="it is not there, is due to be renewed, or names other machines",
+                why=lack,
                 mark=Mark.CHANGE,
                 action=action,
             )

@@ -33,6 +33,7 @@ KUBERNETES_IMAGES = (
 _UPGRADE = "node.upgrade"
 _TUPPR = "tuppr"
 """Upgrades what the pushed commit says, when it thinks fit."""
+_TIME = ("machine.time", "TimeSyncConfig")
 _KERNEL_ARGUMENTS = "machine.install.extraKernelArgs"
 
 
@@ -112,7 +113,8 @@ def _of_configured(wish: TalosWish, node: Node, seen: ObservedMachine) -> Iterat
         return
     if seen.skew is not None and abs(seen.skew) > ALLOWED_SKEW:
         server = seen.time_server or "its time server"
-        yield problems.clock(seen.node, seen.skew, ALLOWED_SKEW, server)
+        wrong = problems.clock(seen.node, seen.skew, ALLOWED_SKEW, server)
+        yield replace(wrong, severity=Severity.WARNING) if _time_differs(before, after) else wrong
     if seen.hostname and seen.hostname != str(node.name):
         yield problems.renamed(seen.node, seen.address, seen.hostname)
         return
@@ -151,6 +153,13 @@ def _values(
             has, wished = before.values.get(path, "none"), after.values.get(path, "none")
             yield problems.version_differs(name, "kernel argument", str(has), str(wished))
             return
+
+
+def _time_differs(before: ConfigurationValues | None, after: ConfigurationValues | None) -> bool:
+    """Whether a machine is told other time servers, which may be what puts its clock right."""
+    if before is None or after is None:
+        return False
+    return any(path.startswith(_TIME) for path in differing(before, after))
 
 
 def compared(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from stockman.model.names import MachineAddress
 from stockman.planning.observed_talos import ObservedTalos
@@ -13,10 +14,12 @@ from stockman.planning.talos_changes import (
     Join,
     Leave,
     Reconfigure,
+    Rejoin,
     RemoveDead,
     TalosChange,
     etcd_waits_for,
 )
+from stockman.planning.talos_outside import rejoining
 from stockman.planning.talos_wish import TalosWish, machine_of
 from stockman.steps.base import Gate
 from stockman.steps.checkpoint import Checkpoint
@@ -101,6 +104,9 @@ class _Rollout:
 
     def steps(self) -> Iterator[Step]:
         for change in self._changes:
+            if isinstance(change, Rejoin):
+                yield self._rejoined(change)
+        for change in self._changes:
             if isinstance(change, Leave | RemoveDead) and change.node not in self._joins:
                 yield from self._gone(change)
         for change in self._changes:
@@ -126,6 +132,21 @@ class _Rollout:
         for name, address in self._wish.leaving.items():
             found[name] = TalosMachine(node=name, address=MachineAddress(address))
         return found
+
+    # -- machines that were taken out ------------------------------------------------------
+
+    def _rejoined(self, change: Rejoin) -> Step:
+        """First of all: whoever counts the members of etcd afterwards counts on this one."""
+        node, others = change.node, self._others(change.node)
+        step = replace(
+            rejoining(change.machine, change.boot_id, others, change.why),
+            holds=self._wish.holds.get(node, ()),
+            needs=self._after(self._wish.drained_by.get(node, ())),
+            lanes=(REBOOT_LANE, ETCD_LANE),
+        )
+        self._last = step.id
+        self._members = [*others, change.machine]
+        return step
 
     # -- machines that go ------------------------------------------------------------------
 

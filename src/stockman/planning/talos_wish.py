@@ -11,7 +11,8 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.steps.base import Hold
 from stockman.steps.secret_ref import SecretRef
-from stockman.steps.talos_clients import KUBECONFIG, TALOSCONFIG, WriteClientFile
+from stockman.steps.talos_client_file import KUBECONFIG, TALOSCONFIG
+from stockman.steps.talos_clients import WriteClientFile
 from stockman.steps.talos_machine import TalosMachine
 
 _API_PORT = 6443

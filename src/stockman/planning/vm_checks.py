@@ -20,8 +20,9 @@ from stockman.ports.proxmox.cluster import GuestSeen
 from stockman.ports.proxmox.grouping import DeviceMapping
 from stockman.ports.proxmox.vms import GuestRef, VmConfig
 from stockman.steps.vm_disks import GIB, KEEPER, disk_size, slot_of
-from stockman.steps.vm_identity import Found, is_same
+from stockman.steps.vm_identity import Found, is_same, is_unfinished
 from stockman.steps.vm_import import is_half_made
+from stockman.steps.vm_problems import unfinished
 from stockman.steps.vm_values import family, same
 
 _THIN_PART = 4 * GIB
@@ -48,10 +49,14 @@ def check_guests(
     for wish in wanted:
         _check_place(seen, wish, problems)
         _check_devices(seen, wish, mapped, problems)
+        _check_sizes(seen, wish, problems)
         guest = seen.guest(wish.who.vmid)
         if guest is not None and not is_to_be_made(seen, wish):
             _check_there(seen, wish, guest, problems)
-        elif _check_storages(seen, wish, problems):
+            continue
+        if guest is not None:
+            _check_unfinished(seen, wish, guest, problems)
+        if _check_storages(seen, wish, problems):
             _check_macs(wish, cards, problems)
             _check_twins(seen, wish, known, problems)
     _check_room(seen, [one for one in wanted if is_to_be_made(seen, one)], problems)
@@ -116,6 +121,16 @@ def _check_there(
     check_mounts(wish, config, problems)
 
 
+def _check_unfinished(
+    seen: ObservedProxmox, wish: GuestWish, guest: GuestSeen, problems: Problems
+) -> None:
+    """Say who can unlock a guest that a host did not live to make; mostly somebody makes it now."""
+    config = seen.config(wish.who.vmid)
+    if config is not None and is_unfinished(config):
+        told = unfinished(wish.who.kind, wish.who.vmid, wish.who.name, guest.host)
+        problems.add(replace(told, severity=Severity.WARNING))
+
+
 def _check_twins(
     seen: ObservedProxmox, wish: GuestWish, known: frozenset[Vmid], problems: Problems
 ) -> None:
@@ -160,7 +175,7 @@ def _storage_of(config: VmConfig, slot: str) -> str:
 
 
 def _check_storages(seen: ObservedProxmox, wish: GuestWish, problems: Problems) -> bool:
-    if not isinstance(seen.resources, Fact):
+    if not isinstance(seen.resources, Fact) or not seen.shows_storages:
         return False
     content = "images" if wish.who.kind == "qemu" else "rootdir"
     needed = {(str(wish.datastore), content)}
@@ -217,6 +232,15 @@ def macs_of(config: VmConfig) -> Iterator[str]:
             continue
         if mac:
             yield mac.lower()
+
+
+def _check_sizes(seen: ObservedProxmox, wish: GuestWish, problems: Problems) -> None:
+    for storage, size in disks_of(wish):
+        there = seen.storage(wish.host, storage)
+        if there is None or there.size is None or there.kind in _THICK:
+            continue
+        if size > there.size:
+            say.never_fits(problems, wish, storage, size, there.size)
 
 
 def _check_room(seen: ObservedProxmox, new: Iterable[GuestWish], problems: Problems) -> None:

@@ -94,12 +94,16 @@ def difference(wish: GuestWish, config: VmConfig) -> Difference:
 
 
 def _left_waiting(wish: GuestWish, config: VmConfig) -> list[str]:
-    """Keys that were changed before, and that only a restart makes true.
+    """Keys that wait, of a guest that is ours.
 
     What others left so before a guest was ours is not for us to restart it for.
     """
-    if read_mark(config.get("description", "")) is None:
-        return []
+    is_marked = read_mark(config.get("description", "")) is not None
+    return waiting_keys(wish, config) if is_marked else []
+
+
+def waiting_keys(wish: GuestWish, config: VmConfig) -> list[str]:
+    """Keys that were changed before, and that only a restart makes true."""
     found = []
     for key, now in config.waiting.items():
         is_wanted = key in wish.values and not same(key, wish.values[key], now)

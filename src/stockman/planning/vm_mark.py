@@ -15,8 +15,6 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _NOT_IN_TAGS = re.compile(r"[^a-z0-9_.+-]")
-NOBODY = "guests"
-"""Owner of guests where there is no Kubernetes cluster."""
 
 
 @record
@@ -24,7 +22,7 @@ class Mark:
     """Whose a guest is."""
 
     owner: str
-    """Name of the Kubernetes cluster."""
+    """Name of the Kubernetes cluster, or of guests without one."""
     name: str
     """Name of the node or guest."""
     scratch: tuple[str, ...] = ()

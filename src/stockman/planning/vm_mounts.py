@@ -35,7 +35,7 @@ def grown_mounts(wish: GuestWish, config: VmConfig) -> dict[str, int]:
     }
 
 
-def attachment(wish: GuestWish, host: str, path: str, slot: str) -> AttachMount:
+def mount_attachment(wish: GuestWish, host: str, path: str, slot: str) -> AttachMount:
     """What gives a container one of its mounts."""
     mount = next(one for one in wish.mounts if one.path == path)
     return AttachMount(

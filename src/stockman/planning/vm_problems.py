@@ -163,6 +163,19 @@ def no_room(problems: Problems, storage: str, host: str, needed: int, free: int)
     )
 
 
+def never_fits(problems: Problems, wish: GuestWish, storage: str, needed: int, whole: int) -> None:
+    """A disk that could not be filled however much is freed. Storages that give out room as it is
+    used take it all the same, and disks do not become smaller again."""
+    problems.warn(
+        "vm.larger-than-storage",
+        f"a disk of {wish.who.name} is larger than the whole storage {storage}",
+        why=f"it is to have {needed / _GIB:.0f} GiB, and all of {storage} has"
+        f" {whole / _GIB:.0f} GiB",
+        fix="ask for a smaller disk, or name another storage",
+        at=_at(wish, "disk_gb"),
+    )
+
+
 def shrinks(problems: Problems, wish: GuestWish, disk: str, found: int, wanted: int) -> None:
     problems.error(
         "vm.disk-shrinks",

@@ -29,7 +29,7 @@ from stockman.planning.vm_keys import (
     hardware_keys,
     volume_keys,
 )
-from stockman.planning.vm_mark import NOBODY, Mark, mark_text, own_tags
+from stockman.planning.vm_mark import Mark, mark_text, own_tags
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm_identity import Identity
 from stockman.steps.vm_import import ImportedDisk
@@ -81,7 +81,7 @@ class GuestWish:
 
 def owner_of(desired: Desired) -> str:
     """Whose guests are: the name in their marks."""
-    return desired.cluster.name if desired.cluster is not None else NOBODY
+    return desired.cluster.name if desired.cluster is not None else desired.name
 
 
 def guest_wishes(

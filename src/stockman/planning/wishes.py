@@ -1,0 +1,38 @@
+"""What a plan is made from, beside what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from stockman.model.desired import Desired
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.planning import proxmox_plan
+from stockman.planning.kube_wish import KubernetesWish
+from stockman.steps.talos_clients import WriteClientFile
+
+
+@record
+class Wishes:
+    """Everything that should be, with what was made from it."""
+
+    desired: Desired
+    configurations: Mapping[str, Secret] = field(default_factory=dict)
+    """Machine configurations by node."""
+    client_files: tuple[WriteClientFile, ...] = ()
+    kubernetes: KubernetesWish | None = None
+    """None: there is no cluster."""
+    unrendered: tuple[str, ...] = ()
+    """Files that are not on disk as they would be rendered."""
+    stale: tuple[str, ...] = ()
+    """Files that are on disk and not rendered any more; they stay until somebody removes them."""
+    push: bool = False
+    """Whether what was rendered is committed and pushed."""
+    reconcile: bool = False
+    """Whether Flux is asked to look at the repository now."""
+    unpushed: str = ""
+    """How the pushed commit differs from the tree. Empty: it does not, or nobody asked."""
+    chosen: frozenset[str] = frozenset()
+    """Nodes that alone are wanted: none of theirs waits for others to be restarted. Empty: all."""
+    options: proxmox_plan.Options = proxmox_plan.Options()

@@ -1,0 +1,44 @@
+"""Looking again at what a plan touches, before it begins."""
+
+from __future__ import annotations
+
+import pytest
+
+from stockman.app.observing import observe_touched
+from stockman.planning.proxmox_plan import touched
+from tests.planning.estate import Estate
+
+VMS = ("vm/pve/1030", "vm/pve/1032")
+
+
+@pytest.mark.parametrize("is_made", [False, True])
+async def test_what_a_plan_touches_looks_the_same_without_all_the_rest(is_made: bool) -> None:
+    estate = Estate("three-node")
+    if is_made:
+        await estate.apply()
+    whole = await estate.observe_all()
+
+    part = await observe_touched(estate.desired, estate.ports(), (*VMS, "machine/neo"))
+
+    assert touched(part, VMS) == touched(whole, VMS)
+    assert sorted(touched(part, VMS)) == sorted(VMS)
+
+
+async def test_nothing_but_the_guests_that_a_plan_touches_is_looked_at() -> None:
+    estate = Estate("three-node")
+    await estate.apply()
+    del estate.trigger.log[:]
+
+    await observe_touched(estate.desired, estate.ports(), VMS[:1])
+
+    assert [one.partition(" ")[2] for one in estate.trigger.log] == [
+        "GET /cluster/resources",
+        "GET /nodes/trinity/qemu/1030/pending",
+    ]
+
+
+async def test_where_no_guest_is_touched_nobody_is_asked() -> None:
+    estate = Estate("three-node")
+
+    assert await observe_touched(estate.desired, estate.ports(), ("machine/neo",)) == {}
+    assert estate.trigger.log == []
