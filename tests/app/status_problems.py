@@ -53,6 +53,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.guest-stopped": lambda: warning(place.guest_stopped("nas", 116, "pve1", "stopped")),
     "status.vm-stopped": lambda: place.vm_stopped("cp-1", 1030, "pve1", "stopped"),
     "status.vm-locked": lambda: warning(place.vm_locked("cp-1", 1030, "pve1", "backup")),
+    "status.vm-twice": lambda: place.vm_twice("cp-1", 1040, 1030, "pve2"),
     "status.vm-elsewhere": lambda: warning(place.vm_elsewhere("cp-1", 1030, "pve2", "pve1")),
     "status.vm-identity": lambda: place.vm_identity(
         "cp-1", 1030, "pve1", "billing", UUID_OF_ANOTHER
@@ -74,7 +75,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.version": lambda: warning(machine.version("cp-1", "Talos", "v1.13.8", "v1.13.9")),
     "status.etcd-silent": lambda: machine.etcd_silent("cp-1: no answer; cp-2: no answer"),
     "status.etcd-quorum": lambda: machine.etcd_quorum(1, 3, 2),
-    "status.etcd-missing": lambda: machine.etcd_missing("cp-3", "10.42.0.13"),
+    "status.etcd-missing": lambda: machine.etcd_missing("cp-3"),
     "status.etcd-unhealthy": lambda: machine.etcd_unhealthy(
         "cp-3", "10.42.0.13", "it follows no leader"
     ),

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 
 import pytest
-import yaml
 
 from stockman.app.kubernetes_wish import kubernetes_wish
 from stockman.config.presets import Dialect
@@ -17,6 +16,7 @@ from stockman.steps.kube_definitions import versions_of
 from stockman.steps.kube_secret import ApplySecret
 from tests.catalog.estates import rendered, wanted
 from tests.catalog.everything import EVERYTHING
+from tests.quick_yaml import load_yaml
 
 
 def made(
@@ -57,7 +57,7 @@ def test_values_and_names_are_those_that_flux_has() -> None:
         folder = f"kubernetes/apps/{one.install.namespace}/{one.install.release}/app"
         file = found.tree.get(f"{folder}/helmrelease.yaml")
         assert file is not None
-        release = yaml.safe_load(str(file.text))
+        release = load_yaml(str(file.text))
         assert release["metadata"]["name"] == one.install.release
         assert json.loads(one.install.values) == release["spec"].get("values", {})
 
@@ -74,7 +74,7 @@ def test_secrets_are_named_by_files_that_are_rendered() -> None:
             file = found.tree.get(path)
             assert file is not None
             assert isinstance(file.text, Secret)
-            assert entry.key in yaml.safe_load(file.text.reveal())["stringData"]
+            assert entry.key in load_yaml(file.text.reveal())["stringData"]
 
 
 def test_a_token_that_is_not_there_yet_is_told() -> None:

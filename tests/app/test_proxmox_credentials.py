@@ -36,6 +36,29 @@ def test_a_password_logs_in() -> None:
 
 
 @pytest.mark.parametrize(
+    ("environment", "name"),
+    [
+        ({"PROXMOX_VE_API_TOKEN": "root@pam!a=x"}, "PROXMOX_VE_API_TOKEN"),
+        (
+            {"PROXMOX_TOKEN_ID": "ops@pve!a", "PROXMOX_TOKEN_SECRET": "x"},
+            "PROXMOX_TOKEN_SECRET",
+        ),
+        (
+            {"PROXMOX_VE_USERNAME": "root@pam", "PROXMOX_VE_PASSWORD": "x"},
+            "PROXMOX_VE_PASSWORD",
+        ),
+    ],
+)
+def test_whoever_is_not_let_in_is_told_which_variable_to_look_at(
+    environment: dict[str, str], name: str
+) -> None:
+    asker = asker_of(environment)
+
+    assert asker is not None
+    assert credentials(asker).asker.given == name
+
+
+@pytest.mark.parametrize(
     "environment",
     [
         {"PROXMOX_TOKEN_ID": "root@pam!a"},

@@ -19,7 +19,7 @@ from stockman.app.rendering import NEXT_LOCK, Doors, Rendering, rendering, write
 from stockman.model.errors import StockmanError
 from stockman.rendering import lock_file
 from stockman.rendering.ownership import Act, Wishes
-from tests.cli.running import REAL, ran
+from tests.cli.inside import ran_inside
 
 HELM = "kubernetes/apps/default/echo/app/helmrelease.yaml"
 TUNNEL_SECRET = "kubernetes/apps/network/cloudflare-tunnel/app/secret.sops.yaml"
@@ -30,7 +30,7 @@ SECRET = "kubernetes/apps/flux-system/flux-instance/app/secret.sops.yaml"
 def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory as `init` leaves it."""
     place = tmp_path_factory.mktemp("started")
-    assert ran("init", str(place), "--preset", "three-node", program=REAL).status == 0
+    assert ran_inside("init", str(place), "--preset", "three-node").status == 0
     return place
 
 
@@ -113,6 +113,31 @@ def test_a_tunnel_that_git_does_not_hold_is_no_leak_and_no_change(
         (place / name).unlink()
 
     assert acts(rendering(place, Wishes(), doors)) == {}
+
+
+def test_a_clone_with_the_key_goes_on_with_what_was_rendered(place: Path, doors: Doors) -> None:
+    _with_tunnel(place)
+    done(place, doors)
+    before = files(place)
+    for name in ("github-push-token.txt", "github-deploy.key", "cloudflare-tunnel.json"):
+        (place / name).unlink()
+
+    found = done(place, doors)
+
+    assert acts(found) == {}
+    assert before.items() >= files(place).items()
+
+
+def test_a_deploy_key_that_only_the_repository_has_is_the_one_that_stays(
+    place: Path, doors: Doors
+) -> None:
+    text = (place / "cluster.yaml").read_text()
+    private = "repository_name: example/k8s\nrepository_visibility: private"
+    (place / "cluster.yaml").write_text(text.replace("repository_name: example/k8s", private))
+    done(place, doors)
+    (place / "github-deploy.key").unlink()
+
+    assert acts(done(place, doors)) == {}
 
 
 def test_rules_of_sops_from_a_template_stay_readable(place: Path, doors: Doors) -> None:

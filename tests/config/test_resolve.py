@@ -97,8 +97,19 @@ def test_without_nodes_there_is_no_cluster() -> None:
     )
 
     assert found.cluster is None
+    assert found.name == "guests"
     assert found.guests[0].vm is not None
     assert found.guests[0].vm.efi_disk.datastore == "local-lvm"
+
+
+def test_guests_without_a_cluster_may_have_a_name() -> None:
+    found = desired(
+        "cluster_name: attic\nproxmox_endpoint: https://127.66.0.4:8006\n",
+        "guests: [{name: nas, vmid: 300, host: pve-a, vm: {nics: [{bridge: vmbr0}]}}]\n",
+    )
+
+    assert (found.cluster, found.name) == (None, "attic")
+    assert desired().name == "meadow"
 
 
 def test_two_readings_of_the_same_text_are_equal() -> None:

@@ -108,6 +108,13 @@ def test_all_mistakes_are_reported_and_the_rest_is_read() -> None:
     assert thing.named == {"a": Part(size=1)}
 
 
+def test_a_number_that_is_too_long_is_not_said_to_be_none() -> None:
+    _, reading = read("name: a\npart: {size: 99999999999999999999}")
+
+    (told,) = reading.problems
+    assert told.why == "'99999999999999999999' is not a whole number of at most 19 digits"
+
+
 def test_a_record_without_what_it_needs_is_left_out() -> None:
     thing, reading = read("{name: a, parts: [{size: 2}, {colour: red}, {size: 3}]}")
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stockman.adapters.git import GitRepo
 from stockman.adapters.private_files import close_to_others, replace_private_file
@@ -18,7 +19,9 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.ports.clock import Clock
 from stockman.ports.entropy import Entropy
-from stockman.talos.talosconfig_placing import State
+
+if TYPE_CHECKING:
+    from stockman.talos.talosconfig_placing import State
 
 _LARGEST = 16 << 20
 _TAG_BYTES = 4

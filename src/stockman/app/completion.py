@@ -35,15 +35,16 @@ def subject_names(directory: Path) -> tuple[str, ...]:
 
 
 def cluster_names(directory: Path) -> tuple[str, ...]:
-    """The name of the cluster in the files of a directory; none where there is no cluster."""
+    """The name of what the files of a directory describe; none where they cannot be read."""
     from stockman.app.workspace import load_directory
+    from stockman.config.resolve import name_of
     from stockman.model.errors import StockmanError
 
     try:
         estate = load_directory(directory).estate
     except StockmanError:
         return ()
-    return (estate.cluster.name,) if estate.nodes else ()
+    return (name_of(estate),) if estate.nodes or estate.guests else ()
 
 
 def step_names(directory: Path) -> tuple[str, ...]:

@@ -13,10 +13,12 @@ from stockman.app.machine_files import machine_files
 from stockman.app.secret_reading import revealed
 from stockman.app.secret_resolving import Surroundings, resolve_secrets
 from stockman.app.validation import validate_files
+from stockman.config.load import Loaded
 from stockman.config.resolve import resolve
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import NotFound, Refused
 from stockman.model.problem import Problem, Problems
+from stockman.talos.bundle import SecretsBundle
 from stockman.talos.machine.assembly import Assembled, Assembly, mode_of
 from stockman.talos.machine.assembly_patches import check_owned
 from stockman.talos.machine.assembly_secrets import Masking, secrets_of
@@ -93,20 +95,24 @@ class Machines:
 def machines(directory: Path, environment: Mapping[str, str]) -> Machines:
     """The machines of a directory; refuses mistakes, and a bundle that cannot be opened."""
     loaded = validate_files(directory).loaded
-    desired = resolve(loaded)
-    if desired.cluster is None:
+    if resolve(loaded).cluster is None:
         raise NotFound(trouble.no_cluster())
     keyring = find_keyring(directory, environment)
-    bundle = open_bundle(directory, keyring)
     around = Surroundings(directory=directory, keyring=keyring, environment=environment)
+    return machines_of(around, loaded, open_bundle(directory, keyring))
+
+
+def machines_of(around: Surroundings, loaded: Loaded, bundle: SecretsBundle) -> Machines:
+    """The machines of files that were read already; refuses patches that are wrong."""
+    desired, keyring = resolve(loaded), around.keyring
     resolved = resolve_secrets(desired, around)
     problems = Problems()
-    files = PatchFiles(directory, loaded, problems, _opener(keyring))
+    files = PatchFiles(around.directory, loaded, problems, _opener(keyring))
     patches = files.patches(desired)
     check_owned(patches, problems)
     for problem in problems.errors:
         raise PatchRefused(problem)
-    texts = machine_files(directory, desired)
+    texts = machine_files(around.directory, desired)
     return Machines(
         desired,
         Assembly(resolved.desired, bundle, patches, texts),

@@ -7,7 +7,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from stockman.app import rendered_materials as rendered
 from stockman.app.keyring import AGE_KEY, Keyring
+from stockman.app.rendered_materials import rendered_value
 from stockman.app.secret_files import NAMES
 from stockman.app.secret_rules import find_rules
 from stockman.catalog.scene import Materials, Tunnel
@@ -45,19 +47,24 @@ class Place:
 def read_materials(place: Place, desired: Desired) -> Materials:
     """The files of a workspace that git does not hold, as far as they are there.
 
-    Without any identity, as in CI, something stands for those that are missing.
+    What is missing is taken from the secrets that were rendered from it, as in a clone of the
+    repository. Without any identity, as in CI, something stands for it.
     """
     names, directory = NAMES[place.dialect], place.directory
     identity = _identity(place.keyring)
     absent = None if place.is_complete else Secret(UNKNOWN)
-    tunnel = _tunnel(directory)
+    tunnel = _tunnel(directory) or _rendered_tunnel(place)
     if tunnel is None and absent is not None:
         tunnel = Tunnel(id=UNKNOWN, token=absent)
     return Materials(
         age_recipient=_recipients(place) or (identity.recipient if identity is not None else ""),
         age_identity=identity.text if identity is not None else Secret(UNKNOWN),
-        deploy_key=_text(directory / names.deploy_key) or absent,
-        webhook_token=_text(directory / names.token) or absent,
+        deploy_key=_text(directory / names.deploy_key)
+        or rendered_value(directory, place.keyring, rendered.DEPLOY_KEY, "identity")
+        or absent,
+        webhook_token=_text(directory / names.token)
+        or rendered_value(directory, place.keyring, rendered.WEBHOOK, "token")
+        or absent,
         tunnel=tunnel,
         proxmox_authorities=_authorities(directory, desired),
     )
@@ -117,6 +124,16 @@ def _tunnel(directory: Path) -> Tunnel | None:
         ) from None
     token = base64.b64encode(json.dumps(parts, separators=(",", ":")).encode())
     return Tunnel(id=str(parts["t"]), token=Secret(token.decode()))
+
+
+def _rendered_tunnel(place: Place) -> Tunnel | None:
+    token = rendered_value(place.directory, place.keyring, rendered.TUNNEL, "TUNNEL_TOKEN")
+    if token is None:
+        return None
+    try:
+        return Tunnel(id=str(json.loads(base64.b64decode(token.reveal()))["t"]), token=token)
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 _TUNNEL_KEYS = {"a": "AccountTag", "t": "TunnelID", "s": "TunnelSecret"}

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from stockman.engine.observe.kubernetes import Interest, observe_kubernetes
-from stockman.engine.observe.proxmox import observe_proxmox
+from stockman.engine.observe.proxmox import observe_guests, observe_proxmox
 from stockman.engine.observe.talos import TalosLook, observe_talos
 from stockman.model.desired import Desired
-from stockman.model.names import MachineAddress
+from stockman.model.names import MachineAddress, Vmid
 from stockman.model.record import record
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.leaving import leaving_machines
 from stockman.planning.observed import Observed
 from stockman.planning.observed_kubernetes import ObservedKubernetes
-from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.observed_proxmox import ObservedGuests, ObservedProxmox
 from stockman.planning.observed_talos import ObservedTalos
 from stockman.planning.partial_look import is_on_proxmox, takes_machines_down
-from stockman.planning.proxmox_plan import Options, asked
+from stockman.planning.proxmox_plan import Options, asked, guest_identity
 from stockman.ports.kubernetes.kinds import CONFIG_MAPS, Ref
 from stockman.ports.probe import Network
 from stockman.steps.access_door import admin_name
@@ -55,6 +56,30 @@ async def observe_proxmox_alone(desired: Desired, ports: Ports) -> Observed:
     """What Proxmox VE tells; nobody else is asked."""
     proxmox = await _proxmox(desired, ports)
     return Observed(at=ports.clock.now(), proxmox=proxmox, beyond_proxmox=False)
+
+
+async def observe_touched(
+    desired: Desired, ports: Ports, identities: Iterable[str]
+) -> Mapping[str, ObservedGuests]:
+    """The guests among what a plan touches, by region."""
+    numbers: defaultdict[str, set[Vmid]] = defaultdict(set)
+    for region, number in filter(None, map(guest_identity, identities)):
+        numbers[region].add(number)
+    async with asyncio.TaskGroup() as group:
+        asking = {
+            region: group.create_task(
+                observe_guests(
+                    region,
+                    ports.proxmox.get(admin_name(region)) or ports.on(region),
+                    ports.clock,
+                    asked(desired, one),
+                    frozenset(numbers[region]),
+                )
+            )
+            for one in desired.proxmox
+            if (region := str(one.region)) in ports.proxmox and region in numbers
+        }
+    return {region: task.result() for region, task in asking.items()}
 
 
 async def _everything(looked: Looked, ports: Ports) -> Observed:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from stockman.app.observing import Looked, observe, observe_proxmox_alone
+from stockman.app.observing import Looked, observe, observe_proxmox_alone, observe_touched
+from stockman.app.rendering import Rendering
 from stockman.app.workspace_plan import Workspace
 from stockman.model.problem import Problems
 from stockman.model.record import record
+from stockman.planning import proxmox_plan
 from stockman.planning.change import Change
-from stockman.planning.composition import Wishes, composed, touched
+from stockman.planning.composition import composed, touched
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.observed import Observed
 from stockman.planning.partial_look import touches_machines, wanted_stages
-from stockman.planning.proxmox_plan import Options
+from stockman.planning.wishes import Wishes
 from stockman.ports.probe import Network
+from stockman.rendering.ownership import Act
 from stockman.steps.kube_pushed import KEPT, Pushed
 from stockman.steps.plan import Plan
 from stockman.steps.ports import Ports
@@ -67,7 +70,7 @@ class Planner:
         """Look at everything, and say what is to be done."""
         workspace = self._workspace
         wish = replace(wish, nodes=self._named(wish.nodes))
-        options = Options(prune=wish.prune, unkept=workspace.unkept())
+        options = proxmox_plan.Options(prune=wish.prune, unkept=workspace.unkept())
         looked = replace(
             self._looked(), stages=wanted_stages(wish.only, wish.until), options=options
         )
@@ -75,10 +78,11 @@ class Planner:
         rendering = self._rendering
         wishes = Wishes(
             desired=workspace.desired,
-            configurations=workspace.configurations(),
+            configurations=workspace.configurations() if seen.beyond_proxmox else {},
             client_files=workspace.client_files(),
             kubernetes=self._wish,
             unrendered=tuple(one.path for one in rendering.changes) if rendering else (),
+            stale=tuple(_stale(rendering)) if rendering else (),
             push=wish.push,
             reconcile=wish.reconcile,
             unpushed=await self._unpushed(ports) if wish.push else "",
@@ -117,7 +121,8 @@ class Planner:
         """Digests of what a plan touches, as it is now."""
         if touches_machines(identities):
             return touched(await self.observe(ports), identities)
-        return touched(await self.observe_proxmox(ports), identities)
+        seen = await observe_touched(self._workspace.desired, ports, identities)
+        return proxmox_plan.touched(seen, identities)
 
     def _looked(self) -> Looked:
         return Looked(
@@ -162,3 +167,8 @@ def _is_in(change: Change, plan: Plan) -> bool:
     if made := change.made_by:
         return not ids.isdisjoint(made)
     return any(step.stage is change.stage and change.node in ("", step.node) for step in plan.steps)
+
+
+def _stale(rendering: Rendering) -> Iterator[str]:
+    """Files of components that are gone from the configuration, and not from the disk."""
+    return (one.path for one in rendering.actions if one.act is Act.STALE)

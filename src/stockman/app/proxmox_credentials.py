@@ -29,6 +29,8 @@ class Asker:
     secret: Secret
     stays: bool
     """Whether the files name this very token; otherwise it is used for this look alone."""
+    given: str = ""
+    """The variable that has the secret. Empty: it was typed."""
 
     @property
     def is_token(self) -> bool:
@@ -60,7 +62,7 @@ def asker_of(environment: Mapping[str, str]) -> Asker | None:
         who, equals, secret = environment[TOKEN].partition("=")
         if not equals or "!" not in who or not secret:
             raise WrongUsage(_unreadable())
-        return Asker(who=who, secret=Secret(secret, resolved=True), stays=False)
+        return Asker(who=who, secret=Secret(secret, resolved=True), stays=False, given=TOKEN)
     for name, secret_name, stays in (
         (TOKEN_ID, TOKEN_SECRET, True),
         (USER, PASSWORD, False),
@@ -69,7 +71,7 @@ def asker_of(environment: Mapping[str, str]) -> Asker | None:
             if not environment.get(secret_name):
                 raise WrongUsage(_half(name, secret_name))
             secret_found = Secret(environment[secret_name], resolved=True)
-            return Asker(who=environment[name], secret=secret_found, stays=stays)
+            return Asker(who=environment[name], secret=secret_found, stays=stays, given=secret_name)
     return None
 
 
@@ -97,8 +99,8 @@ def credentials(asker: Asker) -> ApiToken | Login:
     from stockman.adapters.http_proxmox.credentials import ApiToken, Login
 
     if asker.is_token:
-        return ApiToken(id=asker.who, secret=asker.secret)
-    return Login(user=asker.who, password=asker.secret)
+        return ApiToken(id=asker.who, secret=asker.secret, given=asker.given)
+    return Login(user=asker.who, password=asker.secret, given=asker.given)
 
 
 def _half(name: str, lacked: str) -> Problem:

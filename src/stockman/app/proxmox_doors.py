@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.proxmox_token import token_and_secret
 from stockman.model.secret import Secret
@@ -31,6 +34,27 @@ def proxmox_endpoints(
         trust=Trust(ca=ca, fingerprint=cluster.tls.fingerprint),
         connect=connect,
         timeouts=timeouts or Timeouts(),
+    )
+
+
+def authority_of(cluster: ProxmoxCluster, directory: Path) -> bytes | None:
+    """What the file of a cluster's CA holds; `Refused` where it cannot be read. None: no file."""
+    name = cluster.tls.ca_file
+    if name is None:
+        return None
+    try:
+        return (directory / name).read_bytes()
+    except OSError as error:
+        raise Refused(unreadable_authority(name, error)) from None
+
+
+def unreadable_authority(name: str, error: OSError) -> Problem:
+    return Problem(
+        code="proxmox.authority",
+        what="the CA of Proxmox VE cannot be read",
+        where=f"{name} (proxmox.tls.ca_file)",
+        why=error.strerror or type(error).__name__,
+        fix="put the certificate there that hosts have as /etc/pve/pve-root-ca.pem",
     )
 
 

@@ -15,6 +15,7 @@ from stockman.planning.kube_stage import FLUX
 from stockman.planning.observed import Observed
 from stockman.planning.proxmox_change import steps as steps_of
 from stockman.planning.tree_changes import RENDER
+from stockman.planning.vm_wanted import owner_of
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.digest import digest
 from stockman.steps.kube_kinds import GIT_REPOSITORIES
@@ -37,10 +38,10 @@ async def rotation_plan(session: Session, names: Collection[str], *, push: bool)
     made = list(steps_of(changes))
     if in_cluster and cluster is not None and made:
         request = session.ports.clock.now().isoformat() if _has_flux(seen) else ""
-        way = _Way(cluster=cluster.name, branch=cluster.repository.branch, request=request)
-        made = _delivered(made, way, push=push)
+        way = Way(cluster=cluster.name, branch=cluster.repository.branch, request=request)
+        made = delivered(made, way, push=push)
     plan = Plan(
-        cluster=cluster.name if cluster is not None else "guests",
+        cluster=owner_of(desired),
         made_at=session.ports.clock.now(),
         steps=tuple(made),
         desired=digest(desired),
@@ -49,7 +50,7 @@ async def rotation_plan(session: Session, names: Collection[str], *, push: bool)
 
 
 @record
-class _Way:
+class Way:
     """How new tokens reach a cluster."""
 
     cluster: str
@@ -63,8 +64,11 @@ def _has_flux(seen: Observed) -> bool:
     return found is not None and found.of_flux(GIT_REPOSITORIES.name, FLUX, FLUX) is not None
 
 
-def _delivered(made: list[Step], way: _Way, *, push: bool) -> list[Step]:
-    """New tokens are rendered and pushed before anybody deletes an old one of a component."""
+def delivered(made: list[Step], way: Way, *, push: bool) -> list[Step]:
+    """New tokens are rendered and pushed before anybody deletes an old one.
+
+    That goes for the token of stockman itself, too: others have it from the repository.
+    """
     renewed = tuple(step.id for step in made if step.id.startswith("access/renew/"))
     why = "components read their tokens from what is pushed"
     render = Step(
@@ -107,8 +111,8 @@ def _delivered(made: list[Step], way: _Way, *, push: bool) -> list[Step]:
         between.append(asked)
     last = between[-1].id
     after = [
-        replace(step, needs=(*step.needs, last)) if step.gates else step
+        replace(step, needs=(*step.needs, last if step.gates else PUSHED), stage=Stage.KUBERNETES)
         for step in made
-        if not step.id.startswith("access/renew/")
+        if step.id not in renewed
     ]
     return [*(step for step in made if step.id in renewed), *between, *after]

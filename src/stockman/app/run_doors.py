@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stockman.app import kept_tokens
 from stockman.app.administrators import administrator
-from stockman.app.proxmox_doors import proxmox_endpoints
+from stockman.app.proxmox_doors import authority_of, proxmox_endpoints
 from stockman.app.token_trial import TriedTokens
 from stockman.app.workspace_plan import Workspace
 from stockman.model.errors import Denied, NotFound, Refused
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 _API_PORT = 6443
 _GIVEN = "proxmox_token_secret of the configuration"
+_ANEW = (
+    "run `git pull` in case somebody renewed it; `stockman apply --only access` with the token of"
+    " an administrator makes one that is gone, and tells what else is wrong"
+)
 
 
 @asynccontextmanager
@@ -88,12 +92,7 @@ async def opened_doors(
 
 
 def _endpoints(workspace: Workspace, cluster: ProxmoxCluster) -> Endpoints:
-    authority = None
-    if cluster.tls.ca_file is not None:
-        try:
-            authority = (workspace.directory / cluster.tls.ca_file).read_bytes()
-        except OSError as error:
-            raise Refused(unreadable_authority(cluster.tls.ca_file, error)) from None
+    authority = authority_of(cluster, workspace.directory)
     return proxmox_endpoints(cluster, workspace.desired.connect, authority)
 
 
@@ -116,8 +115,9 @@ def _own(
         except (NotFound, Refused) as no:
             raise Denied(no_token(token_id, str(cluster.region), no.problem.why)) from None
         name, alone = token_and_secret(token_id, secret)
-        given = kept_tokens.FILE if is_kept(cluster, token_id) else _GIVEN
-        return ApiToken(id=name, secret=alone, given=given)
+        if is_kept(cluster, token_id):
+            return ApiToken(id=name, secret=alone, given=kept_tokens.FILE, otherwise=_ANEW)
+        return ApiToken(id=name, secret=alone, given=_GIVEN)
 
     return HttpProxmox(endpoints, LateToken(token), clock)
 
@@ -193,14 +193,4 @@ def no_token(token_id: str, region: str, why: str) -> Problem:
         why=why,
         fix="give token_secret, or let an administrator make the token: set PROXMOX_VE_API_TOKEN,"
         " or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, and run `stockman apply --only access`",
-    )
-
-
-def unreadable_authority(name: str, error: OSError) -> Problem:
-    return Problem(
-        code="proxmox.authority",
-        what="the CA of Proxmox VE cannot be read",
-        where=name,
-        why=f"{error.strerror or type(error).__name__}",
-        fix="put the certificate there that hosts have as /etc/pve/pve-root-ca.pem",
     )

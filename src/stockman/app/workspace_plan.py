@@ -7,12 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from stockman.app import client_files, kubeconfigs, talosconfigs
-from stockman.app.bundles import open_bundle
 from stockman.app.kept_tokens import with_kept_tokens
 from stockman.app.keyring import find_keyring
 from stockman.app.kubernetes_wish import kubernetes_wish
-from stockman.app.machine_configuration import Machines, machines
 from stockman.app.rendering import Doors, Rendering
 from stockman.app.secret_names import dialect_of
 from stockman.app.secret_places import SecretPlaces, private_place
@@ -32,13 +29,13 @@ from stockman.model.secret import Secret, SecretForm
 from stockman.planning.access_wanted import token_wishes
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.talos_wish import client_files as wanted_files
-from stockman.planning.vm_mark import NOBODY
+from stockman.planning.vm_wanted import owner_of
 from stockman.steps.kube_pushed import KEPT
 from stockman.steps.secret_ref import SecretRef, Secrets
 from stockman.steps.talos_clients import WriteClientFile
-from stockman.steps.talos_rendered import RenderedMachines
 
 if TYPE_CHECKING:
+    from stockman.app.machine_configuration import Machines
     from stockman.ports.clock import Clock
     from stockman.ports.entropy import Entropy
     from stockman.talos.bundle import SecretsBundle
@@ -51,7 +48,10 @@ _IN_PLACE = (SecretForm.LITERAL, SecretForm.ENCRYPTED)
 
 
 class Workspace:
-    """The files of a directory, with what was made from them."""
+    """The files of a directory, with what was made from them.
+
+    What only clusters need is imported when it is used: estates of VMs alone do without it.
+    """
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Workspace:
             keyring=find_keyring(directory, environment),
             environment=environment,
         )
-        loaded = validate_files(directory).loaded
+        self._loaded = loaded = validate_files(directory).loaded
         self.desired: Desired = with_kept_tokens(resolve(loaded), self.around)
         self.warnings: tuple[Problem, ...] = tuple(loaded.problems.warnings)
         self.store = SecretStore(directory, self.around.keyring, environment, clock, entropy)
@@ -90,24 +90,30 @@ class Workspace:
     @property
     def cluster_name(self) -> str:
         """As plans name it; guests without a cluster have a name, too."""
-        return self.cluster.name if self.cluster is not None else NOBODY
+        return owner_of(self.desired)
 
     @property
     def bundle(self) -> SecretsBundle:
         """The secrets of the cluster, opened once."""
         if self._bundle is None:
+            from stockman.app.bundles import open_bundle
+
             self._bundle = open_bundle(self.directory, self.around.keyring)
         return self._bundle
 
     def _all_machines(self) -> Machines:
         if self._machines is None:
-            self._machines = machines(self.directory, self.environment)
+            from stockman.app.machine_configuration import machines_of
+
+            self._machines = machines_of(self.around, self._loaded, self.bundle)
         return self._machines
 
     def secrets(self) -> Secrets:
         """Every place that steps name."""
         if self.cluster is None:
             return self.places
+        from stockman.steps.talos_rendered import RenderedMachines
+
         found = self._all_machines()
         return RenderedMachines(found.assembly, found.nodes, self.bundle, self.places)
 
@@ -120,6 +126,10 @@ class Workspace:
 
     def client_files(self) -> tuple[WriteClientFile, ...]:
         """talosconfig and kubeconfig, where the user has them."""
+        if self.cluster is None:
+            return ()
+        from stockman.app import kubeconfigs, talosconfigs
+
         return wanted_files(
             self.desired,
             self._file(talosconfigs.VARIABLE, talosconfigs.PLACES[dialect_of(self.directory)]),
@@ -127,6 +137,8 @@ class Workspace:
         )
 
     def _file(self, variable: str, usual: str) -> SecretRef:
+        from stockman.app import client_files
+
         path = client_files.place(self.directory, variable, self.environment, usual)
         return private_place(path, self.directory)
 

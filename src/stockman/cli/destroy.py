@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     default="",
     metavar="NAME",
     shell_complete=complete_clusters,
-    help="Name of the cluster, instead of typing.",
+    help="Name of the cluster, or of guests without one, instead of typing.",
 )
 @click.option("--prune", is_flag=True, help="Also delete the images of its nodes.")
 @click.option("--keep-access", is_flag=True, help="Leave users, tokens and roles as they are.")
@@ -53,12 +53,13 @@ def destroy(  # noqa: PLR0913 - one parameter per option
     yes: bool,
     output: Output,
 ) -> int:
-    """Delete the VMs of the cluster, and everything that stockman made for them.
+    """Delete the VMs of the cluster and its guests, and all that stockman made for them.
 
     Machines go by number, name and UUID together. Data disks, backups, volumes of Kubernetes and
     machines of others stay, and what stays is listed. The name of the cluster has to be typed, or
-    given with --yes --name. The files of this directory stay as they are: `stockman apply` makes
-    the same cluster again, empty.
+    given with --yes --name; guests without a cluster have the name that `cluster_name` says, or
+    `guests`. The files of this directory stay as they are: `stockman apply` makes all of it again,
+    empty.
 
     Exits with 0 when everything is gone, with 4 when it failed after a part was done, with 1 when
     it failed before that, with 3 when a gate refused it, and with 130 after Ctrl-C. With -o json
@@ -108,13 +109,14 @@ class Asking:
             show_start(view, place.clock.now(), self._output)
             if found.plan.is_empty:
                 return Exit.DONE
-            if not self._agreed(found.plan.cluster):
+            has_cluster = session.workspace.cluster is not None
+            if not self._agreed(found.plan.cluster, has_cluster=has_cluster):
                 current().note("nothing was changed")
                 return Exit.FAILED
             applying = Applying(place, self._output, yes=True)
             return await applying.run(session, found.plan)
 
-    def _agreed(self, cluster: str) -> bool:
+    def _agreed(self, cluster: str, *, has_cluster: bool) -> bool:
         """Whether the user knows what is destroyed: by its name."""
         from stockman.cli.ask import answer
         from stockman.model.errors import WrongUsage
@@ -123,19 +125,19 @@ class Asking:
             if self._yes and self._name == cluster:
                 return True
             raise WrongUsage(unnamed_cluster(cluster, self._name, yes=self._yes))
-        given = answer(
-            f"type the name of the cluster, {cluster}, to destroy it", option="--yes --name"
-        )
-        return given == cluster
+        asked = f"type the name of the cluster, {cluster}, to destroy it"
+        if not has_cluster:
+            asked = f"there is no cluster: type {cluster} to destroy the guests that are listed"
+        return answer(asked, option="--yes --name") == cluster
 
 
 def unnamed_cluster(cluster: str, name: str, *, yes: bool) -> Problem:
-    why = f"--name is {name}, and the cluster is {cluster}" if name else ""
+    why = f"--name is {name}, and what is destroyed is {cluster}" if name else ""
     if not yes:
         why = "--name agrees to nothing without --yes"
     return Problem(
         code="cli.unnamed-cluster",
-        what="a cluster is destroyed by its name only",
-        why=why or "--yes alone does not say which cluster is meant",
+        what="a cluster, or guests without one, are destroyed by their name only",
+        why=why or "--yes alone does not say what is meant",
         fix=f"give both: `stockman destroy --yes --name {cluster}`",
     )

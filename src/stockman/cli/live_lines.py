@@ -44,6 +44,8 @@ class LiveLines:
                 return _kept("failed", f"{what}: {_what(entry)}", "error")
             case Event.UNKNOWN:
                 return _kept("unknown", f"{what}: {_what(entry)}", "warning")
+            case Event.RETRIED:
+                return _kept("again", f"{what}: {_what(entry)}", "warning")
             case Event.NOTE:
                 return _kept("note", entry.text("text"))
             case Event.ACCEPTED:
@@ -62,6 +64,8 @@ class LiveLines:
                 return self._finished(entry)
             case Event.UNKNOWN | Event.FAILED:
                 return f"{entry.event.value}: {_what(entry)}"
+            case Event.RETRIED:
+                return f"tries again in {duration(_wait(entry))}: {_what(entry)}"
             case Event.HELD | Event.RELEASED:
                 return self._hold(entry)
             case Event.ENDED:
@@ -93,7 +97,8 @@ class LiveLines:
         before = self._waits.pop(key, None)
         if entry.text("answer") == "go":
             return f"goes on: {gate}: {because}" if before is not None else ""
-        said = f"waits: {gate}: {because}"
+        verb = "waits" if entry.text("answer") == "wait" else "refused"
+        said = f"{verb}: {gate}: {because}"
         if before is not None and before[0] == said and entry.at - before[1] < _SELDOM:
             self._waits[key] = before
             return ""
@@ -111,6 +116,13 @@ def _kept(label: str, text: str, style: str = "") -> Cell:
     return Cell(visible(f"{label:<8} {text}"), style)
 
 
+def _wait(entry: Entry) -> float:
+    found = entry.data.get("wait")
+    return float(found) if isinstance(found, int | float) else 0.0
+
+
 def _what(entry: Entry) -> str:
     problem = entry.data.get("problem")
-    return str(problem.get("what", "")) if isinstance(problem, dict) else ""
+    if not isinstance(problem, dict):
+        return ""
+    return f"{problem.get('what', '')} ({problem.get('code', '')})"

@@ -147,9 +147,16 @@ def _said(entry: Entry) -> str:
             return f"waits: {entry.text('gate')}: {entry.text('because')}"
         case Event.STARTED if attempt_of(entry) > 1:
             return f"attempt {attempt_of(entry)}"
+        case Event.RETRIED:
+            return f"tries again: {_what(entry)}"
         case Event.UNKNOWN:
             return "nobody knows whether it was done; it is looked at"
     return ""
+
+
+def _what(entry: Entry) -> str:
+    problem = entry.data.get("problem")
+    return str(problem.get("what", "")) if isinstance(problem, dict) else ""
 
 
 def attempt_of(entry: Entry) -> int:

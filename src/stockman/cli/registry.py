@@ -64,7 +64,7 @@ COMMANDS: Registry = {
     ),
     "destroy": Entry(
         "stockman.cli.destroy:destroy",
-        "Delete the VMs of the cluster, and everything that stockman made for them.",
+        "Delete the VMs of the cluster and its guests, and all that stockman made for them.",
         CHANGE,
     ),
     "graph": Entry(

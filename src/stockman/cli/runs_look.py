@@ -15,6 +15,7 @@ from stockman.cli.command import command
 from stockman.cli.complete import complete_runs
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output, show
+from stockman.cli.paint import visible
 from stockman.cli.screen import Screen, current
 from stockman.cli.tables import Cell, table
 
@@ -81,7 +82,8 @@ def runs_list(ctx: click.Context, output: Output) -> int:
 def runs_show(ctx: click.Context, run: str | None, output: Output) -> int:
     """Show how a run went, step by step.
 
-    Without RUN, the newest. What it took and has not given back is listed, too.
+    Without RUN, the newest. Attempts that failed are listed with the code of their problem, also
+    where a later one did not; so is what it took and has not given back.
     """
     from stockman.app.runs import shown
 
@@ -151,6 +153,7 @@ def _view(view: RunView, screen: Screen) -> Iterator[str]:
     if view.steps:
         yield ""
         yield from _steps(view, screen)
+        yield from _troubles(view)
     for held in view.held:
         yield f"holds since {_moment(held.since)}: {hold_name(held)}"
 
@@ -168,6 +171,19 @@ def _steps(view: RunView, screen: Screen) -> Iterator[str]:
         for step in view.steps
     ]
     return table(headers, cells, width=screen.width, paint=screen.paint)
+
+
+def _troubles(view: RunView) -> Iterator[str]:
+    found = sorted(
+        ((one.at, step.id, one) for step in view.steps for one in step.state.troubles),
+        key=lambda row: row[:2],
+    )
+    if found:
+        yield ""
+        yield "attempts that failed:"
+    for at, step, one in found:
+        attempt = f"attempt {one.attempt}" if one.attempt else "before it began"
+        yield visible(f"  {_moment(at)} {step}, {attempt}: {one.what} ({one.code})")
 
 
 def _moment(at: datetime | None) -> str:

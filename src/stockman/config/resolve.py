@@ -36,6 +36,7 @@ from stockman.model.version import Version
 
 _DNS_INDEX = 10
 _API_PORT = 6443
+_GUESTS = "guests"
 
 
 def resolve(loaded: Loaded) -> Desired:
@@ -45,6 +46,7 @@ def resolve(loaded: Loaded) -> Desired:
     clusters = clusters_of(estate.proxmox) if estate.proxmox is not None else ()
     return Desired(
         origins=estate.origins,
+        name=name_of(estate),
         cluster=_cluster(estate) if estate.nodes else None,
         nodes=resolved_nodes(estate),
         proxmox=clusters,
@@ -57,6 +59,12 @@ def resolve(loaded: Loaded) -> Desired:
         hosts=estate.hosts,
         drift=estate.drift,
     )
+
+
+def name_of(estate: Estate) -> str:
+    """Whose everything is that files describe; guests alone have a name as well."""
+    is_named = bool(estate.nodes) or "name" in estate.cluster.origins
+    return estate.cluster.name if is_named else _GUESTS
 
 
 def _check_ready(loaded: Loaded) -> None:

@@ -29,7 +29,8 @@ def text_of(node: Node, place: Place, reading: Reading) -> str:
 def _whole(node: Node, place: Place, reading: Reading) -> int:
     text = text_of(node, place, reading)
     if _WHOLE.fullmatch(text) is None:
-        unfit(place, reading, text, "a whole number", "4")
+        wanted = "a whole number of at most 19 digits" if text.isdecimal() else "a whole number"
+        unfit(place, reading, text, wanted, "4")
     return int(text)
 
 

@@ -243,6 +243,9 @@ class Node(Traced):
 class Desired(Traced):
     """Everything that should be."""
 
+    name: str
+    """Whose all of it is: the name of the cluster. Without one, `cluster_name` where it is written,
+    or else `guests`."""
     cluster: Cluster | None
     """None: no Talos nodes, only guests and hosts."""
     nodes: tuple[Node, ...]

@@ -6,17 +6,19 @@ most of the time it takes to import a hundred records, and every command pays fo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from datetime import datetime
 from enum import Enum
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeGuard, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T")
 _FIELDS = "__record_fields__"
+_FILLING = "__record_filling__"
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
@@ -41,6 +43,26 @@ def describe(cls: type, *, kw_only: bool) -> None:
             found[name].kw_only = kw_only
     setattr(cls, _DATACLASS_FIELDS, found)
     setattr(cls, _FIELDS, tuple(found.values()))
+    setattr(cls, _FILLING, _filling(found))
+
+
+class _Filling(NamedTuple):
+    """How instances of a class get their values, found out once."""
+
+    names: frozenset[str]
+    defaults: dict[str, object]
+    factories: tuple[tuple[str, Callable[[], object]], ...]
+
+
+def _filling(found: dict[str, Field[Any]]) -> _Filling:
+    made = [(name, one) for name, one in found.items() if one.default is MISSING]
+    return _Filling(
+        names=frozenset(found),
+        defaults={name: one.default for name, one in found.items() if one.default is not MISSING},
+        factories=tuple(
+            (name, one.default_factory) for name, one in made if one.default_factory is not MISSING
+        ),
+    )
 
 
 @dataclass
@@ -76,19 +98,22 @@ def _field(cls: type, name: str, hint: object) -> Field[Any]:
 
 def filled(self: DataclassInstance, **values: object) -> None:
     """Give an instance its values, and defaults where there are none."""
+    names, defaults, factories = type(self).__record_filling__  # type: ignore[attr-defined]
     own = self.__dict__
-    for one in fields_of(self):
-        name = one.name
-        if name in values:
-            own[name] = values.pop(name)
-        elif one.default is not MISSING:
-            own[name] = one.default
-        elif one.default_factory is not MISSING:
-            own[name] = one.default_factory()
-        else:
-            raise TypeError(f"{type(self).__name__} needs {one.name}")
-    if values:
-        raise TypeError(f"{type(self).__name__} has no {', '.join(values)}")
+    own.update(defaults)
+    own.update(values)
+    for name, make in factories:
+        if name not in values:
+            own[name] = make()
+    if own.keys() != names:
+        raise TypeError(_misfit(type(self).__name__, names, own.keys()))
+
+
+def _misfit(cls: str, names: frozenset[str], given: Collection[str]) -> str:
+    missing = sorted(names.difference(given))
+    if missing:
+        return f"{cls} needs {', '.join(missing)}"
+    return f"{cls} has no {', '.join(name for name in given if name not in names)}"
 
 
 def shown(self: DataclassInstance) -> str:

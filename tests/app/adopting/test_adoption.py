@@ -18,7 +18,7 @@ from stockman.ports.talos.configuration import Application, ApplyMode
 from stockman.steps.step import Stage
 from stockman.talos.machine.values import configuration_values, differing
 from tests.app.adopting.running import WISH, Running, running
-from tests.planning.test_proxmox_later import small_system
+from tests.planning.containers import small_system
 from tests.steps.talos_scene import MIXED, NEO, NIOBE, TRINITY
 
 VERSIONS = ("1.11.5", "1.12.6", "1.13.9", "1.14.1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stockman.app.drift.finding import DriftSeverity
 from stockman.app.drift.layer import Layer
-from stockman.planning.access_wanted import OWN_TOKEN
+from stockman.planning.access_wanted import OWN_TOKEN, follower_comment
 from tests.app.drift.scene import Scene
 
 ROLE = "StockmanGuests"
@@ -57,6 +57,47 @@ def test_rights_that_nothing_asks_for_are_taken_back_by_a_command(scene: Scene) 
     assert scene.find(Layer.ACCESS).drifts == ()
 
 
+def test_a_token_that_a_rotation_left_behind_is_told_with_how_it_goes(scene: Scene) -> None:
+    user, _, token = OWN_TOKEN.partition("!")
+    comment = follower_comment("stockman", token)
+    scene.root_door.post(f"/access/users/{user}/token/{token}-2", comment=comment)
+
+    report = scene.find(Layer.ACCESS)
+
+    found = next(one for one in report.drifts if "older tokens" in one.what)
+    assert [(one.key, one.found) for one in found.values] == [(f"token {OWN_TOKEN}", "there")]
+    assert found.subject == f"{OWN_TOKEN}-2"
+    assert "secrets rotate proxmox --token stockman --push" in found.correction.command
+
+
+def test_rights_of_a_renewed_token_that_nothing_asks_for_are_told(scene: Scene) -> None:
+    user, _, token = OWN_TOKEN.partition("!")
+    comment = follower_comment("stockman", token)
+    scene.root_door.post(f"/access/users/{user}/token/{token}-2", comment=comment)
+    scene.root_door.delete(f"/access/users/{user}/token/{token}")
+    scene.person("mary").put(
+        "/access/acl", path="/", tokens=f"{OWN_TOKEN}-2", roles="Administrator"
+    )
+
+    report = scene.find(Layer.ACCESS)
+
+    assert f"{OWN_TOKEN}-2 has rights that nothing asks for" in [one.what for one in report.drifts]
+
+
+def test_rights_of_devices_that_the_files_have_no_more_are_a_notice(scene: Scene) -> None:
+    mary = scene.person("mary")
+    mary.post("/access/roles", roleid="StockmanUsb", privs="Mapping.Use")
+    mary.put("/access/acl", path="/mapping/usb", tokens=OWN_TOKEN, roles="StockmanUsb")
+
+    found = scene.only(Layer.ACCESS)
+
+    assert found.severity is DriftSeverity.NOTICE
+    assert found.what == f"{OWN_TOKEN} has rights that these files ask for no more"
+    assert found.correction.command == (
+        f"pveum acl delete /mapping/usb --roles StockmanUsb --tokens '{OWN_TOKEN}'"
+    )
+
+
 def test_a_file_for_clients_that_is_gone_is_written_again(scene: Scene) -> None:
     (scene.directory / "kubeconfig").unlink()
 
@@ -84,3 +125,22 @@ def test_a_file_for_clients_that_nobody_can_read_is_unknown(scene: Scene) -> Non
 
     assert report.states == {"access": "unknown"}
     assert [one.subject for one in report.unknown] == ["talosconfig"]
+
+
+def test_rights_of_a_component_that_is_switched_off_are_told_and_taken_away(scene: Scene) -> None:
+    door, user, role = scene.root_door, "stockman-csi@pve", "StockmanCSI"
+    made = "proxmox-csi, by stockman"
+    door.post("/access/users", userid=user, comment=made)
+    door.post("/access/roles", roleid=role, privs="VM.Audit")
+    door.post(f"/access/users/{user}/token/csi", comment=made)
+    door.put("/access/acl", path="/", roles=role, tokens=f"{user}!csi")
+
+    found = scene.only()
+    done = scene.apply()
+
+    assert (found.layer, found.subject) == (Layer.ACCESS, user)
+    assert found.severity is DriftSeverity.CRITICAL
+    assert found.why == "proxmox-csi is switched off"
+    region = scene.workspace().desired.proxmox[0].region
+    assert done == [f"access/revoke/{region}/{user}", f"access/revoke/{region}/{role}"]
+    assert scene.find(Layer.ACCESS).drifts == ()

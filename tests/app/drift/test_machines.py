@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import re
 
-from stockman.app.drift.finding import Value
+from stockman.app.drift.finding import DriftSeverity, Value
 from stockman.app.drift.layer import Layer
 from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.lab.doors.talos_port import memory_talos
 from stockman.model.secret import MASK, Secret
 from stockman.ports.talos.configuration import Application, ApplyMode
-from tests.app.drift.scene import NEO, Scene, told
+from tests.app.drift.scene import NEO, TRINITY, Scene, told
 
 TEAM = (r"^    nodeLabels:$", "    nodeLabels:\n        team: blue")
 KUBELET = (r"^(\s+image: \S*kubelet):v\S+$", r"\1:v1.34.0")
@@ -111,3 +111,22 @@ def test_a_machine_that_does_not_answer_is_unknown_and_not_unchanged(scene: Scen
     assert report.unknown[0].problem.code == "node.unknown"
     assert report.states == {"talos": "unknown"}
     assert report.drifts == ()
+
+
+def test_a_controller_that_somebody_took_out_of_etcd_is_told_and_brought_back(
+    scene: Scene,
+) -> None:
+    talos, other = memory_talos(scene.world), scene.address(TRINITY)
+    member = next(one for one in told(talos.etcd_members(other)) if one.hostname == NEO)
+    told(talos.remove_etcd_member(other, member.id))
+    scene.world.advance(60.0)
+
+    found = scene.only(Layer.TALOS)
+    done = scene.apply()
+
+    assert (found.subject, found.what) == (NEO, f"{NEO} is no member of etcd")
+    assert found.severity is DriftSeverity.CRITICAL
+    steps = [one.id for one in found.correction.steps]
+    assert f"talos/rejoin/{NEO}" in steps
+    assert done.index(f"nodes/drain/{NEO}") < done.index(f"talos/rejoin/{NEO}")
+    assert scene.find(Layer.TALOS, Layer.VMS).drifts == ()

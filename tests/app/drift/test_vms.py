@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from stockman.app.drift.finding import DriftSeverity, Value
 from stockman.app.drift.layer import Layer
 from tests.app.drift.scene import FIRST, NEO, TRINITY, Scene
@@ -69,6 +71,36 @@ def test_a_machine_whose_disk_was_never_copied_is_made_to_the_end_by_the_plan(
     assert f"vms/create/{TRINITY}" in {one.id for one in found.correction.steps}
 
 
+def test_a_machine_whose_host_died_while_making_it_is_left_to_root(scene: Scene) -> None:
+    guest = next(iter(scene.world.clusters.values())).state.guests[FIRST]
+    guest.status = "stopped"
+    guest.config.values = {"lock": "create"}
+
+    locked = next(one for one in scene.find(Layer.VMS).drifts if one.subject == TRINITY)
+    guest.config.values = {}
+    unlocked = next(one for one in scene.find(Layer.VMS).drifts if one.subject == TRINITY)
+
+    assert locked.what == unlocked.what == f"VM {FIRST} ({TRINITY}) is not made yet"
+    assert f"run `qm unlock {FIRST}` as root on trinity" in locked.correction.command
+    assert f"vms/create/{TRINITY}" in {one.id for one in unlocked.correction.steps}
+
+
+@pytest.mark.parametrize("marked", [True, False], ids=["ours", "of others before"])
+def test_a_change_that_waits_for_a_restart_is_told(scene: Scene, *, marked: bool) -> None:
+    config = next(iter(scene.world.clusters.values())).state.guests[FIRST].config
+    config.pending["cores"], config.values["cores"] = config.values["cores"], "2"
+    if not marked:
+        config.values["description"] = "mine"
+
+    found = next(one for one in scene.find(Layer.VMS).drifts if "waits" in one.what)
+
+    assert found.what == f"VM {FIRST} ({TRINITY}) waits for a restart"
+    assert found.values == (Value(key="cores", found="2", wanted="8"),)
+    assert found.severity is DriftSeverity.WARNING
+    assert (f"vms/restart/{TRINITY}" in {one.id for one in found.correction.steps}) is marked
+    assert ("qm reboot" in found.correction.command) is not marked
+
+
 def test_a_change_that_left_no_task_has_no_author(scene: Scene) -> None:
     scene.person("mary").put(CONFIG, description="mine")
 
@@ -118,6 +150,17 @@ def test_a_vm_that_somebody_deleted_is_missing_and_no_layer_is_unknown(scene: Sc
     assert f"vms/create/{NEO}" in [one.id for one in found.correction.steps]
 
 
+def test_vms_that_the_token_may_not_see_are_unknown_and_not_gone(scene: Scene) -> None:
+    scene.root_door.put("/access/roles/StockmanGuests", privs="VM.PowerMgmt")
+
+    report = scene.find(administrator=False)
+
+    assert {one.layer for one in report.drifts} == {Layer.ACCESS}
+    told = {one.layer: one.problem.what for one in report.unknown}
+    lacks = "the token of stockman lacks VM.Audit on /vms"
+    assert told == {Layer.VMS: lacks, Layer.PLACEMENT: lacks}
+
+
 def test_machines_that_karpenter_makes_are_its_own(scene: Scene) -> None:
     root = scene.root_door
     root.done(
@@ -154,3 +197,27 @@ def test_volumes_that_csi_attaches_are_its_own(scene: Scene) -> None:
     assert "scsi7" in values
 
     assert scene.find().drifts == ()
+
+
+def test_a_predecessor_that_came_back_goes_and_the_node_of_its_successor_stays(
+    scene: Scene,
+) -> None:
+    mark = f"stockman: k8s/{NEO}"
+    tags = "stockman;stockman-k8s"
+    old = {"vmid": 1099, "name": NEO, "description": mark, "tags": tags}
+    scene.root_door.done(scene.root_door.post("/nodes/niobe/qemu", **old))
+
+    done = scene.apply()
+
+    assert done == [f"vms/destroy/{NEO}"]
+    assert scene.find().drifts == ()
+
+
+def test_a_machine_that_somebody_renamed_gets_its_name_back_by_a_command(scene: Scene) -> None:
+    scene.person("mary").put(CONFIG, name="strange")
+
+    found = scene.only(Layer.VMS)
+
+    assert found.values == (Value(key="name", found="strange", wanted=TRINITY),)
+    assert found.severity is DriftSeverity.CRITICAL
+    assert found.correction.command == f"on trinity: qm set {FIRST} --name {TRINITY}"

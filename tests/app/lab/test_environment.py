@@ -11,7 +11,8 @@ import yaml
 
 from stockman.app.lab.environment import environment
 from stockman.app.lab.places import LabPlaces
-from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.doors.manner import Manner
+from stockman.lab.doors.serving import Serving
 from tests.lab.doors.talos_client import today
 from tests.lab.ssh.doors import place, served
 from tests.lab.talos.staged import staged

@@ -27,6 +27,7 @@ from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.doors.port import WorldClock, memory_proxmox
 from stockman.lab.doors.talos_port import memory_talos
 from stockman.lab.kube.clusters.clusters import KubernetesCluster
+from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.host_power import lose_power
 from stockman.lab.talos.machine import Machine
 from stockman.lab.world.file import read_world, world_file
@@ -67,6 +68,8 @@ class Scene:
     certificates: CertificateList = field(
         default_factory=lambda: CertificateList(certificates=(), problems=(), not_read=())
     )
+    caller: Caller | None = None
+    """Who asks Proxmox VE. None: root."""
     talos: Talos | None = None
     """None: the door of the world."""
     kubernetes: Kubernetes | None = None
@@ -89,7 +92,9 @@ class Scene:
         return Ports(
             clock=WorldClock(self.world),
             entropy=Dice(7),
-            proxmox={region: memory_proxmox(self.world, next(iter(self.world.clusters)))},
+            proxmox={
+                region: memory_proxmox(self.world, next(iter(self.world.clusters)), self.caller)
+            },
             talos=self.talos or memory_talos(self.world),
             kubernetes=self.kubernetes or memory_kubernetes(self.cluster.api),
             repo=self.repo,

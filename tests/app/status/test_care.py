@@ -174,6 +174,20 @@ def test_snapshots_in_a_directory_are_found(here: Scene, tmp_path: Path) -> None
     assert found[1].why == "the system says: No such file or directory"
 
 
+def test_a_directory_gets_advice_of_its_own(here: Scene) -> None:
+    seen = here.look()
+    empty = target(is_directory=True)
+    gone = BackupSeen(target="disk", where="/backup", why="no such directory", is_directory=True)
+
+    found = judged(with_backup(seen, empty, gone), [Check.BACKUPS])
+
+    fixes = {one.subject: one.problem.fix for one in found.findings}
+    assert "talosctl -n 127." in fixes["s3"]
+    assert "kubectl" not in fixes["s3"]
+    assert "make /backup, or mount it" in " ".join(fixes.values())
+    assert "credentials" not in " ".join(fixes.values())
+
+
 def test_a_place_that_refuses_says_why(here: Scene) -> None:
     no = Denied(Problem(code="toy.no", what="the key is not known", why="403", fix=""))
 
@@ -265,9 +279,9 @@ def test_a_lock_that_somebody_holds_is_told_and_not_taken(here: Scene, tmp_path:
     assert asyncio.run(story()) == ({"status.lock-held": ["lock"]}, {})
 
 
-def leased(here: Scene) -> None:
-    """Somebody whose lock is elsewhere works on the cluster."""
-    wish = LeaseWish(namespace="kube-system", name="stockman", holder="run-9-b", seconds=60)
+def leased(here: Scene, run: str = "run-9") -> None:
+    """Somebody whose lock is elsewhere works on the cluster, unless the run is ours."""
+    wish = LeaseWish(namespace="kube-system", name="stockman", holder=f"{run}-b", seconds=60)
     asyncio.run(here.ports.to_kubernetes().acquire_lease(wish))
 
 
@@ -280,6 +294,20 @@ def test_a_lease_without_our_lock_is_of_somebody_with_another_configuration(here
     assert "the Lease in Kubernetes is held by run-9-b, renewed at " in found.parts[0].seen
     assert codes(found.parts) == {"status.lease-held": ["Lease"]}
     assert found.healthy
+
+
+def test_a_lease_of_our_own_run_that_was_killed_is_of_nobody_else(
+    here: Scene, tmp_path: Path
+) -> None:
+    carried_out(here, tmp_path, stopped=True)
+    seen = here.look([Check.RUNS])
+    assert seen.runs is not None
+    leased(here, seen.runs.unfinished[0].run)
+
+    found = here.status([Check.RUNS])
+
+    assert "the Lease in Kubernetes is held by " in found.parts[0].seen
+    assert list(codes(found.parts)) == ["status.run-unfinished"]
 
 
 def test_a_lease_that_nobody_renews_is_free_again(here: Scene) -> None:

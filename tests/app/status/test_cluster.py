@@ -144,7 +144,10 @@ def test_a_wrong_region_or_zone_is_told(
 def test_labels_that_a_cloud_controller_should_have_set_are_missed(here: Scene) -> None:
     seen = replace(with_nodes(here.look(), NEO, region="", zone=""), components={"talos-ccm": True})
 
-    assert "status.topology" in codes(judged(seen, [Check.KUBERNETES]).parts)
+    found = judged(seen, [Check.KUBERNETES])
+
+    told = [one.problem.what for one in found.findings if one.subject == NEO]
+    assert told == [f"the node {NEO} has no region", f"the node {NEO} has no zone"]
 
 
 def test_a_node_with_the_identity_of_another_vm_is_told(here: Scene) -> None:

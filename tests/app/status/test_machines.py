@@ -161,9 +161,7 @@ def test_a_controller_that_is_no_member_is_told(here: Scene) -> None:
     found = judged(seen, [Check.ETCD])
 
     assert codes(found.parts) == {"status.etcd-missing": [NIOBE]}
-    address = seen.address_of(NIOBE)
-    assert address != NIOBE
-    assert f"talosctl -n {address} reset" in found.findings[0].problem.fix
+    assert f"stockman apply --node {NIOBE}" in found.findings[0].problem.fix
 
 
 def test_a_member_that_only_learns_is_told_with_how_far_it_is(here: Scene) -> None:

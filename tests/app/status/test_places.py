@@ -13,6 +13,7 @@ from stockman.app.status.health import Health
 from stockman.app.status.seen import Seen
 from stockman.app.status.status import judged
 from stockman.lab.core.faults import Effect, Point
+from stockman.lab.pve.access.identity import Caller
 from stockman.model.guest import Guest, GuestVm
 from stockman.model.names import GuestName, HostName, Vmid
 from stockman.model.problem import Severity
@@ -94,6 +95,31 @@ def test_a_vm_that_is_missing_is_told(here: Scene) -> None:
     assert here.codes(Check.VMS) == {"status.vm-missing": [NEO]}
 
 
+def test_a_vm_that_the_token_may_not_see_is_not_said_to_be_missing(here: Scene) -> None:
+    here.pve.post("/access/users", userid="blind@pve")
+    here.pve.post("/access/users/blind@pve/token/lab", privsep=0)
+    here.caller = Caller("blind@pve", "lab")
+
+    found = here.status((Check.VMS,)).parts[0]
+
+    assert codes((found,)) == {
+        "status.unknown": ["the VM of " + one for one in (TRINITY, NEO, NIOBE)]
+    }
+    assert "VM.Audit on /vms" in found.findings[0].problem.why
+
+
+def test_a_predecessor_that_came_back_is_told_with_how_it_stops(here: Scene) -> None:
+    here.pve.done(here.pve.post("/nodes/niobe/qemu", vmid=1099, name=NEO))
+    assert here.codes(Check.VMS) == {}
+    here.pve.done(here.pve.post("/nodes/niobe/qemu/1099/status/start"))
+
+    found = here.status([Check.VMS])
+
+    assert codes(found.parts) == {"status.vm-twice": [NEO]}
+    assert not found.healthy
+    assert "`qm stop 1099` on niobe" in found.findings[0].problem.fix
+
+
 def test_a_vm_on_another_host_works_and_is_told(here: Scene) -> None:
     here.want(NEO, host=HostName("trinity"))
 
@@ -113,10 +139,35 @@ def test_another_guest_with_the_number_of_a_node_is_not_taken_for_it(here: Scene
     assert not found.healthy
 
 
+def test_a_vm_that_somebody_renamed_is_told_with_how_it_gets_its_name_back(here: Scene) -> None:
+    here.pve.put("/nodes/neo/qemu/1031/config", name="strange")
+
+    found = here.status([Check.VMS])
+
+    assert codes(found.parts) == {"status.vm-identity": [NEO]}
+    assert found.findings[0].problem.fix == f"run `qm set 1031 --name {NEO}` on neo"
+
+
 def test_a_locked_vm_is_told(here: Scene) -> None:
     here.pve.put("/nodes/neo/qemu/1031/config", lock="backup")
 
     assert here.codes(Check.VMS) == {"status.vm-locked": [NEO]}
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [({"lock": "create"}, "status.vm-locked"), ({}, "status.vm-missing")],
+    ids=["locked", "unlocked"],
+)
+def test_a_vm_whose_host_died_while_making_it_is_not_taken_for_another(
+    here: Scene, values: dict[str, str], code: str
+) -> None:
+    here.pve.cluster.state.guests[1031].config.values = values
+
+    found = here.status([Check.VMS])
+
+    assert codes(found.parts) == {code: [NEO]}
+    assert not found.healthy
 
 
 def _with_guests(here: Scene) -> None:

@@ -27,9 +27,9 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.support import talos_lines
 from stockman.model.version import Version
-from stockman.planning.composition import Wishes
 from stockman.planning.fact import Fact
 from stockman.planning.starter.reached import Reached
+from stockman.planning.wishes import Wishes
 from stockman.ports.entropy import Entropy
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.bundle_reader import imported_bundle

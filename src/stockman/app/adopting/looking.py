@@ -16,7 +16,6 @@ from stockman.model.names import MachineAddress
 from stockman.model.record import record
 from stockman.model.support import talos_line
 from stockman.model.version import Version
-from stockman.planning.fact import Unknown
 from stockman.planning.observed_kubernetes import ObservedKubernetes
 from stockman.planning.proxmox_asked import Wanted
 from stockman.ports.clock import Timekeeper
@@ -49,9 +48,8 @@ async def look(doors: Doors, region: str) -> Sight:
     if seen.nodes is None:
         raise Refused(trouble.no_machine("Kubernetes", seen.unknown.get("nodes", "")))
     proxmox = await observe_proxmox(region, doors.proxmox, doors.clock, Wanted(every_guest=True))
-    for part in (proxmox.version, proxmox.state, proxmox.resources):
-        if isinstance(part, Unknown):
-            raise Refused(part.problem)
+    for unknown in proxmox.unknown_basics():
+        raise Refused(unknown.problem)
     addresses = await _addresses(doors, seen)
     room = asyncio.Semaphore(_AT_ONCE)
     async with asyncio.TaskGroup() as group:

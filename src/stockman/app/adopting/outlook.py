@@ -14,13 +14,14 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.version import Version
 from stockman.planning.change import Change, Mark
-from stockman.planning.composition import Wishes, composed
+from stockman.planning.composition import composed
 from stockman.planning.kube_stage import KubernetesChange
 from stockman.planning.observed_talos import ObservedMachine, ObservedTalos
 from stockman.planning.proxmox_change import ProxmoxChange
 from stockman.planning.talos_changes import Reconfigure
 from stockman.planning.talos_refusals import compared
 from stockman.planning.talos_wish import TalosWish
+from stockman.planning.wishes import Wishes
 from stockman.ports.entropy import Entropy
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.kube_namespace import MakeNamespace

@@ -14,8 +14,6 @@ from stockman.app.kept_tokens import with_kept_token
 from stockman.config.language.estate import Estate
 from stockman.model.component import Component
 from stockman.model.desired import Desired
-from stockman.model.errors import Refused
-from stockman.model.problem import Problem
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.secret import Secret
 from stockman.ports.proxmox import Proxmox
@@ -124,27 +122,8 @@ def _open(
 ) -> AbstractAsyncContextManager[Proxmox]:
     from stockman.adapters.http_proxmox.endpoint import Timeouts
     from stockman.adapters.system import SystemTimekeeper
-    from stockman.app.proxmox_doors import open_proxmox, proxmox_endpoints
+    from stockman.app.proxmox_doors import authority_of, open_proxmox, proxmox_endpoints
 
     timeouts = Timeouts(connect=_CONNECT, read=_READ, write=_READ)
-    endpoints = proxmox_endpoints(cluster, connect, _authority(cluster, directory), timeouts)
+    endpoints = proxmox_endpoints(cluster, connect, authority_of(cluster, directory), timeouts)
     return open_proxmox(endpoints, token_id, secret, SystemTimekeeper())
-
-
-def _authority(cluster: ProxmoxCluster, directory: Path) -> bytes | None:
-    if cluster.tls.ca_file is None:
-        return None
-    try:
-        return (directory / cluster.tls.ca_file).read_bytes()
-    except OSError as error:
-        raise Refused(_unreadable(cluster.tls.ca_file, error)) from None
-
-
-def _unreadable(name: str, error: OSError) -> Problem:
-    return Problem(
-        code="proxmox.authority",
-        what="the CA of Proxmox VE cannot be read",
-        where=name,
-        why=f"{error.strerror or type(error).__name__}",
-        fix="put the certificate there that hosts have as /etc/pve/pve-root-ca.pem",
-    )

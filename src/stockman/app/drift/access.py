@@ -8,8 +8,9 @@ from stockman.app.drift.finding import Author, Correction, Drift, DriftSeverity,
 from stockman.app.drift.layer import Layer
 from stockman.app.drift.proxmox_side import ProxmoxSide
 from stockman.model.problem import Problem
-from stockman.planning.access_wanted import TokenWish, token_wishes
-from stockman.planning.change import Change
+from stockman.planning.access_surplus import SurplusAccess, surplus_access
+from stockman.planning.access_wanted import TokenWish, family, role_names, token_wishes
+from stockman.planning.change import Change, Mark
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed_proxmox import AccessSeen
 from stockman.planning.proxmox_change import ProxmoxChange
@@ -32,11 +33,36 @@ def access_drifts(side: ProxmoxSide, changes: Iterable[Change]) -> Iterator[Drif
     for change in changes:
         if not isinstance(change, ProxmoxChange) or change.region != side.seen.name:
             continue
-        if change.stage is Stage.ACCESS:
+        if change.stage is Stage.ACCESS and change.mark is not Mark.REMOVE:
             yield _lacking(change, seen.value)
+    for surplus in surplus_access(side.desired, side.cluster, side.seen):
+        yield _unneeded(surplus)
     wishes = token_wishes(side.desired, side.cluster, side.seen.major)
     for wish in wishes:
-        yield from _too_many(wish, seen.value)
+        yield from _too_many(wish.as_found(seen.value.tokens.get(wish.user, ())), seen.value)
+        yield from _replaced(wish, seen.value)
+
+
+def _unneeded(surplus: SurplusAccess) -> Drift:
+    """Users and roles of components that were switched off, as long as they are there."""
+    command = "stockman render --prune && stockman apply --push"
+    if surplus.others:
+        command = f"find out who made {', '.join(surplus.others)}; then pveum user delete"
+        command = f"{command} {surplus.user}"
+    named = (("user", surplus.user), ("role", surplus.role))
+    return Drift(
+        layer=Layer.ACCESS,
+        subject=surplus.user or surplus.role,
+        what=f"nothing needs {surplus.called} any more",
+        why=surplus.why,
+        values=tuple(
+            Value(key=f"{kind} {name}", found="there", wanted=None) for kind, name in named if name
+        ),
+        author=_UNTOLD,
+        severity=DriftSeverity.CRITICAL,
+        correction=Correction(command=command),
+        claims=surplus.steps,
+    )
 
 
 def rights_drifts(problems: Iterable[Problem]) -> Iterator[Drift]:
@@ -110,19 +136,54 @@ def _too_many(wish: TokenWish, seen: AccessSeen) -> Iterator[Drift]:
         for rule in seen.rules
         if rule.holder in (wish.user, wish.id) and (rule.role, rule.path) not in wanted
     ]
-    if more:
-        yield Drift(
-            layer=Layer.ACCESS,
-            subject=wish.id,
-            what=f"{wish.id} has rights that nothing asks for",
-            values=tuple(
-                Value(key=f"right of {rule.holder} on {rule.path}", found=rule.role, wanted=None)
-                for rule in more
-            ),
-            author=_UNTOLD,
-            severity=DriftSeverity.CRITICAL,
-            correction=Correction(command="; ".join(_taken_back(rule) for rule in more)),
-        )
+    strange = [rule for rule in more if rule.role not in role_names()]
+    own = [rule for rule in more if rule.role in role_names()]
+    if strange:
+        what = f"{wish.id} has rights that nothing asks for"
+        yield _superfluous(wish, what, strange, DriftSeverity.CRITICAL)
+    if own:
+        what = f"{wish.id} has rights that these files ask for no more"
+        yield _superfluous(wish, what, own, DriftSeverity.NOTICE)
+
+
+def _superfluous(
+    wish: TokenWish, what: str, rules: list[AccessRule], severity: DriftSeverity
+) -> Drift:
+    return Drift(
+        layer=Layer.ACCESS,
+        subject=wish.id,
+        what=what,
+        why="another cluster of stockman may need them" if severity is DriftSeverity.NOTICE else "",
+        values=tuple(
+            Value(key=f"right of {rule.holder} on {rule.path}", found=rule.role, wanted=None)
+            for rule in rules
+        ),
+        author=_UNTOLD,
+        severity=severity,
+        correction=Correction(command="; ".join(_taken_back(rule) for rule in rules)),
+    )
+
+
+def _replaced(wish: TokenWish, seen: AccessSeen) -> Iterator[Drift]:
+    """Tokens that a rotation replaced and did not come to delete."""
+    *older, newest = family(seen.tokens.get(wish.user, ()), wish.token) or (None,)
+    if not older or newest is None:
+        return
+    yield Drift(
+        layer=Layer.ACCESS,
+        subject=f"{wish.user}!{newest.name}",
+        what=f"{wish.whose} has older tokens in {wish.user} that still work",
+        why="a rotation did not come to its end: whoever read one of them can use it",
+        values=tuple(
+            Value(key=f"token {wish.user}!{one.name}", found="there", wanted=None) for one in older
+        ),
+        author=_UNTOLD,
+        severity=DriftSeverity.WARNING,
+        correction=Correction(
+            command="go on with `stockman runs resume`, or else run"
+            f" `stockman secrets rotate proxmox --token {wish.whose} --push`"
+        ),
+    )
 
 
 def _taken_back(rule: AccessRule) -> str:

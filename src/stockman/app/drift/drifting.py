@@ -28,7 +28,7 @@ from stockman.model.desired import Cluster
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problem
 from stockman.model.proxmox import ProxmoxCluster
-from stockman.planning.fact import Fact, Unknown
+from stockman.planning.fact import Fact
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.observed import Observed
 from stockman.planning.observed_proxmox import ObservedProxmox
@@ -127,9 +127,8 @@ class _Looking:
             why = "the files give no endpoint"
             self._gap(_IN_PROXMOX, name, unread(f"Proxmox cluster {name}", why))
             return frozenset()
-        for part in (seen.version, seen.state, seen.resources):
-            if isinstance(part, Unknown):
-                self._gap(_IN_PROXMOX, name, part.problem)
+        for unknown in seen.unknown_basics():
+            self._gap(_IN_PROXMOX, name, unknown.problem)
         side = ProxmoxSide(desired=self._workspace.desired, cluster=cluster, seen=seen)
         if any((*vm_drifts(side), *placement_drifts(side))):
             tasks = await self._tasks(seen)
@@ -160,8 +159,8 @@ class _Looking:
             why = "the secrets of the cluster cannot be opened"
             self._gap((Layer.TALOS,), "talos", unread("the machines of the cluster", why))
             return
-        for name, done in seen.client_files.items():
-            if done is None:
+        for name, lack in seen.client_files.items():
+            if lack is None:
                 why = "nobody could use it; without it, `stockman apply` writes it anew"
                 self._gap((Layer.ACCESS,), name, unread(name, why))
         wish = TalosWish(

@@ -11,6 +11,7 @@ from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import MASK
 from stockman.planning.observed_talos import ObservedMachine, ObservedTalos
+from stockman.planning.talos_outside import outside_etcd
 from stockman.planning.talos_refusals import KUBERNETES_IMAGES, compared, refusals
 from stockman.planning.talos_wish import TalosWish
 from stockman.steps import talos_problems as say
@@ -43,7 +44,23 @@ def machine_drifts(side: TalosSide) -> Iterator[Drift]:
         seen = side.seen.machine(str(node.name))
         if seen is not None and seen.is_configured:
             yield from _configured(side, node, seen)
+    yield from _outside(side)
     yield from _refused(side)
+
+
+def _outside(side: TalosSide) -> Iterator[Drift]:
+    for name in outside_etcd(side.wish, side.seen):
+        yield Drift(
+            layer=Layer.TALOS,
+            subject=name,
+            what=f"{name} is no member of etcd",
+            why="it is a controller, and the other members do not have it in their list",
+            values=(Value(key="etcd", found=None, wanted="member"),),
+            author=Author(how="etcd does not tell who took it out"),
+            severity=DriftSeverity.CRITICAL,
+            correction=Correction(command="stockman status --wait"),
+            claims=(f"talos/rejoin/{name}", f"nodes/drain/{name}", f"nodes/back/{name}"),
+        )
 
 
 def machine_gaps(side: TalosSide) -> Iterator[Gap]:

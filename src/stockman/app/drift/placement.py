@@ -30,7 +30,7 @@ def placement_drifts(side: ProxmoxSide) -> Iterator[Drift]:
                 command=f"bring {guest.host} back; then, on it: {tool} migrate {wish.who.vmid}"
                 f" {wish.host}"
             ),
-            claims=(f"vms/move/{name}",),
+            claims=(f"vms/move/{name}", f"vms/carry/{name}"),
         )
 
 

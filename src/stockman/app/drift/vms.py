@@ -8,12 +8,15 @@ from stockman.app.drift.finding import Correction, Drift, DriftSeverity, Gap, Va
 from stockman.app.drift.layer import Layer
 from stockman.app.drift.proxmox_side import ProxmoxSide
 from stockman.app.drift.task_authors import CHANGED, GONE, MADE, STOPPED, task_author
+from stockman.model.problem import Problems
+from stockman.planning.access_problems import hidden_guests
 from stockman.planning.vm_checks import is_ours, is_to_be_made
-from stockman.planning.vm_difference import difference
+from stockman.planning.vm_difference import difference, waiting_keys
 from stockman.planning.vm_wanted import GuestWish
 from stockman.ports.proxmox.cluster import GuestSeen
 from stockman.ports.proxmox.vms import VmConfig
 from stockman.steps.vm_disks import GIB, disk_size
+from stockman.steps.vm_problems import unfinished
 
 _COSMETIC = frozenset({"description", "tags", "startup", "onboot"})
 _GONE = "no guest has its number"
@@ -26,13 +29,17 @@ def vm_drifts(side: ProxmoxSide) -> Iterator[Drift]:
     for wish in side.wishes:
         guest = side.seen.guest(wish.who.vmid)
         if guest is None:
-            yield _missing(side, wish)
+            if side.seen.shows_guests:
+                yield _missing(side, wish)
             continue
         config = side.seen.config(wish.who.vmid)
         if config is None:
             continue
+        if side.seen.is_new(wish.who.vmid):
+            yield _unmade(side, wish, guest)
+            continue
         if not is_ours(wish, guest, config):
-            yield _another(side, wish, config)
+            yield _another(side, wish, guest, config)
             continue
         if is_to_be_made(side.seen, wish):
             yield _half_made(side, wish)
@@ -41,11 +48,17 @@ def vm_drifts(side: ProxmoxSide) -> Iterator[Drift]:
 
 
 def vm_gaps(side: ProxmoxSide) -> Iterator[Gap]:
-    """Guests whose configuration could not be read."""
+    """Guests whose configuration could not be read, or that are not shown at all."""
     for wish in side.wishes:
         unread = side.unread(wish.who.vmid)
         if unread is not None:
             yield Gap(layer=Layer.VMS, subject=wish.who.name, problem=unread.problem)
+    if side.is_known and not side.seen.shows_guests:
+        hidden = Problems()
+        hidden_guests(hidden, side.seen.name, side.cluster.where("token_id"))
+        for problem in hidden:
+            for layer in (Layer.VMS, Layer.PLACEMENT):
+                yield Gap(layer=layer, subject=side.seen.name, problem=problem)
 
 
 def idle(side: ProxmoxSide) -> frozenset[str]:
@@ -53,7 +66,8 @@ def idle(side: ProxmoxSide) -> frozenset[str]:
     found = set()
     for wish in side.wishes if side.is_known else ():
         guest = side.seen.guest(wish.who.vmid)
-        if guest is None or guest.status == "stopped":
+        hidden = guest is None and not side.seen.shows_guests
+        if not hidden and (guest is None or guest.status == "stopped"):
             found.add(wish.who.name)
     return frozenset(found)
 
@@ -70,6 +84,22 @@ def _missing(side: ProxmoxSide, wish: GuestWish) -> Drift:
     )
 
 
+def _unmade(side: ProxmoxSide, wish: GuestWish, guest: GuestSeen) -> Drift:
+    """A number that is taken for it, and has nothing in it: somebody makes it, or did."""
+    problem = unfinished(wish.who.kind, wish.who.vmid, wish.who.name, guest.host)
+    return Drift(
+        layer=Layer.VMS,
+        subject=wish.who.name,
+        what=f"{wish.who.called} is not made yet",
+        why="it has neither a name nor anything else: somebody makes it, or was interrupted",
+        author=task_author(side.tasks, wish.who.vmid, MADE, side.own_user),
+        severity=DriftSeverity.CRITICAL,
+        correction=Correction(command=problem.fix if guest.lock else ""),
+        claims=(f"node:{wish.who.name}",),
+        by_hand=bool(guest.lock),
+    )
+
+
 def _half_made(side: ProxmoxSide, wish: GuestWish) -> Drift:
     return Drift(
         layer=Layer.VMS,
@@ -82,22 +112,24 @@ def _half_made(side: ProxmoxSide, wish: GuestWish) -> Drift:
     )
 
 
-def _another(side: ProxmoxSide, wish: GuestWish, config: VmConfig) -> Drift:
+def _another(side: ProxmoxSide, wish: GuestWish, guest: GuestSeen, config: VmConfig) -> Drift:
+    name, vmid = wish.who.name, wish.who.vmid
+    values = (
+        Value(key="name", found=config.name, wanted=name),
+        Value(key="uuid", found=str(config.uuid or "none"), wanted=str(wish.who.uuid)),
+    )
+    is_renamed = config.uuid == wish.who.uuid
+    back = f"on {guest.host}: qm set {vmid} --name {name}"
+    other = f"give {name} another vmid in nodes.yaml, or the machine its name and UUID back"
     return Drift(
         layer=Layer.VMS,
-        subject=wish.who.name,
-        what=f"{wish.who.called} is another machine",
+        subject=name,
+        what=f"{wish.who.called} {'has another name' if is_renamed else 'is another machine'}",
         why="name, number and UUID belong together, and these are not those of the configuration",
-        values=(
-            Value(key="name", found=config.name, wanted=wish.who.name),
-            Value(key="uuid", found=str(config.uuid or "none"), wanted=str(wish.who.uuid)),
-        ),
-        author=task_author(side.tasks, wish.who.vmid, MADE | CHANGED, side.own_user),
+        values=tuple(one for one in values if one.found != one.wanted),
+        author=task_author(side.tasks, vmid, MADE | CHANGED, side.own_user),
         severity=DriftSeverity.CRITICAL,
-        correction=Correction(
-            command=f"give {wish.who.name} another vmid in nodes.yaml, or the machine its name and"
-            " UUID back"
-        ),
+        correction=Correction(command=back if is_renamed else other),
     )
 
 
@@ -125,6 +157,9 @@ def _altered(
                 ),
             ),
         )
+    left = [key for key in waiting_keys(wish, config) if key not in {one.key for one in values}]
+    if left:
+        yield _waiting(side, wish, guest, config, left)
     if guest.status == "stopped" and wish.is_node and not _may_be_off(side, wish):
         yield Drift(
             layer=Layer.VMS,
@@ -135,6 +170,27 @@ def _altered(
             severity=DriftSeverity.CRITICAL,
             claims=(f"vms/start/{name}",),
         )
+
+
+def _waiting(
+    side: ProxmoxSide, wish: GuestWish, guest: GuestSeen, config: VmConfig, keys: list[str]
+) -> Drift:
+    """What was changed as it should be, and does not hold before the next start."""
+    name, tool = wish.who.name, "qm" if wish.who.kind == "qemu" else "pct"
+    return Drift(
+        layer=Layer.VMS,
+        subject=name,
+        what=f"{wish.who.called} waits for a restart",
+        why="it was changed while it runs, and its next start reads the change",
+        values=tuple(
+            Value(key=key, found=config.waiting[key], wanted=config.values.get(key)) for key in keys
+        ),
+        author=task_author(side.tasks, wish.who.vmid, CHANGED, side.own_user),
+        correction=Correction(
+            command=f"restart it when it suits, on {guest.host}: {tool} reboot {wish.who.vmid}"
+        ),
+        claims=(f"vms/restart/{name}", f"nodes/drain/{name}", f"nodes/back/{name}"),
+    )
 
 
 def _may_be_off(side: ProxmoxSide, wish: GuestWish) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stockman.adapters.private_files import replace_private_file
 from stockman.app.lab.places import LabPlaces
-from stockman.lab.doors.serving import API_PORT, TALOS_PORT
+from stockman.lab.doors.manner import API_PORT, TALOS_PORT
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.access.state import ROOT
 from stockman.lab.pve.access.tokens import TokenChange, create_token
@@ -28,16 +28,18 @@ def environment(serving: Serving, places: LabPlaces, *, tag: str) -> dict[str, s
     found: dict[str, str] = {}
     authorities = []
     for number, cluster in enumerate(serving.world.clusters.values()):
-        place = next(one for one in serving.places if one.cluster == cluster.name)
+        place = next(one for one in serving.hosts.places if one.cluster == cluster.name)
         suffix = "" if number == 0 else f"_{number + 1}"
         found[f"PROXMOX_VE_ENDPOINT{suffix}"] = f"https://{place.address}:{place.port}/"
         found[f"PROXMOX_VE_API_TOKEN{suffix}"] = f"{ROOT}!{TOKEN}={_secret(cluster)}"
-        authorities.append(serving.authority(cluster).certificate.pem)
+        authorities.append(serving.hosts.authority(cluster).certificate.pem)
     _write(places.authority, "".join(authorities))
     found["PROXMOX_VE_INSECURE"] = "true"
     found["STOCKMAN_LAB_CA"] = str(places.authority.resolve())
     moved = {
-        one.host: f"{one.address}:{one.port}" for one in serving.places if one.port != API_PORT
+        one.host: f"{one.address}:{one.port}"
+        for one in serving.hosts.places
+        if one.port != API_PORT
     }
     moved |= {name: place for name, place in machine_places(serving).items() if name not in moved}
     if moved:
@@ -51,7 +53,7 @@ def machine_places(serving: Serving) -> dict[str, str]:
     """Talos machines that do not answer on port 50000 of their own addresses, and where they do."""
     found = {}
     for machine in serving.world.talos.on():
-        place = serving.machine_place(machine)
+        place = serving.machines.place_of(machine)
         if place is not None and place != (machine.address, TALOS_PORT):
             found[machine.hostname] = f"{place[0]}:{place[1]}"
     return found
@@ -61,7 +63,7 @@ def _talos(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
     """A talosconfig for all clusters, where there is one."""
     if not serving.world.talos.by_key:
         return {}
-    text = serving.talosconfig()
+    text = serving.machines.talosconfig()
     if not text:
         return {}
     replace_private_file(places.talosconfig, text.encode(), tag=tag)
@@ -70,7 +72,7 @@ def _talos(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
 
 def _kubernetes(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
     """A kubeconfig for all clusters, where one answers."""
-    text = "" if serving.kube is None else serving.kubeconfig()
+    text = "" if serving.machines.kube is None else serving.machines.kubeconfig()
     if not text:
         return {}
     replace_private_file(places.kubeconfig, text.encode(), tag=tag)
@@ -79,18 +81,18 @@ def _kubernetes(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]
 
 def _factory(serving: Serving) -> dict[str, str]:
     """Where Image Factory and registry are."""
-    if serving.images_place is None:
+    if serving.services.images_place is None:
         return {}
-    address, port = serving.images_place
+    address, port = serving.services.images_place
     return {"STOCKMAN_LAB_FACTORY": f"http://{address}:{port}"}
 
 
 def _ssh(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
     """How to log in to hosts: as root, with the key of the first cluster."""
-    doors = [one for one in serving.places if one.ssh_port]
+    doors = [one for one in serving.hosts.places if one.ssh_port]
     if not doors:
         return {}
-    key = serving.ssh_key()
+    key = serving.hosts.ssh_key()
     replace_private_file(places.ssh_key, key.private.encode(), tag=tag)
     return {
         "PROXMOX_VE_SSH_USERNAME": "root",
@@ -103,10 +105,10 @@ def _ssh(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
 
 def _objects(serving: Serving) -> dict[str, str]:
     """Where object storage is, and the key that opens it, as clients of S3 want to be told."""
-    if serving.objects_place is None:
+    if serving.services.objects_place is None:
         return {}
-    address, port = serving.objects_place
-    key = serving.objects_key()
+    address, port = serving.services.objects_place
+    key = serving.services.objects_key()
     return {
         "AWS_ENDPOINT_URL": f"http://{address}:{port}",
         "AWS_ACCESS_KEY_ID": key.id,
@@ -117,9 +119,9 @@ def _objects(serving: Serving) -> dict[str, str]:
 
 def _git(serving: Serving) -> dict[str, str]:
     """Where git repositories are served: below it comes host and path of their URLs."""
-    if serving.git_place is None:
+    if serving.services.git_place is None:
         return {}
-    address, port = serving.git_place
+    address, port = serving.services.git_place
     return {"STOCKMAN_LAB_GIT": f"http://{address}:{port}"}
 
 

@@ -22,8 +22,9 @@ from stockman.app.lab import problems
 from stockman.app.lab.places import LabPlaces
 from stockman.lab.core.saved import Unreadable
 from stockman.lab.doors.control import ControlDoor
+from stockman.lab.doors.manner import Manner
 from stockman.lab.doors.port_taken import PortTaken
-from stockman.lab.doors.serving import Manner, Serving
+from stockman.lab.doors.serving import Serving
 from stockman.lab.ssh.door import SSH_PORT
 from stockman.lab.world.world import World
 from stockman.model.errors import Conflict

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,6 +46,7 @@ class BackupPlace:
     where: str
     listed: Callable[[], Awaitable[Iterable[Snapshot]]]
     """Raises `StockmanError` or `OSError` where it cannot be."""
+    is_directory: bool = False
 
 
 async def look_at_backups(places: Iterable[BackupPlace]) -> tuple[BackupSeen, ...]:
@@ -55,18 +57,17 @@ async def look_at_backups(places: Iterable[BackupPlace]) -> tuple[BackupSeen, ..
 
 
 async def _seen(place: BackupPlace) -> BackupSeen:
+    seen = BackupSeen(target=place.target, where=place.where, is_directory=place.is_directory)
     try:
         found = [one for one in await place.listed() if _SNAPSHOT in one.key.rpartition("/")[2]]
     except StockmanError as no:
         why = f"{no.problem.what}: {no.problem.why}"
-        return BackupSeen(target=place.target, where=place.where, why=why)
+        return replace(seen, why=why)
     except OSError as no:
-        why = f"the system says: {no.strerror or type(no).__name__}"
-        return BackupSeen(target=place.target, where=place.where, why=why)
+        return replace(seen, why=f"the system says: {no.strerror or type(no).__name__}")
     newest = max(found, key=lambda one: one.modified, default=None)
-    return BackupSeen(
-        target=place.target,
-        where=place.where,
+    return replace(
+        seen,
         count=len(found),
         newest=newest.modified if newest is not None else None,
         size=newest.size if newest is not None else 0,
@@ -91,7 +92,7 @@ def directory_place(target: str, directory: Path) -> BackupPlace:
     async def listed() -> Iterable[Snapshot]:
         return await asyncio.to_thread(_files, directory)
 
-    return BackupPlace(target=target, where=str(directory), listed=listed)
+    return BackupPlace(target=target, where=str(directory), listed=listed, is_directory=True)
 
 
 def _files(directory: Path) -> list[Snapshot]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from stockman.app.status import care_problems as say
@@ -10,6 +11,7 @@ from stockman.app.status.finding import Check, Finding, Item, Part, off, part, u
 from stockman.app.status.health import worst
 from stockman.app.status.schedule import longest_gap
 from stockman.app.status.seen import BackupSeen, Seen
+from stockman.model.problem import Problem
 
 _GRACE = 2
 """So many times the longest gap of the schedule may pass without a new snapshot."""
@@ -51,19 +53,36 @@ def _text(one: BackupSeen, at: datetime) -> str:
 def _findings(one: BackupSeen, seen: Seen) -> Iterator[Finding]:
     if one.why:
         fix = "give its credentials in cluster.yaml or in the environment, then `stockman status`"
+        if one.is_directory:
+            fix = f"make {one.where}, or mount it, and let this user read it"
         yield unknown(f"backup target {one.target}", one.why, fix, is_error=False)
         return
     gap = longest_gap(seen.desired.backup.schedule)
     longest = (gap or _DAY) * _GRACE
     if one.newest is None:
         problem = say.no_backup(one.target, one.where, seen.desired.backup.schedule)
+        problem = _in_directory(problem, one, seen)
         is_late = _age(seen) > longest
         yield Finding(subject=one.target, problem=problem if is_late else warning(problem))
     elif seen.at - one.newest > longest:
         problem = say.old_backup(
             one.target, one.where, span(seen.at - one.newest), span(gap or _DAY)
         )
-        yield Finding(subject=one.target, problem=problem)
+        yield Finding(subject=one.target, problem=_in_directory(problem, one, seen))
+
+
+def _in_directory(problem: Problem, one: BackupSeen, seen: Seen) -> Problem:
+    """The same with what fills a directory: the component in the cluster writes to buckets only."""
+    if not one.is_directory:
+        return problem
+    controllers = (node.name for node in seen.desired.nodes if node.is_controller)
+    address = seen.address_of(str(next(controllers, "")))
+    file = f"{one.where}/{seen.name}.snap"
+    return replace(
+        problem,
+        fix=f"take one with `talosctl -n {address} etcd snapshot {file}`,"
+        " from cron by the schedule: nothing in the cluster writes to a directory",
+    )
 
 
 def _age(seen: Seen) -> timedelta:

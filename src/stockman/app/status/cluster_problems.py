@@ -84,13 +84,12 @@ def nobody_initializes(node: str) -> Problem:
 def topology(node: str, label: str, found: str, wanted: str) -> Problem:
     return Problem(
         code="status.topology",
-        what=f"the node {node} is labelled with the wrong {label}",
+        what=f"the node {node} has {'the wrong' if found else 'no'} {label}",
         where=node,
-        why=f"it says {found!r}, and the VM is in {wanted!r}; volumes are looked for in the wrong"
-        " place",
-        fix=f"delete the label with `kubectl label node {node} topology.kubernetes.io/{label}-`"
-        f" and delete the pods of the cloud controller; a wrong {label} in nodes.yaml shows in"
-        " `stockman plan`",
+        why=f"its label {'says ' + repr(found) if found else 'is gone'}, and the VM is in"
+        f" {wanted!r}; a cloud controller labels a node once and volumes are looked for there",
+        fix=f"run `kubectl label --overwrite node {node} topology.kubernetes.io/{label}={wanted}`;"
+        f" a wrong {label} in nodes.yaml shows in `stockman plan`",
     )
 
 

@@ -96,7 +96,7 @@ def _members(seen: Seen, view: EtcdView, down: frozenset[str]) -> Iterator[Findi
     for name, role in roles.items():
         answer = answers.get(name)
         if role == MISSING:
-            yield Finding(subject=name, problem=say.etcd_missing(name, seen.address_of(name)))
+            yield Finding(subject=name, problem=say.etcd_missing(name))
         elif role == LEARNER:
             problem = say.etcd_learner(name, seen.address_of(name), _behind(view, answer))
             yield Finding(subject=name, problem=warning(problem))

@@ -40,6 +40,13 @@ TITLES = {
 }
 
 
+HIDDEN = (
+    "the token of stockman lacks VM.Audit on /vms, and Proxmox VE shows it no guest",
+    "run `stockman apply --only access` with the token of an administrator",
+)
+"""Why a guest may be there that is not seen, and what to do."""
+
+
 @record
 class Finding:
     """A problem, and what it is about."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stockman.app.status import place_problems as say
-from stockman.app.status.finding import Finding, Item, unknown, warning
+from stockman.app.status.finding import HIDDEN, Finding, Item, unknown, warning
 from stockman.app.status.health import Health, worst
 from stockman.app.status.seen import Seen
 from stockman.model.guest import Guest
@@ -35,6 +35,8 @@ def _judged(guest: Guest, seen: Seen) -> GuestJudged:
         finding = unknown(f"guest {guest.name}", "Proxmox VE does not tell", fix)
         return _told(guest, "not known", finding)
     found = cluster.guest(Vmid(guest.vmid))
+    if found is None and not cluster.shows_guests:
+        return _told(guest, "not shown", unknown(f"guest {guest.name}", *HIDDEN))
     if found is None:
         is_watched = guest.manage == "observe"
         missing = say.guest_missing(guest.name, guest.vmid, region, is_watched=is_watched)

@@ -88,8 +88,8 @@ def clock(node: str, skew: float, limit: float, server: str) -> Problem:
         where=node,
         why=f"it is {abs(skew):.0f} s {ahead} {server or 'its time server'}; {limit:.0f} s are"
         " allowed",
-        fix="correct `ntp_servers` in cluster.yaml and run `stockman apply`, or set the clock of"
-        " its Proxmox host",
+        fix="correct `node_ntp_servers` in cluster.yaml and run `stockman apply`, or set the clock"
+        " of its Proxmox host",
     )
 
 
@@ -126,16 +126,15 @@ def etcd_quorum(healthy: int, voters: int, quorum: int) -> Problem:
     )
 
 
-def etcd_missing(node: str, address: str) -> Problem:
+def etcd_missing(node: str) -> Problem:
     return Problem(
         code="status.etcd-missing",
         what=f"{node} is no member of etcd",
         where=node,
         why="it is a controller, and the other members do not have it in their list",
-        fix="wait with `stockman status --wait` if it was just made; a member that was removed"
-        " joins anew once its state is erased, with all that pods keep on its disk:"
-        f" `talosctl -n {address} reset --system-labels-to-wipe EPHEMERAL --graceful=false"
-        " --reboot`",
+        fix="wait with `stockman status --wait` if it was just made; if it was removed,"
+        f" `stockman apply --node {node}` lets it join anew, which erases what pods keep on its"
+        " system disk",
     )
 
 

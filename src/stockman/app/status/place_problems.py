@@ -90,6 +90,16 @@ def vm_missing(node: str, vmid: int, region: str) -> Problem:
     )
 
 
+def vm_unmade(node: str, vmid: int, host: str) -> Problem:
+    return Problem(
+        code="status.vm-missing",
+        what=f"{node} has no VM",
+        where=f"Proxmox host {host}",
+        why=f"nothing is in VM {vmid}: {host} died while it made it",
+        fix=f"see what it takes with `stockman plan --node {node}`, then `stockman apply`",
+    )
+
+
 def guest_missing(guest: str, vmid: int, region: str, *, is_watched: bool = False) -> Problem:
     """`is_watched`: it is looked after and never changed, so nobody makes it but its owner."""
     fix = f"see what it takes with `stockman plan --node {guest}`, then `stockman apply`"
@@ -143,6 +153,28 @@ def vm_elsewhere(node: str, vmid: int, host: str, wanted: str) -> Problem:
         why=f"VM {vmid} is on {host}, and nodes.yaml says {wanted}",
         fix=f"see what would move it with `stockman plan --node {node}`, or write {host} into"
         " nodes.yaml",
+    )
+
+
+def vm_twice(node: str, vmid: int, other: int, host: str) -> Problem:
+    return Problem(
+        code="status.vm-twice",
+        what=f"two VMs run under the name of {node}",
+        where=f"Proxmox host {host}",
+        why=f"VM {vmid} is the one of nodes.yaml, and VM {other} runs on {host}, most likely with"
+        " the same address",
+        fix=f"run `qm stop {other}` on {host}, then see with `stockman plan` whether it is to go",
+    )
+
+
+def vm_renamed(node: str, vmid: int, host: str, found: str) -> Problem:
+    return Problem(
+        code="status.vm-identity",
+        what=f"VM {vmid} no longer has the name of {node}",
+        where=f"Proxmox host {host}",
+        why=f"it is {found!r} now, with the UUID of {node}; plans touch no VM whose name and UUID"
+        " do not fit, and a cloud controller does not find it",
+        fix=f"run `qm set {vmid} --name {node}` on {host}",
     )
 
 

@@ -51,6 +51,11 @@ def _lease(lease: LeaseSeen) -> str:
     return f"in Kubernetes {_held(lease.holder)}{when}"
 
 
+def _is_ours(lease: LeaseSeen, runs: RunsSeen) -> bool:
+    """Whether a run that died here has it: it was under the lock of this configuration."""
+    return any(lease.holder.startswith(f"{one.run}-") for one in runs.unfinished)
+
+
 def _items(runs: RunsSeen) -> Iterator[Item]:
     if runs.newest is not None:
         yield _item(runs.newest)
@@ -74,7 +79,7 @@ def _findings(runs: RunsSeen) -> Iterator[Finding]:
     if runs.lock:
         yield Finding(subject="lock", problem=warning(say.lock_held(runs.lock)))
     lease = runs.lease
-    if lease is not None and lease.holder and not lease.is_free and not runs.lock:
+    if lease is not None and not lease.is_free and not runs.lock and not _is_ours(lease, runs):
         yield Finding(subject="Lease", problem=warning(say.lease_held(lease.holder)))
     for one in runs.unfinished:
         if runs.lock and one.run in runs.lock:

@@ -47,6 +47,8 @@ class BackupSeen:
     """Bytes of the newest."""
     why: str = ""
     """Why nobody knows. Empty: it could be listed."""
+    is_directory: bool = False
+    """Whether it is a directory of this machine, which nothing in the cluster writes to."""
 
 
 @record

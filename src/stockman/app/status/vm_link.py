@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stockman.app.status import place_problems as say
-from stockman.app.status.finding import Finding, unknown, warning
+from stockman.app.status.finding import HIDDEN, Finding, unknown, warning
 from stockman.app.status.health import Health, worst
 from stockman.app.status.node import VmLink
 from stockman.app.status.seen import Seen
@@ -22,6 +22,8 @@ def judged_vm(node: Node, vm: Vm, seen: Seen) -> tuple[VmLink, tuple[Finding, ..
     guest = found.guest(vm.vmid) if found is not None else None
     if found is None or not isinstance(found.resources, Fact):
         return _link(vm, Health.UNKNOWN, "not known"), ()
+    if guest is None and not found.shows_guests:
+        return _link(vm, Health.UNKNOWN, "not shown"), (unknown(f"the VM of {name}", *HIDDEN),)
     if guest is None:
         finding = Finding(subject=name, problem=say.vm_missing(name, int(vm.vmid), region))
         return _link(vm, Health.ERROR, "missing", runs=False), (finding,)
@@ -37,9 +39,15 @@ def _there(
     config = found.configs.get(vm.vmid)
     findings: list[Finding] = []
     if isinstance(config, Fact):
+        if found.is_new(vm.vmid):
+            return _link(vm, Health.ERROR, "not made yet", guest, runs=False), (
+                _unmade(node, guest),
+            )
         same = (config.value.name, config.value.uuid) == (vm.name, vm.uuid)
         if not same:
             problem = say.vm_identity(name, vmid, host, config.value.name, config.value.uuid)
+            if config.value.uuid == vm.uuid:
+                problem = say.vm_renamed(name, vmid, host, config.value.name)
             link = _link(vm, Health.ERROR, "another guest", guest, runs=False)
             return link, (Finding(subject=name, problem=problem),)
     else:
@@ -55,12 +63,33 @@ def _there(
     if host != str(vm.host):
         problem = warning(say.vm_elsewhere(name, vmid, host, str(vm.host)))
         findings.append(Finding(subject=name, problem=problem))
+    for twin in _twins(found, guest):
+        problem = say.vm_twice(name, vmid, int(twin.vmid), str(twin.host))
+        findings.append(Finding(subject=name, problem=problem))
     if guest.lock:
         problem = warning(say.vm_locked(name, vmid, host, guest.lock))
         findings.append(Finding(subject=name, problem=problem))
     runs = None if guest.status == "unknown" else guest.status == _RUNS
     health = worst(one.health for one in findings)
     return _link(vm, health, f"{guest.status} on {host}", guest, runs=runs), tuple(findings)
+
+
+def _unmade(node: Node, guest: GuestSeen) -> Finding:
+    """A number that is taken for the VM, and has nothing in it yet: somebody makes it, or did."""
+    name, vmid, host = str(node.name), int(guest.vmid), str(guest.host)
+    if guest.lock:
+        return Finding(subject=name, problem=say.vm_locked(name, vmid, host, guest.lock))
+    return Finding(subject=name, problem=say.vm_unmade(name, vmid, host))
+
+
+def _twins(found: ObservedProxmox, guest: GuestSeen) -> list[GuestSeen]:
+    """VMs of the same name that run beside it, such as one that it came in the place of."""
+    return [
+        one
+        for one in found.guests()
+        if (one.kind, one.name, one.status) == (guest.kind, guest.name, _RUNS)
+        and one.vmid != guest.vmid
+    ]
 
 
 def _link(

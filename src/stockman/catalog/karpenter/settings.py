@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from stockman.catalog.proxmox_config import check_proxmox
@@ -21,6 +22,8 @@ from stockman.model.shapes import (
     Vlan,
 )
 
+_NAMED_SERVER = re.compile(r"https?://[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}(/\S*)?")
+"""What the custom resource takes as the address of an image."""
 Family = Literal["c1", "t1", "s1", "m1", "x1"]
 
 
@@ -99,6 +102,23 @@ def check(scene: Scene, problems: Problems) -> None:
         )
     if settings.template is not None and scene.desired.proxmox:
         _check_template(scene, settings, problems)
+    if settings.template is None:
+        _check_factory(scene, settings, problems)
+
+
+def _check_factory(scene: Scene, settings: KarpenterSettings, problems: Problems) -> None:
+    talos = scene.cluster.talos
+    if _NAMED_SERVER.fullmatch(talos.factory_url):
+        return
+    problems.error(
+        "karpenter.factory",
+        "karpenter cannot fetch images from this factory",
+        why=f"its ProxmoxTemplate takes a server by its name only, without a port, and the factory"
+        f" is {talos.factory_url}",
+        fix=f"describe a template under proxmox.templates with `like: {settings.like}`, which"
+        " stockman makes, and name it in components.karpenter.settings.template",
+        at=settings.where("like") or scene.wish.where("enabled"),
+    )
 
 
 def _check_template(scene: Scene, settings: KarpenterSettings, problems: Problems) -> None:

@@ -18,6 +18,9 @@ _REFERENCE = re.compile(
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 
+_AS_ITSELF = "write it as the factory or the registry itself does"
+_SAFE = "write it with https:// in front"
+
 
 @record
 class Reference:
@@ -65,7 +68,9 @@ def checked(url: str) -> str:
     if not host or parts.username is not None or parts.scheme not in ("http", "https"):
         raise Refused(_no_place(url, "it has to be https://host/path"))
     if parts.scheme == "http" and not is_loopback(host):
-        raise Refused(_no_place(url, "it is not https, so anybody could put in another image"))
+        raise Refused(
+            _no_place(url, "it is not https, so anybody could put in another image", _SAFE)
+        )
     return url
 
 
@@ -84,11 +89,11 @@ def _scheme(host: str) -> str:
     return "http" if is_loopback(bare) else "https"
 
 
-def _no_place(text: str, why: str) -> Problem:
+def _no_place(text: str, why: str, fix: str = _AS_ITSELF) -> Problem:
     return Problem(
         code="images.address",
         what="images cannot be had from there",
         where=re.sub(r"//[^/]*@", f"//{MASK}@", text),
         why=why,
-        fix="write it as the factory or the registry itself does",
+        fix=fix,
     )

@@ -6,6 +6,7 @@ from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
 from stockman.model.origin import Origin
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
+from stockman.talos.controller_documents import CONTROLLERS_ONLY
 from stockman.talos.go_yaml import dump
 from stockman.talos.migration.edit import Edit, Plain
 from stockman.talos.migration.migrate import Choices, migrated_patch
@@ -15,27 +16,6 @@ from stockman.talos.patches.deletes import Delete, take_deletes
 from stockman.talos.patches.documents import V1ALPHA1, decoded
 from stockman.talos.patches.problems import Misfit, path_text
 from stockman.talos.patches.table import table
-
-CONTROLLERS_ONLY = frozenset(
-    f"Kube{name}Config"
-    for name in (
-        "AdmissionControl",
-        "AggregatorCA",
-        "APIServer",
-        "AuditPolicy",
-        "Authentication",
-        "Authorizer",
-        "ControllerManager",
-        "CoreDNS",
-        "EtcdEncryption",
-        "FlannelCNI",
-        "Proxy",
-        "Scheduler",
-        "ServiceAccount",
-        "TalosAPIAccess",
-    )
-)
-"""Documents that Talos refuses on workers."""
 
 
 @record

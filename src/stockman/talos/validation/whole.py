@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stockman.talos.controller_documents import CONTROLLERS_ONLY
 from stockman.talos.validation.container_documents import check_dependencies
 from stockman.talos.validation.machine_section import is_control_plane, machine_type
 from stockman.talos.validation.network_documents import is_encrypted
@@ -10,25 +11,6 @@ from stockman.talos.validation.places import requested
 from stockman.talos.validation.report import Report
 
 _CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
-_CONTROL_PLANE_KINDS = frozenset(
-    f"Kube{name}Config"
-    for name in (
-        "AdmissionControl",
-        "AggregatorCA",
-        "APIServer",
-        "AuditPolicy",
-        "Authentication",
-        "Authorizer",
-        "ControllerManager",
-        "CoreDNS",
-        "EtcdEncryption",
-        "FlannelCNI",
-        "Proxy",
-        "Scheduler",
-        "ServiceAccount",
-        "TalosAPIAccess",
-    )
-)
 
 
 class Whole:
@@ -84,7 +66,7 @@ def check_whole(report: Report, whole: Whole) -> None:
     _check_kubernetes(report, whole)
     _check_label(report, whole)
     for kind in whole.kinds:
-        if kind in _CONTROL_PLANE_KINDS and not whole.controls:
+        if kind in CONTROLLERS_ONLY and not whole.controls:
             for document in whole.all(kind):
                 report.error(
                     "machine.control-plane-only",

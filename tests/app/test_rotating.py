@@ -1,0 +1,52 @@
+"""Renewed tokens on their way into a cluster: old ones go when everybody can have the new."""
+
+from __future__ import annotations
+
+from stockman.app.applying import PUSHED
+from stockman.app.rotating import Way, delivered
+from stockman.steps.access_restart import SecretDelivered
+from stockman.steps.checkpoint import Checkpoint
+from stockman.steps.step import Stage, Step
+
+WAY = Way(cluster="k8s", branch="main", request="now")
+RENEW, OWN, READERS = "access/renew/pve/new", "access/drop/pve/own", "access/restart/pve/csi"
+
+
+def made() -> list[Step]:
+    gate = SecretDelivered(namespace="csi", secret="config", key="config.yaml", token="csi-2")
+    return [
+        _step(RENEW),
+        _step(OWN, needs=(RENEW,)),
+        Step(
+            id=READERS,
+            action=Checkpoint(text="restart"),
+            stage=Stage.KUBERNETES,
+            gates=(gate,),
+            needs=(RENEW,),
+        ),
+    ]
+
+
+def _step(name: str, needs: tuple[str, ...] = ()) -> Step:
+    return Step(id=name, action=Checkpoint(text=name), stage=Stage.ACCESS, needs=needs)
+
+
+def test_our_own_old_token_goes_after_the_new_one_is_pushed() -> None:
+    found = {step.id: step for step in delivered(made(), WAY, push=False)}
+
+    assert found[OWN].needs == (RENEW, PUSHED)
+    assert found[PUSHED].needs == ("access/render",)
+
+
+def test_pods_begin_anew_after_flux_was_asked_to_look() -> None:
+    found = {step.id: step for step in delivered(made(), WAY, push=True)}
+
+    assert found[READERS].needs == (RENEW, "kubernetes/reconcile/gitrepositories")
+    assert found[PUSHED].needs == ("kubernetes/push",)
+
+
+def test_steps_stand_after_what_they_need() -> None:
+    found = delivered(made(), WAY, push=True)
+
+    names = [step.id for step in found]
+    assert all(names.index(one) < names.index(step.id) for step in found for one in step.needs)
