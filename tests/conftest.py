@@ -5,7 +5,10 @@ import ipaddress
 import os
 import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.reading_from_the_end import FromTheEnd, reads_from_the_end
 
 pytest_plugins = ["stockman.lab.testing.plugin"]
 
@@ -94,6 +97,15 @@ def _is_numeric(host: str) -> bool:
 
 
 sys.addaudithook(_only_loopback)
+
+sys.dont_write_bytecode = False
+"""Processes that tests start would compile everything anew, and so would every worker."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let workers share the work of reading modules."""
+    if reads_from_the_end(config):
+        config.pluginmanager.register(FromTheEnd())
 
 
 def pytest_collection_finish() -> None:

@@ -12,9 +12,10 @@ from stockman.lab.world.world import World
 _ONCE = ("jobs/", "namespaces/", "secrets/")
 """Kinds of which each object is made once, by the beginnings of keys."""
 
-_SAME_AGAIN = frozenset({"resize"})
+_SAME_AGAIN = frozenset({"resize", "hastart"})
 """Tasks that have no effect the second time: Proxmox VE returns where a disk has the size that is
-asked for, and we ask for a size and never for more of it."""
+asked for, and we ask for a size and never for more of it; high availability is told that a guest
+should run, which it starts once."""
 
 _TRIAL = "-trial"
 """How Jobs end that try something out: they leave nothing behind, and may be made again."""

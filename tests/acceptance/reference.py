@@ -28,6 +28,12 @@ class Reference:
         scene.files.append("nodes.yaml", WORKER)
         return scene
 
+    def reworked(self, root: Path) -> Scene:
+        """A cluster that works, and files that give a controller other hardware."""
+        scene = self.scene(root)
+        scene.files.edit("nodes.yaml", "vmid: 1031, host: neo", "vmid: 1031, host: neo, cores: 6")
+        return scene
+
 
 def reference() -> Reference:
     """The bootstrap of three nodes that most tests begin with."""
@@ -48,6 +54,16 @@ def bootstrapped(versions: Versions) -> Reference:
 def scaled_up() -> Reference:
     """One worker and one controller more, in one run."""
     scene = reference().grown(fresh() / "scaled-up")
+    life = scene.apply()
+    assert life.outcome is not None
+    assert life.outcome.result is Result.DONE, life.outcome.problems
+    return Reference(life, scene.snapshot())
+
+
+@cache
+def restarted() -> Reference:
+    """Other hardware for one controller, which is drained and restarted for it."""
+    scene = reference().reworked(fresh() / "restarted")
     life = scene.apply()
     assert life.outcome is not None
     assert life.outcome.result is Result.DONE, life.outcome.problems

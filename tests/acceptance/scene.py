@@ -17,6 +17,7 @@ from stockman.app.applying import Manner, applied, planned_and
 from stockman.app.plans import Planned, Planner, PlanWish
 from stockman.app.session import Session
 from stockman.app.workspace_plan import Workspace
+from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.crypto.certificates import Leaf, Period, Purpose, issued
 from stockman.engine.carrying_out import Home, Way, resume
 from stockman.engine.executor import Outcome
@@ -196,15 +197,8 @@ class Scene:
 
     def _kubernetes(self, workspace: Workspace, process: Process) -> ApiKubernetes:
         assert workspace.cluster is not None
-        leaf = Leaf(
-            period=Period.lasting(datetime.fromtimestamp(NOW, UTC), timedelta(days=365)),
-            purposes=(Purpose.CLIENT,),
-            organizations=("system:masters",),
-            common_name="admin",
-        )
-        pair = issued(workspace.bundle.certs.k8s, leaf, LabDice(5).random_bytes)
         address = str(workspace.cluster.kubernetes.api_addr)
-        wire = KubernetesWire(self.world, process, address, pair.crt)
+        wire = KubernetesWire(self.world, process, address, _shown(workspace.bundle.certs.k8s))
         return ApiKubernetes(wire, LoopClock(self.world))
 
     @property
@@ -288,6 +282,18 @@ class Scene:
             return folded(run, (await opened(lines, LoopClock(self.world))).entries)
 
         return in_world(self.world, read())
+
+
+@cache
+def _shown(authority: CertificateAndKey) -> str:
+    """The certificate that an administrator shows to the API, made once for each authority."""
+    leaf = Leaf(
+        period=Period.lasting(datetime.fromtimestamp(NOW, UTC), timedelta(days=365)),
+        purposes=(Purpose.CLIENT,),
+        organizations=("system:masters",),
+        common_name="admin",
+    )
+    return issued(authority, leaf, LabDice(5).random_bytes).crt
 
 
 def replace_code(problem: Problem) -> Problem:

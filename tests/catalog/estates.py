@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import yaml
-
 from stockman.catalog.objects import merged
 from stockman.catalog.scene import Materials, Tunnel
 from stockman.config.load import load
@@ -18,6 +16,7 @@ from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.rendering.repository import Rendered, rendered_repository
 from stockman.rendering.talos_part import settled
+from tests.quick_yaml import load_yaml
 
 MATERIALS = Materials(
     age_recipient="age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
@@ -32,7 +31,7 @@ def wanted(more: Mapping[str, object] | None = None, preset: str = "three-node")
     """A preset with further keys of cluster.yaml."""
     texts = render_preset(preset)
     if more:
-        given = yaml.safe_load(texts["cluster.yaml"])
+        given = load_yaml(texts["cluster.yaml"])
         texts = {**texts, "cluster.yaml": dump(merged(given, more))}
     loaded = load({name: text.encode() for name, text in texts.items()})
     check(loaded)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
-
-import yaml
 
 from stockman.model.secret import Secret
 from stockman.rendering.repository import Rendered
+from tests.quick_yaml import load_all_yaml
 
 
 def objects(found: Rendered, kind: str) -> list[dict[str, Any]]:
@@ -40,4 +40,10 @@ def _documents(found: Rendered) -> Iterator[dict[str, Any]]:
     for file in found.tree:
         if file.path.startswith("kubernetes/apps/"):
             content = file.text.reveal() if isinstance(file.text, Secret) else file.text
-            yield from (one for one in yaml.safe_load_all(content) if "metadata" in one)
+            yield from (one for one in _read(content) if "metadata" in one)
+
+
+@lru_cache(maxsize=2048)
+def _read(content: str) -> tuple[dict[str, Any], ...]:
+    """The documents of a file, read once for all who look at it; nobody changes them."""
+    return tuple(load_all_yaml(content))

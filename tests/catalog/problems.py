@@ -120,6 +120,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "csi.passphrase": lambda: told("csi.passphrase"),
     "csi.snapshots": lambda: told("csi.snapshots"),
     "csi.storage": lambda: told("csi.storage"),
+    "karpenter.factory": lambda: told("karpenter.factory", preset="fifteen-node"),
     "karpenter.like": lambda: told("karpenter.like"),
     "karpenter.limits": lambda: told("karpenter.limits"),
     "karpenter.storage": lambda: told("karpenter.storage"),

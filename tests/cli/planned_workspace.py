@@ -8,6 +8,7 @@ from shutil import copytree
 
 from stockman.lab.testing.thread import ProxmoxLab
 from tests.cli.inside import ran_inside
+from tests.cli.kept_keys import with_keys
 from tests.cli.running import Ran
 
 NOBODY_THERE = "127.213.79.0/24"
@@ -42,7 +43,7 @@ class PlannedWorkspace:
 def prepared_files(directory: Path) -> Path:
     """Files of the preset three-node, made once: keys take their time."""
     words = ("--preset", "three-node", "--network", NOBODY_THERE, "--yes")
-    assert ran_inside("init", str(directory), *words).status == 0
+    assert ran_inside("init", str(with_keys(directory)), *words).status == 0
     return directory
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import REAL, ran
+from tests.cli.inside import ran_inside
 from tests.config.written import CLUSTER, NODES
 
 CANARY = "canary-51ab7e"
@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_every_value_shows_where_it_came_from(project: Path) -> None:
-    done = ran("-C", str(project), "config", "show", "nodes.cp-1", "--origin", program=REAL)
+    done = ran_inside("-C", str(project), "config", "show", "nodes.cp-1", "--origin")
 
     assert done.status == 0
     assert "mtu: 9000  # nodes.yaml:2:21 (class controller)\n" in done.out
@@ -34,14 +34,14 @@ def test_every_value_shows_where_it_came_from(project: Path) -> None:
 
 def test_secrets_are_masked_in_every_form(project: Path) -> None:
     for form in ("table", "json", "yaml"):
-        done = ran("-C", str(project), "config", "show", "-o", form, "--origin", program=REAL)
+        done = ran_inside("-C", str(project), "config", "show", "-o", form, "--origin")
         assert done.status == 0
         assert "token_secret" in done.out
         assert CANARY not in done.out + done.err
 
 
 def test_programs_get_values_in_an_envelope(project: Path) -> None:
-    done = ran("-C", str(project), "config", "show", "cluster.gateways", "-o", "json", program=REAL)
+    done = ran_inside("-C", str(project), "config", "show", "cluster.gateways", "-o", "json")
 
     assert json.loads(done.out) == {
         "apiVersion": "stockman/v1",
@@ -51,7 +51,7 @@ def test_programs_get_values_in_an_envelope(project: Path) -> None:
 
 
 def test_a_part_that_does_not_exist_is_named(project: Path) -> None:
-    done = ran("-C", str(project), "config", "show", "cluster.netwrk", program=REAL)
+    done = ran_inside("-C", str(project), "config", "show", "cluster.netwrk")
 
     assert (done.status, done.out) == (1, "")
     assert "config.no-such-value" in done.err
@@ -61,7 +61,7 @@ def test_a_part_that_does_not_exist_is_named(project: Path) -> None:
 def test_mistakes_stop_show_and_point_to_validate(project: Path) -> None:
     (project / "nodes.yaml").write_text(NODES.replace("true", "maybe"))
 
-    done = ran("-C", str(project), "config", "show", program=REAL)
+    done = ran_inside("-C", str(project), "config", "show")
 
     assert done.status == 3
     assert "stockman validate" in done.err
@@ -73,8 +73,8 @@ def test_a_difference_in_meaning_exits_2(project: Path, tmp_path: Path) -> None:
     (other / "cluster.yaml").write_text(CLUSTER)
     (other / "nodes.yaml").write_text(NODES)
 
-    same = ran("config", "diff", str(project), str(project), program=REAL)
-    differs = ran("config", "diff", str(project), str(other), program=REAL)
+    same = ran_inside("config", "diff", str(project), str(project))
+    differs = ran_inside("config", "diff", str(project), str(other))
 
     assert (same.status, same.out, same.err) == (0, "", "no difference\n")
     assert differs.status == 2

@@ -6,7 +6,8 @@ import json
 import subprocess
 from pathlib import Path
 
-from tests.cli.running import PATIENCE, REAL, ROOT, clean, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import PATIENCE, REAL, ROOT, clean
 from tests.talos.validation.bases import base
 
 BAD = "apiVersion: v1alpha1\nkind: KmsgLogConfig\nname: remote\nurl: https://logs.example.com:1\n"
@@ -21,7 +22,7 @@ def written(directory: Path, text: str) -> str:
 def test_a_good_configuration_is_valid(tmp_path: Path) -> None:
     path = written(tmp_path, base("1.13", "worker"))
 
-    done = ran("config", "check", path, "--talos-version", "1.13", program=REAL)
+    done = ran_inside("config", "check", path, "--talos-version", "1.13")
 
     assert (done.status, done.err) == (0, "")
     assert done.out.startswith(f"{path}: valid for Talos 1.13 in metal mode (")
@@ -30,7 +31,7 @@ def test_a_good_configuration_is_valid(tmp_path: Path) -> None:
 def test_a_bad_one_is_told_without_its_lines(tmp_path: Path) -> None:
     path = written(tmp_path, BAD)
 
-    done = ran("config", "check", path, program=REAL)
+    done = ran_inside("config", "check", path)
 
     assert (done.status, done.out) == (1, "")
     assert done.err == (
@@ -44,7 +45,7 @@ def test_a_bad_one_is_told_without_its_lines(tmp_path: Path) -> None:
 
 
 def test_programs_get_every_problem(tmp_path: Path) -> None:
-    done = ran("config", "check", written(tmp_path, BAD), "-o", "json", program=REAL)
+    done = ran_inside("config", "check", written(tmp_path, BAD), "-o", "json")
 
     document = json.loads(done.out)
     assert (done.status, document["kind"]) == (1, "MachineCheck")
@@ -73,9 +74,7 @@ def test_strict_fails_on_what_talos_counts(tmp_path: Path) -> None:
     text = base("1.11", "worker").replace("type: worker", "type: join", 1)
     path = written(tmp_path, text)
 
-    lax, strict = (
-        ran("config", "check", path, *more, program=REAL) for more in ((), ("--strict",))
-    )
+    lax, strict = (ran_inside("config", "check", path, *more) for more in ((), ("--strict",)))
 
     assert (lax.status, strict.status) == (0, 1)
     assert "warning[machine.spelling]" in lax.err
@@ -86,7 +85,7 @@ def test_what_is_no_text_is_told(tmp_path: Path) -> None:
     path = tmp_path / "image.raw"
     path.write_bytes(b"\xff\xfe\x00")
 
-    done = ran("config", "check", str(path), program=REAL)
+    done = ran_inside("config", "check", str(path))
 
     assert done.status == 1
     assert "error[machine.unreadable]" in done.err
@@ -94,7 +93,7 @@ def test_what_is_no_text_is_told(tmp_path: Path) -> None:
 
 
 def test_a_file_that_does_not_exist_is_wrong_usage(tmp_path: Path) -> None:
-    done = ran("config", "check", str(tmp_path / "none.yaml"), program=REAL)
+    done = ran_inside("config", "check", str(tmp_path / "none.yaml"))
 
     assert done.status == 64
     assert "Traceback" not in done.err

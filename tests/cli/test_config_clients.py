@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.workspaces import BUNDLE, workspace
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 
 FILES = {"talosconfig": "talos/clusterconfig/talosconfig", "kubeconfig": "kubeconfig"}
 KEYS = {"talosconfig": r"\bkey: (\S+)", "kubeconfig": r"client-key-data: (\S+)"}
@@ -22,7 +23,7 @@ def place(tmp_path: Path) -> Path:
 
 def run(place: Path, *words: str, **environment: str) -> Ran:
     home = {"HOME": str(place.parent), **environment}
-    return ran("-C", str(place), "config", *words, program=REAL, **home)
+    return ran_inside("-C", str(place), "config", *words, **home)
 
 
 def key_in(kind: str, text: str) -> str:

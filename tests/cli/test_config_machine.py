@@ -10,7 +10,8 @@ import yaml
 
 from stockman.talos.bundle import bundle_text
 from tests.app.machine_workspace import workspace
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 from tests.talos.machine.clusters import bundle
 
 KEYS = """\
@@ -30,7 +31,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def machine(project: Path, *arguments: str) -> Ran:
     command = ("-C", str(project), "config", "machine", *arguments)
-    return ran(*command, program=REAL, HOME=str(project))
+    return ran_inside(*command, HOME=str(project))
 
 
 def secrets() -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stockman.talos.patches.apply import load_documents
-from tests.cli.running import REAL, ran
+from tests.cli.inside import ran_inside
 from tests.config.written import CLUSTER, NODES
 
 NODE = """\
@@ -48,7 +48,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_every_edit_has_its_reason_and_its_contract(node: Path) -> None:
-    done = ran("config", "migrate", "--to", "1.14", str(node), program=REAL)
+    done = ran_inside("config", "migrate", "--to", "1.14", str(node))
 
     assert done.status == 2
     assert done.out == (
@@ -68,7 +68,7 @@ def test_every_edit_has_its_reason_and_its_contract(node: Path) -> None:
 
 
 def test_programs_get_the_edits(node: Path) -> None:
-    done = ran("config", "migrate", "--to", "1.12", str(node), "-o", "json", program=REAL)
+    done = ran_inside("config", "migrate", "--to", "1.12", str(node), "-o", "json")
 
     data = json.loads(done.out)["data"]
     (place,) = data["places"]
@@ -78,7 +78,7 @@ def test_programs_get_the_edits(node: Path) -> None:
 
 
 def test_the_new_configuration_is_written_beside_the_old_one(node: Path) -> None:
-    done = ran("config", "migrate", "--to", "1.14", str(node), "--write", program=REAL)
+    done = ran_inside("config", "migrate", "--to", "1.14", str(node), "--write")
 
     made = node.with_name("work-9.1.14.yaml")
     assert done.status == 0
@@ -91,14 +91,14 @@ def test_the_new_configuration_is_written_beside_the_old_one(node: Path) -> None
 def test_a_file_that_is_there_is_not_replaced(node: Path) -> None:
     node.with_name("work-9.1.14.yaml").write_text("")
 
-    done = ran("config", "migrate", "--to", "1.14", str(node), "--write", program=REAL)
+    done = ran_inside("config", "migrate", "--to", "1.14", str(node), "--write")
 
     assert done.status == 1
     assert "error[private-file.exists]" in done.err
 
 
 def test_nothing_to_do_is_said(node: Path) -> None:
-    done = ran("config", "migrate", "--to", "1.11", str(node), program=REAL)
+    done = ran_inside("config", "migrate", "--to", "1.11", str(node))
 
     assert (done.status, done.out) == (0, "")
     assert "nothing changes for contract 1.11" in done.err
@@ -107,15 +107,15 @@ def test_nothing_to_do_is_said(node: Path) -> None:
 def test_a_newer_configuration_does_not_go_back(node: Path) -> None:
     node.write_text(NODE + "---\napiVersion: v1alpha1\nkind: SysctlConfig\nparams: {a.b: '1'}\n")
 
-    done = ran("config", "migrate", "--to", "1.12", str(node), program=REAL)
+    done = ran_inside("config", "migrate", "--to", "1.12", str(node))
 
     assert done.status == 3
     assert "error[migration.downward]" in done.err
 
 
 def test_patches_of_a_directory_are_named_by_their_lines(project: Path) -> None:
-    done = ran("-C", str(project), "config", "migrate", "--to", "1.13", program=REAL)
-    further = ran("-C", str(project), "config", "migrate", "--to", "1.14", program=REAL)
+    done = ran_inside("-C", str(project), "config", "migrate", "--to", "1.13")
+    further = ran_inside("-C", str(project), "config", "migrate", "--to", "1.14")
 
     assert done.status == further.status == 2
     assert "talos_contract: 1.13" in done.out
@@ -131,7 +131,7 @@ def test_patches_of_a_directory_are_named_by_their_lines(project: Path) -> None:
 
 
 def test_options_of_files_need_a_file(project: Path) -> None:
-    done = ran("-C", str(project), "config", "migrate", "--to", "1.14", "--write", program=REAL)
+    done = ran_inside("-C", str(project), "config", "migrate", "--to", "1.14", "--write")
 
     assert done.status == 64
 
@@ -141,6 +141,6 @@ def test_patches_in_files_of_the_template_directories_are_seen_too(project: Path
     place.mkdir(parents=True)
     (place / "sysctls.yaml.j2").write_text('machine:\n  sysctls:\n    vm.swappiness: "1"\n')
 
-    done = ran("-C", str(project), "config", "migrate", "--to", "1.14", program=REAL)
+    done = ran_inside("-C", str(project), "config", "migrate", "--to", "1.14")
 
     assert "templates/config/talos/patches/global/sysctls.yaml.j2" in done.out

@@ -12,7 +12,7 @@ from stockman.app.first_boot import Asked, first_boot, write_image
 from stockman.model.secret import Secret
 from stockman.talos.nocloud.iso_reader import read_image
 from tests.app.private_problems import Counted
-from tests.cli.running import REAL, ran
+from tests.cli.inside import ran_inside
 from tests.config.written import CLUSTER, NODES
 from tests.talos.nocloud.test_iso import MOMENT
 
@@ -32,7 +32,7 @@ class Stopped:
 
 
 def test_files_and_keys_are_shown_without_the_machine_configuration(project: Path) -> None:
-    done = ran("-C", str(project), "config", "nocloud", "cp-1", program=REAL)
+    done = ran_inside("-C", str(project), "config", "nocloud", "cp-1")
 
     assert done.status == 0
     assert "meta-data\n  instance-id: " in done.out
@@ -42,9 +42,8 @@ def test_files_and_keys_are_shown_without_the_machine_configuration(project: Pat
 
 
 def test_programs_get_the_same(project: Path) -> None:
-    done = ran(
+    done = ran_inside(
         *("-C", str(project), "config", "nocloud", "cp-1", "--network-version", "2", "-o", "json"),
-        program=REAL,
     )
 
     data = json.loads(done.out)["data"]
@@ -54,7 +53,7 @@ def test_programs_get_the_same(project: Path) -> None:
 
 
 def test_a_node_that_does_not_exist_is_named(project: Path) -> None:
-    done = ran("-C", str(project), "config", "nocloud", "cp-9", program=REAL)
+    done = ran_inside("-C", str(project), "config", "nocloud", "cp-9")
 
     assert done.status == 1
     assert "error[config.no-such-node]: there is no node cp-9" in done.err
@@ -75,7 +74,7 @@ def test_an_image_holds_the_files(project: Path) -> None:
 def test_a_node_on_a_vlan_is_told_why_it_needs_an_image(project: Path) -> None:
     (project / "cluster.yaml").write_text(f"{CLUSTER}node_vlan_tag: 66\n")
 
-    done = ran("-C", str(project), "config", "nocloud", "cp-1", program=REAL)
+    done = ran_inside("-C", str(project), "config", "nocloud", "cp-1")
 
     assert done.status == 0
     assert "keys of the VM" not in done.out

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import REAL, ran
+from tests.cli.inside import ran_inside
 from tests.config.written import CLUSTER, NODES
 
 AGENT = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
@@ -24,13 +24,13 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_ids_are_those_of_the_image_factory(project: Path) -> None:
-    done = ran("-C", str(project), "config", "schematic", "-o", "name", program=REAL)
+    done = ran_inside("-C", str(project), "config", "schematic", "-o", "name")
 
     assert (done.status, done.out) == (0, f"{AGENT}\n{PLAIN}\n")
 
 
 def test_an_image_shows_its_nodes_and_its_contents(project: Path) -> None:
-    done = ran("-C", str(project), "config", "schematic", "cp-1", program=REAL)
+    done = ran_inside("-C", str(project), "config", "schematic", "cp-1")
 
     assert done.status == 0
     assert done.out == (
@@ -47,7 +47,7 @@ def test_an_image_shows_its_nodes_and_its_contents(project: Path) -> None:
 
 
 def test_programs_get_every_image(project: Path) -> None:
-    done = ran("-C", str(project), "config", "schematic", "-o", "json", program=REAL)
+    done = ran_inside("-C", str(project), "config", "schematic", "-o", "json")
 
     document = json.loads(done.out)
     assert document["kind"] == "Schematics"
@@ -56,7 +56,7 @@ def test_programs_get_every_image(project: Path) -> None:
 
 
 def test_a_name_that_does_not_exist_is_named(project: Path) -> None:
-    done = ran("-C", str(project), "config", "schematic", "cp-9", program=REAL)
+    done = ran_inside("-C", str(project), "config", "schematic", "cp-9")
 
     assert (done.status, done.out) == (1, "")
     assert "config.no-such-node" in done.err
@@ -66,7 +66,7 @@ def test_an_extension_that_nobody_knows_is_doubtful(project: Path) -> None:
     text = (project / "cluster.yaml").read_text()
     (project / "cluster.yaml").write_text(text.replace("qemu-guest-agent", "qemu-guest-agnt"))
 
-    done = ran("-C", str(project), "config", "schematic", program=REAL)
+    done = ran_inside("-C", str(project), "config", "schematic")
 
     assert done.status == 0
     assert "warning[schematic.unknown-extension]" in done.err
@@ -76,7 +76,7 @@ def test_an_extension_that_the_version_does_not_have_is_refused(project: Path) -
     text = (project / "cluster.yaml").read_text()
     (project / "cluster.yaml").write_text(text.replace("qemu-guest-agent", "hyperv-guest-agent"))
 
-    done = ran("-C", str(project), "config", "schematic", program=REAL)
+    done = ran_inside("-C", str(project), "config", "schematic")
 
     assert (done.status, done.out) == (3, "")
     assert "error[schematic.extension]" in done.err

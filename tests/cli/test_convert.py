@@ -12,6 +12,7 @@ import pytest
 
 from stockman.cli.convert import convert
 from stockman.config.convert.forms import Form
+from tests.cli.inside import ran_inside
 from tests.cli.running import REAL, Ran, ran
 from tests.config.written import CLUSTER, NODES
 
@@ -28,7 +29,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def converted(directory: Path, *arguments: str) -> Ran:
-    return ran("-C", str(directory), "convert", *arguments, program=REAL)
+    return ran_inside("-C", str(directory), "convert", *arguments)
 
 
 def test_without_a_place_nothing_is_written(project: Path) -> None:
@@ -48,8 +49,8 @@ def test_the_result_is_written_and_means_the_same(project: Path) -> None:
     assert (done.status, done.out) == (0, "FILE          STATE\ncluster.toml  written\n")
     assert done.err == "next: run `stockman -C ../there validate`\n"
     there = str(project.parent / "there")
-    assert ran("-C", there, "validate", program=REAL).status == 0
-    same = ran("config", "diff", str(project), there, program=REAL)
+    assert ran_inside("-C", there, "validate").status == 0
+    same = ran_inside("config", "diff", str(project), there)
     assert (same.status, same.out) == (0, "")
 
 
@@ -86,7 +87,7 @@ def test_two_files_are_printed_with_their_names(project: Path) -> None:
 def test_printing_wins_over_the_environment(project: Path) -> None:
     arguments = ("-C", str(project), "convert", "--stdout")
 
-    assert ran(*arguments, program=REAL, STOCKMAN_OUTPUT="json") == converted(project, "--stdout")
+    assert ran_inside(*arguments, STOCKMAN_OUTPUT="json") == converted(project, "--stdout")
 
 
 def test_files_that_the_output_would_spoil_are_not_printed(project: Path) -> None:
@@ -96,7 +97,7 @@ def test_files_that_the_output_would_spoil_are_not_printed(project: Path) -> Non
     done = ran(*arguments, program=REAL, PYTHONIOENCODING="latin-1")
 
     assert (done.status, done.out) == (64, "")
-    assert "# Wiese, grün" in ran(*arguments, program=REAL).out
+    assert "# Wiese, grün" in ran_inside(*arguments).out
 
 
 def test_programs_get_a_summary_without_the_content(project: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 from tests.talos.imports.directories import large, small, template, written
 from tests.talos.imports.topf_directories import meadow
 
@@ -27,7 +28,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def converted(directory: Path, *arguments: str) -> Ran:
-    return ran("-C", str(directory), "convert", *arguments, program=REAL)
+    return ran_inside("-C", str(directory), "convert", *arguments)
 
 
 def test_a_directory_of_talhelper_is_taken_over_and_valid(repository: Path) -> None:
@@ -43,7 +44,7 @@ def test_a_directory_of_talhelper_is_taken_over_and_valid(repository: Path) -> N
     assert "MACHINES DIFFER IN" in done.out
     assert done.err.startswith("\nwarning[import.metal-installer]: cp-1, work-1: ")
     assert done.err.endswith("next: run `stockman -C mine validate`\n")
-    assert ran("-C", str(repository / "mine"), "validate", program=REAL).status == 0
+    assert ran_inside("-C", str(repository / "mine"), "validate").status == 0
     assert (repository / "mine/talos/talsecret.sops.yaml").read_text() == BUNDLE
 
 
@@ -58,7 +59,7 @@ def test_the_other_dialect_is_written_on_request(repository: Path) -> None:
 
     assert done.status == 0
     assert (repository / "mine/talos/secrets.sops.yaml").read_text() == BUNDLE
-    assert ran("-C", str(repository / "mine"), "validate", program=REAL).status == 0
+    assert ran_inside("-C", str(repository / "mine"), "validate").status == 0
 
 
 @pytest.mark.parametrize("place", [(), ("--out", "mine", "--dry-run")])
@@ -123,7 +124,7 @@ def test_a_directory_of_topf_is_taken_over_and_valid(tmp_path: Path) -> None:
     done = converted(tmp_path, "topf", "talos", "--out", "mine", *SET)
 
     assert done.status == 0
-    assert ran("-C", str(tmp_path / "mine"), "validate", program=REAL).status == 0
+    assert ran_inside("-C", str(tmp_path / "mine"), "validate").status == 0
 
 
 def test_mistakes_are_shown_and_nothing_is_written(tmp_path: Path) -> None:

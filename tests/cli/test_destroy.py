@@ -86,6 +86,21 @@ def test_half_an_agreement_destroys_nothing(
     assert guests(place) == [500, 1031]
 
 
+def test_guests_without_a_cluster_go_by_a_name_as_well(place: PlannedWorkspace) -> None:
+    (place.directory / "nodes.yaml").write_text(
+        "guests:\n  - {name: talos-neo, vmid: 1031, host: neo, vm: {nics: [{bridge: vmbr0}]}}\n"
+    )
+
+    unnamed = place.ran("destroy", "--yes")
+    asked = place.ran("destroy")
+    seen = place.ran("destroy", "--yes", "--name", "k8s")
+
+    assert "give both: `stockman destroy --yes --name k8s`" in unnamed.err
+    assert "there is no cluster: type k8s to destroy the guests that are listed" in asked.err
+    assert seen.status == 0, seen.err
+    assert guests(place) == [500]
+
+
 def test_access_can_be_kept(place: PlannedWorkspace) -> None:
     seen = place.ran("destroy", "--yes", "--name", "k8s", "--keep-access")
 

@@ -12,8 +12,8 @@ import pytest
 
 from stockman.app.initialisation import Doors
 from stockman.lab.core.dice import Dice
+from stockman.lab.doors.manner import Manner
 from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.serving import Manner
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.testing.thread import LabThread
 from tests.app.drift.scene import NETWORK, Made, Scene, made
@@ -64,7 +64,7 @@ def served(tmp_path: Path, single: Made, now: datetime) -> Iterator[Served]:
     desired = scene.workspace().desired
     assert desired.cluster is not None
     first = next(iter(scene.world.talos.on()))
-    kube = lab.run(lambda: lab.serving.kube_place(first))
+    kube = lab.run(lambda: lab.serving.machines.kube_place(first))
     assert kube is not None
     endpoint = str(desired.proxmox[0].endpoint).removeprefix("https://").rstrip("/")
     api = str(desired.cluster.kubernetes.api_addr)

@@ -8,18 +8,19 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("graph")
-    assert ran("init", str(place), "--preset", "single", program=REAL).status == 0
+    assert ran_inside("init", str(place), "--preset", "single").status == 0
     return place
 
 
 def graph(place: Path, *arguments: str) -> Ran:
-    done = ran("-C", str(place), "graph", *arguments, program=REAL)
+    done = ran_inside("-C", str(place), "graph", *arguments)
     assert done.status == 0, done.err
     return done
 
@@ -56,7 +57,7 @@ def test_the_picture_is_svg_with_every_component(place: Path) -> None:
 
 
 def test_without_a_cluster_there_is_nothing_to_show(tmp_path: Path) -> None:
-    assert ran("init", str(tmp_path), "--preset", "home", program=REAL).status == 0
+    assert ran_inside("init", str(tmp_path), "--preset", "home").status == 0
 
     done = graph(tmp_path)
 
@@ -65,7 +66,7 @@ def test_without_a_cluster_there_is_nothing_to_show(tmp_path: Path) -> None:
 
 
 def test_a_directory_without_a_configuration_says_so(tmp_path: Path) -> None:
-    done = ran("-C", str(tmp_path), "graph", program=REAL)
+    done = ran_inside("-C", str(tmp_path), "graph")
 
     assert done.status != 0
     assert "there is no configuration here" in done.err

@@ -14,7 +14,8 @@ from stockman.cli.init_questions import wish_of
 from stockman.cli.screen import Screen
 from stockman.config.presets import PRESETS, SUMMARIES
 from stockman.model.errors import WrongUsage
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 from tests.crypto.keys_at_hand import OWNER
 
 SECRETS = ["age.key", "github-deploy.key", "github-deploy.key.pub", "github-push-token.txt"]
@@ -40,7 +41,7 @@ class Terminal(io.StringIO):
 
 
 def stockman(place: Path, *arguments: str) -> Ran:
-    return ran("-C", str(place), *arguments, program=REAL)
+    return ran_inside("-C", str(place), *arguments)
 
 
 def asked(typed: str, **given: Any) -> tuple[Wish, str]:

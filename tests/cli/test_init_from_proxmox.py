@@ -15,6 +15,7 @@ from stockman.cli.screen import Screen
 from stockman.lab.doors.memory import MemoryDoor
 from stockman.lab.testing.thread import ProxmoxLab
 from tests.cli.inside import ran_inside
+from tests.cli.kept_keys import with_keys
 from tests.cli.running import REAL, Ran, on_terminal
 
 ESTATES = [
@@ -53,7 +54,7 @@ def fingerprint(lab: ProxmoxLab) -> str:
 def test_files_fit_the_hosts_that_answer(
     proxmox_lab: ProxmoxLab, tmp_path: Path, preset: str, count: int
 ) -> None:
-    seen = started(proxmox_lab, tmp_path, "--fingerprint", fingerprint(proxmox_lab))
+    seen = started(proxmox_lab, with_keys(tmp_path), "--fingerprint", fingerprint(proxmox_lab))
     checked = ran_inside("-C", str(tmp_path), "validate", "-o", "json")
     rendered = ran_inside("-C", str(tmp_path), "render")
 
@@ -66,7 +67,7 @@ def test_files_fit_the_hosts_that_answer(
 def test_the_authority_of_the_hosts_is_kept_beside_the_files(
     proxmox_lab: ProxmoxLab, tmp_path: Path
 ) -> None:
-    started(proxmox_lab, tmp_path, "--fingerprint", fingerprint(proxmox_lab))
+    started(proxmox_lab, with_keys(tmp_path), "--fingerprint", fingerprint(proxmox_lab))
 
     assert "ca_file: pve-root-ca.pem" in (tmp_path / "cluster.yaml").read_text()
     assert (tmp_path / "pve-root-ca.pem").read_text() == proxmox_lab.ca.read_text()
@@ -96,7 +97,7 @@ def test_nothing_is_written_to_proxmox_and_no_secret_into_files(
     proxmox_lab: ProxmoxLab, tmp_path: Path
 ) -> None:
     lab = proxmox_lab
-    started(lab, tmp_path, "--fingerprint", fingerprint(lab))
+    started(lab, with_keys(tmp_path), "--fingerprint", fingerprint(lab))
 
     state = next(iter(lab.world.clusters.values())).state
     assert (state.guests, state.tasks) == ({}, {})
@@ -164,7 +165,7 @@ def test_a_user_with_a_password_may_look_too(proxmox_lab: ProxmoxLab, tmp_path: 
     lab.run(make)
     ada = {"PROXMOX_VE_USERNAME": "ada@pve", "PROXMOX_VE_PASSWORD": "hunter2-hunter2"}
 
-    seen = started(lab, tmp_path, "--fingerprint", fingerprint(lab), **ada)
+    seen = started(lab, with_keys(tmp_path), "--fingerprint", fingerprint(lab), **ada)
 
     assert seen.status == 0, seen.err
     assert "proxmox_token_id: stockman@pve!stockman\n" in (tmp_path / "cluster.yaml").read_text()
@@ -202,7 +203,7 @@ def test_what_the_user_decided_is_in_the_files(proxmox_lab: ProxmoxLab, tmp_path
     decided = ("--preset", "single", "--network", "127.66.8.0/24", "--gateway", "127.66.8.254")
     named = ("--cluster-name", "meadow", "--repository", "owner/meadow")
 
-    seen = started(lab, tmp_path, "--fingerprint", fingerprint(lab), *decided, *named)
+    seen = started(lab, with_keys(tmp_path), "--fingerprint", fingerprint(lab), *decided, *named)
 
     cluster = (tmp_path / "cluster.yaml").read_text()
     assert seen.status == 0, seen.err

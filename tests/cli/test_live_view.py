@@ -96,7 +96,7 @@ def test_what_stays_is_left_when_the_view_ends() -> None:
 
     assert seen.terminal.lines == [
         "already  make vms/create/cp-1: was true",
-        "failed   make vms/create/cp-2: VM 1030 is no longer cp-1",
+        "failed   make vms/create/cp-2: VM 1030 is no longer cp-1 (vm.identity)",
     ]
 
 
@@ -224,6 +224,7 @@ def test_a_log_has_one_line_for_what_is_worth_one() -> None:
         ACCEPTED,
         entry(1, Event.STARTED, CREATE, attempt=1),
         entry(2, Event.UNKNOWN, CREATE, problem=PROBLEM),
+        entry(2, Event.RETRIED, CREATE, problem=PROBLEM, wait=1.0),
         entry(3, Event.STARTED, CREATE, attempt=2),
         entry(9, Event.FINISHED, CREATE),
         entry(10, Event.HELD, OTHER, **HELD),
@@ -234,13 +235,14 @@ def test_a_log_has_one_line_for_what_is_worth_one() -> None:
     ) == [
         "06:00:00 run: accepted: one, 3 steps on cluster toy",
         "06:00:01 vms/create/cp-1: started: make vms/create/cp-1",
-        "06:00:02 vms/create/cp-1: unknown: VM 1030 is no longer cp-1",
+        "06:00:02 vms/create/cp-1: unknown: VM 1030 is no longer cp-1 (vm.identity)",
+        "06:00:02 vms/create/cp-1: tries again in 1s: VM 1030 is no longer cp-1 (vm.identity)",
         "06:00:03 vms/create/cp-1: started, attempt 2: make vms/create/cp-1",
         "06:00:09 vms/create/cp-1: finished in 8s (1 of 3)",
         "06:00:10 vms/create/cp-2: held: flag red is down",
         "06:00:11 run: given back: flag red is down",
         "06:00:12 vms/create/cp-2: finished: was true already (2 of 3)",
-        "06:00:13 talos/configure/cp-1: failed: VM 1030 is no longer cp-1",
+        "06:00:13 talos/configure/cp-1: failed: VM 1030 is no longer cp-1 (vm.identity)",
         "06:00:14 run: ended: failed",
     ]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.inside import ran_inside
 from tests.cli.running import REAL, Ran, ran
 
 ENTRY = "kubernetes/flux/cluster/ks.yaml"
@@ -24,7 +25,7 @@ AS_ANYBODY = (
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("rendered")
-    assert ran("init", str(place), "--preset", "single", program=REAL).status == 0
+    assert ran_inside("init", str(place), "--preset", "single").status == 0
     assert render(place).status == 0
     return place
 
@@ -36,7 +37,7 @@ def place(rendered: Path, tmp_path: Path) -> Path:
 
 
 def render(place: Path, *arguments: str) -> Ran:
-    return ran("-C", str(place), "render", *arguments, program=REAL, HOME=str(place.parent))
+    return ran_inside("-C", str(place), "render", *arguments, HOME=str(place.parent))
 
 
 def test_a_second_run_has_nothing_to_do(place: Path) -> None:
@@ -174,7 +175,7 @@ def test_a_tree_that_may_not_be_written_stays_as_it_is(place: Path) -> None:
 
 def test_guests_without_a_cluster_need_no_files(tmp_path: Path) -> None:
     place = tmp_path / "home"
-    assert ran("init", str(place), "--preset", "home", program=REAL).status == 0
+    assert ran_inside("init", str(place), "--preset", "home").status == 0
 
     done = render(place)
 

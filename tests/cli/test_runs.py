@@ -28,11 +28,12 @@ from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.plan import Plan
 from stockman.steps.ports import Ports
 from tests.cli.inside import ran_inside
+from tests.cli.kept_keys import with_keys
 from tests.cli.running import REAL, Ran, on_terminal
 from tests.cli.shown_terminal import ShownTerminal
 from tests.engine.simulated import Dice, JumpClock
 from tests.engine.test_local_lock import ANNA
-from tests.engine.toys import make, plan_of, way
+from tests.engine.toys import Asleep, make, plan_of, way
 
 Runs = Callable[..., Ran]
 NOBODY_THERE = "127.213.77.0/24"
@@ -46,7 +47,7 @@ PLAN = plan_of(
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
     words = ("--preset", "single", "--network", NOBODY_THERE, "--yes")
-    assert ran_inside("init", str(tmp_path), *words).status == 0
+    assert ran_inside("init", str(with_keys(tmp_path)), *words).status == 0
     return tmp_path
 
 
@@ -107,6 +108,20 @@ def test_a_run_is_shown_step_by_step(directory: Path, runs: Runs) -> None:
     told = json.loads(runs("show", name, "-o", "json").out)
     assert told["kind"] == "Run"
     assert [step["state"]["progress"] for step in told["data"]["steps"]] == ["done", "done"]
+
+
+def test_attempts_that_failed_are_shown_with_their_problems(directory: Path, runs: Runs) -> None:
+    carried_out(directory, plan_of(make("a", action=Asleep(key="a"))))
+
+    shown, told = runs("show").out, json.loads(runs("show", "-o", "json").out)
+    exported = json.loads(runs("export").out)
+
+    assert "attempts that failed:" in shown
+    assert "a, attempt 3: no answer (objects.unreachable)" in shown
+    (step,) = told["data"]["steps"]
+    assert [one["attempt"] for one in step["state"]["troubles"]] == [1, 2, 3]
+    kept = [one for one in exported["data"]["journal"] if one["event"] == "retried"]
+    assert [one["data"]["problem"]["code"] for one in kept] == ["objects.unreachable"] * 2
 
 
 def test_a_run_that_is_not_there_is_told(runs: Runs) -> None:

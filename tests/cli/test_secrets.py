@@ -10,7 +10,7 @@ from stockman.rendering.sops_rules import sops_config_text
 from tests.app.secret_workspace import PLAIN, SECRET, WHOLE, contents, store_in
 from tests.app.test_secret_resolving import CLUSTER, NODES
 from tests.cli.inside import ran_inside
-from tests.cli.running import REAL, Ran, on_terminal, ran
+from tests.cli.running import REAL, Ran, on_terminal
 from tests.crypto.keys_at_hand import OTHER, OWNER
 
 CANARY = "canary-4e1c7a90"
@@ -249,8 +249,7 @@ def test_files_outside_are_refused(place: Path, file: str) -> None:
 
 
 def test_shells_complete_secret_files(place: Path) -> None:
-    done = ran(
-        program=REAL,
+    done = ran_inside(
         _STOCKMAN_COMPLETE="bash_complete",
         COMP_WORDS=f"stockman -C {place} secrets get k",
         COMP_CWORD="5",
@@ -265,8 +264,8 @@ def test_validate_opens_every_secret_on_request(place: Path) -> None:
     (place / "nodes.yaml").write_text(NODES.replace("file:ssh.key", f"sops:{SECRET}#kind"))
     command = ("-C", str(place), "validate", "--secrets")
 
-    missing = ran(*command, program=REAL, HOME=str(place.parent), OK="x")
-    there = ran(*command, program=REAL, HOME=str(place.parent), OK="x", MISSING=CANARY)
+    missing = ran_inside(*command, HOME=str(place.parent), OK="x")
+    there = ran_inside(*command, HOME=str(place.parent), OK="x", MISSING=CANARY)
 
     told = "error[secret.unresolvable]: cloudflare_token cannot be taken from ${MISSING}"
     assert missing.status == 1

@@ -10,7 +10,8 @@ import pytest
 from stockman.adapters.system import SystemClock
 from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig
 from tests.app.workspaces import doors, workspace
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 
 DAY = timedelta(days=1)
 
@@ -28,7 +29,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def certs(place: Path, *options: str) -> Ran:
-    return ran("-C", str(place), "secrets", "certs", *options, program=REAL, HOME=str(place.parent))
+    return ran_inside("-C", str(place), "secrets", "certs", *options, HOME=str(place.parent))
 
 
 def with_client(place: Path, lifetime: timedelta) -> None:

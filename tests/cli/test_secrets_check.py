@@ -7,7 +7,8 @@ import pytest
 
 from tests.adapters.repositories import committed, git
 from tests.app.workspaces import BUNDLE, committed_workspace
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 from tests.talos.made import bundle
 
 TOKEN = bundle().secrets.bootstraptoken.reveal()
@@ -19,7 +20,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def checked(place: Path, *options: str) -> Ran:
-    return ran("-C", str(place), "secrets", "check", *options, program=REAL, HOME=str(place.parent))
+    return ran_inside("-C", str(place), "secrets", "check", *options, HOME=str(place.parent))
 
 
 def test_nothing_found_ends_with_zero_and_says_what_was_scanned(place: Path) -> None:

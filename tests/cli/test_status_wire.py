@@ -11,6 +11,7 @@ import pytest
 
 from stockman.lab.testing.thread import ProxmoxLab
 from tests.cli.inside import ran_inside
+from tests.cli.kept_keys import with_keys
 from tests.cli.running import Ran
 
 NETWORK = "127.213.0.0/16"
@@ -21,7 +22,7 @@ Asked = Callable[..., Ran]
 def asked(tmp_path: Path, proxmox_lab: ProxmoxLab) -> Asked:
     """Commands in a directory for the hosts of a lab, on which nothing was made yet."""
     made = ran_inside(
-        "init", str(tmp_path), "--preset", "three-node", "--network", NETWORK, "--yes"
+        "init", str(with_keys(tmp_path)), "--preset", "three-node", "--network", NETWORK, "--yes"
     )
     assert made.status == 0, made.err
     shutil.copy(proxmox_lab.ca, tmp_path / "pve-ca.pem")
@@ -98,7 +99,8 @@ def test_metrics_are_written_whole_to_a_file(asked: Asked, tmp_path: Path) -> No
 
 
 def test_where_nobody_answers_nothing_is_called_good(tmp_path: Path) -> None:
-    ran_inside("init", str(tmp_path), "--preset", "three-node", "--network", NETWORK, "--yes")
+    words = ("--preset", "three-node", "--network", NETWORK, "--yes")
+    assert ran_inside("init", str(with_keys(tmp_path)), *words).status == 0
 
     found = ran_inside(
         "-C", str(tmp_path), "health", "-o", "json", PROXMOX_VE_API_TOKEN="root@pam!a=b"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import REAL, ran
+from tests.cli.inside import ran_inside
 from tests.config.written import CLUSTER, NODES
 
 CANARY = "canary-9d41cc"
@@ -27,7 +27,7 @@ def edit(project: Path, name: str, old: str, new: str) -> None:
 
 
 def test_a_right_configuration_says_so_and_exits_0(project: Path) -> None:
-    done = ran("-C", str(project), "validate", program=REAL)
+    done = ran_inside("-C", str(project), "validate")
 
     assert (done.status, done.err) == (0, "")
     assert done.out == "cluster.yaml and nodes.yaml: valid (1 node, 0 guests, 0 hosts)\n"
@@ -36,7 +36,7 @@ def test_a_right_configuration_says_so_and_exits_0(project: Path) -> None:
 def test_mistakes_are_shown_on_stderr_with_the_line_and_a_caret(project: Path) -> None:
     edit(project, "nodes.yaml", "127.66.0.21", "127.68.0.21")
 
-    done = ran("-C", str(project), "validate", program=REAL)
+    done = ran_inside("-C", str(project), "validate")
 
     assert (done.status, done.out) == (1, "")
     assert done.err == (
@@ -54,7 +54,7 @@ def test_mistakes_are_shown_on_stderr_with_the_line_and_a_caret(project: Path) -
 def test_programs_get_every_problem_in_an_envelope(project: Path) -> None:
     edit(project, "nodes.yaml", "vmid: 1021", "vmid: 5")
 
-    done = ran("-C", str(project), "validate", "-o", "json", program=REAL)
+    done = ran_inside("-C", str(project), "validate", "-o", "json")
 
     document = json.loads(done.out)
     assert done.status == 1
@@ -72,8 +72,8 @@ def test_programs_get_every_problem_in_an_envelope(project: Path) -> None:
 def test_warnings_fail_only_when_strict(project: Path) -> None:
     edit(project, "cluster.yaml", "talos_version: 1.13.9", "talos_version: 1.13.99")
 
-    assert ran("-C", str(project), "validate", program=REAL).status == 0
-    assert ran("-C", str(project), "validate", "--strict", program=REAL).status == 1
+    assert ran_inside("-C", str(project), "validate").status == 0
+    assert ran_inside("-C", str(project), "validate", "--strict").status == 1
 
 
 def test_a_secret_in_the_clear_is_never_shown(project: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_secret_in_the_clear_is_never_shown(project: Path) -> None:
     edit(project, "cluster.yaml", "talos_version", "talos_versionn")
 
     for form in ("table", "json", "yaml"):
-        done = ran("-C", str(project), "validate", "-o", form, "--debug", "-vv", program=REAL)
+        done = ran_inside("-C", str(project), "validate", "-o", form, "--debug", "-vv")
         assert "secret.exposed" in done.out + done.err
         assert CANARY not in done.out + done.err
 
@@ -94,14 +94,14 @@ def test_a_misspelled_secret_key_does_not_show_its_value(project: Path) -> None:
         f"proxmox_tokn_secret: {CANARY}",
     )
 
-    done = ran("-C", str(project), "validate", program=REAL)
+    done = ran_inside("-C", str(project), "validate")
 
     assert "config.unknown-key" in done.err
     assert CANARY not in done.out + done.err
 
 
 def test_an_empty_directory_points_to_init(tmp_path: Path) -> None:
-    done = ran("-C", str(tmp_path), "validate", program=REAL)
+    done = ran_inside("-C", str(tmp_path), "validate")
 
     assert done.status == 1
     assert "stockman init" in done.err
@@ -110,7 +110,7 @@ def test_an_empty_directory_points_to_init(tmp_path: Path) -> None:
 def test_encrypted_values_that_are_no_secrets_are_errors(project: Path) -> None:
     edit(project, "cluster.yaml", "cluster_name: meadow", "cluster_name: ENC[AES256_GCM,data:QQ==]")
 
-    done = ran("-C", str(project), "validate", program=REAL)
+    done = ran_inside("-C", str(project), "validate")
 
     assert done.status == 1
     assert "error[config.encrypted]: cluster_name is encrypted, and is no secret" in done.err

@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 import pytest
-import yaml
 
 from stockman.config.presets import Dialect
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.rendering.talos_part import Patches, talos_files
 from stockman.talos.patches.patch import Patch
+from tests.quick_yaml import load_all_yaml, load_yaml
 from tests.rendering.shapes import SCHEMATIC, shaped
 from tests.talos.machine.clusters import TALOS_SECTION, desired
 
@@ -67,7 +67,7 @@ def test_the_bundle_is_not_among_the_files() -> None:
 
 def test_topf_is_told_in_the_shapes_that_it_documents() -> None:
     found = files("toml")
-    told = yaml.safe_load(str(found["topf.yaml"]))
+    told = load_yaml(str(found["topf.yaml"]))
 
     assert set(told) <= TOPF_KEYS
     assert told["secretsPath"] == "secrets.sops.yaml"
@@ -85,7 +85,7 @@ def test_patches_of_topf_are_plain_documents_in_its_directories() -> None:
         if name == "topf.yaml":
             continue
         assert re.fullmatch(r"(all|control-plane|worker|node/[a-z0-9-]+)/[a-z0-9-]+\.yaml", name)
-        documents = list(yaml.safe_load_all(str(text)))
+        documents = list(load_all_yaml(str(text)))
         assert documents
         assert all(isinstance(one, dict) for one in documents)
         assert "{{" not in str(text)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import yaml
-
+from tests.quick_yaml import load_all_yaml
 from tests.rendering.shapes import drawn, shaped, texts
 
 APPS = {
@@ -35,7 +34,7 @@ def objects(kind: str, files: dict[str, str]) -> list[str]:
         path
         for path, text in files.items()
         if path.endswith(".yaml")
-        for one in yaml.safe_load_all(text)
+        for one in load_all_yaml(text)
         if isinstance(one, dict) and one.get("kind") == kind and "apiVersion" in one
     ]
 

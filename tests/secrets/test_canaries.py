@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.cli.inside import ran_inside
 from tests.cli.running import REAL, Ran, ran
 
 KEYS = {
@@ -84,11 +87,14 @@ def write(directory: Path, canary: str, spoil: str = "") -> None:
 FEW = [command for command in COMMANDS if command[0] in ("validate", "convert", "doctor")]
 
 
-def run(directory: Path, commands: list[tuple[str, ...]], *more: str) -> dict[str, Ran]:
+def run(
+    directory: Path,
+    commands: list[tuple[str, ...]],
+    *more: str,
+    by: Callable[..., Ran] = ran_inside,
+) -> dict[str, Ran]:
     return {
-        " ".join(command): ran(
-            "-C", str(directory), *command, *more, program=REAL, HOME=str(directory.parent)
-        )
+        " ".join(command): by("-C", str(directory), *command, *more, HOME=str(directory.parent))
         for command in commands
     }
 
@@ -114,7 +120,7 @@ def project(tmp_path: Path) -> Path:
 
 def test_no_command_shows_a_secret_or_leaves_it_in_another_file(project: Path) -> None:
     quiet = run(project, COMMANDS)
-    loud = run(project, COMMANDS, "--debug", "-vv")
+    loud = run(project, COMMANDS, "--debug", "-vv", by=partial(ran, program=REAL))
 
     assert hits(quiet) == hits(loud) == []
     assert "secret.exposed" in quiet["validate"].err
@@ -155,7 +161,7 @@ def test_resolved_references_are_not_shown_either(tmp_path: Path) -> None:
     write(tmp_path / "other", "${SOMETHING}")
 
     runs = {
-        " ".join(command): ran("-C", str(tmp_path / "one"), *command, program=REAL, CANARY=CANARY)
+        " ".join(command): ran_inside("-C", str(tmp_path / "one"), *command, CANARY=CANARY)
         for command in FEW
     }
 
@@ -166,7 +172,7 @@ def test_init_shows_none_of_the_keys_it_makes(tmp_path: Path) -> None:
     target = tmp_path / "fresh"
     target.mkdir()
 
-    done = ran("-C", str(target), "init", "--preset", "single", "-vv", "--debug", program=REAL)
+    done = ran_inside("-C", str(target), "init", "--preset", "single", "-vv", "--debug")
 
     assert done.status == 0
     shown = done.out + done.err

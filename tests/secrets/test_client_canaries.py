@@ -10,7 +10,8 @@ from stockman.app.secrets_check.known import bundle_secrets
 from stockman.app.secrets_check.needles import KnownSecret, is_telling
 from tests.adapters.repositories import committed
 from tests.app.workspaces import committed_workspace
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 from tests.crypto.keys_at_hand import OWNER
 from tests.talos.made import bundle
 
@@ -70,7 +71,7 @@ def meadow(tmp_path_factory: pytest.TempPathFactory) -> Meadow:
     (place.parent / "broken").write_text(f"contexts: [{leaks}\n")
     home = str(place.parent)
     runs = {
-        " ".join(words): ran("-C", str(place), *words, "--debug", "-vv", program=REAL, HOME=home)
+        " ".join(words): ran_inside("-C", str(place), *words, "--debug", "-vv", HOME=home)
         for words in COMMANDS
     }
     return Meadow(place, runs)

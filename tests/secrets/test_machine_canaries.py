@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.machine_workspace import sealed, workspace
-from tests.cli.running import REAL, Ran, ran
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
 
 CANARY = "canary-77c1d0e4"
 TALOS = f"""\
@@ -60,7 +61,7 @@ def project(tmp_path: Path) -> Path:
 
 def run(project: Path, *command: str) -> Ran:
     environment = {"HOME": str(project), "MIRROR": f"{CANARY}-mirror"}
-    return ran("-C", str(project), *command, program=REAL, **environment)
+    return ran_inside("-C", str(project), *command, **environment)
 
 
 @pytest.mark.parametrize("more", [(), ("--debug", "-vv")])

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.chain import chained
 from tests.acceptance.fingerprint import fingerprint
 from tests.acceptance.killed_runs import WAYS, flaws_in_the_end, flaws_soon, points_of
 from tests.acceptance.kills import groups
 from tests.acceptance.lab_log import done_with_effect
-from tests.acceptance.reference import Reference, bootstrapped, reference, scaled_up
+from tests.acceptance.reference import Reference, bootstrapped, reference, restarted, scaled_up
 from tests.acceptance.scene import Scene, Versions
 from tests.acceptance.seeds import story
 
@@ -42,6 +43,16 @@ def test_every_pair_of_versions_comes_up_and_stays_as_it_is(
     assert again.planned is not None
     assert again.planned.plan.steps == ()
     assert {one.system for one in again.process.writes} <= {"journal", "lock"}
+
+
+def test_a_restart_for_hardware_that_is_killed_at_every_moment_comes_to_the_same_end(
+    tmp_path: Path,
+) -> None:
+    found = chained(reference().reworked, restarted(), tmp_path)
+
+    assert found.flaws == []
+    assert found.missed == []
+    assert found.lives > found.moments > 50
 
 
 @pytest.mark.parametrize("part", range(PARTS))

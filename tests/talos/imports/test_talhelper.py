@@ -5,12 +5,12 @@ from __future__ import annotations
 import tomllib
 
 import pytest
-import yaml
 
 from stockman.config.convert.result import Converted
 from stockman.config.load import load
 from stockman.config.rules import check
 from stockman.model.problem import Problem
+from tests.quick_yaml import load_yaml
 from tests.talos.imports.adopting import GIVEN, from_talhelper
 from tests.talos.imports.directories import (
     ALL,
@@ -36,12 +36,12 @@ def with_more(text: str) -> dict[str, str]:
 
 
 def nodes(result: Converted) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = yaml.safe_load(result.files["nodes.yaml"])["nodes"]
+    found: list[dict[str, object]] = load_yaml(result.files["nodes.yaml"])["nodes"]
     return found
 
 
 def cluster(result: Converted) -> dict[str, object]:
-    found: dict[str, object] = yaml.safe_load(result.files["cluster.yaml"])
+    found: dict[str, object] = load_yaml(result.files["cluster.yaml"])
     return found
 
 
@@ -135,7 +135,7 @@ def test_what_the_template_renders_needs_almost_no_patch() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_every_key_is_accounted_for(name: str) -> None:
     files = ALL[name]("1.13")
-    source = yaml.safe_load(files["talconfig.yaml"])
+    source = load_yaml(files["talconfig.yaml"])
 
     told = [one.key for one in from_talhelper(files).carried]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import yaml
 
 from stockman.config.load import load
 from stockman.config.rules import check
+from tests.quick_yaml import load_yaml
 from tests.talos.imports.adopting import from_topf
 from tests.talos.imports.topf_directories import meadow
 
@@ -27,7 +27,7 @@ def test_the_result_is_valid(line: str, to_toml: bool) -> None:
 
 
 def test_the_bond_keeps_its_name_and_everything_else_is_a_key() -> None:
-    found = yaml.safe_load(from_topf(meadow("1.13")).files["nodes.yaml"])["nodes"]
+    found = load_yaml(from_topf(meadow("1.13")).files["nodes.yaml"])["nodes"]
 
     assert [{key: node[key] for key in node if key != "talos"} for node in found] == [
         {
@@ -69,7 +69,7 @@ def test_a_patch_that_another_one_has_to_precede_moves_with_it() -> None:
 
     result = from_topf(files)
 
-    found = yaml.safe_load(result.files["nodes.yaml"])["nodes"]
+    found = load_yaml(result.files["nodes.yaml"])["nodes"]
     assert [node["talos"]["patches"][-2:] for node in found[:1]] == [
         [{"machine": {"sysctls": {"a": "cp-1"}}}, {"machine": {"sysctls": {"a": "b", "c": "d"}}}]
     ]
@@ -78,7 +78,7 @@ def test_a_patch_that_another_one_has_to_precede_moves_with_it() -> None:
 
 def test_every_key_and_every_file_is_accounted_for() -> None:
     files = meadow("1.13")
-    source = yaml.safe_load(files["topf.yaml"])
+    source = load_yaml(files["topf.yaml"])
 
     told = [one.key for one in from_topf(files).carried]
 
@@ -96,7 +96,7 @@ def test_a_schematic_in_a_file_becomes_its_extensions() -> None:
         "customization: {systemExtensions: {officialExtensions: [siderolabs/{{ .Data.region }}]}}\n"
     )
 
-    found = yaml.safe_load(from_topf(files).files["nodes.yaml"])["nodes"]
+    found = load_yaml(from_topf(files).files["nodes.yaml"])["nodes"]
 
     assert found[0]["talos"]["extensions"] == ["siderolabs/meadow-1"]
 
