@@ -13,13 +13,21 @@ PYTEST := $(DEV) python -m pytest
 LOCK := scripts/with-environment lock uv pip compile --quiet --universal --python-version 3.11 \
 	--fork-strategy fewest --generate-hashes --no-header $(if $(UPGRADE),--upgrade)
 
+# Whole files go to workers in the order of their names: acceptance, which takes longest, is first.
+SHARED := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+
 comma := ,
 
 # Tests of the repository itself, and not of the product.
 OF_CHECK := tests/docs tests/repository tests/tools
 
+# Steps of `make check` that use one processor each: two at a time, each with its words together,
+# first what ends soonest. After one that fails no other begins.
+CHECKS := $(addprefix check-,lint format imports documentation types secrets)
+whole-outputs := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check real bench soak docs tools lock clean
+.PHONY: help demo test check $(CHECKS) real bench soak docs tools lock clean
 
 help: ## Show this text.
 	@echo 'make TARGET [PYTHON=python3.12] [TOOLS="age cue"]'
@@ -30,21 +38,33 @@ demo: ## See stockman work, on this machine alone. PRESET=fifteen-node, KEEP=1 l
 	@$(RUN) python -m demo $(if $(PRESET),--preset $(PRESET)) $(if $(KEEP),--keep)
 
 test: ## Run the fast tests: no network, no other programs. ARGS='-k name' narrows.
-	@$(PYTEST) --numprocesses=auto --dist=loadfile -q \
+	@$(PYTEST) $(SHARED) -q \
 		$(addprefix --ignore=,$(OF_CHECK)) $(ARGS)
 
 check: ## Lint, format, types, imports, documentation, secrets.
-	@echo 'check: lint' && $(DEV) ruff check --quiet
-	@echo 'check: format' && $(DEV) ruff format --quiet --check --diff
-	@echo 'check: types' && $(DEV) python -m mypy --no-error-summary
-	@echo 'check: imports' && $(DEV) lint-imports --no-logo
-	@echo 'check: secrets' && $(DEV) python scripts/check_secrets.py
-	@echo 'check: documentation' && $(DEV) $(SPHINX)
+	@$(DEV) true
+	@$(MAKE) --no-print-directory --jobs=2 $(whole-outputs) $(CHECKS)
 	@echo 'check: every name has its page, and the repository its tools' && \
-		$(PYTEST) --numprocesses=auto --dist=loadfile -q $(OF_CHECK)
+		$(PYTEST) $(SHARED) -q $(OF_CHECK)
+
+check-lint:
+	@echo 'check: lint' && $(DEV) ruff check --quiet
+check-format:
+	@echo 'check: format' && $(DEV) ruff format --quiet --check --diff
+check-imports:
+	@echo 'check: imports' && $(DEV) lint-imports --no-logo
+check-documentation:
+	@echo 'check: documentation' && $(DEV) $(SPHINX)
+check-types:
+	@echo 'check: types' && $(DEV) python -m mypy --no-error-summary
+check-secrets:
+	@echo 'check: secrets' && $(DEV) python scripts/check_secrets.py
 
 real: ## Run the tests against real programs. TOOLS=... restricts them.
-	@$(call suite,tests/real) -p tools.pytest_plugin --durations=0 $(ARGS) $(none-is-a-failure)
+	@$(call there,tests/real)
+	@$(if $(ARGS),,$(DEV) python -m tools build --quiet $(subst $(comma), ,$(TOOLS)) || true)
+	@$(call suite,tests/real) -p tools.pytest_plugin --numprocesses=auto --maxprocesses=4 \
+		--dist=loadscope --no-loadscope-reorder --durations=0 $(ARGS) $(none-is-a-failure)
 
 soak: ## Run the long tests: more examples, more time.
 	@$(call suite,tests/soak) -p tools.pytest_plugin --hypothesis-profile=soak --durations=0 $(ARGS) \
@@ -75,6 +95,7 @@ clean: ## Remove everything that the other targets made in the tree.
 SPHINX := sphinx-build -E -W -n --keep-going -q -b html -d build/doctrees docs build/docs
 
 # A suite that holds no test must not look like one that passed.
-suite = test -d $(1) || { echo 'stockman: $(1) is missing' >&2; exit 1; }; $(PYTEST) -q $(1)
+there = test -d $(1) || { echo 'stockman: $(1) is missing' >&2; exit 1; }
+suite = $(there); $(PYTEST) -q $(1)
 none-is-a-failure = || { status=$$?; test $$status -ne 5 || \
 	echo 'stockman: not one test ran, and that is a failure' >&2; exit $$status; }

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
             case "list":
                 return _list(provider, options.output)
             case "build":
-                return _build(provider, options.names, install=options.install)
+                return _build(provider, options.names, install=options.install, quiet=options.quiet)
             case "path":
                 _data(str(provider.path(options.name)))
                 return _DONE
@@ -55,6 +55,7 @@ def _parser() -> _Parser:
     build.add_argument(
         "--install", action="store_true", help="let apt-get install missing Debian packages"
     )
+    build.add_argument("--quiet", action="store_true", help="tell only of what has to be built")
     path = commands.add_parser("path", help="print where a program is; build it if needed")
     path.add_argument("name", metavar="NAME")
     env = commands.add_parser("env", help="print shell lines that put built programs on PATH")
@@ -87,14 +88,15 @@ def _list(provider: Provider, output: str) -> int:
     return _DONE
 
 
-def _build(provider: Provider, names: Sequence[str], *, install: bool) -> int:
+def _build(provider: Provider, names: Sequence[str], *, install: bool, quiet: bool) -> int:
     wanted = [provider.named(name).name for name in names] or [
         program.name for program in provider.programs if program.core
     ]
     failed = []
     for number, name in enumerate(wanted, start=1):
         if ready := provider.at_hand(name):
-            _tell(f"({number}/{len(wanted)}) {name}: at hand, {ready}")
+            if not quiet:
+                _tell(f"({number}/{len(wanted)}) {name}: at hand, {ready}")
             continue
         _tell(f"({number}/{len(wanted)}) {name}")
         try:

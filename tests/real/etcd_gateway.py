@@ -7,14 +7,10 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
-from stockman.adapters.system import SystemClock
 from stockman.lab.etcd.transactions import Compare, Delete, Operation, Put, Range
-
-CLOCK = SystemClock()
-LONGEST_START = timedelta(seconds=30)
+from tests.real.waiting import wait_until
 
 
 class Refused(Exception):
@@ -26,9 +22,7 @@ class Gateway:
 
     def __init__(self, etcd: str) -> None:
         self._etcd = etcd
-        end = CLOCK.now() + LONGEST_START
-        while not self._answers():
-            assert CLOCK.now() < end, "etcd does not answer"
+        wait_until(self._answers, lambda: "etcd does not answer")
 
     def ask(self, path: str, **fields: object) -> Any:
         body = json.dumps({name: _text(value) for name, value in fields.items()}).encode()

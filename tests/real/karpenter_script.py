@@ -85,7 +85,7 @@ def main(folder: Path, kubectl: Path, karpenter: Path, definitions: Path) -> Non
         served.lab.run(lambda: _make_template(served))
         made = subprocess.run([definitions], capture_output=True, text=True, check=True).stdout
         served.told("apply", "--server-side", "-f", "-", text=made)
-        served.told("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s")
+        served.told("wait", "--for=condition=Established", "crd", "--all", "--timeout=50s")
         with _running(served, folder, karpenter):
             found = _reconciled(served)
         sys.stdout.write(json.dumps(found))
@@ -135,14 +135,14 @@ def _running(served: Kubectl, folder: Path, karpenter: Path) -> Iterator[None]:
 
 
 def _reconciled(served: Kubectl) -> dict[str, Any]:
-    ready = ("--for=condition=Ready", "--timeout=40s")
+    ready = ("--for=condition=Ready", "--timeout=50s")
     served.told("apply", "-f", "-", text=yaml.safe_dump(_TEMPLATE))
     served.told("wait", "proxmoxunmanagedtemplate/wool", *ready)
     served.told("apply", "-f", "-", text=yaml.safe_dump_all(_POOL))
     served.told("wait", "proxmoxnodeclass/wool", "nodepool/wool", *ready)
     claims = ("nodeclaim", "-l", "karpenter.sh/nodepool=wool")
-    served.told("wait", "--for=create", *claims, "--timeout=40s")
-    served.told("wait", "--for=condition=Launched", *claims, "--timeout=40s")
+    served.told("wait", "--for=create", *claims, "--timeout=50s")
+    served.told("wait", "--for=condition=Launched", *claims, "--timeout=50s")
     (claim,) = json.loads(served.told("get", *claims, "-o", "json"))["items"]
     (cluster,) = served.lab.world.state.clusters.values()
     return {

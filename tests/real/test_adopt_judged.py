@@ -20,7 +20,7 @@ from tests.real.tofu import Tofu
 from tools.pytest_plugin import RealTool
 
 VERSION = "1.13.9"
-ADDRESS = "127.82.0.11"
+ADDRESS = "127.84.0.11"
 _PATIENCE = 60
 _WISHES = """\
 machine:
@@ -39,7 +39,7 @@ hostname: cp-1
 @contextmanager
 def empty_lab(scratch: Path) -> Iterator[ProxmoxLab]:
     """A host without a VM, and with an image of Talos."""
-    world = preset_world(Wish("single", IPv4Network("127.82.0.0/16"), now=now().timestamp() // 1))
+    world = preset_world(Wish("single", IPv4Network("127.84.0.0/16"), now=now().timestamp() // 1))
     door = MemoryDoor(world, next(iter(world.clusters)))
     asset = names.asset("nocloud-amd64.qcow2")
     order = assets.order(world.factory, EMPTY, f"v{VERSION}", asset)

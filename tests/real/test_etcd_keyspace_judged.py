@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from stockman.adapters.system import SystemClock
 from stockman.etcd.bbolt.pages import PAGE_SIZE
 from stockman.etcd.identities import added_member_id, cluster_id, hex_id, member_id
 from stockman.etcd.snapshot import read_snapshot
@@ -30,8 +31,9 @@ from stockman.lab.etcd.transactions import (
     transact,
 )
 from tests.lab.etcd.keyspaces import one_member
-from tests.real.etcd_gateway import CLOCK, LONGEST_START, Gateway, Refused
+from tests.real.etcd_gateway import Gateway, Refused
 from tests.real.rendered.api_server import etcd_server
+from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool
 
 NOW = 1_767_225_600.0
@@ -185,10 +187,10 @@ def test_members_are_named_and_refused_alike(tmp_path: Path, real_tool: RealTool
         gateway = Gateway(etcd)
         header = gateway.ask("maintenance/status")["header"]
         (first,) = gateway.ask("cluster/member/list")["members"]
-        before = CLOCK.now().timestamp()
+        before = SystemClock().now().timestamp()
         url = "http://127.0.0.1:1"
         added = gateway.ask("cluster/member/add", peerURLs=[url], isLearner=True)["member"]
-        after = CLOCK.now().timestamp()
+        after = SystemClock().now().timestamp()
         told = {}
         for reason, path, fields in (
             (Reason.TOO_MANY_LEARNERS, "add", {"peerURLs": [f"{url}1"], "isLearner": True}),
@@ -241,13 +243,15 @@ def test_a_new_member_and_its_alarms_look_alike(tmp_path: Path, real_tool: RealT
 
 def settled(gateway: Gateway) -> Any:
     """The status of a new member, once its storage came up to its version, minor by minor."""
-    end = CLOCK.now() + LONGEST_START
-    while True:
-        found = gateway.ask("maintenance/status")
-        minor, _, _ = found["version"].rpartition(".")
-        if int(found["raftIndex"]) >= 4 and found.get("storageVersion") == f"{minor}.0":
-            return found
-        assert CLOCK.now() < end, found
+    seen: list[Any] = []
+
+    def has_settled() -> bool:
+        seen[:] = [gateway.ask("maintenance/status")]
+        minor, _, _ = seen[0]["version"].rpartition(".")
+        return int(seen[0]["raftIndex"]) >= 4 and seen[0].get("storageVersion") == f"{minor}.0"
+
+    wait_until(has_settled, lambda: seen)
+    return seen[0]
 
 
 def changes(gateway: Gateway) -> list[str]:

@@ -137,5 +137,5 @@ def test_flux_creates_reconciles_suspends_and_deletes(flock: Flock) -> None:
     events = flock.told("flux", "events", "--for", "Kustomization/apps")
     assert "ConfigMap/default/feed configured" in events
     flock.told("flux", "delete", "kustomization", "apps", "--silent")
-    gone = ("configmap/feed", "--timeout=30s")
+    gone = ("configmap/feed", "--timeout=60s")
     flock.told("kubectl", "wait", "--for=delete", *gone)

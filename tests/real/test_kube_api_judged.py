@@ -9,11 +9,9 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 
 import pytest
 
-from stockman.adapters.system import SystemClock
 from stockman.lab.http.go_style import go_house
 from stockman.lab.kube.api.negotiating import PROTOBUF
 from stockman.lab.kube.protobuf.reading import read_protobuf
@@ -26,10 +24,9 @@ from tests.real.kube_api.conversations import CONVERSATIONS, begin
 from tests.real.kube_api.talking import LabApi, RealApi, Step, compare, lab_api
 from tests.real.kube_api.watches import WATCHES, Watching, seen_by_lab, seen_by_real
 from tests.real.rendered.api_server import TOKEN, ApiServer, api_server
+from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool
 
-CLOCK = SystemClock()
-LONGEST_WAIT = timedelta(seconds=30)
 SPACE = "NS"
 """Stands for the namespace of a conversation, and in names of objects that have none."""
 
@@ -55,9 +52,8 @@ def placed(step: Step, space: str) -> Step:
 
 
 def wait_for(real: RealApi, step: Step) -> None:
-    end = CLOCK.now() + LONGEST_WAIT
-    while real.ask(dataclasses.replace(step, method="GET")).status != 200:
-        assert CLOCK.now() < end, step.path
+    read = dataclasses.replace(step, method="GET")
+    wait_until(lambda: real.ask(read).status == 200, lambda: step.path)
 
 
 @pytest.mark.parametrize("topic", CONVERSATIONS, ids=lambda topic: topic.__name__)

@@ -8,24 +8,21 @@ import subprocess
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
 import pytest
 
-from stockman.adapters.system import SystemClock
 from stockman.lab.kube.nodes.scheduling.deciding import Decision, Scheduling
 from stockman.lab.kube.nodes.scheduling.picture import Picture
 from tests.lab.kube.nodes.placements import CASES, PRIORITIES, Case, admitted, pod
 from tests.lab.kube.nodes.scheduled import CLAIMS, placed, said
 from tests.real.rendered.api_server import TOKEN, ApiServer, api_server
+from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool
 
 PODS = "/api/v1/namespaces/default/pods"
-CLOCK = SystemClock()
-LONGEST = timedelta(seconds=6)
 _UNVERIFIED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _UNVERIFIED.check_hostname = False
 _UNVERIFIED.verify_mode = ssl.CERT_NONE
@@ -81,12 +78,14 @@ class Cluster:
         self.ask("DELETE", f"{PODS}/scout?gracePeriodSeconds=0")
 
     def _until_placed(self, name: str) -> Any:
-        end = CLOCK.now() + LONGEST
-        while CLOCK.now() < end:
-            found = self.ask("GET", f"{PODS}/{name}")
-            if found["status"].get("conditions"):
-                return found
-        raise AssertionError(f"the scheduler says nothing of {name}")
+        seen: list[Any] = []
+
+        def is_placed() -> bool:
+            seen[:] = [self.ask("GET", f"{PODS}/{name}")]
+            return bool(seen[0]["status"].get("conditions"))
+
+        wait_until(is_placed, lambda: f"the scheduler says nothing of {name}")
+        return seen[0]
 
     def place(self, case: Case) -> tuple[str, dict[str, str], str]:
         """The node of the pod, its condition, and the event about it."""
@@ -98,14 +97,17 @@ class Cluster:
 
     def _event(self, name: str) -> str:
         """The first one about a pod; it comes a little after the condition."""
-        end = CLOCK.now() + LONGEST
-        while CLOCK.now() < end:
-            events = self.ask("GET", "/api/v1/namespaces/default/events")["items"]
-            for one in events:
+        told: list[str] = []
+
+        def is_told() -> bool:
+            for one in self.ask("GET", "/api/v1/namespaces/default/events")["items"]:
                 about = one["involvedObject"]["name"], one["reason"]
                 if about == (name, "FailedScheduling"):
-                    return str(one.get("message") or one.get("note"))
-        raise AssertionError(f"no event about {name}")
+                    told.append(str(one.get("message") or one.get("note")))
+            return bool(told)
+
+        wait_until(is_told, lambda: f"no event about {name}")
+        return told[0]
 
     def clear(self) -> None:
         self.ask("DELETE", f"{PODS}?gracePeriodSeconds=0")

@@ -14,7 +14,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from scripts import write_kubernetes_tables as writer
-from stockman.adapters.system import SystemClock
 from stockman.lab.kube.discovery.discovery import Discovery
 from stockman.lab.kube.schema.decoding import decoding_error
 from stockman.lab.kube.schema.defaulting import fill_defaults
@@ -30,11 +29,11 @@ from tests.real.kubernetes.differences import differences
 from tests.real.kubernetes.face import served
 from tests.real.kubernetes.objects import SAMPLES, Object
 from tests.real.kubernetes.widgets import DEFINITION, PATH, SPECS, STRANGE, widget
-from tests.real.rendered.api_server import LONGEST_START, ApiServer, api_server
+from tests.real.rendered.api_server import ApiServer, api_server
+from tests.real.waiting import wait_until
 from tools.provide import Provider
 from tools.pytest_plugin import RealTool
 
-CLOCK = SystemClock()
 TYPES = Types.of_server().with_crd(DEFINITION)
 WIDGET = TYPES.type_of("example.org", "v1", "Widget")
 DEPLOYMENT = TYPES.type_of("apps", "v1", "Deployment")
@@ -58,9 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Ite
         definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
         answer = found.sent("POST", definitions, json.dumps(DEFINITION).encode())
         assert answer.status == 201, answer.body
-        end = CLOCK.now() + LONGEST_START
-        while found.sent("GET", PATH).status != 200 or "widgets" not in _published(found):
-            assert CLOCK.now() < end
+        wait_until(lambda: found.sent("GET", PATH).status == 200 and "widgets" in _published(found))
         yield found
 
 

@@ -15,7 +15,8 @@ from stockman.lab.kube.tables.table import Include, table
 from tests.real.kubernetes.objects import SAMPLES, Object
 from tests.real.kubernetes.statuses import BEING_DELETED, NODES, PODS, STATUSES
 from tests.real.kubernetes.widgets import DEFINITION, PATH, widget
-from tests.real.rendered.api_server import LONGEST_START, ApiServer, api_server
+from tests.real.rendered.api_server import ApiServer, api_server
+from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool
 
 CLOCK = SystemClock()
@@ -43,9 +44,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Ite
             _made(found, sample.path, sample.content)
         _make_pods(found)
         _make_nodes(found)
-        end = CLOCK.now() + LONGEST_START
-        while found.sent("GET", PATH).status != 200:
-            assert CLOCK.now() < end
+        wait_until(lambda: found.sent("GET", PATH).status == 200)
         one: Object = widget(**FULL)
         one["metadata"]["labels"] = {"example.org/size": "large"}
         _made(found, PATH, one)

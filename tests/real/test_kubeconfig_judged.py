@@ -1,7 +1,6 @@
 """A real etcd and a real kube-apiserver run on the authorities of a bundle of ours."""
 
 import json
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,17 +15,12 @@ from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.crypto.certificates import Leaf, Period, Purpose, issued
 from stockman.model.secret import Secret
 from stockman.talos.kubeconfig import kubeconfig
+from tests.real.ports import free_port
 from tests.real.talos_pki import CLOCK, ENTROPY, bundle, issuer
+from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool
 
 HOUR = timedelta(hours=1)
-LONGEST_START = timedelta(minutes=1)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def leaf(authority: CertificateAndKey, name: str, *purposes: Purpose) -> CertificateAndKey:
@@ -90,9 +84,10 @@ class Server:
 
     def wait(self) -> None:
         config = self.config(issuer().kubernetes_admin())
-        end = CLOCK.now() + LONGEST_START
-        while self.ask(config, "get", "--raw", "/readyz").stdout != "ok":
-            assert CLOCK.now() < end, (self._directory / "apiserver.log").read_text()[-2000:]
+        wait_until(
+            lambda: self.ask(config, "get", "--raw", "/readyz").stdout == "ok",
+            lambda: (self._directory / "apiserver.log").read_text()[-2000:],
+        )
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ class Client:
     def __init__(self, serving: Serving, folder: Path) -> None:
         self._where = place(serving)
         key = folder / "key"
-        key.write_text(serving.ssh_key().private)
+        key.write_text(serving.hosts.ssh_key().private)
         key.chmod(0o600)
         self._options = [
             *("-F", "none", "-i", str(key), "-o", "BatchMode=yes"),

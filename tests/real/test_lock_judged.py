@@ -38,7 +38,7 @@ class Racer:
         return self.process.stdout.readline().strip()
 
     def end(self) -> None:
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
 
 def both(racers: list[Racer], word: str) -> list[str]:

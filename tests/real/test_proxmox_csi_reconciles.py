@@ -96,7 +96,7 @@ spec:
 
 def test_a_claim_becomes_a_disk_of_the_machine_and_goes_again(kubectl: Kubectl) -> None:
     kubectl.told("apply", "-f", "-", text=WOOL)
-    kubectl.told("wait", "pvc/wool", "--for=jsonpath={.status.phase}=Bound", "--timeout=40s")
+    kubectl.told("wait", "pvc/wool", "--for=jsonpath={.status.phase}=Bound", "--timeout=50s")
     claim = json.loads(kubectl.told("get", "pvc", "wool", "-o", "json"))
     volume = json.loads(kubectl.told("get", "pv", claim["spec"]["volumeName"], "-o", "json"))
     handle = f"{HOST}/{HOST}/{STORAGE}/vm-9999-pvc-{claim['metadata']['uid']}"
@@ -105,23 +105,23 @@ def test_a_claim_becomes_a_disk_of_the_machine_and_goes_again(kubectl: Kubectl) 
 
     code = hashlib.sha256(f"{handle}{DRIVER}{_node(kubectl)}".encode()).hexdigest()
     attachment = f"volumeattachment/csi-{code}"
-    kubectl.told("wait", "--for=create", attachment, "--timeout=20s")
-    kubectl.told("wait", attachment, "--for=jsonpath={.status.attached}=true", "--timeout=20s")
+    kubectl.told("wait", "--for=create", attachment, "--timeout=50s")
+    kubectl.told("wait", attachment, "--for=jsonpath={.status.attached}=true", "--timeout=50s")
     disk = _machine(kubectl).config.values["scsi1"]
     assert str(disk).startswith(f"{STORAGE}:vm-9999-pvc-{claim['metadata']['uid']},")
 
     kubectl.told("delete", "pod", "shed")
-    kubectl.told("wait", "--for=delete", attachment, "--timeout=20s")
+    kubectl.told("wait", "--for=delete", attachment, "--timeout=50s")
     assert "scsi1" not in _machine(kubectl).config.values
 
     kubectl.told("delete", "pvc", "wool")
-    kubectl.told("wait", "--for=delete", f"pv/{volume['metadata']['name']}", "--timeout=20s")
+    kubectl.told("wait", "--for=delete", f"pv/{volume['metadata']['name']}", "--timeout=50s")
     assert _volumes(kubectl) == []
 
 
 def test_what_happened_is_told_by_events(kubectl: Kubectl) -> None:
     kubectl.told("apply", "-f", "-", text=WOOL.replace("wool}", "more}").replace("shed}", "barn}"))
-    kubectl.told("wait", "pvc/more", "--for=jsonpath={.status.phase}=Bound", "--timeout=40s")
+    kubectl.told("wait", "pvc/more", "--for=jsonpath={.status.phase}=Bound", "--timeout=50s")
 
     found = kubectl.told("events", "--for", "pvc/more", "-o", "jsonpath={.items[*].reason}")
 

@@ -1,8 +1,9 @@
-"""What `make` says when it cannot work: a wrong Python, a suite that is not there."""
+"""What `make` does, and what it says when it cannot: a wrong Python, a suite that is not there."""
 
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,77 @@ def test_a_suite_that_is_not_there_does_not_pass(clone: Path, suite: str) -> Non
 
     assert ended.returncode != 0
     assert _sentences(ended.stderr) == [f"stockman: tests/{suite} is missing"]
+
+
+STEPS = {
+    "ruff check --quiet",
+    "ruff format --quiet --check --diff",
+    "lint-imports --no-logo",
+    "sphinx-build -E -W -n --keep-going -q -b html -d build/doctrees docs build/docs",
+    "python -m mypy --no-error-summary",
+    "python scripts/check_secrets.py",
+}
+
+
+def test_every_step_of_check_is_done_before_the_tests(clone: Path) -> None:
+    _let_steps_be_noted(clone, fails="nothing")
+
+    ended = _make(clone, "check", python=sys.executable)
+
+    assert ended.returncode == 0, ended.stderr
+    _, *steps, last = _asked(clone)
+    assert set(steps) == STEPS
+    assert last.endswith("-q tests/docs tests/repository tests/tools")
+
+
+@pytest.mark.parametrize("fails", ["ruff", "sphinx-build", "check_secrets"])
+def test_a_step_of_check_that_fails_is_a_failure_without_tests(clone: Path, fails: str) -> None:
+    _let_steps_be_noted(clone, fails=fails)
+
+    ended = _make(clone, "check", python=sys.executable)
+
+    assert ended.returncode != 0
+    assert any(fails in one for one in _asked(clone))
+    assert not any("pytest" in one for one in _asked(clone))
+
+
+def test_words_of_steps_that_run_side_by_side_stay_together(clone: Path) -> None:
+    _let_steps_be_noted(clone, fails="nothing")
+
+    said = _make(clone, "check", python=sys.executable).stdout.splitlines()
+
+    beginnings = [number for number, line in enumerate(said) if line.startswith("check: ")]
+    between = [said[at + 1 : to] for at, to in pairwise([*beginnings, len(said)])]
+    assert len(between) == len(STEPS) + 1
+    assert all(len({line.partition(": ")[0] for line in lines}) == 1 for lines in between)
+
+
+def test_programs_are_built_before_tests_against_them_run_side_by_side(clone: Path) -> None:
+    (clone / "tests" / "real").mkdir(parents=True)
+    _let_steps_be_noted(clone, fails="build")
+
+    everything = _make(clone, "real", "TOOLS=age,cue", python=sys.executable)
+    some = _make(clone, "real", "ARGS=-k age", python=sys.executable)
+
+    assert (everything.returncode, some.returncode) == (0, 0), everything.stderr + some.stderr
+    build, tests, again = _asked(clone)
+    assert build == "python -m tools build --quiet age cue"
+    assert "-q tests/real -p tools.pytest_plugin --numprocesses=auto" in tests
+    assert again.endswith(" -k age")
+
+
+def _let_steps_be_noted(clone: Path, *, fails: str) -> None:
+    """Steps say what they are, line by line, instead of doing it; some of them fail."""
+    _program(
+        clone / "scripts" / "with-environment",
+        'shift; echo "$*" >>asked',
+        'for word in 1 2 3 4 5 6 7 8; do echo "$*: $word"; done',
+        f'case "$*" in *{fails}*) exit 1 ;; esac',
+    )
+
+
+def _asked(clone: Path) -> list[str]:
+    return (clone / "asked").read_text().splitlines()
 
 
 def _make(clone: Path, *targets: str, python: str) -> subprocess.CompletedProcess[str]:

@@ -82,6 +82,17 @@ def test_a_build_of_names_builds_these(machine: Machine) -> None:
     assert len(machine.calls("build")) == 2
 
 
+def test_a_quiet_build_tells_only_of_what_is_not_there(machine: Machine) -> None:
+    machine.run("build", "age")
+
+    loud = machine.run("build", "age")
+    quiet = machine.run("build", "--quiet", "age", "cue")
+
+    assert "(1/1) age: at hand, " in loud.stderr
+    assert quiet.stderr.startswith("(2/2) cue\n")
+    assert (loud.returncode, quiet.returncode) == (0, 0)
+
+
 def test_a_program_that_does_not_build_keeps_no_other_from_it(machine: Machine) -> None:
     result = machine.run("build", "age", "cue", FAKE_GO_FAILS="age")
 

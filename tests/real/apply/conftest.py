@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -23,8 +23,6 @@ KINDS = {
     "killed": Kind(preset="single", talos="1.14.1", pve="9.1", network="127.107.9.0/24"),
 }
 """The newest Talos of every minor, and the older Proxmox VE; first the one that takes longest."""
-TOOK = pytest.StashKey[dict[str, float]]()
-"""Seconds by name of the cluster."""
 _AFTER_THE_PUSH = "kubernetes/install/cilium: started"
 _MOMENTS = (
     "access/token/pve/stockman@pve!stockman: started",
@@ -53,15 +51,6 @@ def clusters(
     }
     with herd(wanted, tmp_path_factory.mktemp("clusters")) as found:
         yield found
-        request.config.stash[TOOK] = found.seconds()
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Tell how long clusters took to be made, side by side."""
-    for name, seconds in config.stash.get(TOOK, {}).items():
-        terminalreporter.write_line(f"cluster {name} took {seconds:.0f} s")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -77,9 +66,16 @@ def cluster_api(real_tool: RealTool) -> Iterator[Cluster]:
 
 
 @pytest.fixture
-def made(request: pytest.FixtureRequest, clusters: Herd) -> Made:
-    """The cluster that a test is about."""
-    return clusters[_cluster_of(request.node)]
+def made(
+    request: pytest.FixtureRequest,
+    clusters: Herd,
+    record_property: Callable[[str, object], None],
+) -> Made:
+    """The cluster that a test is about; the summary tells how long it took, beside the others."""
+    name = _cluster_of(request.node)
+    found = clusters[name]
+    record_property(f"cluster {name}", f"{found.seconds:.0f} s")
+    return found
 
 
 def _making(name: str, real_tool: RealTool) -> Making:

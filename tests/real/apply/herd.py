@@ -58,11 +58,6 @@ class Herd:
     def __getitem__(self, name: str) -> Made:
         return self._coming[name].result()
 
-    def seconds(self) -> dict[str, float]:
-        """How long those took that are there."""
-        done = {name: one for name, one in self._coming.items() if one.done()}
-        return {name: one.result().seconds for name, one in done.items() if not one.exception()}
-
     def end(self) -> None:
         """Wait for those that come still, and stop all labs."""
         self._pool.shutdown(cancel_futures=True)

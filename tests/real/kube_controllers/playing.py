@@ -22,15 +22,20 @@ from stockman.lab.kube.controllers.manager import Controllers
 from stockman.lab.kube.controllers.state import ControllersState
 from tests.real.kube_api.talking import NETWORK, LabApi, RealApi, Step, Told, plain
 from tests.real.rendered.api_server import TOKEN, ApiServer
+from tests.real.waiting import rest
 from tools.pytest_plugin import RealTool
 
 CLOCK = SystemClock()
 QUIET = timedelta(milliseconds=250)
+LONG_STILL = timedelta(milliseconds=500)
 JOB_QUIET = timedelta(milliseconds=1400)
 """Jobs look at pods that ended once in a second."""
 LONG_QUIET = timedelta(milliseconds=7000)
 """Namespaces that are not empty yet are looked at again after some seconds."""
-LONGEST_WAIT = timedelta(seconds=20)
+LONGEST_WAIT = timedelta(seconds=60)
+_MOMENT = 0.02
+_ANSWERS = 20
+"""Nothing has to move for as long as so many answers take: everybody is slow on a busy machine."""
 BEGIN = 1_790_000_000.0
 SECONDS = 8.0
 """How long the lab may take until nothing moves any longer."""
@@ -82,12 +87,15 @@ class RealSide:
     def settle(self, quiet: timedelta = QUIET) -> None:
         end = CLOCK.now() + LONGEST_WAIT
         begin = since = CLOCK.now()
-        last = ""
-        while CLOCK.now() - begin < quiet or CLOCK.now() - since < QUIET:
+        last, still = "", QUIET
+        while CLOCK.now() - begin < quiet or CLOCK.now() - since < still:
             assert CLOCK.now() < end, "the cluster never comes to rest"
+            asked = CLOCK.now()
             seen_now = self._revision()
             if seen_now != last:
                 last, since = seen_now, CLOCK.now()
+            still = min(max(still, _ANSWERS * (CLOCK.now() - asked)), LONG_STILL)
+            rest(_MOMENT)
 
     def _revision(self) -> str:
         """The revision of the whole etcd, as every list tells it."""

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from subprocess import PIPE, Popen, run
+from shutil import rmtree
+from subprocess import Popen, run
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
@@ -32,6 +33,23 @@ class Said:
 
 
 @dataclass(frozen=True)
+class Watch:
+    """A kubectl that goes on, and the files that it writes to."""
+
+    process: Popen[bytes]
+    output: Path
+    errors: Path
+
+    def so_far(self) -> Said:
+        """What it has printed up to now."""
+        return Said(0, self.output.read_text(), self.errors.read_text())
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+
+@dataclass(frozen=True)
 class Side:
     """One cluster, and kubectl in one of its namespaces."""
 
@@ -40,6 +58,8 @@ class Side:
     config: Path
     place: Path
     """The working directory, with the files that commands name."""
+    memory: Path | None = None
+    """Where kubectl keeps which kinds there are. None: at its usual place."""
 
     def within(self, space: str, place: Path) -> Side:
         """The same in a namespace, with files of its own."""
@@ -48,6 +68,12 @@ class Side:
         path = self.config.with_name(f"{self.name}-{space}.kubeconfig")
         path.write_text(json.dumps(config))
         return replace(self, config=path, place=place)
+
+    def forgetful(self) -> Side:
+        """The same, of which kubectl remembers no kinds: those may be gone by now."""
+        memory = self.config.with_suffix(".memory")
+        rmtree(memory, ignore_errors=True)
+        return replace(self, memory=memory)
 
     def ask(self, *arguments: str, text: str = "", editor: str = "") -> Said:
         """What a command says."""
@@ -63,19 +89,23 @@ class Side:
         )
         return Said(found.returncode, found.stdout, found.stderr)
 
-    def begin(self, *arguments: str) -> Popen[str]:
+    def begin(self, number: int, *arguments: str) -> Watch:
         """A command that does not end by itself."""
-        return Popen(
-            [self.program, *arguments],
-            stdout=PIPE,
-            stderr=PIPE,
-            text=True,
-            cwd=self.place,
-            env=self._surroundings(""),
-        )
+        files = [self.config.with_suffix(f".{number}.{name}") for name in ("output", "errors")]
+        with files[0].open("w") as output, files[1].open("w") as errors:
+            process = Popen(
+                [self.program, *arguments],
+                stdout=output,
+                stderr=errors,
+                cwd=self.place,
+                env=self._surroundings(""),
+            )
+        return Watch(process, *files)
 
     def _surroundings(self, editor: str) -> dict[str, str]:
+        kept = {} if self.memory is None else {"KUBECACHEDIR": str(self.memory)}
         return {
+            **kept,
             "PATH": os.environ["PATH"],
             "HOME": str(self.config.parent / f"home-{self.name}"),
             "KUBECONFIG": str(self.config),

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from subprocess import Popen
 
 from stockman.adapters.system import SystemClock
-from tests.real.kubectl.clusters import Said, Side
+from tests.real.kubectl.clusters import Said, Side, Watch
 from tests.real.kubectl.explained import EXPLAINED
 from tests.real.kubectl.plain import plain, with_sorted_managers
 from tests.real.kubectl.story import Command, Story
+from tests.real.waiting import rest
 
-PATIENCE = timedelta(seconds=8)
-"""Seconds for the controllers of both clusters to come to the same."""
+PATIENCE = timedelta(seconds=20)
+"""How long the controllers of both clusters may take to come to the same."""
 _BREATH, _LONG_BREATH = 0.3, 1.0
 CLOCK = SystemClock()
 
@@ -44,7 +43,7 @@ class Telling:
     found: list[Difference] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     count: int = 0
-    _watching: list[tuple[Command, list[Popen[str]]]] = field(default_factory=list)
+    _watching: list[tuple[Command, list[Watch]]] = field(default_factory=list)
 
     def tell(self) -> None:
         """All of it."""
@@ -53,36 +52,37 @@ class Telling:
             if "watched" in command.marks:
                 self._watched()
             elif "watch" in command.marks:
-                self._watching.append((command, [one.begin(*command.words) for one in self.sides]))
-                _rest(_LONG_BREATH)
+                begun = [one.begin(self.count, *command.words) for one in self.sides]
+                self._watching.append((command, begun))
+                rest(_LONG_BREATH)
             else:
                 self._compare(command)
 
     def _compare(self, command: Command) -> None:
         ask = _awaited if "then" in command.marks else _asked
-        end = CLOCK.now() + PATIENCE
+        end, sides = CLOCK.now() + PATIENCE, self.sides
         while True:
-            real, lab = self._both(lambda side: ask(command, side, self.story))
+            real, lab = self.pool.map(lambda side: ask(command, side, self.story), sides)
             lines = self._differences(command, real, lab)
             if not lines or not command.is_asked_again or CLOCK.now() > end:
                 break
-            _rest(_BREATH)
+            rest(_BREATH)
+            sides = self.sides[0].forgetful(), self.sides[1].forgetful()
         if lines:
             self.found.append(Difference(command.line, lines))
 
-    def _both(self, work: Callable[[Side], Said]) -> tuple[Said, Said]:
-        first, second = (self.pool.submit(work, one) for one in self.sides)
-        return first.result(), second.result()
-
     def _watched(self) -> None:
-        command, processes = self._watching.pop()
-        _rest(_LONG_BREATH)
-        said = []
-        for one in processes:
-            one.terminate()
-            output, errors = one.communicate()
-            said.append(Said(0, output, errors))
-        lines = self._differences(command, *said)
+        command, watches = self._watching.pop()
+        end = CLOCK.now() + PATIENCE
+        rest(_LONG_BREATH)
+        while True:
+            real, lab = (one.so_far() for one in watches)
+            lines = self._differences(command, real, lab)
+            if not lines or CLOCK.now() > end:
+                break
+            rest(_BREATH)
+        for one in watches:
+            one.end()
         if lines:
             self.found.append(Difference(command.line, lines))
 
@@ -126,12 +126,7 @@ def _awaited(command: Command, side: Side, story: Story) -> Said:
         found = _asked(command, side, story)
         if not found.code or CLOCK.now() > end:
             return found
-        _rest(_BREATH)
-
-
-def _rest(seconds: float) -> None:
-    """Let the clusters work."""
-    threading.Event().wait(seconds)
+        rest(_BREATH)
 
 
 NETWORK = """\

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
 from pathlib import Path
 from subprocess import run
 
-from stockman.adapters.system import SystemClock
 from tests.real.kubectl.authority import Authority
 from tests.real.kubectl.nodes import MACHINES, POD_NETWORK, SERVICE_NETWORK
-from tests.real.rendered.api_server import etcd_server, free_port, running
+from tests.real.ports import free_port
+from tests.real.rendered.api_server import etcd_server, running
+from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool
 
-CLOCK = SystemClock()
-LONGEST_START = timedelta(minutes=1)
 STAGES = Path(__file__).with_name("stages.yaml")
 
 
@@ -50,9 +48,10 @@ def real_cluster(
             )
         )
         kubectl = (real_tool("kubectl"), "--kubeconfig", config)
-        end = CLOCK.now() + LONGEST_START
-        while _told(*kubectl, "get", "--raw", "/readyz") != "ok":
-            assert CLOCK.now() < end, (place / "apiserver.log").read_text()[-2000:]
+        wait_until(
+            lambda: _told(*kubectl, "get", "--raw", "/readyz") == "ok",
+            lambda: (place / "apiserver.log").read_text()[-2000:],
+        )
         others = (f"--kubeconfig={config}", "--leader-elect=false", "--secure-port=0")
         stack.enter_context(
             running(

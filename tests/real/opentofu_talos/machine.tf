@@ -53,8 +53,8 @@ resource "proxmox_virtual_environment_vm" "controller" {
 
     ip_config {
       ipv4 {
-        address = "127.82.0.11/16"
-        gateway = "127.82.0.1"
+        address = "127.84.0.11/16"
+        gateway = "127.84.0.1"
       }
     }
   }

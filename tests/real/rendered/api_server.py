@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
 from email.message import Message
-from http.client import HTTPSConnection
+from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,11 +19,10 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
-from stockman.adapters.system import SystemClock
+from tests.real.ports import free_port
+from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool
 
-CLOCK = SystemClock()
-LONGEST_START = timedelta(minutes=1)
 TOKEN = "the-token-of-a-test"
 
 
@@ -53,6 +50,13 @@ class ApiServer:
             check=False,
             timeout=240,
         )
+
+    def is_ready(self) -> bool:
+        """Whether it says so."""
+        try:
+            return self.sent("GET", "/readyz").body == b"ok"
+        except (HTTPException, OSError):
+            return False
 
     def told(self, path: str) -> str:
         """What the server answers to a path."""
@@ -135,9 +139,7 @@ def api_server(place: Path, real_tool: RealTool, *, accounts: bool = False) -> I
             )
         )
         found = ApiServer(real_tool("kubectl"), config, f"127.0.0.1:{port}", etcd)
-        end = CLOCK.now() + LONGEST_START
-        while found.ask("get", "--raw", "/readyz").stdout != "ok":
-            assert CLOCK.now() < end, (place / "apiserver.log").read_text()[-2000:]
+        wait_until(found.is_ready, lambda: (place / "apiserver.log").read_text()[-2000:])
         yield found
 
 
@@ -163,12 +165,6 @@ def running(log: Path, *command: str | Path) -> Iterator[None]:
         finally:
             process.terminate()
             process.wait()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _kubeconfig(port: int) -> str:

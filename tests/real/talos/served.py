@@ -33,7 +33,7 @@ VERSIONS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 EMPTY = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 """The schematic of nothing."""
 _NETWORK = IPv4Network("127.82.0.0/16")
-_PATIENCE = 45
+_PATIENCE = 120
 _DAY = timedelta(days=1)
 
 
