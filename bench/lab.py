@@ -82,8 +82,9 @@ def serve(kind: str, place: str) -> None:
 
 
 async def _serve(kind: str, scratch: Path) -> None:
+    from stockman.lab.doors.manner import Manner
     from stockman.lab.doors.memory import MemoryDoor
-    from stockman.lab.doors.serving import Manner, Serving
+    from stockman.lab.doors.serving import Serving
     from stockman.lab.http.messages import JSON, Response
     from tests.lab.worlds import NAME, small_world
 
@@ -94,12 +95,12 @@ async def _serve(kind: str, scratch: Path) -> None:
     assert isinstance(made, dict)
     if kind == "minimal":
         body = b'{"data":{"release":"9.1","repoid":"7e6ae3dcc6e6ee0d","version":"9.1.9"}}'
-        for server in serving.servers:
+        for server in serving.hosts.servers:
             server.handler = lambda _: Response(200, "OK", JSON, body)
-    authority = serving.authority(world.clusters[NAME])
+    authority = serving.hosts.authority(world.clusters[NAME])
     told = {
-        "address": serving.places[0].address,
-        "port": str(serving.places[0].port),
+        "address": serving.hosts.places[0].address,
+        "port": str(serving.hosts.places[0].port),
         "ca": authority.certificate.pem,
         "authorization": f"PVEAPIToken=root@pam!lab={made['value']}",
     }

@@ -51,10 +51,10 @@ class VmLab:
 
 
 @contextmanager
-def vm_lab(speed: str) -> Iterator[VmLab]:
-    """A new lab, always the same one, in real time or as fast as it can."""
+def vm_lab(speed: str, seed: int = 1) -> Iterator[VmLab]:
+    """A new lab, in real time or as fast as it can; with the same seed, the same dice."""
     with tempfile.TemporaryDirectory() as place:
-        command = [sys.executable, "-m", "bench.vm_lab", speed, place]
+        command = [sys.executable, "-m", "bench.vm_lab", speed, place, str(seed)]
         with subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE) as server:
             assert server.stdout is not None
             told = json.loads(server.stdout.readline())
@@ -70,16 +70,17 @@ def vm_lab(speed: str) -> Iterator[VmLab]:
                 server.send_signal(signal.SIGTERM)
 
 
-def main(speed: str, place: str) -> None:
+def main(speed: str, place: str, seed: str) -> None:
     """Serve until killed; says where on one line."""
-    from stockman.lab.doors.serving import Manner
+    from stockman.lab.doors.manner import Manner
     from stockman.lab.testing.thread import LabThread
 
     now = datetime.now(UTC)
     manner = Manner(
         speed=None if speed == AT_ONCE else float(speed), port=0, images_port=0, kube_port=None
     )
-    thread = LabThread(_world(now, late=speed != AT_ONCE), Path(place), now, manner=manner)
+    world = _world(now, int(seed), late=speed != AT_ONCE)
+    thread = LabThread(world, Path(place), now, manner=manner)
     lab = thread.start()
     told = {
         "endpoint": lab.endpoint,
@@ -96,7 +97,7 @@ async def _for_ever() -> None:
     await asyncio.get_running_loop().create_future()
 
 
-def _world(now: datetime, *, late: bool) -> World:
+def _world(now: datetime, seed: int, *, late: bool) -> World:
     from stockman.lab.core.faults import Effect, Fault, Point
     from stockman.lab.guest.network import Pool
     from stockman.lab.images.facts import ImageFacts
@@ -105,7 +106,7 @@ def _world(now: datetime, *, late: bool) -> World:
     from stockman.lab.pve.storages.receiving import Brought, put_file
     from stockman.lab.world.preset import Wish, preset_world
 
-    world = preset_world(Wish(_PRESET, NETWORK, now=now.timestamp()))
+    world = preset_world(Wish(_PRESET, NETWORK, now=now.timestamp(), seed=seed))
     facts = ImageFacts(platform="linux", virtual_size=_IMAGE_MIB * _MIB)
     storage, _, name = IMAGE.partition(":")
     content, _, filename = name.partition("/")
