@@ -34,6 +34,12 @@ def of_problem(code: str) -> Place:
     return Place(f"{GENERATED}/problems/{code}")
 
 
+def is_problem(page: str) -> bool:
+    """Whether a page is that of one problem, which no list of contents has."""
+    directory, _, name = page.rpartition("/")
+    return directory == f"{GENERATED}/problems" and name != "index"
+
+
 def of_component(name: str) -> Place:
     """The page of a component."""
     return Place(f"{GENERATED}/components/{name}")
