@@ -82,12 +82,21 @@ def story(seed: int, root: Path, *, is_long: bool = False) -> Story:
     _calm(scene)
     life = _healed(scene, wish, watch, told)
     if life.is_done:
-        left = [step.id for step in scene.plan(wish).plan.steps]
+        left = _left(scene, wish)
+        if left and life.planned is None:
+            # A plan that was made in trouble was finished, and had told what it leaves.
+            life = scene.apply(None, wish, watchers=(watch,))
+            told.told.append(f"then {_told(life)}")
+            left = _left(scene, wish)
         told.flaws += [f"{left} is left"] if left else []
     elif not _needs_a_hand(life):
         told.flaws.append(f"it does not end: {life.why} {life.refused} {life.outcome}")
     told.flaws += watch.over(life)
     return told
+
+
+def _left(scene: Scene, wish: PlanWish) -> list[str]:
+    return [step.id for step in scene.plan(wish).plan.steps]
 
 
 def _needs_a_hand(life: Life) -> bool:
