@@ -7,12 +7,11 @@ import ipaddress
 import json
 import re
 from http import HTTPStatus
-from types import TracebackType
-from typing import Self
 
 import httpx2
 
 from stockman import __version__
+from stockman.adapters.closing import Closing
 from stockman.model.errors import Denied, NotFound, Rejected, Unreachable
 from stockman.model.problem import Problem
 from stockman.model.secret import MASK
@@ -38,7 +37,7 @@ _DEAD_CONNECTION = (
 )
 
 
-class HttpRegistry:
+class HttpRegistry(Closing):
     """`ports.Registry` over HTTPS; loopback addresses are asked over plain HTTP.
 
     It sends no credentials, takes the anonymous token that a registry offers, and never carries
@@ -57,17 +56,8 @@ class HttpRegistry:
             },
         )
 
-    async def __aenter__(self) -> Self:
-        await self._client.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._client.__aexit__(kind, error, trace)
+    async def close(self) -> None:
+        await self._client.aclose()
 
     async def tags(self, repository: str) -> tuple[str, ...]:
         address = _tag_list(repository)
