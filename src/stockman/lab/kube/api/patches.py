@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
 from typing import cast
 
 from stockman.lab.kube.admission.draft import wrong
@@ -204,6 +205,32 @@ def _shown(made: Object) -> str:
 
 
 def _apply(call: Call) -> tuple[Entry, bool]:
+    """Apply what the body says; what left an object as it is before does so again."""
+    key, same = call.key(), _identity(call)
+    known = None if call.route.subresource else call.store.readable_one(key)
+    if known is None:
+        return _newly_applied(call)
+    warned = known.unchanged_by.get(same)
+    if warned is not None and call.store.get(key) is known:
+        call.warnings.extend(warned)
+        return known, False
+    before = len(call.warnings)
+    made, is_new = _newly_applied(call)
+    if made is known:
+        known.unchanged_by[same] = tuple(call.warnings[before:])
+    return made, is_new
+
+
+def _identity(call: Call) -> Hashable:
+    """All of a request to apply that what comes of it depends on, beside the object."""
+    request = call.request
+    query = tuple((name, tuple(values)) for name, values in request.query.items())
+    user = request.user
+    who = (user.name, user.groups, user.uid)
+    return request.body, query, who, call.resource.api_version, call.shape
+
+
+def _newly_applied(call: Call) -> tuple[Entry, bool]:
     wanted = _applied_object(call)
     resource = call.resource
     kind = (wanted.get("apiVersion", ""), wanted.get("kind", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from stockman.etcd.kubernetes.keys import ObjectKey
 from stockman.lab.core.dice import Dice
@@ -29,12 +30,13 @@ from stockman.lab.kube.api.updating import update
 from stockman.lab.kube.api.watching import watched
 from stockman.lab.kube.discovery.discovery import Discovery
 from stockman.lab.kube.failures import Failure
-from stockman.lab.kube.objects import Object
 from stockman.lab.kube.schema.crd import Crd, read_crd
 from stockman.lab.kube.schema.types import Types
 from stockman.lab.kube.store.entries import Entry, Unreadable
 from stockman.lab.kube.store.store import Store
 
+_MOST_DEFINITIONS = 1024
+"""How many are remembered, of all servers of the process."""
 _PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 _DEFINITIONS = ObjectKey("customresourcedefinitions", "").key + b"/"
 _SHOWN = frozenset(
@@ -58,6 +60,12 @@ _ONLY_READ = frozenset({"version", "api", "apis", "openapi/v2", "openapi/v3"})
 
 Elsewhere = Callable[[Request, Types], Response | None]
 """Answers paths that are not about objects; None: there is nothing under the path."""
+
+
+@lru_cache(maxsize=_MOST_DEFINITIONS)
+def _read_definition(entry: Entry) -> Crd:
+    """Only those that changed are read again."""
+    return read_crd(entry.content)
 
 
 class Api:
@@ -84,7 +92,6 @@ class Api:
         self._types = Types.of_server()
         self._definitions_of: Keyspace | None = None
         self._definitions_at = 0
-        self._read: dict[bytes, tuple[Object, Crd]] = {}
         self._discovery: Discovery | None = None
         self._discovered: Types | None = None
 
@@ -102,15 +109,12 @@ class Api:
         return self._types
 
     def _crds(self) -> list[Crd]:
-        """The definitions that are there now; only those that changed are read again."""
-        before, self._read = self._read, {}
-        for entry in self.store.list(_DEFINITIONS, cached=True).entries:
-            if entry.content.get("spec", {}).get("versions") and not is_refused(entry.content):
-                known = before.get(entry.key)
-                is_same = known is not None and known[0] is entry.content
-                crd = known[1] if known is not None and is_same else read_crd(entry.content)
-                self._read[entry.key] = entry.content, crd
-        return [crd for _, crd in self._read.values()]
+        """The definitions that are there now."""
+        return [
+            _read_definition(entry)
+            for entry in self.store.list(_DEFINITIONS, cached=True).entries
+            if entry.content.get("spec", {}).get("versions") and not is_refused(entry.content)
+        ]
 
     def handle(self, request: Request) -> Response:
         """The answer to a request."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable
+from functools import lru_cache
 
-from stockman.etcd.records import KeyValue
+from stockman.etcd.records import KeyValue, read_key_value
 from stockman.lab.etcd.index import Version
 from stockman.lab.kube.objects import Object, Tree, in_order
 from stockman.lab.kube.protobuf.reading import MAGIC, BadProtobuf, read_protobuf
@@ -15,13 +17,15 @@ from stockman.lab.kube.schema.types import Types, UnknownKind
 PREFIX = b"/registry/"
 _PAST = 4096
 """How many entries that are no longer the newest are remembered."""
+_SHARED = 2048
+"""How many records of all stores of the process are remembered with what they hold."""
 _OWN_GROUPS = frozenset({b"apiextensions.k8s.io", b"apiregistration.k8s.io"})
 
 
 class Entry:
     """One object at one revision. Its content is shared: nobody changes it."""
 
-    __slots__ = ("_encoded", "_item", "content", "created", "key", "revision")
+    __slots__ = ("_encoded", "_item", "content", "created", "key", "revision", "unchanged_by")
 
     def __init__(self, key: bytes, revision: int, created: int, content: Object) -> None:
         self.key = key
@@ -30,6 +34,8 @@ class Entry:
         self.content = content
         self._encoded: bytes | None = None
         self._item: bytes | None = None
+        self.unchanged_by: dict[Hashable, tuple[str, ...]] = {}
+        """Requests that left it as it is, with the warnings that they got: they would again."""
 
     @property
     def item(self) -> bytes:
@@ -66,8 +72,14 @@ def compact_json(content: object) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+@lru_cache(maxsize=_SHARED)
+def recorded_entry(record: bytes) -> Entry:
+    """What a record holds; worlds that begin alike share what they read."""
+    return read_entry(read_key_value(record))
+
+
 def read_entry(found: KeyValue) -> Entry:
-    """What a record holds."""
+    """What a record holds, taken apart already."""
     try:
         content = _decoded(found.value)
     except (ValueError, BadProtobuf, UnknownKind):
@@ -128,7 +140,7 @@ class Entries:
         known = self._newest.get(key)
         if known is not None and known.revision == version.main:
             return known
-        made = read_entry(version.content)
+        made = recorded_entry(version.data)
         if known is None or known.revision < version.main:
             self._newest[key] = made
         return made
