@@ -140,13 +140,25 @@ def _given(call: Call, content: Object, live: Object) -> Object:
         and not call.resource.is_custom
         and call.resource.plural != "services"  # their status depends on what is wanted
     )
-    found = copied({**content, "spec": {}} if is_kept else content)
+    rest, managed = _without_managers({**content, "spec": {}} if is_kept else content, live)
+    found = copied(rest)
     check_kind(call, found)
     wrong = "" if call.resource.is_custom else decoding_error(call.shape, found)
     if wrong:
         raise bad_request(f"{call.resource.kind} cannot be handled: {wrong}")
     made = finish_reading(call.resource, call.shape, found)
+    if managed:
+        made["metadata"]["managedFields"] = managed
     return {**made, "spec": spec} if is_kept else made
+
+
+def _without_managers(content: Object, live: Object) -> tuple[Object, list[Object]]:
+    """An object without its managers, and those, where they are the ones of the live object."""
+    managed = metadata_of(live).get("managedFields")
+    if not managed or metadata_of(content).get("managedFields") is not managed:
+        return content, []
+    metadata = {name: one for name, one in content["metadata"].items() if name != "managedFields"}
+    return {**content, "metadata": metadata}, managed
 
 
 def check_kind(call: Call, found: Object) -> None:

@@ -117,12 +117,13 @@ def store(call: Call, entry: Entry, content: Object) -> Entry:
         if not call.is_dry:
             call.store.delete(entry)
         return Entry(entry.key, entry.revision, entry.created, laid_out(entry.key, content))
-    if laid_out(entry.key, stored) == entry.content:
+    laid = laid_out(entry.key, stored)
+    if laid == entry.content:
         return seen_as(entry, call.resource)
     if call.is_dry:
         return Entry(entry.key, entry.revision, entry.created, laid_out(entry.key, content))
     try:
-        return seen_as(call.store.update(entry, stored), call.resource)
+        return seen_as(call.store.update(entry, stored, laid), call.resource)
     except Changed:
         raise conflict(call.named, call.name) from None
 

@@ -72,8 +72,8 @@ class Writing:
 
 
 def track_update(live: Object | None, new: Object, writing: Writing) -> Object:
-    """An object that somebody wrote, with its managers brought up to date."""
-    made = _own(new, writing)
+    """An object that somebody wrote, with its managers brought up to date; it is nobody else's."""
+    made = _unmanaged(new)
     try:
         managed = _managed_before(live, new, writing)
     except BrokenManaged:
@@ -87,8 +87,7 @@ def track_update(live: Object | None, new: Object, writing: Writing) -> Object:
     except Unlike:
         return made
     _let_go(managed, difference, None, force=True)
-    gained = difference.modified.union(difference.added).without(_NEVER_MANAGED)
-    gained.members.discard("f:metadata")
+    gained = _only_managed(difference.modified.union(difference.added))
     if gained:
         before = managed.fields.get(manager) or FieldSet()
         managed.put(manager, before.union(gained), writing.version)
@@ -96,17 +95,6 @@ def track_update(live: Object | None, new: Object, writing: Writing) -> Object:
     limit_updaters(managed)
     write_managed(made, managed)
     return made
-
-
-def _own(new: Object, writing: Writing) -> Object:
-    """Another object with the same content, but without managers.
-
-    Those who write a status change nothing inside of the rest.
-    """
-    made = _unmanaged(new)
-    if writing.subresource != "status":
-        return copied(made)
-    return {**made, "metadata": copied(made["metadata"])}
 
 
 def _managed_before(live: Object | None, new: Object, writing: Writing) -> Managed:
@@ -215,9 +203,7 @@ def _without_nulls(value: Tree) -> Tree:
 
 
 def _only_managed(fields: FieldSet) -> FieldSet:
-    kept = fields.without(_NEVER_MANAGED)
-    kept.members.discard("f:metadata")
-    return kept
+    return fields.without(_NEVER_MANAGED).but("f:metadata")
 
 
 def _pruned(new: Object, managed: Managed, last: FieldSet, shape: Shape) -> Object:

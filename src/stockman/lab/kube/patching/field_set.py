@@ -9,17 +9,22 @@ from functools import lru_cache
 from stockman.lab.kube.objects import Object, Tree
 
 SELF = "."
+_MOST_KNOWN = 8192
 _RANKS = {"f": 0, "k": 1, "v": 2, "i": 3}
 
 
 class FieldSet:
-    """Elements that belong to it, and sets behind elements. An element is written as in JSON."""
+    """Elements that belong to it, and sets behind elements. An element is written as in JSON.
 
-    __slots__ = ("children", "members")
+    Who makes one adds to it; from then on nobody changes it, and sets share what they have alike.
+    """
+
+    __slots__ = ("_content", "children", "members")
 
     def __init__(self) -> None:
         self.members: set[str] = set()
         self.children: dict[str, FieldSet] = {}
+        self._content: Object | None = None
 
     def __bool__(self) -> bool:
         return bool(self.members) or any(self.children.values())
@@ -46,26 +51,29 @@ class FieldSet:
 
     def union(self, other: FieldSet) -> FieldSet:
         """What is in one of both."""
-        made = FieldSet()
-        made.members = self.members | other.members
-        theirs = other.children
-        for name, child in self.children.items():
-            made.children[name] = child.union(theirs.get(name) or _NOTHING)
-        for name, child in theirs.items():
-            if name not in self.children:
-                made.children[name] = child.union(_NOTHING)
-        return made
+        gained: dict[str, FieldSet] = {}
+        for name, theirs in other.children.items():
+            own = self.children.get(name)
+            joined = theirs if own is None else own.union(theirs)
+            if joined is not own:
+                gained[name] = joined
+        if not gained and other.members <= self.members:
+            return self
+        return _made(self.members | other.members, {**self.children, **gained})
 
     def difference(self, other: FieldSet) -> FieldSet:
         """What the other does not have."""
-        made = FieldSet()
-        made.members = self.members - other.members
-        for name, child in self.children.items():
-            theirs = other.children.get(name)
-            left = child.difference(theirs) if theirs is not None else child
-            if left:
-                made.children[name] = left
-        return made
+        left: dict[str, FieldSet] = {}
+        for name, theirs in other.children.items():
+            own = self.children.get(name)
+            less = None if own is None else own.difference(theirs)
+            if less is not None and less is not own:
+                left[name] = less
+        if not left and self.members.isdisjoint(other.members):
+            return self
+        both = {**self.children, **left}
+        children = {name: child for name, child in both.items() if child}
+        return _made(self.members - other.members, children)
 
     def intersection(self, other: FieldSet) -> FieldSet:
         """What is in both."""
@@ -80,20 +88,27 @@ class FieldSet:
 
     def without(self, paths: tuple[tuple[str, ...], ...]) -> FieldSet:
         """Less some fields and all that is behind them."""
-        made = self.union(_NOTHING)
-        for path in paths if made.members or made.children else ():
-            made._drop(path)
-        return made
+        found = self
+        for path in paths:
+            found = found._less(path)
+        return found
 
-    def _drop(self, path: tuple[str, ...]) -> None:
-        first, *rest = path
+    def _less(self, path: tuple[str, ...]) -> FieldSet:
+        first, rest = path[0], path[1:]
+        own = self.children.get(first)
         if not rest:
-            self.members.discard(first)
-            self.children.pop(first, None)
-        elif first in self.children:
-            self.children[first]._drop(tuple(rest))
-            if not self.children[first]:
-                del self.children[first]
+            is_same = own is None and first not in self.members
+            return self if is_same else self.but(first)._replaced(first, None)
+        left = None if own is None else own._less(rest)
+        return self if left is own else self._replaced(first, left)
+
+    def _replaced(self, name: str, child: FieldSet | None) -> FieldSet:
+        kept = {element: one for element, one in self.children.items() if element != name}
+        return _made(self.members, {**kept, name: child} if child else kept)
+
+    def but(self, element: str) -> FieldSet:
+        """Less an element, though not less what is behind it."""
+        return _made(self.members - {element}, self.children) if self.has(element) else self
 
     def paths(self) -> Iterator[tuple[str, ...]]:
         """All fields, in order."""
@@ -105,7 +120,12 @@ class FieldSet:
 
     @property
     def content(self) -> Object:
-        """As JSON."""
+        """As JSON; nobody changes it."""
+        if self._content is None:
+            self._content = self._written()
+        return self._content
+
+    def _written(self) -> Object:
         made: Object = {}
         names = self.members | {name for name, child in self.children.items() if child}
         for name in sorted(names, key=_order):
@@ -114,6 +134,12 @@ class FieldSet:
             both = name in self.members and inner
             made[name] = {SELF: {}, **inner} if both else inner
         return made
+
+
+def _made(members: set[str], children: dict[str, FieldSet]) -> FieldSet:
+    made = FieldSet()
+    made.members, made.children = members, children
+    return made
 
 
 _NOTHING = FieldSet()
@@ -137,8 +163,32 @@ def _comparable(found: Tree) -> tuple[int, float, str]:
     return 1, 0.0, found if isinstance(found, str) else json.dumps(found, sort_keys=True)
 
 
+_KNOWN: dict[int, tuple[Object, FieldSet]] = {}
+"""By identity, sets as they are written; they stay what they are as long as they are kept here."""
+
+
+def written_field_set(fields: FieldSet) -> Object:
+    """A set as JSON that is going to be read again."""
+    content = fields.content
+    return _known(content, fields)[0]
+
+
 def read_field_set(content: Object) -> FieldSet:
-    """A set out of JSON."""
+    """A set out of JSON that nobody changes."""
+    known = _KNOWN.get(id(content))
+    if known is not None and known[0] is content:
+        return known[1]
+    return _known(content, _read(content))[1]
+
+
+def _known(content: Object, fields: FieldSet) -> tuple[Object, FieldSet]:
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    found = _KNOWN[id(content)] = content, fields
+    return found
+
+
+def _read(content: Object) -> FieldSet:
     made = FieldSet()
     for name, inner in content.items():
         if name == SELF:
@@ -146,7 +196,7 @@ def read_field_set(content: Object) -> FieldSet:
         if not inner or SELF in inner:
             made.members.add(name)
         if inner and inner.keys() != {SELF}:
-            made.children[name] = read_field_set(inner)
+            made.children[name] = _read(inner)
     return made
 
 

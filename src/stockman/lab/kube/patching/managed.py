@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stockman.lab.kube.objects import Object, Tree, metadata_of
-from stockman.lab.kube.patching.field_set import FieldSet, read_field_set
+from stockman.lab.kube.patching.field_set import FieldSet, read_field_set, written_field_set
 
 APPLY, UPDATE = "Apply", "Update"
 MOST_UPDATERS = 10
@@ -109,7 +109,7 @@ def _entry(managed: Managed, manager: Manager) -> Object:
     made |= {"operation": manager.operation, "apiVersion": managed.versions[manager]}
     if manager in managed.times:
         made["time"] = managed.times[manager]
-    made |= {"fieldsType": "FieldsV1", "fieldsV1": managed.fields[manager].content}
+    made |= {"fieldsType": "FieldsV1", "fieldsV1": written_field_set(managed.fields[manager])}
     if manager.subresource:
         made["subresource"] = manager.subresource
     return made

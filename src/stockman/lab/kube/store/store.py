@@ -109,8 +109,11 @@ class Store:
             raise Taken
         return self._kept(key, done.revision, done.revision, content)
 
-    def update(self, before: Entry, content: Object) -> Entry:
-        """Put an object in place of another; raises `Changed`."""
+    def update(self, before: Entry, content: Object, laid: Object | None = None) -> Entry:
+        """Put an object in place of another; raises `Changed`.
+
+        `laid` is the same with its fields in order. None: nobody needed that before.
+        """
         client = self.connect()
         version = client.cluster.keyspace.index.newest(before.key)
         lease = 0 if version is None else version.lease
@@ -118,7 +121,7 @@ class Store:
         done = client.transact([same], [Put(before.key, _sized(content), lease)])
         if not done.succeeded:
             raise Changed
-        return self._kept(before.key, done.revision, before.created, content)
+        return self._kept(before.key, done.revision, before.created, content, laid)
 
     def delete(self, before: Entry) -> int:
         """Take an object away; returns the revision. Raises `Changed`."""
@@ -154,9 +157,14 @@ class Store:
             if found is not None:
                 yield entry(key, found)
 
-    def _kept(self, key: bytes, revision: int, created: int, content: Object) -> Entry:
-        metadata = {**content["metadata"], "resourceVersion": str(revision)}
-        entry = Entry(key, revision, created, laid_out(key, {**content, "metadata": metadata}))
+    def _kept(
+        self, key: bytes, revision: int, created: int, content: Object, laid: Object | None = None
+    ) -> Entry:
+        found = content if laid is None else laid
+        is_laid = laid is not None and "resourceVersion" in laid["metadata"]
+        metadata = {**found["metadata"], "resourceVersion": str(revision)}
+        made = {**found, "metadata": metadata}
+        entry = Entry(key, revision, created, made if is_laid else laid_out(key, made))
         self._entries.keep(entry)
         self.bell.ring()
         return entry
