@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
@@ -64,8 +65,8 @@ class Land:
         self._controllers: dict[str, dict[str, Machine]] = {}
         self._all_controllers: tuple[Machine, ...] | None = None
         """Of all clusters, with power or without, in order. None: that has to be put together."""
-        self._disks: dict[str, DiskView] = {}
-        """By key of machines, what was shown last; the same as long as its contents are."""
+        self._disks: dict[Machine, DiskView] = {}
+        """What was shown last; the same as long as its contents are."""
         for machine in self.by_key.values():
             self.regroup(machine)
         self._listeners: list[Callable[[], None]] = []
@@ -107,7 +108,7 @@ class Land:
         machine.take_config(b"")
         self.state.machines.pop(machine.key, None)
         self.by_key.pop(machine.key, None)
-        self._disks.pop(machine.key, None)
+        self._disks.pop(machine, None)
         self.changed()
 
     def on(self) -> Iterator[Machine]:
@@ -215,14 +216,14 @@ class Land:
         guest = None if cluster is None else cluster.state.guests.get(machine.state.vmid)
         if cluster is None or guest is None:
             return None
-        name = guest.config.values.get(slot, "").partition(",")[0].removeprefix("file=")
+        name = _volume_name(guest.config.values.get(slot, ""))
         volume = space.find(cluster, guest.node, name) if name else None
         if volume is None:
             return None
-        known = self._disks.get(machine.state.key)
+        known = self._disks.get(machine)
         if known is None or known.contents is not volume.contents or known.slot != slot:
             known = DiskView(slot=slot, size=volume.size, contents=volume.contents)
-            self._disks[machine.state.key] = known
+            self._disks[machine] = known
         known.size = volume.size
         return known
 
@@ -310,6 +311,12 @@ class Land:
         """Let those around a machine take notice of what happened to it."""
         _loaded("noticing").notice(self, machine)
         self.changed()
+
+
+@lru_cache(maxsize=256)
+def _volume_name(drive: str) -> str:
+    """The volume of a drive as a configuration writes it. Empty: it has none."""
+    return drive.partition(",")[0].removeprefix("file=")
 
 
 def _loaded(name: str) -> ModuleType:

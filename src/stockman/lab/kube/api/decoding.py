@@ -140,7 +140,7 @@ def _given(call: Call, content: Object, live: Object) -> Object:
         and not call.resource.is_custom
         and call.resource.plural != "services"  # their status depends on what is wanted
     )
-    rest, managed = _without_managers({**content, "spec": {}} if is_kept else content, live)
+    rest, managed = without_managers({**content, "spec": {}} if is_kept else content, live)
     found = copied(rest)
     check_kind(call, found)
     wrong = "" if call.resource.is_custom else decoding_error(call.shape, found)
@@ -152,7 +152,7 @@ def _given(call: Call, content: Object, live: Object) -> Object:
     return {**made, "spec": spec} if is_kept else made
 
 
-def _without_managers(content: Object, live: Object) -> tuple[Object, list[Object]]:
+def without_managers(content: Object, live: Object) -> tuple[Object, list[Object]]:
     """An object without its managers, and those, where they are the ones of the live object."""
     managed = metadata_of(live).get("managedFields")
     if not managed or metadata_of(content).get("managedFields") is not managed:
@@ -237,7 +237,8 @@ def complain(call: Call, shape: Type, found: Object, head: str) -> None:
 
 def shaped(resource: Resource, shape: Type, found: Object) -> Object:
     """An object with its defaults, as the server writes it back."""
-    return finish_reading(resource, shape, copied(found))
+    # Custom ones are written and read again, which leaves what was given as it is.
+    return finish_reading(resource, shape, found if resource.is_custom else copied(found))
 
 
 def finish_reading(resource: Resource, shape: Type, made: Object) -> Object:

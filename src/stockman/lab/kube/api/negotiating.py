@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from stockman.lab.kube.failures import About, Failure
 
@@ -61,6 +62,7 @@ def _ranges(accept: str) -> list[_Range]:
     return sorted(made, key=lambda one: -one.quality)
 
 
+@lru_cache(maxsize=256)
 def negotiated(accept: str, *, streams: bool = True, pretty: bool = False) -> Wanted:
     """What is answered to an `Accept` header, where lists may be watched; raises `Failure`."""
     is_understood = False

@@ -9,7 +9,14 @@ from typing import cast
 from stockman.lab.kube.admission.draft import wrong
 from stockman.lab.kube.api.call import Call
 from stockman.lab.kube.api.creating import create_object, set_namespace, writing
-from stockman.lab.kube.api.decoding import complain, custom_error, need_size, shaped
+from stockman.lab.kube.api.decoding import (
+    complain,
+    custom_error,
+    finish_reading,
+    need_size,
+    shaped,
+    without_managers,
+)
 from stockman.lab.kube.api.options import check_options
 from stockman.lab.kube.api.updating import check_name, write
 from stockman.lab.kube.api.versions import seen_as
@@ -74,7 +81,7 @@ def _patch(call: Call, media: str) -> Entry:
     made = patched(call.request.body, media, live, call.shape)
     if media == _STRATEGIC and not call.resource.is_custom:
         _check_kinds(call, made)
-    made = _typed(call, made)
+    made = _typed(call, made, live)
     check_name(call, made)
     set_namespace(call, made)
     return write(call, entry, made, version_checked=False)
@@ -155,8 +162,8 @@ def _check_operations(found: list[Json]) -> None:
                 raise bad_request(f"error decoding patch: {text}")
 
 
-def _typed(call: Call, made: Object) -> Object:
-    """An object that a patch made, as its type says; raises `Failure`."""
+def _typed(call: Call, made: Object, live: Object) -> Object:
+    """An object that a patch made of a live one, as its type says; raises `Failure`."""
     resource = call.resource
     made = {"kind": resource.kind, "apiVersion": resource.api_version, **made}
     if resource.is_custom:
@@ -167,11 +174,15 @@ def _typed(call: Call, made: Object) -> Object:
             ' in scheme "pkg/runtime/scheme.go:111"'
         )
         raise _unfit(made, why)
-    why = custom_error(made) if resource.is_custom else decoding_error(call.shape, made)
+    rest, managed = without_managers(made, live)
+    why = custom_error(rest) if resource.is_custom else decoding_error(call.shape, rest)
     if why:
         raise _unfit(made, why)
-    _complain(call, made)
-    return shaped(resource, call.shape, made)
+    _complain(call, rest, made)
+    typed = shaped(resource, call.shape, rest)
+    if managed:
+        typed["metadata"]["managedFields"] = managed
+    return typed
 
 
 def _check_custom_kind(call: Call, made: Object) -> None:
@@ -186,9 +197,10 @@ def _check_custom_kind(call: Call, made: Object) -> None:
         raise invalid(Named("", version.rpartition("/")[0], kind), call.name, causes)
 
 
-def _complain(call: Call, made: Object) -> None:
+def _complain(call: Call, found: Object, made: Object) -> None:
+    """Say what is unknown of what was found in an object that a patch made."""
     try:
-        complain(call, call.shape, made, "")
+        complain(call, call.shape, found, "")
     except Failure as failure:
         text = failure.message.removeprefix(": ")
         causes = [wrong("patch", _shown(made), text)]
@@ -263,8 +275,8 @@ def _newly_applied(call: Call) -> tuple[Entry, bool]:
         ) from None
     if not resource.is_custom:
         _check_decoded(call.shape, wanted, made)
-    managed = metadata_of(made).get("managedFields")
-    made = shaped(resource, call.shape, made)
+    managed = metadata_of(made).pop("managedFields", None)
+    made = finish_reading(resource, call.shape, made)
     made["metadata"].setdefault("name", call.name)
     set_namespace(call, made)
     if managed:

@@ -118,6 +118,13 @@ class Api:
 
     def handle(self, request: Request) -> Response:
         """The answer to a request."""
+        self.store.hold()
+        try:
+            return self._handled(request)
+        finally:
+            self.store.let_go()
+
+    def _handled(self, request: Request) -> Response:
         wanted = Wanted(pretty=_is_pretty(request))
         try:
             response = self._answer(request)

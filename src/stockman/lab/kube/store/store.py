@@ -38,15 +38,33 @@ class Listed:
 
 
 class Store:
-    """Reading and writing through a client of etcd, which is asked anew for every request."""
+    """Reading and writing through a client of etcd, a new one for every request."""
 
     def __init__(self, connect: Callable[[], EtcdClient]) -> None:
-        self.connect = connect
+        self._connect = connect
+        self._is_held = False
+        self._held: EtcdClient | None = None
         self._entries = Entries()
         self.bell = Bell()
         """Rung at every write, and by whoever changed the keyspace in another way."""
         self.views: dict[type, object] = {}
         """What others read out of it and keep up to date, by kind: made once for all who ask."""
+
+    def connect(self) -> EtcdClient:
+        """A client of etcd: of this moment, or the one that is held."""
+        if not self._is_held:
+            return self._connect()
+        if self._held is None:
+            self._held = self._connect()
+        return self._held
+
+    def hold(self) -> None:
+        """Ask one client from now on: nothing around it changes meanwhile."""
+        self._is_held = True
+
+    def let_go(self) -> None:
+        """Ask a new client each time."""
+        self._is_held, self._held = False, None
 
     @property
     def keyspace(self) -> Keyspace:
