@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -55,7 +57,8 @@ class Files:
 
     def copied(self, root: Path) -> Files:
         """The same somewhere else."""
-        shutil.copytree(self.root, root, symlinks=True, dirs_exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
+        _copy_below(str(self.root), str(root))
         return Files(root)
 
     def edit(self, name: str, old: str, new: str) -> None:
@@ -68,6 +71,29 @@ class Files:
         """Add to the end of a file."""
         with (self.directory / name).open("a") as file:
             file.write(text)
+
+
+def _copy_below(source: str, target: str) -> None:
+    """Copy what a directory holds, with rights and without moments."""
+    with os.scandir(source) as found:
+        for one in found:
+            copy = f"{target}/{one.name}"
+            if one.is_symlink():
+                os.symlink(os.readlink(one.path), copy)
+            elif one.is_dir():
+                os.mkdir(copy)
+                _copy_below(one.path, copy)
+            else:
+                _copy_file(one.path, copy)
+
+
+def _copy_file(source: str, target: str) -> None:
+    with open(source, "rb", buffering=0) as old:
+        rights = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
+        content = old.read()
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights)
+    with open(descriptor, "wb", buffering=0) as new:
+        new.write(content)
 
 
 @cache
@@ -88,8 +114,8 @@ def _prepared(talos_version: str, preset: str) -> Files:
     root = place() / f"{preset}-{talos_version}"
     directory, bare = root / "c", root / "repo.git"
     directory.mkdir(parents=True)
-    git(root, "init", "--quiet", "--bare", "--initial-branch=main", "repo.git")
-    git(directory, "init", "--quiet", "--initial-branch=main")
+    git(root, "init", "--quiet", "--template=", "--bare", "--initial-branch=main", "repo.git")
+    git(directory, "init", "--quiet", "--template=", "--initial-branch=main")
     git(directory, "config", "user.name", "Shepherd")
     git(directory, "config", "user.email", "shepherd@example.org")
     git(directory, "remote", "add", "origin", "../repo.git")
@@ -106,6 +132,7 @@ def _prepared(talos_version: str, preset: str) -> Files:
     git(directory, "add", "--all")
     git(directory, "commit", "--quiet", "--message", "Render")
     git(directory, "push", "--quiet", "--set-upstream", "origin", "main")
+    git(directory, "gc", "--quiet")  # a few files instead of one for every object
     assert bare.is_dir()
     return Files(root)
 
