@@ -21,7 +21,7 @@ from stockman.engine.stop import Stop
 from stockman.model.errors import Refused
 from stockman.model.record import record
 from stockman.steps.plan import Plan
-from stockman.steps.plan_file import plan_digest, plan_text, read_plan
+from stockman.steps.plan_file import digested_text, read_digested
 from stockman.steps.ports import Ports
 
 Fingerprint = Callable[[Ports, Sequence[str]], Awaitable[Mapping[str, str]]]
@@ -84,10 +84,12 @@ async def _begun(
     run, way = beginning.run, beginning.way
     await _unmoved(plan, ports, way)
     await _end_older(home, ports, fence, beginning)
-    lines = await home.runs.create(run, plan_text(plan))
+    text, digest = digested_text(plan)
+    lines = await home.runs.create(run, text)
     journal = await opened(lines, ports.clock)
     journal.watchers.extend(way.watchers)
-    return await _carried_out(Context(plan, ports, journal, fence, way.stop), run, way)
+    accepted = _Accepted(run=run, digest=digest, way=way)
+    return await _carried_out(Context(plan, ports, journal, fence, way.stop), accepted)
 
 
 async def resume(home: Home, run: str, ports: Ports, way: Way) -> Outcome:
@@ -99,15 +101,16 @@ async def resume(home: Home, run: str, ports: Ports, way: Way) -> Outcome:
     ports = _shared(ports)
     async with fence.kept():
         journal = await opened(await home.runs.lines(run), ports.clock)
-        plan = read_plan(await home.runs.plan(run), run)
+        plan, digest = read_digested(await home.runs.plan(run), run)
         state = folded(run, journal.entries)
         _still_open(state)
-        _same_plan(state, plan, journal.place)
+        _same_plan(state, digest, journal.place)
         journal.watchers.extend(way.watchers)
         if state.accepted is not None:
             note = {"text": f"resumed by {way.by}", "resumed": True}
             await journal.append(Event.NOTE, "", note)
-        return await _carried_out(Context(plan, ports, journal, fence, way.stop), run, way)
+        accepted = _Accepted(run=run, digest=digest, way=way)
+        return await _carried_out(Context(plan, ports, journal, fence, way.stop), accepted)
 
 
 async def abort(home: Home, run: str, ports: Ports, way: Way) -> Outcome:
@@ -119,14 +122,25 @@ async def abort(home: Home, run: str, ports: Ports, way: Way) -> Outcome:
         return await _given_up(home, ports, fence, _Ending(run=run, why=why, watchers=way.watchers))
 
 
-async def _carried_out(context: Context, run: str, way: Way) -> Outcome:
+@record
+class _Accepted:
+    """A run whose plan is about to be carried out."""
+
+    run: str
+    digest: str
+    """That of the plan."""
+    way: Way
+
+
+async def _carried_out(context: Context, accepted: _Accepted) -> Outcome:
+    run, way = accepted.run, accepted.way
     state = folded(run, context.journal.entries)
     if state.accepted is None:
         data = {
             "schema": SCHEMA,
             "run": run,
             "cluster": context.plan.cluster,
-            "plan": plan_digest(context.plan),
+            "plan": accepted.digest,
             "by": way.by,
             "token": context.fence.token,
             "steps": len(context.plan.steps),
@@ -211,7 +225,7 @@ def _still_open(state: RunState) -> None:
         raise Refused(problems.run_over(state.run, state.result.value))
 
 
-def _same_plan(state: RunState, plan: Plan, place: str) -> None:
-    if state.accepted is not None and state.plan != plan_digest(plan):
+def _same_plan(state: RunState, digest: str, place: str) -> None:
+    if state.accepted is not None and state.plan != digest:
         why = "the plan beside it is not the one that was accepted"
         raise Refused(problems.journal_damaged(place, 1, why))

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from stockman.model.record import record
 from stockman.steps.base import Json
-from stockman.steps.digest import canonical
+from stockman.steps.digest import canonical_json
 from stockman.steps.form import Unfit, read, written
 
 SCHEMA = "stockman.journal/1"
@@ -104,7 +104,7 @@ def entry_of(line: bytes, before: str) -> tuple[Entry, str]:
 
 
 def _checksum(body: object, before: str) -> str:
-    return sha256(f"{before}{canonical(body)}".encode()).hexdigest()
+    return sha256(f"{before}{canonical_json(body)}".encode()).hexdigest()
 
 
 def prior_of(entry: Entry) -> Json:

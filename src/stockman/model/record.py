@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _FIELDS = "__record_fields__"
 _FILLING = "__record_filling__"
+LEAVES = frozenset({str, int, bool, float, type(None)})
+"""Types that hold nothing and are JSON as they are; most values are of them."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
@@ -168,26 +170,30 @@ def fields_of(value: DataclassInstance) -> tuple[Field[Any], ...]:
     return found
 
 
+_NUMBERS, _LISTS, _SETS = (int, float), (tuple, list), (frozenset, set)
+
+
 def plain(value: object) -> object:
     """A value as JSON knows it: records become mappings, everything exotic becomes text.
 
     Secrets print as `***` because that is their text.
     """
-    if value is None or isinstance(value, bool | int | float):
+    if type(value) in LEAVES or isinstance(value, _NUMBERS):
         return value
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
     if is_record(value):
         return {
             one.name: plain(getattr(value, one.name))
             for one in fields_of(value)
             if one.metadata.get("shown", True)
         }
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, tuple | list | frozenset | set):
-        items = sorted(value, key=str) if isinstance(value, frozenset | set) else value
-        return [plain(item) for item in items]
+    if isinstance(value, _SETS):
+        return [plain(item) for item in sorted(value, key=str)]
+    if isinstance(value, _LISTS):
+        return [plain(item) for item in value]
     return str(value)

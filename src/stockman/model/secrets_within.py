@@ -7,14 +7,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from stockman.model.origin import Origin, Traced
-from stockman.model.record import fields_of, is_record
+from stockman.model.record import LEAVES, fields_of, is_record
 from stockman.model.secret import Secret
 
 T = TypeVar("T")
 Change = Callable[[Secret, "Origin | None"], Secret]
-
-_LEAVES = frozenset({str, int, bool, float, type(None)})
-"""Types that hold nothing; most values are of them."""
 
 
 def secrets_within(value: object, name: str = "") -> Iterator[tuple[str, Secret]]:
@@ -24,20 +21,22 @@ def secrets_within(value: object, name: str = "") -> Iterator[tuple[str, Secret]
     """
     if isinstance(value, Secret):
         yield name, value
-    elif type(value) in _LEAVES:
+    elif type(value) in LEAVES:
         return
     elif is_record(value):
         for one in fields_of(value):
             item = getattr(value, one.name)
-            if type(item) not in _LEAVES and one.metadata.get("shown", True):
+            if type(item) not in LEAVES and one.metadata.get("shown", True):
                 known = _written(value, one.name) if isinstance(item, Secret) else ""
                 yield from secrets_within(item, known or _below(name, one.name))
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from secrets_within(item, _below(name, str(key)))
+            if type(item) not in LEAVES:
+                yield from secrets_within(item, _below(name, str(key)))
     elif isinstance(value, list | tuple):
         for number, item in enumerate(value):
-            yield from secrets_within(item, f"{name}[{number}]")
+            if type(item) not in LEAVES:
+                yield from secrets_within(item, f"{name}[{number}]")
 
 
 def with_secrets(value: T, change: Change, origin: Origin | None = None) -> T:
@@ -46,6 +45,8 @@ def with_secrets(value: T, change: Change, origin: Origin | None = None) -> T:
     `change` is given every secret, and where it is written as far as that is known.
     """
     found: object = value
+    if type(value) in LEAVES:
+        return value
     if isinstance(value, Secret):
         found = change(value, origin)
     elif is_record(value):
@@ -63,7 +64,7 @@ def _changed(value: object, change: Change) -> object:
     changed: dict[str, object] = {}
     for one in fields_of(value):  # type: ignore[arg-type]  # asked with `is_record`
         old = getattr(value, one.name)
-        if type(old) in _LEAVES or not one.metadata.get("shown", True):
+        if type(old) in LEAVES or not one.metadata.get("shown", True):
             continue
         where = value.where(one.name) if isinstance(value, Traced) else None
         new = with_secrets(old, change, where)

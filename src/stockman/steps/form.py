@@ -17,7 +17,7 @@ from typing import Annotated, Literal, NewType, TypeVar, Union, cast, get_args, 
 from uuid import UUID
 
 from stockman.config.hints import type_hints
-from stockman.model.record import fields_of, is_record
+from stockman.model.record import LEAVES, fields_of, is_record
 from stockman.steps.base import Part
 from stockman.steps.kinds import UnknownKind, part_of
 
@@ -25,6 +25,7 @@ T = TypeVar("T")
 Reader = Callable[[object, str], object]
 _TEXTS: tuple[type, ...] = (UUID, IPv4Address, IPv4Interface, IPv4Network)
 """Types whose text is made with `str` and read by calling them."""
+_SCALARS = (bool, int, float, str)
 
 
 class Unfit(Exception):
@@ -33,9 +34,11 @@ class Unfit(Exception):
 
 def written(value: object) -> object:
     """A value as JSON; `TypeError` for what could not be read again, secrets among it."""
+    if type(value) in LEAVES:
+        return value
     if isinstance(value, Enum):
         return value.value
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, _SCALARS):
         return value
     if isinstance(value, datetime):
         return value.isoformat()
@@ -71,16 +74,17 @@ def _record(cls: type) -> Reader:
     hints = type_hints(cls)
     fields = cls.__record_fields__  # type: ignore[attr-defined]
     readers = {one.name: _reader(hints[one.name]) for one in fields}
+    known = readers.keys() | _extra(cls)
     needed = {
         one.name for one in fields if one.default is MISSING and one.default_factory is MISSING
     }
 
     def made(value: object, path: str) -> object:
         rows = _mapping_of(value, path)
-        if strange := sorted(set(rows) - set(readers) - _extra(cls)):
-            raise Unfit(f"{path}.{strange[0]} is not known")
-        if lacking := sorted(needed - set(rows)):
-            raise Unfit(f"{path}.{lacking[0]} is missing")
+        if strange := rows.keys() - known:
+            raise Unfit(f"{path}.{min(strange)} is not known")
+        if lacking := needed - rows.keys():
+            raise Unfit(f"{path}.{min(lacking)} is missing")
         return cls(
             **{
                 name: readers[name](item, f"{path}.{name}")

@@ -6,7 +6,7 @@ import json
 
 from stockman.model.errors import Refused
 from stockman.steps import plan_problems as problems
-from stockman.steps.digest import digest
+from stockman.steps.digest import json_digest
 from stockman.steps.form import Unfit, read, written
 from stockman.steps.kinds import UnknownKind
 from stockman.steps.plan import Plan, planned
@@ -16,13 +16,20 @@ SCHEMA = "stockman.plan/1"
 
 def plan_digest(plan: Plan) -> str:
     """Says whether two plans are the same."""
-    return digest(written(plan))
+    return json_digest(written(plan))
 
 
 def plan_text(plan: Plan) -> str:
     """A plan as JSON with its schema and digest; ends with a new line."""
-    content = {"schema": SCHEMA, "digest": plan_digest(plan), "plan": written(plan)}
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return digested_text(plan)[0]
+
+
+def digested_text(plan: Plan) -> tuple[str, str]:
+    """The same, and the digest alone."""
+    spelled = written(plan)
+    made = json_digest(spelled)
+    content = {"schema": SCHEMA, "digest": made, "plan": spelled}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n", made
 
 
 def read_plan(text: str, place: str) -> Plan:
@@ -30,6 +37,11 @@ def read_plan(text: str, place: str) -> Plan:
 
     `place` is the name of the file, for problems.
     """
+    return read_digested(text, place)[0]
+
+
+def read_digested(text: str, place: str) -> tuple[Plan, str]:
+    """The same, and its digest, which was compared with what the text says."""
     try:
         content = json.loads(text)
     except ValueError as no:
@@ -38,10 +50,11 @@ def read_plan(text: str, place: str) -> Plan:
         raise Refused(problems.unreadable(place, "it has no key `schema`"))
     if content["schema"] != SCHEMA:
         raise Refused(problems.schema(place, content["schema"], SCHEMA))
-    if digest(content.get("plan")) != content.get("digest"):
+    found = json_digest(content.get("plan"))
+    if found != content.get("digest"):
         raise Refused(problems.damaged(place))
     try:
-        return planned(read(Plan, content["plan"], "plan"))
+        return planned(read(Plan, content["plan"], "plan")), found
     except UnknownKind as no:
         raise Refused(problems.unknown_kind(place, no.kind)) from None
     except Unfit as no:
