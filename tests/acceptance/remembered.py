@@ -1,7 +1,8 @@
-"""Renderings that one test process makes once for the same files, however many lives ask for them.
+"""What one test process makes once from the same files, however many lives ask for it.
 
 What is rendered follows from the files of a directory alone: scenes have no environment, and their
-key is among the files. So whoever finds the very same bytes finds the very same rendering.
+key is among the files. So whoever finds the very same bytes finds the very same rendering, and the
+same bundle.
 """
 
 from __future__ import annotations
@@ -9,14 +10,41 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from stockman.app.bundles import bundle_path
+from stockman.app.keyring import AGE_KEY
 from stockman.app.rendering import Rendering
+from stockman.app.secret_names import dialect_of
 from stockman.app.tree_door import RenderedTree
+from stockman.app.workspace_plan import Workspace
+from stockman.ports.clock import Clock
+from stockman.ports.entropy import Entropy
+from stockman.talos.bundle import SecretsBundle
 
 _MOST = 32
 _known: OrderedDict[bytes, Rendering] = OrderedDict()
+_bundles: dict[tuple[bytes, bytes], SecretsBundle] = {}
+
+
+class RememberedWorkspace(Workspace):
+    """Everything of a directory, without what was opened or rendered before from the same bytes."""
+
+    def __init__(
+        self, directory: Path, environment: Mapping[str, str], clock: Clock, entropy: Entropy
+    ) -> None:
+        super().__init__(directory, environment, clock, entropy)
+        self.tree = RememberedTree(directory, self.render_doors)
+
+    @property
+    def bundle(self) -> SecretsBundle:
+        if self._bundle is None and not self.environment:
+            encrypted = self.directory / bundle_path(dialect_of(self.directory))
+            key = encrypted.read_bytes(), (self.directory / AGE_KEY).read_bytes()
+            self._bundle = _bundles.get(key)
+            _bundles[key] = super().bundle
+        return super().bundle
 
 
 class RememberedTree(RenderedTree):

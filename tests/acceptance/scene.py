@@ -57,7 +57,7 @@ from tests.acceptance.doors import (
 from tests.acceptance.files import NETWORK, NOW, URL, Files, place, prepared
 from tests.acceptance.loop import LoopClock, in_world
 from tests.acceptance.process import Killed, Process
-from tests.acceptance.remembered import RememberedTree
+from tests.acceptance.remembered import RememberedWorkspace
 from tests.acceptance.wires import ImagesWire, KubernetesWire, ProxmoxWire, TalosWire
 from tests.engine.simulated import Dice
 from tests.planning.outside import FactoryOutside
@@ -155,8 +155,7 @@ class Scene:
         self.lives += 1
         self.processes.append(process)
         entropy = Dice(f"life {self.lives}")
-        workspace = Workspace(self.files.directory, self.environment, clock, entropy)
-        workspace.tree = RememberedTree(workspace.directory, workspace.render_doors)
+        workspace = RememberedWorkspace(self.files.directory, self.environment, clock, entropy)
         ports = Ports(
             clock=clock,
             entropy=entropy,

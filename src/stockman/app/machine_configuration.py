@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from stockman.app import machine_configuration_problems as trouble
@@ -33,7 +34,7 @@ class Machines:
         self,
         desired: Desired,
         assembly: Assembly,
-        masking: Masking,
+        masking: Callable[[], Masking],
         problems: Problems,
         warnings: tuple[Problem, ...],
     ) -> None:
@@ -41,7 +42,7 @@ class Machines:
         self._assembly = assembly
         self._problems = problems
         """Secrets that are not at hand; only those that a configuration needs matter."""
-        self.masking = masking
+        self._masking = masking
         self.warnings = warnings
 
     @property
@@ -52,6 +53,11 @@ class Machines:
     def assembly(self) -> Assembly:
         """What configurations are made with, for whoever makes them later."""
         return self._assembly
+
+    @cached_property
+    def masking(self) -> Masking:
+        """What hides secrets wherever a configuration is shown."""
+        return self._masking()
 
     @property
     def minor(self) -> str:
@@ -95,16 +101,19 @@ class Machines:
 def machines(directory: Path, environment: Mapping[str, str]) -> Machines:
     """The machines of a directory; refuses mistakes, and a bundle that cannot be opened."""
     loaded = validate_files(directory).loaded
-    if resolve(loaded).cluster is None:
+    desired = resolve(loaded)
+    if desired.cluster is None:
         raise NotFound(trouble.no_cluster())
     keyring = find_keyring(directory, environment)
     around = Surroundings(directory=directory, keyring=keyring, environment=environment)
-    return machines_of(around, loaded, open_bundle(directory, keyring))
+    return machines_of(around, loaded, desired, open_bundle(directory, keyring))
 
 
-def machines_of(around: Surroundings, loaded: Loaded, bundle: SecretsBundle) -> Machines:
+def machines_of(
+    around: Surroundings, loaded: Loaded, desired: Desired, bundle: SecretsBundle
+) -> Machines:
     """The machines of files that were read already; refuses patches that are wrong."""
-    desired, keyring = resolve(loaded), around.keyring
+    keyring = around.keyring
     resolved = resolve_secrets(desired, around)
     problems = Problems()
     files = PatchFiles(around.directory, loaded, problems, _opener(keyring))
@@ -116,7 +125,7 @@ def machines_of(around: Surroundings, loaded: Loaded, bundle: SecretsBundle) -> 
     return Machines(
         desired,
         Assembly(resolved.desired, bundle, patches, texts),
-        Masking(secrets_of(resolved.desired, bundle), files.encrypted),
+        lambda: Masking(secrets_of(resolved.desired, bundle), files.encrypted),
         resolved.problems,
         (*keyring.problems, *problems.warnings),
     )

@@ -43,10 +43,9 @@ def read_secret_file(directory: Path, name: str) -> bytes | None:
 
 def unlocked(content: bytes, name: str, keyring: Keyring) -> Opened:
     """An encrypted file, opened and proven whole; says what is missing where it cannot be."""
-    from stockman.crypto.sops.opening import file_metadata, opened
+    from stockman.crypto.sops.opening import opened_by
 
-    recipients = file_metadata(content, name).recipients
-    return opened(content, name, keyring.identities_for(recipients, name))
+    return opened_by(content, name, lambda wanted: keyring.identities_for(wanted, name))
 
 
 def unlocked_to_read(content: bytes, name: str, keyring: Keyring) -> Opened:

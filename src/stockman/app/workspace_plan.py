@@ -71,7 +71,8 @@ class Workspace:
             environment=environment,
         )
         self._loaded = loaded = validate_files(directory).loaded
-        self.desired: Desired = with_kept_tokens(resolve(loaded), self.around)
+        self._resolved = resolve(loaded)
+        self.desired: Desired = with_kept_tokens(self._resolved, self.around)
         self.warnings: tuple[Problem, ...] = tuple(loaded.problems.warnings)
         self.store = SecretStore(directory, self.around.keyring, environment, clock, entropy)
         self.places = SecretPlaces(self.around, self.desired, self.store, entropy)
@@ -105,7 +106,7 @@ class Workspace:
         if self._machines is None:
             from stockman.app.machine_configuration import machines_of
 
-            self._machines = machines_of(self.around, self._loaded, self.bundle)
+            self._machines = machines_of(self.around, self._loaded, self._resolved, self.bundle)
         return self._machines
 
     def secrets(self) -> Secrets:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from stockman.crypto.age.identities import Identity
@@ -36,10 +36,17 @@ def file_metadata(content: bytes, file: str) -> Metadata:
 
 def opened(content: bytes, file: str, identities: Sequence[Identity]) -> Opened:
     """Open a file with whichever identity fits; refuses everything that was tampered with."""
+    return opened_by(content, file, lambda recipients: identities)
+
+
+def opened_by(
+    content: bytes, file: str, identities_for: Callable[[Sequence[str]], Sequence[Identity]]
+) -> Opened:
+    """The same, with identities that are found once it is known for whom it was encrypted."""
     form = form_of(file)
     sheet = encrypted_sheet(content, form, file)
     metadata = sheet_metadata(sheet)
-    data_key = unwrapped_key(metadata, identities, file)
+    data_key = unwrapped_key(metadata, identities_for(metadata.recipients), file)
     cipher = Cipher(data_key)
     found = list(slots(sheet.documents, metadata.selector.compiled()))
     paths = _prefixes(found)
