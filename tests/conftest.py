@@ -8,6 +8,8 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
+from stockman.crypto import private_keys
+from tests.kept_rsa_keys import KeptRsaKeys
 from tests.reading_from_the_end import FromTheEnd, reads_from_the_end
 
 pytest_plugins = ["stockman.lab.testing.plugin"]
@@ -97,6 +99,8 @@ def _is_numeric(host: str) -> bool:
 
 
 sys.addaudithook(_only_loopback)
+
+vars(private_keys)["generate_rsa"] = KeptRsaKeys()
 
 sys.dont_write_bytecode = False
 """Processes that tests start would compile everything anew, and so would every worker."""
