@@ -4,12 +4,14 @@ import gc
 import ipaddress
 import os
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from stockman.crypto import private_keys
 from tests.kept_rsa_keys import KeptRsaKeys
+from tests.less_talk import Files, LessTalk, is_enough, scheduling
 from tests.reading_from_the_end import FromTheEnd, reads_from_the_end
 
 pytest_plugins = ["stockman.lab.testing.plugin"]
@@ -107,9 +109,17 @@ sys.dont_write_bytecode = False
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let workers share the work of reading modules."""
+    """Let workers share the work of reading modules, and say no more than is read."""
     if reads_from_the_end(config):
         config.pluginmanager.register(FromTheEnd())
+    if is_enough(config):
+        config.pluginmanager.register(LessTalk())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Files | None:
+    """Hand out whole files."""
+    return scheduling(config, log)
 
 
 def pytest_collection_finish() -> None:
