@@ -1,6 +1,7 @@
 """Values in schemas: whatever the reader takes, an editor has to take as well."""
 
 import re
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +23,7 @@ CIPHERTEXT = "ENC[AES256_GCM,data:p673w==,iv:YY=,tag:UQ=,type:str]"
 LOOKALIKES = ["", "0", "007", "-1", "1.10", "1e3", "0x1f", "true", "No", "~", "null", "1_000"]
 
 
+@cache
 def judge(value: Value, *, null: bool = False) -> Draft202012Validator:
     return Draft202012Validator(value_schema(value, null=null))
 
@@ -49,6 +51,7 @@ def is_read(value: Value, node: Scalar) -> bool:
     return not reading.problems
 
 
+@cache
 def spellings(value: Value) -> st.SearchStrategy[str]:
     """Texts that fit, texts that nearly do, and texts that editors take for something else."""
     pattern = value.shape.pattern if value.shape is not None else BASES[value.base].pattern
