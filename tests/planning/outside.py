@@ -20,6 +20,8 @@ class FactoryOutside:
         self.world: World | None = None
         self.cut: int | None = None
         """Where what comes through ends, as slices count. None: it is whole."""
+        self.swaps = False
+        """Whether something on the way puts another byte at the end."""
 
     def fetch(
         self, url: str, path: str, *, verify: bool, done: Callable[[Fetched | FetchFailed], None]
@@ -29,7 +31,8 @@ class FactoryOutside:
         if found is None:
             done(FetchFailed("download failed: 404"))
             return
-        done(Fetched(found.body[: self.cut]))
+        content = found.body[: self.cut]
+        done(Fetched(content[:-1] + bytes([content[-1] ^ 1]) if self.swaps else content))
 
     def metadata(
         self, url: str, *, verify: bool, done: Callable[[dict[str, object] | QueryFailed], None]

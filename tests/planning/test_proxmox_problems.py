@@ -402,13 +402,14 @@ URL = "https://factory.talos.dev/image/{}/v1.11.0/nocloud-amd64.qcow2"
 PLAIN = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 
 
-def fetch(estate: Estate, **more: str) -> FetchImage:
+def fetch(estate: Estate, *, asks_checksum: bool = False, **more: str) -> FetchImage:
     return FetchImage(
         cluster=estate.region,
         host=HostName("neo"),
         storage=Datastore("cephfs"),
         name="talos-one.qcow2",
         url=more.pop("url", URL.format(PLAIN)),
+        asks_checksum=asks_checksum,
         **more,
     )
 
@@ -430,6 +431,42 @@ async def test_an_image_that_arrives_cut_is_deleted_again(estate: Estate) -> Non
 
     assert await perform(fetch(estate), estate.ports()) is True
     assert await perform(fetch(estate), estate.ports()) is False
+
+
+async def test_an_image_that_is_changed_on_the_way_is_refused_where_the_factory_tells_checksums(
+    estate: Estate,
+) -> None:
+    await ready(estate)
+    estate.world.factory.enterprise = True
+    estate.outside.swaps = True
+    action = fetch(estate, asks_checksum=True)
+
+    with pytest.raises(Refused, match=r"image\.checksum") as caught:
+        await perform(action, estate.ports())
+    there = await estate.ports().on(estate.region).volumes(action.host, action.storage)
+    estate.outside.swaps = False
+
+    assert "its server tells" in caught.value.problem.what
+    assert [one.id for one in there] == []
+    assert await perform(action, estate.ports()) is True
+
+
+async def test_the_public_factory_lets_an_image_be_known_by_its_size_alone(estate: Estate) -> None:
+    await ready(estate)
+    estate.outside.swaps = True
+
+    assert await perform(fetch(estate, asks_checksum=True), estate.ports()) is True
+
+    assert any("download-url" in line for line in estate.trigger.log)
+
+
+async def test_a_plan_says_by_what_images_are_known(estate: Estate) -> None:
+    found = [one for one in (await estate.plan()).changes if one.what.startswith("image talos-")]
+
+    fetched = [step.action for one in found for step in one.steps]
+    assert found
+    assert all("where the factory tells no checksum, its size alone" in one.why for one in found)
+    assert all(one.asks_checksum for one in fetched if isinstance(one, FetchImage))
 
 
 WRONG = {"sha256": "0" * 64, "sha512": "0" * 128}

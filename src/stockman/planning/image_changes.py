@@ -86,7 +86,10 @@ def _fetched(region: str, place: ImagePlace, needs: tuple[str, ...]) -> ProxmoxC
         needs = (*needs, register.id)
     elif image.schematic is not None:
         gates.append(SchematicKnown(schematic=image.schematic))
-    reason = f"{place.storage} does not have it, and machines are to be made from it"
+    reason = (
+        f"{place.storage} does not have it, and machines are to be made from it; "
+        f"{_compared_by(image)}"
+    )
     fetch = Step(
         id=place.step,
         action=FetchImage(
@@ -96,6 +99,7 @@ def _fetched(region: str, place: ImagePlace, needs: tuple[str, ...]) -> ProxmoxC
             name=image.name,
             url=image.url,
             checksum=image.checksum,
+            asks_checksum=image.schematic is not None,
         ),
         stage=Stage.IMAGES,
         reason=reason,
@@ -113,6 +117,14 @@ def _fetched(region: str, place: ImagePlace, needs: tuple[str, ...]) -> ProxmoxC
         stage=Stage.IMAGES,
         steps=(*made, fetch),
     )
+
+
+def _compared_by(image: ImageWish) -> str:
+    if image.checksum:
+        return "its content is checked by the checksum of the configuration"
+    if image.schematic is None:
+        return "without a checksum in the configuration its size alone is compared"
+    return "where the factory tells no checksum, its size alone is compared"
 
 
 def _is_there(seen: ObservedProxmox, place: ImagePlace) -> bool:

@@ -75,6 +75,13 @@ class Images(Protocol):
         """What there is at a URL."""
         ...
 
+    async def checksum(self, url: str) -> str:
+        """What the server says that the content at a URL has to be, `sha256:...`.
+
+        Empty: it tells none. The Enterprise edition of the Image Factory does, the public one not.
+        """
+        ...
+
     def read(self, url: str, *, sha256: str = "") -> AsyncIterator[bytes]:
         """The content at a URL, piece by piece, never all of it at once.
 

@@ -38,7 +38,10 @@ class FetchImage(PatientAction):
     """Its name there, which says what is in it."""
     url: str
     checksum: str = ""
-    """What its content has to be, `sha256:...`. Empty: nobody says; its size is compared."""
+    """What its content has to be, `sha256:...`. Empty: the configuration does not say."""
+    asks_checksum: bool = False
+    """Whether its server is asked what its content has to be. Where it does not tell, as the
+    public Image Factory, the size is all that can be compared."""
 
     @property
     def summary(self) -> str:
@@ -69,8 +72,9 @@ class FetchImage(PatientAction):
                 return
             await self._removed(pve)
         has_way = await _reaches(pve, self.host, self.url)
-        if not has_way or not await self._download(pve):
-            await self._upload(ports, pve, remote)
+        known = await self._checksum(ports)
+        if not has_way or not await self._download(pve, known):
+            await self._upload(ports, pve, remote, known)
         there = await self._there(pve)
         if there is not None and not _fits(there, remote):
             await self._removed(pve)
@@ -84,6 +88,14 @@ class FetchImage(PatientAction):
             return await ports.to_images().file(self.url)
         except NotFound:
             raise Refused(no_image(self.url)) from None
+
+    async def _checksum(self, ports: Ports) -> Checksum | None:
+        """What the content has to be. None: nobody tells."""
+        told = self.checksum
+        if not told and self.asks_checksum:
+            told = await ports.to_images().checksum(self.url)
+        algorithm, _, digest = told.partition(":")
+        return Checksum(algorithm=cast("Algorithm", algorithm), digest=digest) if digest else None
 
     async def _there(self, pve: Proxmox) -> Volume | None:
         volumes = await pve.volumes(self.host, self.storage, content="import")
@@ -102,9 +114,9 @@ class FetchImage(PatientAction):
             with suppress(NotFound, Conflict, Rejected):  # how it ended is seen by what is there
                 await pve.wait_task(TaskRef.parse(one.upid), _SECONDS)
 
-    async def _download(self, pve: Proxmox) -> bool:
+    async def _download(self, pve: Proxmox, known: Checksum | None) -> bool:
         """Whether the host could fetch it."""
-        file = Download(url=self.url, content="import", name=self.name, checksum=self._known)
+        file = Download(url=self.url, content="import", name=self.name, checksum=known)
         try:
             task = await pve.download(self.host, self.storage, file)
             await pve.wait_task(task, _SECONDS)
@@ -113,39 +125,35 @@ class FetchImage(PatientAction):
             if await self._there(pve) is None:
                 raise
         except Rejected as no:
-            judged = self._judged(no)
+            judged = self._judged(no, known)
             if isinstance(judged, Refused) or _NOT_FETCHED not in no.problem.why:
                 raise judged from None
             return False
         return True
 
-    async def _upload(self, ports: Ports, pve: Proxmox, remote: RemoteFile) -> None:
+    async def _upload(
+        self, ports: Ports, pve: Proxmox, remote: RemoteFile, known: Checksum | None
+    ) -> None:
         if remote.size is None:
             raise Refused(no_way(self.url, str(self.host)))
 
         def read() -> AsyncIterator[bytes]:
-            algorithm, _, digest = self.checksum.partition(":")
-            return ports.to_images().read(self.url, sha256=digest if algorithm == "sha256" else "")
+            sha256 = known.digest if known is not None and known.algorithm == "sha256" else ""
+            return ports.to_images().read(self.url, sha256=sha256)
 
         await ports.permit()
-        file = Upload(
-            content="import", name=self.name, size=remote.size, read=read, checksum=self._known
-        )
+        file = Upload(content="import", name=self.name, size=remote.size, read=read, checksum=known)
         try:
             await pve.wait_task(await pve.upload(self.host, self.storage, file), _SECONDS)
         except Rejected as no:
-            raise self._judged(no) from None
+            raise self._judged(no, known) from None
 
-    def _judged(self, no: Rejected) -> Rejected | Refused:
+    def _judged(self, no: Rejected, known: Checksum | None) -> Rejected | Refused:
         """Another content is not worth a second try; Proxmox VE keeps nothing of it."""
         why = no.problem.why
-        is_other = self.checksum and any(word in why for word in ("checksum", "SHA-256"))
-        return Refused(wrong_checksum(self.url, why)) if is_other else no
-
-    @property
-    def _known(self) -> Checksum | None:
-        algorithm, _, digest = self.checksum.partition(":")
-        return Checksum(algorithm=cast("Algorithm", algorithm), digest=digest) if digest else None
+        if known is None or not any(word in why for word in ("checksum", "SHA-256")):
+            return no
+        return Refused(wrong_checksum(self.url, why) if self.checksum else changed(self.url, why))
 
 
 @record
@@ -236,4 +244,14 @@ def wrong_checksum(url: str, why: str) -> Problem:
         where=url,
         why=why,
         fix="look whether the server was given another file; correct the checksum if that is right",
+    )
+
+
+def changed(url: str, why: str) -> Problem:
+    return Problem(
+        code="image.checksum",
+        what="the image is not the one whose checksum its server tells",
+        where=url,
+        why=why,
+        fix="run it again; a proxy on the way that changes files has to be left out",
     )

@@ -128,6 +128,36 @@ def test_a_checksum_that_fits_passes_and_another_one_is_rejected(door: Door) -> 
     door(story)
 
 
+def test_the_public_factory_tells_no_checksum(door: Door) -> None:
+    async def story(scene: Scene) -> str:
+        await scene.images.register(canonical_text(AGENT))
+        return await scene.images.checksum(image_url(scene))
+
+    assert door(story) == ""
+
+
+def test_a_factory_of_the_other_edition_tells_the_checksum_of_an_image(door: Door) -> None:
+    async def story(scene: Scene) -> tuple[str, str]:
+        scene.world.factory.enterprise = True
+        await scene.images.register(canonical_text(AGENT))
+        url = image_url(scene)
+        made = hashlib.sha256(await content(scene, url)).hexdigest()
+        return await scene.images.checksum(url), f"sha256:{made}"
+
+    told, made = door(story)
+
+    assert told == made
+
+
+def test_a_factory_that_cannot_answer_is_not_taken_for_one_without_checksums(door: Door) -> None:
+    async def story(scene: Scene) -> None:
+        scene.let(Point.FACTORY, Effect.FAIL, status=503, times=None)
+        with pytest.raises(Unreachable):
+            await scene.images.checksum(image_url(scene))
+
+    door(story)
+
+
 def test_a_damaged_image_is_noticed_by_its_checksum(door: Door) -> None:
     async def story(scene: Scene) -> None:
         await scene.images.register(canonical_text(AGENT))

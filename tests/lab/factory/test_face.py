@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import lzma
 
@@ -173,11 +174,31 @@ def test_what_a_version_cannot_do_is_refused(
     assert text.startswith("error enhancing profile from schematic: ")
 
 
-@pytest.mark.parametrize("ending", ["sha256", "sha512", "sigstore.json"])
+@pytest.mark.parametrize("ending", ["sha256", "sha512"])
 def test_checksums_are_for_another_edition(ending: str) -> None:
     found = Factory().image(f"nocloud-amd64.raw.xz.{ending}", schematic=UNKNOWN)
 
     assert refusal(found) == (402, "enterprise not enabled: checksum endpoint is not available")
+
+
+def test_signatures_are_for_another_edition() -> None:
+    found = Factory().image("nocloud-amd64.raw.xz.sigstore.json", schematic=UNKNOWN)
+
+    text = "enterprise signing is not enabled: signature endpoint is not available"
+    assert refusal(found) == (402, text)
+
+
+@pytest.mark.parametrize("ending", ["sha256", "sha512"])
+def test_the_other_edition_tells_the_checksum_of_what_it_serves(ending: str) -> None:
+    factory = Factory(FactoryState(enterprise=True))
+
+    image = factory.image("nocloud-amd64.qcow2")
+    found = factory.image(f"nocloud-amd64.qcow2.{ending}")
+
+    line = f"{hashlib.new(ending, image.body).hexdigest()}  nocloud-amd64.qcow2\n"
+    assert (found.status, found.body.decode()) == (200, line)
+    named = f'attachment; filename="nocloud-amd64.qcow2.{ending}"'
+    assert found.headers["Content-Disposition"] == named
 
 
 def test_an_image_of_an_unknown_schematic_is_not_there() -> None:

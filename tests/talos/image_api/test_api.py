@@ -95,6 +95,19 @@ def test_a_registry_that_tells_no_digest_is_asked_for_the_manifest() -> None:
     assert found == f"sha256:{hashlib.sha256(BODY).hexdigest()}"
 
 
+@pytest.mark.parametrize("body", [b"", b"<html>", b"0" * 63, b"0" * 65, b"Z" * 64])
+def test_a_checksum_that_is_none_is_rejected(body: bytes) -> None:
+    with pytest.raises(Rejected, match=r"images\.answer"):
+        told(lambda images: images.checksum("https://a.test/b.qcow2"), body)
+
+
+@pytest.mark.parametrize("status", [400, 402, 403, 404])
+def test_a_server_without_checksums_tells_none(status: int) -> None:
+    found = told(lambda images: images.checksum("https://a.test/b.qcow2"), b"no", status)
+
+    assert found == ""
+
+
 def test_a_pinned_digest_that_becomes_another_one_is_rejected() -> None:
     other = f"sha256:{'b' * 64}"
 

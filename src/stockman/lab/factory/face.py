@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -16,7 +17,8 @@ from stockman.lab.factory.names import asset
 from stockman.lab.factory.refusals import (
     FactoryRefusal,
     internal,
-    not_in_this_edition,
+    no_checksums,
+    no_signatures,
     unknown_schematic,
 )
 from stockman.lab.factory.state import FactoryState
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 SERVER = "Image Factory v1.5.0"
 BODY_BYTES = 16 << 20
 _REQUEST_ID = "X-Request-ID"
-_EDITION = (".sha256", ".sha512", ".sigstore.json")
+_CHECKSUMS = (".sha256", ".sha512")
+_SIGNATURE = ".sigstore.json"
 _PEM = "application/x-pem-file"
 _TYPES = {
     ".efi": "application/efi",
@@ -156,18 +159,22 @@ class FactoryFace:
         from stockman.lab.factory.assets import content_of, order
 
         _, schematic, version, path = asked.parts
-        if path.endswith(_EDITION):
-            raise not_in_this_edition()
+        if path.endswith(_SIGNATURE):
+            raise no_signatures()
+        checksum = next((one for one in _CHECKSUMS if path.endswith(one)), "")
+        if checksum and not self._state.enterprise:
+            raise no_checksums()
+        path = path.removesuffix(checksum)
         if schematic not in self._state.schematics:
             raise unknown_schematic(schematic)
         self._parsed(version)
         wanted = order(self._state, schematic, self._told_version(version, asked), asset(path))
         name = asked.query.get("filename", [""])[0] or path
-        headers = {
-            "Content-Type": _content_type(path),
-            "Content-Disposition": f'attachment; filename="{name}"',
-        }
-        return Response(headers=headers, body=content_of(self._state, wanted))
+        content = content_of(self._state, wanted)
+        if checksum:
+            line = f"{hashlib.new(checksum[1:], content).hexdigest()}  {name}\n"
+            return _attached(f"{name}{checksum}", TEXT, line.encode())
+        return _attached(name, _content_type(path), content)
 
     def script(self, asked: _Asked) -> Response:
         from stockman.lab.factory.assets import command_line, order
@@ -227,6 +234,11 @@ class FactoryFace:
     def health(self, asked: _Asked) -> Response:
         del self, asked
         return Response()
+
+
+def _attached(name: str, kind: str, body: bytes) -> Response:
+    told = {"Content-Type": kind, "Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(headers=told, body=body)
 
 
 def _json(value: object, status: int = 200, kind: str = "application/json") -> Response:

@@ -29,6 +29,11 @@ def internal() -> FactoryRefusal:
     return FactoryRefusal(500, "internal server error")
 
 
-def not_in_this_edition() -> FactoryRefusal:
+def no_checksums() -> FactoryRefusal:
     text = "enterprise not enabled: checksum endpoint is not available"
+    return FactoryRefusal(402, text)
+
+
+def no_signatures() -> FactoryRefusal:
+    text = "enterprise signing is not enabled: signature endpoint is not available"
     return FactoryRefusal(402, text)

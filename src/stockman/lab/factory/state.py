@@ -32,6 +32,8 @@ class FactoryState:
     """Talos that is on offer and known not to work."""
     withdrawn: dict[str, list[str]] = field(default_factory=dict)
     """Extensions that were not built for a version, by version."""
+    enterprise: bool = False
+    """Whether it is of the edition that tells checksums."""
     signing_certificate: str = ""
     """PEM, of SecureBoot. Empty: nobody has asked for it yet."""
     signing_key: str = ""

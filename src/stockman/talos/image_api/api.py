@@ -17,6 +17,16 @@ from stockman.talos.image_api.wire import Answer, Question, Stream, Wire
 
 _ID = re.compile(r"[0-9a-f]{64}")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_CHECKSUM_LINE = re.compile(rb"([0-9a-f]{64})(?:\s|\Z)")
+_TELLS_NONE = frozenset(
+    {
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.PAYMENT_REQUIRED,
+        HTTPStatus.FORBIDDEN,
+        HTTPStatus.NOT_FOUND,
+    }
+)
+"""402: a factory without checksums. 400: one that never heard of them. Others: mirrors."""
 _FILENAME = re.compile(r'filename="?([^";]+)')
 _MANIFESTS = ", ".join(
     (
@@ -92,6 +102,18 @@ class ApiImages:
         answer = await self._ask(Question(url=checked(url), method="HEAD"))
         named = _FILENAME.search(answer.headers.get("content-disposition", ""))
         return RemoteFile(size=_length(answer), name=named[1] if named else "")
+
+    async def checksum(self, url: str) -> str:
+        question = Question(url=f"{checked(url)}.sha256")
+        answer = await self._wire.ask(question)
+        if answer.status in _TELLS_NONE:
+            return ""
+        if answer.status != HTTPStatus.OK:
+            raise refusal(question, answer)
+        found = _CHECKSUM_LINE.match(answer.body)
+        if found is None:
+            raise odd_answer(question, "what it sends is not a line of sha256sum")
+        return f"sha256:{found[1].decode()}"
 
     async def read(self, url: str, *, sha256: str = "") -> AsyncIterator[bytes]:
         question = Question(url=checked(url))
