@@ -172,6 +172,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "vm.raw-device": _said(lambda found: say.raw_device(found, _WISH, "0000:01:00.0")),
     "vm.renamed": _said(lambda found: say.renamed(found, _WISH, "talos-1")),
     "vm.disk-in-use": _said(lambda found: say.disk_in_use(found, _WISH, "data", "VM 1029", "pve2")),
+    "vm.half-made": lambda: work.half_made(Vmid(301), "dns", "pve1"),
     "vm.leftovers": lambda: work.leftovers(_VMID, "cp-1", ("ceph:vm-1030-cloudinit",)),
     "vm.ha-elsewhere": _said(lambda found: say.ha_elsewhere(found, _WISH, "pve2", online=True)),
     "vm.recovering": _said(lambda found: say.recovering(found, _WISH, "pve2")),

@@ -5,8 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.pve.host_power import give_power
+from stockman.lab.doors.port import WorldClock
+from stockman.lab.pve.host_power import give_power, lose_power
 from stockman.lab.world.devices import pci_device, usb_device
+from stockman.lab.world.world import World
 from stockman.model.errors import Refused, StockmanError
 from stockman.steps.base import Answer
 from stockman.steps.vm_configure import ConfigureVm
@@ -14,7 +16,7 @@ from stockman.steps.vm_disks import AttachDisk, DetachDisk, GrowDisk
 from stockman.steps.vm_placing import JoinPool, MakePool
 from stockman.steps.vm_power import RestartVm
 from tests.planning.containers import CONTAINER, upload_system
-from tests.planning.estate import Estate, perform
+from tests.planning.estate import Estate, died_at_every_call, perform
 
 NIOBE = r"vm: \{vmid: 1032, host: niobe\}"
 
@@ -353,6 +355,103 @@ async def test_a_container_whose_host_died_while_making_it_is_left_to_root(
     assert verdict.fix == (
         "run `pct unlock 301` and `pct destroy 301 --destroy-unreferenced-disks 1` as root on neo"
     )
+    assert (await contained.plan()).changes == ()
+
+
+class Doomed(WorldClock):
+    """A clock of a world in which a host dies once a container is written down, and not whole."""
+
+    def __init__(self, world: World, host: str, vmid: int) -> None:
+        super().__init__(world)
+        self._doomed = world
+        self._host, self._vmid = host, vmid
+        self.struck = False
+
+    async def sleep(self, seconds: float) -> None:
+        (cluster,) = self._doomed.clusters.values()
+        for _ in range(max(int(seconds * 4), 1)):
+            self._doomed.advance(min(seconds, 0.25))
+            guest = cluster.state.guests.get(self._vmid)
+            if not self.struck and guest is not None and "hostname" in guest.config.values:
+                self.struck = True
+                lose_power(cluster, cluster.state.hosts[self._host])
+
+
+async def cut_off(contained: Estate) -> None:
+    """Let the host of the container die while it sets it up, and come back."""
+    contained.clock = doomed = Doomed(contained.world, "neo", 301)
+    with pytest.raises(StockmanError):
+        await contained.apply()
+    assert doomed.struck
+    contained.clock = WorldClock(contained.world)
+    cluster = next(iter(contained.world.clusters.values()))
+    give_power(cluster, cluster.state.hosts["neo"])
+    await contained.clock.sleep(600)
+
+
+def makings(estate: Estate) -> list[str]:
+    """How the tasks ended that made the container."""
+    cluster = next(iter(estate.world.clusters.values()))
+    return [one.exit_status for one in cluster.state.tasks.values() if one.type == "vzcreate"]
+
+
+async def test_a_container_that_its_host_did_not_live_to_set_up_is_made_anew(
+    contained: Estate,
+) -> None:
+    await cut_off(contained)
+    left = contained.config(301)
+    assert ("lock" in left, left["hostname"], status(contained, 301)) == (False, "dns", "stopped")
+
+    outcome = await contained.apply()
+
+    (change,) = (one for one in outcome.changes if "container 301" in one.what)
+    assert "says that it is unfinished: making it was interrupted" in change.why
+    assert makings(contained) == ["unexpected status", "OK"]
+    assert contained.config(301)["description"].strip() == "stockman: k8s/dns"
+    assert (contained.config(301)["onboot"], status(contained, 301)) == ("1", "running")
+    assert (await contained.plan()).changes == ()
+
+
+async def test_a_container_that_is_whole_is_not_made_twice_by_whoever_dies_at_any_call(
+    contained: Estate,
+) -> None:
+    steps = [one for one in (await contained.plan()).plan.steps if one.node != "dns"]
+    for step in steps:
+        await perform(step.action, contained.ports())
+    rest = [one for one in (await contained.plan()).plan.steps if one.node == "dns"]
+
+    deaths = await died_at_every_call(contained, rest, after=None)
+
+    assert deaths > len(rest)
+    assert makings(contained) == ["OK"]
+    assert contained.config(301)["description"].strip() == "stockman: k8s/dns"
+    assert (await contained.plan()).changes == ()
+
+
+async def test_a_container_that_was_cut_off_and_used_since_is_left_alone(
+    contained: Estate,
+) -> None:
+    await cut_off(contained)
+    contained.pve.done(contained.pve.post("/nodes/neo/lxc/301/status/start"))
+    contained.pve.done(contained.pve.post("/nodes/neo/lxc/301/status/stop"))
+    step = (await contained.plan()).plan.step("vms/create/dns")
+
+    with pytest.raises(Refused, match=r"vm\.half-made"):
+        await perform(step.action, contained.ports())
+
+    assert makings(contained) == ["unexpected status"]
+
+
+async def test_a_container_that_was_cut_off_and_runs_is_taken_as_it_is(
+    contained: Estate,
+) -> None:
+    await cut_off(contained)
+    contained.pve.done(contained.pve.post("/nodes/neo/lxc/301/status/start"))
+
+    await contained.apply()
+
+    assert makings(contained) == ["unexpected status"]
+    assert contained.config(301)["description"].strip() == "stockman: k8s/dns"
     assert (await contained.plan()).changes == ()
 
 

@@ -24,6 +24,20 @@ def marked_new(description: str) -> str:
     return mark_text(replace(mark, is_new=True), without_mark(description))
 
 
+def marked_unfinished(description: str) -> str:
+    """What is said of a container until the task that makes it has ended well."""
+    mark = read_mark(description)
+    if mark is None:
+        return description
+    return mark_text(replace(mark, is_unfinished=True), without_mark(description))
+
+
+def says_unfinished(config: VmConfig) -> bool:
+    """Whether nobody saw the task end well that made a container."""
+    mark = read_mark(config.get(_SAID))
+    return mark is not None and mark.is_unfinished
+
+
 def is_new(config: VmConfig) -> bool:
     """Whether a guest was made and never started."""
     mark = read_mark(config.get(_SAID))

@@ -13,6 +13,7 @@ from stockman.model.proxmox_strings import properties
 from stockman.planning import vm_problems as say
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.vm_beginning import says_unfinished
 from stockman.planning.vm_mark import own_tags, read_mark
 from stockman.planning.vm_mounts import check_mounts
 from stockman.planning.vm_wanted import GuestWish
@@ -76,9 +77,13 @@ def is_to_be_made(seen: ObservedProxmox, wish: GuestWish) -> bool:
     if seen.is_new(wish.who.vmid):
         return True
     guest, config = seen.guest(wish.who.vmid), seen.config(wish.who.vmid)
-    if wish.copied is None or guest is None or config is None or not is_ours(wish, guest, config):
+    if guest is None or config is None or not is_ours(wish, guest, config):
         return False
-    return guest.status == "stopped" and guest.host == wish.host and is_half_made(config)
+    if guest.status != "stopped" or guest.host != wish.host:
+        return False
+    if wish.who.kind == "lxc":
+        return says_unfinished(config)
+    return wish.copied is not None and is_half_made(config)
 
 
 def _check_place(seen: ObservedProxmox, wish: GuestWish, problems: Problems) -> None:

@@ -9,7 +9,7 @@ from stockman.model.record import record
 from stockman.planning.change import Mark
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.proxmox_change import ProxmoxChange
-from stockman.planning.vm_beginning import begun, marked_new, started
+from stockman.planning.vm_beginning import begun, marked_new, marked_unfinished, started
 from stockman.planning.vm_checks import first_use
 from stockman.planning.vm_disk_steps import disk_attachment, lane_of
 from stockman.planning.vm_wanted import CLOUD_INIT_DRIVE, GuestWish
@@ -61,7 +61,8 @@ def _begun(seen: ObservedProxmox, wish: GuestWish) -> str:
         return f"no guest has the number {wish.who.vmid}"
     if seen.is_new(wish.who.vmid):
         return f"{wish.who.called} has no name yet: somebody makes it, or was interrupted"
-    return f"{wish.who.called} has no disk yet: making it was interrupted"
+    lack = "has no disk yet" if wish.who.kind == "qemu" else "says that it is unfinished"
+    return f"{wish.who.called} {lack}: making it was interrupted"
 
 
 def _creation_steps(seen: ObservedProxmox, wish: GuestWish, around: Around) -> Iterator[Step]:
@@ -91,6 +92,7 @@ def _creation_steps(seen: ObservedProxmox, wish: GuestWish, around: Around) -> I
         values["pool"] = wish.pool
     if not wish.is_node:
         values["description"] = marked_new(values["description"])
+    is_container = wish.who.kind == "lxc"
     storage = seen.storage(wish.host, wish.datastore)
     create = Step(
         id=f"vms/create/{name}",
@@ -100,6 +102,7 @@ def _creation_steps(seen: ObservedProxmox, wish: GuestWish, around: Around) -> I
             values=values,
             secrets=wish.secrets,
             disk=wish.copied,
+            unfinished=marked_unfinished(wish.values["description"]) if is_container else "",
         ),
         stage=Stage.VMS,
         reason=_begun(seen, wish),

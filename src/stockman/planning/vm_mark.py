@@ -11,7 +11,8 @@ TAG = "stockman"
 TEMPLATE_TAG = f"{TAG}-template"
 """Of templates, before they are one and afterwards."""
 _LINE = re.compile(
-    r"^stockman: (?P<owner>\S+)/(?P<name>\S+)(?: scratch=(?P<scratch>\S+))?(?P<new> new)?$",
+    r"^stockman: (?P<owner>\S+)/(?P<name>\S+)(?: scratch=(?P<scratch>\S+))?"
+    r"(?: (?P<state>new|unfinished))?$",
     re.MULTILINE,
 )
 _NOT_IN_TAGS = re.compile(r"[^a-z0-9_.+-]")
@@ -29,14 +30,16 @@ class Mark:
     """Data disks that die with it."""
     is_new: bool = False
     """Whether nobody has started it yet. One that is not new and does not run was switched off."""
+    is_unfinished: bool = False
+    """Whether nobody has seen it made to its end."""
 
 
 def mark_text(mark: Mark, description: str) -> str:
     """The description of a guest: what the user says, and the line that says whose it is."""
     scratch = f" scratch={','.join(mark.scratch)}" if mark.scratch else ""
     line = f"stockman: {mark.owner}/{mark.name}{scratch}"
-    new = " new" if mark.is_new else ""
-    return f"{description.strip()}\n\n{line}{new}".strip()
+    state = " unfinished" if mark.is_unfinished else " new" if mark.is_new else ""
+    return f"{description.strip()}\n\n{line}{state}".strip()
 
 
 def read_mark(description: str) -> Mark | None:
@@ -46,7 +49,11 @@ def read_mark(description: str) -> Mark | None:
         return None
     scratch = tuple(filter(None, (found["scratch"] or "").split(",")))
     return Mark(
-        owner=found["owner"], name=found["name"], scratch=scratch, is_new=found["new"] is not None
+        owner=found["owner"],
+        name=found["name"],
+        scratch=scratch,
+        is_new=found["state"] == "new",
+        is_unfinished=found["state"] == "unfinished",
     )
 
 

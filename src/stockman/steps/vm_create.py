@@ -10,6 +10,7 @@ from stockman.model.errors import Conflict, Locked, Refused
 from stockman.model.names import Datastore, HostName
 from stockman.model.record import record
 from stockman.ports.proxmox.vms import GuestRef, Setting
+from stockman.steps import vm_container
 from stockman.steps import vm_problems as problems
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
@@ -22,7 +23,7 @@ from stockman.steps.vm_values import family
 
 _INTERVAL = 2.0
 _LATE = ("onboot",)
-"""Keys of a VM that it gets with its disk: a host that comes back does not start one without."""
+"""Keys that a guest gets once it is whole: a host that comes back does not start one before."""
 _VOLUMES = frozenset({*BUSES, "efidisk", "tpmstate", "rootfs"})
 
 
@@ -39,6 +40,8 @@ class CreateVm(PatientAction):
     """Keys whose values are secret."""
     disk: ImportedDisk | None = None
     """The disk that it gets once it is there. None: those of its keys are all."""
+    unfinished: str = ""
+    """What a container says of itself until it is whole. Empty: it is whole once it is there."""
     patience: float = 900.0
     """Seconds for which somebody else who makes it already is waited for."""
 
@@ -57,6 +60,8 @@ class CreateVm(PatientAction):
             return False
         if seen is None or seen.lock:
             return False
+        if self.unfinished:
+            return not vm_container.says(seen.config, self.unfinished)
         if self.disk is None:
             return True
         making = self._making(self.disk, is_new=False)
@@ -66,19 +71,39 @@ class CreateVm(PatientAction):
         is_new = await self._made(ports)
         if self.disk is not None:
             await fill(ports, self.vm, self.host, self._making(self.disk, is_new=is_new))
+        if self.unfinished:
+            whole = {**self._late, vm_container.SAID: self.values[vm_container.SAID]}
+            await vm_container.complete(ports, self.vm, self.host, whole)
 
     def _making(self, disk: ImportedDisk, *, is_new: bool) -> Making:
-        late = {key: value for key, value in self.values.items() if key in _LATE}
-        return Making(disk=disk, late=late, is_new=is_new)
+        return Making(disk=disk, late=self._late, is_new=is_new)
+
+    @property
+    def _late(self) -> dict[str, str]:
+        if self.disk is None and not self.unfinished:
+            return {}
+        return {key: value for key, value in self.values.items() if key in _LATE}
 
     async def _made(self, ports: Ports) -> bool:
         """Make it without what takes long. False: it was there."""
         try:
-            return await self._ordered(ports)
+            is_new = await self._ordered(ports)
         except LeftBlank as left:
             await clear(ports, self.vm, left.seen, self._storages)
+        else:
+            if is_new or not await self._removed(ports):
+                return is_new
         await ports.permit()
         return await self._ordered(ports)
+
+    async def _removed(self, ports: Ports) -> bool:
+        """Whether what was there had to go, because a host died before it was whole."""
+        if not self.unfinished:
+            return False
+        left = await vm_container.cut_off(ports, self.vm, self.host, self.unfinished, self.patience)
+        if left is not None:
+            await vm_container.remove(ports, self.vm, left)
+        return left is not None
 
     async def _ordered(self, ports: Ports) -> bool:
         pve = ports.on(self.vm.cluster)
@@ -117,10 +142,11 @@ class CreateVm(PatientAction):
         return tuple(Datastore(name) for name, colon, _ in places if colon)
 
     async def _settings(self, ports: Ports) -> dict[str, Setting]:
-        late = _LATE if self.disk is not None else ()
         settings: dict[str, Setting] = {
-            key: value for key, value in self.values.items() if key not in late
+            key: value for key, value in self.values.items() if key not in self._late
         }
+        if self.unfinished:
+            settings[vm_container.SAID] = self.unfinished
         for key, ref in self.secrets.items():
             settings[key] = await ports.to_secrets().read(ref)
         return settings

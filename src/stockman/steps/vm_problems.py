@@ -51,6 +51,17 @@ def unfinished(kind: GuestKind, vmid: Vmid, name: str, host: str) -> Problem:
     )
 
 
+def half_made(vmid: Vmid, name: str, host: str) -> Problem:
+    return Problem(
+        code="vm.half-made",
+        what=f"container {vmid} ({name}) was not made to its end, and somebody used it since",
+        where=f"Proxmox host {host}",
+        why="it says that it is unfinished, and the last thing done with it was not making it",
+        fix=f"look whether anybody needs what is in it; then run `pct destroy {vmid}` on {host} and"
+        " plan again, or start it: one that runs is taken as it is",
+    )
+
+
 def blank(vmid: Vmid, name: str, host: str) -> Problem:
     return Problem(
         code="vm.identity",

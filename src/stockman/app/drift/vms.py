@@ -104,7 +104,7 @@ def _half_made(side: ProxmoxSide, wish: GuestWish) -> Drift:
     return Drift(
         layer=Layer.VMS,
         subject=wish.who.name,
-        what=f"{wish.who.called} has no disk",
+        what=f"{wish.who.called} {'has no disk' if wish.who.kind == 'qemu' else 'is unfinished'}",
         why="making it was interrupted",
         author=task_author(side.tasks, wish.who.vmid, MADE | CHANGED, side.own_user),
         severity=DriftSeverity.CRITICAL,

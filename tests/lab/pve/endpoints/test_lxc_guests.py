@@ -73,6 +73,35 @@ def test_the_id_is_taken_and_locked_while_a_worker_is_busy() -> None:
     assert (error.status, error.message) == (500, "CT 200 already exists on node 'pve1'")
 
 
+def test_a_container_is_written_down_without_a_lock_before_it_is_set_up() -> None:
+    asked = with_template()
+    upid = asked.post(LXC, vmid=200, ostemplate=TEMPLATE, rootfs="thin:2", hostname="web")
+    task = asked.cluster.state.tasks[str(upid)]
+
+    seen = []
+    while task.is_running:
+        asked.world.advance(0.25)
+        seen.append((sorted({"lock", "hostname"} & {*values(asked)}), task.is_running))
+
+    assert (["lock"], True) in seen
+    assert (["hostname"], True) in seen
+    assert seen[-1] == (["hostname"], False)
+
+
+def test_a_worker_that_is_stopped_while_it_sets_up_leaves_nothing() -> None:
+    asked = with_template()
+    upid = asked.post(LXC, vmid=200, ostemplate=TEMPLATE, rootfs="thin:2", hostname="web")
+    while "hostname" not in values(asked):
+        asked.world.advance(0.25)
+
+    asked.delete(f"/nodes/pve1/tasks/{upid}")
+    asked.world.advance(10)
+
+    assert 200 not in asked.cluster.state.guests
+    content = rows(asked, "/nodes/pve1/storage/thin/content")
+    assert [one["volid"] for one in content if one.get("vmid") == 200] == []
+
+
 @pytest.mark.parametrize(
     ("rootfs", "expected"),
     [

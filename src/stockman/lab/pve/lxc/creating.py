@@ -21,14 +21,16 @@ from stockman.lab.pve.guest_config.surroundings import Surroundings
 from stockman.lab.pve.guest_ids import forget
 from stockman.lab.pve.lxc.power import Start
 from stockman.lab.pve.lxc.volumes import MountMaker, mounts_of, shelf_of
-from stockman.lab.pve.qemu.file_lock import GuestWork, host_of, is_inside
+from stockman.lab.pve.qemu.file_lock import GuestWork, guest_of, host_of, is_inside
 from stockman.lab.pve.qemu.settings import tag_style
 from stockman.lab.pve.qemu.shelf import Shelf
 from stockman.lab.pve.volume import Volume
 from stockman.lab.pve.workers import Asked, Job, register, start
 
 _SECONDS = (2.0, 6.0)
-_CREATED = "created"
+_SET_UP_SECONDS = 1.0
+"""From the configuration to the end: passwords and keys are put into the root, it is unmounted."""
+_WRITTEN, _CREATED = "written", "created"
 _COMPRESSIONS = {"gz": "-z", "bz2": "-j", "xz": "-J", "zst": "--zstd"}
 _PACKED = re.compile(r"\.tar(?:\.([^.]+))?$", re.IGNORECASE)
 _UNPACKED_SHARE = 3
@@ -53,13 +55,27 @@ def first_values(cluster: Cluster, vmid: int, settings: dict[str, str]) -> dict[
 
 @register
 class Create(GuestWork):
-    """Makes volumes, unpacks a system, writes the configuration; a failure leaves nothing."""
+    """Makes volumes, unpacks a system, writes the configuration, and sets the system up.
+
+    A failure leaves nothing. The configuration is written without a lock before the system is set
+    up: a host that dies in between leaves a container that looks as if it were whole.
+    """
 
     name: ClassVar[str] = "lxc.create"
 
     def check(self, job: Job, guest: Guest) -> float:
         del guest
         return job.cluster.around.dice.between(*_SECONDS)
+
+    def finish(self, job: Job) -> float | None:
+        if _WRITTEN in job.arguments:
+            self._set_up(job, guest_of(job))
+            return None
+        more = super().finish(job)
+        if more is not None or _WRITTEN not in job.arguments:
+            return more
+        self.stretched(job, _SET_UP_SECONDS)
+        return _SET_UP_SECONDS
 
     def do(self, job: Job, guest: Guest) -> None:
         cluster = job.cluster
@@ -71,6 +87,11 @@ class Create(GuestWork):
             text = error.text.strip() if isinstance(error, FormatError) else error.message
             raise die(f"unable to create CT {guest.vmid} - {text}") from None
         guest.changed_at = cluster.now
+        job.arguments[_WRITTEN] = maker.made
+        cluster.changed()
+
+    def _set_up(self, job: Job, guest: Guest) -> None:
+        cluster = job.cluster
         job.arguments[_CREATED] = True
         pool = cluster.state.resource_pools.get(job.text("pool"))
         if pool is not None:
@@ -91,8 +112,14 @@ class Create(GuestWork):
     def power_lost(self, job: Job) -> None:
         super().power_lost(job)
         guest = job.cluster.state.guests.get(job.number("vmid"))
-        if guest is not None and is_inside(job):
+        if guest is not None and is_inside(job) and _WRITTEN not in job.arguments:
             _leave_behind(job, shelf_of(job.cluster, guest))
+
+    def abort(self, job: Job) -> None:
+        guest = job.cluster.state.guests.get(job.number("vmid"))
+        made = job.arguments.get(_WRITTEN)
+        if guest is not None and isinstance(made, list):
+            MountMaker(shelf_of(job.cluster, guest), made).undo()
 
     def ended(self, job: Job) -> None:
         super().ended(job)
