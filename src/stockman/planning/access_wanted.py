@@ -31,13 +31,15 @@ _ROLES = {
     "/vms": "StockmanGuests",
     ZONE: "StockmanNetworks",
 }
+OWN_ROLES = frozenset(_ROLES.values())
+"""Roles of stockman's own token."""
 _FROM_9 = 9
 
 
 def role_names() -> frozenset[str]:
     """Roles that stockman makes, for whatever configuration."""
     accesses = (one.proxmox for one in components())
-    return frozenset(_ROLES.values()) | {one.role for one in accesses if one is not None}
+    return OWN_ROLES | {one.role for one in accesses if one is not None}
 
 
 def follower_comment(whose: str, name: str) -> str:

@@ -28,6 +28,7 @@ from stockman.planning.access_changes import (
     mapping_wishes,
     token_changes,
 )
+from stockman.planning.access_returned import returned_rights, returning
 from stockman.planning.access_wanted import own_needs, token_wishes
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.image_changes import (
@@ -150,7 +151,9 @@ def _narrowed_last(found: list[ProxmoxChange]) -> list[ProxmoxChange]:
         replace(
             change,
             steps=tuple(
-                replace(step, needs=before) if step.id.startswith(NARROWING) else step
+                replace(step, needs=(*before, *step.needs))
+                if step.id.startswith(NARROWING)
+                else step
                 for step in change.steps
             ),
         )
@@ -247,6 +250,9 @@ class _Planning:
         found += self._guests(wishes, templates, needs)
         if self.options.prune:
             found += unused_images(seen, (*wishes, *templates))
+        unasked = returned_rights(self.desired, self.cluster, seen)
+        if unasked is not None:
+            found.append(returning(unasked))
         return _narrowed_last(found)
 
     def _templates(self, wishes: tuple[GuestWish, ...]) -> tuple[GuestWish, ...]:

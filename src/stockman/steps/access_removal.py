@@ -1,4 +1,4 @@
-"""Users and roles that stockman made, taken away again."""
+"""Users, roles and rights that stockman made, taken away again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from stockman.model.errors import NotFound
 from stockman.model.record import record
+from stockman.ports.proxmox.access import AccessRule, Holder
 from stockman.steps.access_door import admin
 from stockman.steps.ports import Ports
 from stockman.steps.vm_patience import PatientAction
@@ -72,3 +73,39 @@ class DropRole(PatientAction):
             await admin(ports, self.cluster).delete_role(self.role)
         except NotFound:
             return
+
+
+@record
+class RevokeRole(PatientAction):
+    """Take a role on a path away from somebody."""
+
+    kind: ClassVar[str] = "access.revoke"
+    cluster: str
+    path: str
+    role: str
+    holder: str
+    """User, or `user!token`."""
+    holder_kind: Holder
+
+    @property
+    def summary(self) -> str:
+        return f"take the role {self.role} on {self.path} away from {self.holder}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"grant/{self.cluster}{self.path} {self.holder} {self.role}",)
+
+    async def done(self, ports: Ports) -> bool:
+        return await self._rule(ports) is None
+
+    async def attempt(self, ports: Ports) -> None:
+        rule = await self._rule(ports)
+        if rule is not None:
+            await admin(ports, self.cluster).revoke(rule)
+
+    async def _rule(self, ports: Ports) -> AccessRule | None:
+        wanted = (self.path, self.role, self.holder_kind, self.holder)
+        for one in await admin(ports, self.cluster).access_rules():
+            if (one.path, one.role, one.kind, one.holder) == wanted:
+                return one
+        return None

@@ -93,9 +93,14 @@ def test_rights_of_devices_that_the_files_have_no_more_are_a_notice(scene: Scene
 
     assert found.severity is DriftSeverity.NOTICE
     assert found.what == f"{OWN_TOKEN} has rights that these files ask for no more"
-    assert found.correction.command == (
-        f"pveum acl delete /mapping/usb --roles StockmanUsb --tokens '{OWN_TOKEN}'"
-    )
+    assert [one.key for one in found.values] == [
+        f"right of {OWN_TOKEN} on /mapping/usb",
+        "role StockmanUsb",
+    ]
+    assert [one.summary for one in found.correction.steps] == [
+        f"take the role StockmanUsb on /mapping/usb away from {OWN_TOKEN}",
+        "delete role StockmanUsb, unless somebody has it",
+    ]
 
 
 def test_a_file_for_clients_that_is_gone_is_written_again(scene: Scene) -> None:

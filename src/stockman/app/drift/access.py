@@ -8,6 +8,7 @@ from stockman.app.drift.finding import Author, Correction, Drift, DriftSeverity,
 from stockman.app.drift.layer import Layer
 from stockman.app.drift.proxmox_side import ProxmoxSide
 from stockman.model.problem import Problem
+from stockman.planning.access_returned import ReturnedRights, returned_rights
 from stockman.planning.access_surplus import SurplusAccess, surplus_access
 from stockman.planning.access_wanted import TokenWish, family, role_names, token_wishes
 from stockman.planning.change import Change, Mark
@@ -35,11 +36,15 @@ def access_drifts(side: ProxmoxSide, changes: Iterable[Change]) -> Iterator[Drif
             continue
         if change.stage is Stage.ACCESS and change.mark is not Mark.REMOVE:
             yield _lacking(change, seen.value)
+    unasked = returned_rights(side.desired, side.cluster, side.seen)
+    if unasked is not None:
+        yield _unasked(unasked)
     for surplus in surplus_access(side.desired, side.cluster, side.seen):
         yield _unneeded(surplus)
     wishes = token_wishes(side.desired, side.cluster, side.seen.major)
     for wish in wishes:
-        yield from _too_many(wish.as_found(seen.value.tokens.get(wish.user, ())), seen.value)
+        known = wish.as_found(seen.value.tokens.get(wish.user, ()))
+        yield from _too_many(known, seen.value, unasked.rules if unasked is not None else ())
         yield from _replaced(wish, seen.value)
 
 
@@ -62,6 +67,25 @@ def _unneeded(surplus: SurplusAccess) -> Drift:
         severity=DriftSeverity.CRITICAL,
         correction=Correction(command=command),
         claims=surplus.steps,
+    )
+
+
+def _unasked(found: ReturnedRights) -> Drift:
+    """Rights of stockman's own token that the files had a use for, and have no more."""
+    rules = tuple(
+        Value(key=f"right of {rule.holder} on {rule.path}", found=rule.role, wanted=None)
+        for rule in found.rules
+    )
+    roles = tuple(Value(key=f"role {name}", found="there", wanted=None) for name in found.roles)
+    return Drift(
+        layer=Layer.ACCESS,
+        subject=found.whose,
+        what=f"{found.whose} has rights that these files ask for no more",
+        why="no machine of the configuration needs them",
+        values=(*rules, *roles),
+        author=_UNTOLD,
+        severity=DriftSeverity.NOTICE,
+        claims=found.steps,
     )
 
 
@@ -129,12 +153,14 @@ def _severity(values: Iterable[Value]) -> DriftSeverity:
     return DriftSeverity.WARNING
 
 
-def _too_many(wish: TokenWish, seen: AccessSeen) -> Iterator[Drift]:
+def _too_many(wish: TokenWish, seen: AccessSeen, going: tuple[AccessRule, ...]) -> Iterator[Drift]:
     wanted = {(role.name, path) for role in wish.roles for path in role.paths}
     more = [
         rule
         for rule in seen.rules
-        if rule.holder in (wish.user, wish.id) and (rule.role, rule.path) not in wanted
+        if rule.holder in (wish.user, wish.id)
+        and (rule.role, rule.path) not in wanted
+        and rule not in going
     ]
     strange = [rule for rule in more if rule.role not in role_names()]
     own = [rule for rule in more if rule.role in role_names()]
