@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stockman.app.applying import PUSHED
 from stockman.app.rotating import Way, delivered
 from stockman.steps.access_restart import SecretDelivered
 from stockman.steps.checkpoint import Checkpoint
+from stockman.steps.kube_pushed import Pushed
 from stockman.steps.step import Stage, Step
 
 WAY = Way(cluster="k8s", branch="main", request="now")
@@ -50,3 +53,17 @@ def test_steps_stand_after_what_they_need() -> None:
 
     names = [step.id for step in found]
     assert all(names.index(one) < names.index(step.id) for step in found for one in step.needs)
+
+
+def test_without_a_cluster_nothing_is_rendered_and_the_tokens_are_pushed() -> None:
+    found = {step.id: step for step in delivered(made(), replace(WAY, cluster=""), push=True)}
+
+    assert "access/render" not in found
+    assert found["kubernetes/push"].needs == (RENEW,)
+
+
+def test_the_file_that_keeps_tokens_has_to_be_committed_before_old_ones_go() -> None:
+    (gate,) = next(one for one in delivered(made(), WAY, push=False) if one.id == PUSHED).gates
+
+    assert isinstance(gate, Pushed)
+    assert "talos" in gate.places

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from stockman.lab.testing.thread import ProxmoxLab
+from tests.adapters.repositories import git
 from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
+
+TOKENS = "talos/proxmox-tokens.sops.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +69,43 @@ def test_no_secret_is_shown_or_written_down(place: PlannedWorkspace) -> None:
     ]
     for secret in before | secrets(place):
         assert not [text for text in texts if secret in text]
+
+
+def in_git(place: PlannedWorkspace) -> Path:
+    """The directory is a repository whose branch is pushed; returns its remote."""
+    here, remote = place.directory, place.directory.parent / "remote.git"
+    git(here, "init", "--bare", "--quiet", "--initial-branch=main", str(remote))
+    git(here, "init", "--quiet", "--initial-branch=main")
+    for key, value in {"user.name": "Anna", "user.email": "anna@stockman.test"}.items():
+        git(here, "config", key, value)
+    git(here, "remote", "add", "origin", str(remote))
+    git(here, "add", "--all")
+    git(here, "commit", "--quiet", "--message=first")
+    git(here, "push", "--quiet", "--set-upstream", "origin", "main")
+    return remote
+
+
+def test_before_there_is_a_cluster_new_tokens_are_committed_and_pushed(
+    place: PlannedWorkspace,
+) -> None:
+    remote = in_git(place)
+
+    seen = place.ran("secrets", "rotate", "proxmox", "--push", "--yes")
+
+    assert seen.status == 0, seen.err
+    assert tokens(place) == ["stockman-2"]
+    assert git(place.directory, "status", "--porcelain") == ""
+    assert git(remote, "rev-parse", "main") == git(place.directory, "rev-parse", "HEAD")
+    changed = git(remote, "diff", "--name-only", "main~1", "main").split()
+    assert TOKENS in changed
+
+
+def test_without_a_repository_to_push_to_nothing_is_renewed(place: PlannedWorkspace) -> None:
+    seen = place.ran("secrets", "rotate", "proxmox", "--push", "--yes")
+
+    assert seen.status == 1
+    assert "error[repo." in seen.err
+    assert tokens(place) == ["stockman"]
 
 
 def test_a_name_that_nobody_has_is_refused(place: PlannedWorkspace) -> None:

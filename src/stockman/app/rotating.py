@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from stockman.app.applying import PUSHED
 from stockman.app.plans import Planned
+from stockman.app.repository_outlook import Followed, repository_outlook
 from stockman.app.session import Session
+from stockman.model.errors import StockmanError
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning.access_rotation import rotation
@@ -19,7 +21,7 @@ from stockman.planning.vm_wanted import owner_of
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.digest import digest
 from stockman.steps.kube_kinds import GIT_REPOSITORIES
-from stockman.steps.kube_pushed import Pushed, PushTree
+from stockman.steps.kube_pushed import KEPT, Pushed, PushTree
 from stockman.steps.kube_reconcile import Reconcile
 from stockman.steps.plan import Plan, planned
 from stockman.steps.step import Stage, Step
@@ -36,9 +38,17 @@ async def rotation_plan(session: Session, names: Collection[str], *, push: bool)
     in_cluster = cluster is not None and seen.api_answers
     changes = rotation(desired, seen.proxmox, names, problems, in_cluster=in_cluster)
     made = list(steps_of(changes))
-    if in_cluster and cluster is not None and made:
-        request = session.ports.clock.now().isoformat() if _has_flux(seen) else ""
-        way = Way(cluster=cluster.name, branch=cluster.repository.branch, request=request)
+    if made and (in_cluster or push):
+        followed = await _followed(session)
+        if push:
+            problems.extend(await repository_outlook(session.ports.to_repo(), followed, push=True))
+        wish = session.planner.wish
+        way = Way(
+            cluster=cluster.name if cluster is not None else "",
+            branch=followed.branch,
+            request=session.ports.clock.now().isoformat() if _has_flux(seen) else "",
+            files=wish.files if wish is not None else (),
+        )
         made = delivered(made, way, push=push)
     plan = Plan(
         cluster=owner_of(desired),
@@ -51,12 +61,27 @@ async def rotation_plan(session: Session, names: Collection[str], *, push: bool)
 
 @record
 class Way:
-    """How new tokens reach a cluster."""
+    """How new tokens reach the repository, and from there a cluster."""
 
     cluster: str
+    """Empty: there is none, and nothing that is rendered for it."""
     branch: str
     request: str
     """What Flux is asked with to look at once. Empty: it is not there to be asked."""
+    files: tuple[str, ...] = ()
+    """What is committed. Empty: what every cluster has."""
+
+
+async def _followed(session: Session) -> Followed:
+    """The branch that a cluster follows; without one, that which is checked out."""
+    cluster = session.workspace.cluster
+    if cluster is not None:
+        return Followed(url=cluster.repository.url, branch=cluster.repository.branch)
+    try:
+        state = await session.ports.to_repo().state()
+    except StockmanError:
+        return Followed(url="", branch="")  # Whoever looks at the repository says what it lacks.
+    return Followed(url="", branch=state.branch or "")
 
 
 def _has_flux(seen: Observed) -> bool:
@@ -71,6 +96,8 @@ def delivered(made: list[Step], way: Way, *, push: bool) -> list[Step]:
     """
     renewed = tuple(step.id for step in made if step.id.startswith("access/renew/"))
     why = "components read their tokens from what is pushed"
+    if not way.cluster:
+        why = "whoever works with these files has the tokens from what is pushed"
     render = Step(
         id=RENDER,
         action=RenderTree(cluster=way.cluster),
@@ -79,25 +106,31 @@ def delivered(made: list[Step], way: Way, *, push: bool) -> list[Step]:
         needs=renewed,
         seconds=2.0,
     )
+    rendering = [render] if way.cluster else []
+    before = (render.id,) if way.cluster else renewed
     pushed = Step(
         id=PUSHED,
         action=Checkpoint(text=f"see that branch {way.branch} is pushed as it was rendered"),
         stage=Stage.KUBERNETES,
         reason=why,
-        gates=(Pushed(branch=way.branch),),
-        needs=(render.id,),
+        gates=(Pushed(branch=way.branch, places=KEPT),),
+        needs=before,
     )
-    between = [render, pushed]
+    between = [*rendering, pushed]
     if push:
         pushing = Step(
             id=_PUSH,
-            action=PushTree(branch=way.branch, message="Renew tokens of Proxmox VE"),
+            action=PushTree(
+                branch=way.branch,
+                message="Renew tokens of Proxmox VE",
+                places=way.files or KEPT,
+            ),
             stage=Stage.KUBERNETES,
             reason=why,
-            needs=(render.id,),
+            needs=before,
             seconds=3.0,
         )
-        between = [render, pushing, replace(pushed, needs=(pushing.id,))]
+        between = [*rendering, pushing, replace(pushed, needs=(pushing.id,))]
     if way.request:
         look = Reconcile(of=GIT_REPOSITORIES, namespace=FLUX, name=FLUX, request=way.request)
         asked = Step(
