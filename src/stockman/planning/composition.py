@@ -24,6 +24,7 @@ from stockman.planning.proxmox_change import ProxmoxChange, lanes
 from stockman.planning.proxmox_change import steps as proxmox_steps
 from stockman.planning.rolling import rolling
 from stockman.planning.talos_changes import BeginEtcd, EtcdComesUp, Join, TalosChange
+from stockman.planning.talos_step_names import joined_id
 from stockman.planning.talos_wish import TalosWish
 from stockman.planning.tree_changes import rendered_files
 from stockman.planning.vm_seeds import seed_removals
@@ -160,7 +161,7 @@ class _Composing:
             if isinstance(step.action, PutSeed)
         }
         configured = {
-            name: ((talos_steps.joined_id(name),) if name in joined else ())
+            name: ((joined_id(name),) if name in joined else ())
             for name in self._nodes()
             if name in joined or ((one := talos.machine(name)) is not None and one.is_configured)
         }

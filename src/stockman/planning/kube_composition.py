@@ -9,12 +9,13 @@ from stockman.model.errors import Refused
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning import composition_problems as say
-from stockman.planning import kube_stage, talos_steps
+from stockman.planning import kube_stage
 from stockman.planning.kube_foreign import foreign
 from stockman.planning.kube_stage import KubernetesChange
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.observed import Observed
 from stockman.planning.rolling import node_ready
+from stockman.planning.talos_step_names import joined_id
 from stockman.planning.wishes import Wishes
 from stockman.steps.checkpoint import Checkpoint
 from stockman.steps.step import Stage, Step
@@ -78,7 +79,7 @@ def ready_nodes(wishes: Wishes, joined: list[str], kube_steps: tuple[Step, ...])
             stage=Stage.KUBERNETES,
             reason="it is new, and pods run on nodes that are ready only",
             gates=(node_ready(name),),
-            needs=(talos_steps.joined_id(name), *last),
+            needs=(joined_id(name), *last),
             deadline=1800.0,
             node=name,
             seconds=30.0,

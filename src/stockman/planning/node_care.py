@@ -12,6 +12,7 @@ from stockman.planning import talos_steps
 from stockman.planning.kube_nodes import Leaving, cordon, drain
 from stockman.planning.observed import Observed
 from stockman.planning.talos_changes import Leave, Reconfigure, Rejoin, TalosChange
+from stockman.planning.talos_step_names import ETCD_LANE, REBOOT_LANE
 from stockman.planning.talos_wish import machine_of
 from stockman.planning.vm_moving import carried_id
 from stockman.steps.base import Gate, Hold
@@ -107,13 +108,13 @@ class NodeCare:
             vm = node.vm
             place = VmPlace(cluster=str(vm.region), vmid=vm.vmid) if vm is not None else None
             quorum = (EtcdQuorum(controllers=self._controllers(), node=name, vm=place),)
-        lane = (talos_steps.ETCD_LANE,) if node.is_controller else ()
+        lane = (ETCD_LANE,) if node.is_controller else ()
         return replace(
             step,
             gates=(*step.gates, *quorum),
             holds=(cordon(held),) if held is not None and held.is_ready else (),
             needs=(*step.needs, *(one.id for one in drained)),
-            lanes=(*step.lanes, talos_steps.REBOOT_LANE, *lane),
+            lanes=(*step.lanes, REBOOT_LANE, *lane),
             deadline=max(step.deadline, 1800.0),
         )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from stockman.planning import talos_steps
 from stockman.planning.change import Change, Mark
 from stockman.planning.kube_nodes import Leaving, removal
 from stockman.planning.node_care import NodeCare
 from stockman.planning.talos_changes import Join, TalosChange
+from stockman.planning.talos_step_names import configure_id
 from stockman.steps.step import Stage, Step
 
 _LEAVES = "the configuration does not have it"
@@ -39,7 +39,7 @@ def after_forgetting(talos: tuple[Step, ...], forgotten: tuple[Step, ...]) -> tu
     removed = {step.node: step.id for step in forgotten}
     return tuple(
         replace(step, needs=(*step.needs, removed[step.node]))
-        if step.id == talos_steps.configure_id(step.node) and step.node in removed
+        if step.id == configure_id(step.node) and step.node in removed
         else step
         for step in talos
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from stockman.model.names import MachineAddress
 from stockman.planning.observed_talos import ObservedTalos
+from stockman.planning.talos_bootstrap import bootstrapped, etcd_healthy, running
 from stockman.planning.talos_changes import (
     BeginEtcd,
     ClientFileChange,
@@ -20,48 +21,26 @@ from stockman.planning.talos_changes import (
     etcd_waits_for,
 )
 from stockman.planning.talos_outside import rejoining
+from stockman.planning.talos_reconfiguring import client_file, reconfigured
+from stockman.planning.talos_step_names import (
+    ETCD_LANE,
+    REBOOT_LANE,
+    await_id,
+    configure_id,
+    joined_id,
+)
 from stockman.planning.talos_wish import TalosWish, machine_of
 from stockman.steps.base import Gate
-from stockman.steps.checkpoint import Checkpoint
-from stockman.steps.etcd_bootstrap import Bootstrap, EtcdNotBegun
-from stockman.steps.etcd_gates import EtcdHealthy, EtcdQuorum, EtcdSpares
+from stockman.steps.etcd_gates import EtcdHealthy, EtcdSpares
 from stockman.steps.etcd_leave import LeaveEtcd
 from stockman.steps.etcd_remove import RemoveMember
 from stockman.steps.step import Stage, Step
 from stockman.steps.talos_absent import VmPlace
 from stockman.steps.talos_await import AwaitMachine
-from stockman.steps.talos_change import ChangeConfiguration
 from stockman.steps.talos_configure import ConfigureMachine
-from stockman.steps.talos_gates import MachineIs, SharedAddressHeld, StageRunning, TimeInSync
+from stockman.steps.talos_gates import MachineIs, StageRunning
 from stockman.steps.talos_machine import TalosMachine
-from stockman.steps.talos_reboot_into import RebootIntoConfiguration
 from stockman.steps.talos_reset import ResetMachine
-
-ETCD_LANE = "etcd"
-"""Whatever adds or takes out a member of etcd, or takes one down: one at a time."""
-REBOOT_LANE = "talos/reboot"
-_BOOTSTRAP, _HEALTHY = "talos/bootstrap", "talos/etcd-healthy"
-_ADDRESS = "talos/shared-address"
-_REASONS = {
-    "joined": "it is new, and what comes next counts on it",
-    "etcd-healthy": "the Kubernetes API keeps everything in etcd",
-    "shared-address": "clients and machines reach the Kubernetes API there",
-}
-"""Why a run waits, by the second word of the step."""
-
-
-def await_id(node: str) -> str:
-    return f"talos/await/{node}"
-
-
-def configure_id(node: str) -> str:
-    """The step after which a new node has its configuration."""
-    return f"talos/configure/{node}"
-
-
-def joined_id(node: str) -> str:
-    """The step after which a new node runs, as a member of etcd where it is a controller."""
-    return f"talos/joined/{node}"
 
 
 def before_vm(changes: Iterable[TalosChange], node: str) -> tuple[str, ...]:
@@ -112,14 +91,21 @@ class _Rollout:
         for change in self._changes:
             if isinstance(change, Join):
                 yield from self._replaced(change)
-        yield from self._bootstrapped()
-        if any(isinstance(one, EtcdComesUp) for one in self._changes):
-            yield from self._healthy(())
+        yield from self._begun()
+        quorum_of = () if self._begins else self._controllers
         for change in self._changes:
             if isinstance(change, Reconfigure):
-                yield self._reconfigured(change)
+                yield reconfigured(change, self._wish, quorum_of)
             elif isinstance(change, ClientFileChange):
-                yield self._file(change)
+                yield client_file(change)
+
+    def _begun(self) -> Iterator[Step]:
+        address, joins = self._wish.shared_address, self._joins.values()
+        for change in self._changes:
+            if isinstance(change, BeginEtcd):
+                yield from bootstrapped(change, self._controllers, joins, address)
+        if any(isinstance(one, EtcdComesUp) for one in self._changes):
+            yield from etcd_healthy(self._controllers, address)
 
     def _staying(self) -> list[TalosMachine]:
         view = self._observed.etcd
@@ -283,132 +269,8 @@ class _Rollout:
     def _up(self, join: Join) -> Step:
         """A machine that joined what was there."""
         gates: tuple[Gate, ...] = (StageRunning(machine=join.machine),)
-        step_id = joined_id(join.node)
         if join.is_controller:
             self._members = [*self._others(join.node), join.machine]
             gates = (EtcdHealthy(controllers=tuple(self._members)), *gates)
-            self._last = step_id
-        return self._checkpoint(
-            step_id, f"wait until {join.node} runs", gates, (configure_id(join.node),), join.node
-        )
-
-    def _checkpoint(
-        self, step_id: str, text: str, gates: tuple[Gate, ...], needs: tuple[str, ...], node: str
-    ) -> Step:
-        return Step(
-            id=step_id,
-            action=Checkpoint(text=text),
-            stage=Stage.TALOS,
-            reason=_REASONS[step_id.split("/")[1]],
-            gates=gates,
-            needs=needs,
-            deadline=1800.0,
-            node=node,
-            seconds=60.0,
-        )
-
-    # -- the beginning ---------------------------------------------------------------------
-
-    def _bootstrapped(self) -> Iterator[Step]:
-        for change in self._changes:
-            if not isinstance(change, BeginEtcd):
-                continue
-            needs = tuple(
-                configure_id(one.node) for one in self._controllers if one.node in self._joins
-            )
-            others = tuple(one for one in self._controllers if one.node != change.node)
-            yield Step(
-                id=_BOOTSTRAP,
-                action=Bootstrap(machine=change.machine, others=others),
-                stage=Stage.TALOS,
-                reason=change.why,
-                gates=(
-                    EtcdNotBegun(controllers=self._controllers),
-                    TimeInSync(machine=change.machine),
-                ),
-                needs=needs,
-                deadline=1800.0,
-                lanes=(ETCD_LANE,),
-                seconds=60.0,
-            )
-            yield from self._healthy((_BOOTSTRAP,))
-            for join in self._joins.values():
-                yield self._checkpoint(
-                    joined_id(join.node),
-                    f"wait until {join.node} runs",
-                    (StageRunning(machine=join.machine),),
-                    (_HEALTHY, configure_id(join.node)),
-                    join.node,
-                )
-
-    def _healthy(self, needs: tuple[str, ...]) -> Iterator[Step]:
-        """etcd has all its controllers, and the API its address."""
-        yield self._checkpoint(
-            _HEALTHY,
-            "wait until all controllers are members of etcd",
-            (EtcdHealthy(controllers=self._controllers),),
-            needs,
-            "",
-        )
-        if self._wish.shared_address:
-            held = SharedAddressHeld(
-                controllers=self._controllers, address=self._wish.shared_address
-            )
-            yield self._checkpoint(
-                _ADDRESS,
-                "wait until a controller has the address of the Kubernetes API",
-                (held,),
-                (_HEALTHY,),
-                "",
-            )
-
-    # -- other configurations --------------------------------------------------------------
-
-    def _reconfigured(self, change: Reconfigure) -> Step:
-        if not change.boot_id:
-            return Step(
-                id=f"talos/change/{change.node}",
-                action=ChangeConfiguration(
-                    machine=change.machine,
-                    minor=self._wish.minor,
-                    before=change.before,
-                    digest=change.digest,
-                ),
-                stage=Stage.TALOS,
-                reason=change.why,
-                gates=(MachineIs(machine=change.machine),),
-                lanes=(ETCD_LANE,) if change.is_controller else (),
-                node=change.node,
-                seconds=3.0,
-            )
-        quorum: tuple[Gate, ...] = ()
-        if change.is_controller and not self._begins:
-            quorum = (EtcdQuorum(controllers=self._controllers, node=change.node),)
-        return Step(
-            id=f"talos/reboot-into/{change.node}",
-            action=RebootIntoConfiguration(
-                machine=change.machine,
-                minor=self._wish.minor,
-                before=change.before,
-                digest=change.digest,
-                boot_id=change.boot_id,
-            ),
-            stage=Stage.TALOS,
-            reason=change.why,
-            gates=(MachineIs(machine=change.machine), *quorum),
-            holds=self._wish.holds.get(change.node, ()),
-            needs=self._wish.drained_by.get(change.node, ()),
-            deadline=1800.0,
-            lanes=(REBOOT_LANE, *((ETCD_LANE,) if change.is_controller else ())),
-            node=change.node,
-            seconds=120.0,
-        )
-
-    def _file(self, change: ClientFileChange) -> Step:
-        return Step(
-            id=f"talos/client-file/{change.action.file}",
-            action=change.action,
-            stage=Stage.TALOS,
-            reason=change.why,
-            seconds=0.5,
-        )
+            self._last = joined_id(join.node)
+        return running(join.node, gates, (configure_id(join.node),))
