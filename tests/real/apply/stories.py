@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from subprocess import CompletedProcess, run
 from typing import Any
 
 import yaml
 
+from tests.real.apply.client_files import ends, make_old
 from tests.real.apply.herd import APPLY, Made
 from tests.real.apply.scene import writes
 from tests.real.talos.stories.whole import skipped_without_own_network
@@ -96,6 +98,36 @@ def kubectl_finds_ready_nodes(made: Made, real_tool: RealTool) -> None:
     assert {one["status"]["phase"] for one in pods} <= {"Running", "Succeeded"}
     jobs = objects(made, real_tool, "jobs", "--all-namespaces")
     assert [one for one in jobs if one["metadata"]["name"].startswith("stockman-")] == []
+
+
+def client_files_are_renewed(made: Made, real_tool: RealTool, left: timedelta) -> None:
+    """A run makes certificates of clients anew that end soon or have ended; real clients judge."""
+    here = made.scene
+    make_old(made, left)
+    old, works = ends(made), left > timedelta()
+    assert _clients_are_let_in(made, real_tool) == (works, works)
+
+    planned = here.stockman("plan")
+    here.done(*APPLY)
+
+    verb = "ends" if works else "ended"
+    assert planned.status == 2, planned
+    for end in old:
+        assert f"its certificate {verb} {end:%Y-%m-%d %H:%M}" in planned.out
+    assert all(
+        new - before > timedelta(days=300) for new, before in zip(ends(made), old, strict=True)
+    )
+    assert _clients_are_let_in(made, real_tool) == (True, True)
+    the_second_run_changes_nothing(made)
+
+
+def _clients_are_let_in(made: Made, real_tool: RealTool) -> tuple[bool, bool]:
+    """Whether Talos takes the talosconfig, and Kubernetes the kubeconfig."""
+    minor = made.scene.kind.talos.rpartition(".")[0]
+    talosctl, node = real_tool(f"talosctl@{TALOSCTL[minor]}"), addresses(made)[0]
+    talos = _ran(talosctl, "--talosconfig", made.talosconfig, "-n", node, "get", "hostname")
+    kubectl = ("--kubeconfig", str(made.kubeconfig), "get", "nodes", "--request-timeout=20s")
+    return talos.returncode == 0, _ran(real_tool("kubectl"), *kubectl).returncode == 0
 
 
 def flux_finds_everything_ready(made: Made, real_tool: RealTool) -> None:

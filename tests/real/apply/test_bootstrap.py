@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from tests.real.apply import stories
@@ -24,3 +26,11 @@ def test_real_programs_find_a_cluster_that_works(
     stories.an_etcd_snapshot_is_whole(made, real_tool)
     stories.kubectl_finds_ready_nodes(made, real_tool)
     stories.flux_finds_everything_ready(made, real_tool)
+
+
+@pytest.mark.parametrize("cluster", ["1.14"])
+@pytest.mark.parametrize("days", [20, -2])
+def test_files_of_clients_are_renewed_before_and_after_their_end(
+    cluster: str, days: int, made: Made, real_tool: RealTool
+) -> None:
+    stories.client_files_are_renewed(made, real_tool, timedelta(days=days))

@@ -1,0 +1,61 @@
+"""Files for clients whose certificates were made long ago, and until when they hold."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from stockman.adapters.system import SystemEntropy
+from stockman.app.client_files import Doors
+from stockman.app.keyring import find_keyring
+from stockman.app.kubeconfigs import KubeconfigWish, write_kubeconfig
+from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig
+from stockman.crypto.certificates import facts
+from tests.real.apply.herd import Made
+from tests.real.apply.scene import CLOCK
+
+LIFETIME = timedelta(days=365)
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A clock that is behind."""
+
+    by: timedelta
+
+    def now(self) -> datetime:
+        return CLOCK.now() - self.by
+
+
+def make_old(made: Made, left: timedelta) -> None:
+    """Give clients certificates that were made a year ago, but for what is left of it."""
+    here = made.scene.directory
+    past = Doors(
+        clock=Earlier(LIFETIME - left),
+        entropy=SystemEntropy(),
+        keyring=find_keyring(here, {}),
+        environment={},
+    )
+    write_talosconfig(TalosconfigWish(directory=here, renew=True), past)
+    write_kubeconfig(KubeconfigWish(directory=here, renew=True), past)
+
+
+def ends(made: Made) -> tuple[datetime, datetime]:
+    """When the certificates of talosconfig and kubeconfig end."""
+    talos = _read(made.talosconfig)["contexts"]
+    (context,) = talos.values()
+    (user,) = _read(made.kubeconfig)["users"]
+    return _end(context["crt"]), _end(user["user"]["client-certificate-data"])
+
+
+def _end(data: str) -> datetime:
+    return facts(base64.b64decode(data).decode()).period.end
+
+
+def _read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text())
