@@ -117,6 +117,47 @@ async def test_what_a_running_machine_cannot_change_waits_for_a_restart_that_the
     assert (await estate.plan()).changes == ()
 
 
+PENDING = {
+    "memory": ("memory", "32768"),
+    "cores": ("cores", "16"),
+    "a device that was not there": ("serial1", "socket"),
+    "a device that was there": ("serial0", ""),
+}
+
+
+@pytest.mark.parametrize("what", PENDING)
+async def test_what_only_waits_to_become_something_else_is_taken_back_without_a_restart(
+    estate: Estate, what: str
+) -> None:
+    await estate.apply()
+    key, value = PENDING[what]
+    change = {key: value} if value else {"delete": key}
+    estate.pve.done(estate.pve.post("/nodes/niobe/qemu/1032/config", **change))
+    guest = next(iter(estate.world.clusters.values())).state.guests[1032]
+    before = guest.pid
+
+    outcome = await estate.apply()
+
+    assert [type(step.action) for step in outcome.plan.steps] == [ConfigureVm]
+    (change_made,) = outcome.changes
+    assert change_made.why.startswith(f"{key} waits to become ")
+    assert "restart" not in change_made.what
+    assert (guest.pid, dict(guest.config.pending)) == (before, {})
+    assert (await estate.plan()).changes == ()
+
+
+async def test_what_waits_for_a_start_and_is_wanted_is_restarted_for(estate: Estate) -> None:
+    await estate.apply()
+    estate.pve.done(estate.pve.post("/nodes/niobe/qemu/1032/config", memory="8192"))
+    given(estate, "memory: 8192")
+
+    outcome = await estate.apply()
+
+    assert [type(step.action) for step in outcome.plan.steps] == [RestartVm]
+    assert outcome.changes[0].why == "memory was changed, and waits for a restart"
+    assert (await estate.plan()).changes == ()
+
+
 async def test_disks_come_grow_and_go_while_a_machine_runs(estate: Estate) -> None:
     await estate.apply()
     given(estate, "data_disks: [{name: data, size_gb: 50}, {name: logs, size_gb: 10}]")

@@ -68,11 +68,7 @@ def difference(wish: GuestWish, config: VmConfig) -> Difference:
     mount = missing_mounts(wish, config)
     attach = _attached(wish, config)
     detach = _detached(wish, config)
-    reasons = [
-        f"{key} is {_short(config.values.get(key))} and should be {_short(value)}"
-        for key, value in values.items()
-    ]
-    reasons += [f"{key} is {_short(config.values[key])} and should not be" for key in delete]
+    reasons = [_why(wish, config, key) for key in (*values, *delete)]
     reasons += [f"{slot} should have {gib} GiB" for slot, gib in grow.items()]
     reasons += [f"disk {name} is not there" for name in attach]
     reasons += [f"disk {name} should not be there" for name in detach]
@@ -80,7 +76,8 @@ def difference(wish: GuestWish, config: VmConfig) -> Difference:
     changed = (*values, *delete)
     left = [key for key in _left_waiting(wish, config) if key not in changed]
     reasons += [f"{key} was changed, and waits for a restart" for key in left]
-    waiting = [*(key for key in changed if not _is_live(wish, config, key)), *left]
+    waiting = [key for key in changed if not _is_live(wish, config, key)]
+    waiting = [*(key for key in waiting if not _stays(wish, config, key)), *left]
     return Difference(
         values=values,
         delete=delete,
@@ -91,6 +88,27 @@ def difference(wish: GuestWish, config: VmConfig) -> Difference:
         mount=mount,
         reasons=tuple(reasons),
     )
+
+
+def _stays(wish: GuestWish, config: VmConfig, key: str) -> bool:
+    """Whether what should be still holds, and only waits to become something else.
+
+    Whoever takes that back changes nothing for a guest that runs: there is nothing to restart for.
+    """
+    if key not in config.waiting:
+        return False
+    now = config.waiting[key]
+    return same(key, wish.values[key], now) if key in wish.values else now is None
+
+
+def _why(wish: GuestWish, config: VmConfig, key: str) -> str:
+    found, wanted = _short(config.values.get(key)), wish.values.get(key)
+    if _stays(wish, config, key):
+        stays = "not be there" if wanted is None else f"stay {_short(wanted)}"
+        return f"{key} waits to become {found} and should {stays}"
+    if wanted is None:
+        return f"{key} is {found} and should not be"
+    return f"{key} is {found} and should be {_short(wanted)}"
 
 
 def _left_waiting(wish: GuestWish, config: VmConfig) -> list[str]:

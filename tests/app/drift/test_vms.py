@@ -41,21 +41,35 @@ def test_memory_that_somebody_changed_is_told_with_who_when_and_how_to_correct_i
     assert found.author.how == "task qmconfig on trinity"
     assert found.severity is DriftSeverity.WARNING
     steps = [one.id for one in found.correction.steps]
-    assert steps[0] == f"vms/configure/{TRINITY}"
-    assert f"vms/restart/{TRINITY}" in steps
+    assert steps == [f"vms/configure/{TRINITY}"]
     assert found.correction.command.startswith("stockman apply --only vms")
     assert found.correction.command.endswith(f" --node {TRINITY}")
+
+
+def test_memory_that_only_waits_to_change_is_put_right_without_emptying_the_node(
+    scene: Scene,
+) -> None:
+    mary = scene.person("mary")
+    mary.done(mary.post(CONFIG, memory="20480"))
+    named = [one.id for one in scene.only().correction.steps]
+
+    done = scene.apply()
+
+    assert named == [*done] == [f"vms/configure/{TRINITY}"]
+    assert scene.find().drifts == ()
 
 
 def test_memory_is_put_right_by_the_plan_that_drift_names(scene: Scene) -> None:
     mary = scene.person("mary")
     mary.done(mary.post(CONFIG, memory="20480"))
-    named = {one.id for one in scene.only().correction.steps}
+    mary.done(mary.post(CONFIG.replace("config", "status/reboot")))
+    scene.world.advance(600)
+    named = {one.id for one in scene.only(Layer.VMS).correction.steps}
 
     done = scene.apply()
 
-    assert named <= set(done)
-    assert scene.find().drifts == ()
+    assert {f"vms/configure/{TRINITY}", f"vms/restart/{TRINITY}"} <= named <= set(done)
+    assert scene.find(Layer.VMS).drifts == ()
 
 
 def test_a_machine_whose_disk_was_never_copied_is_made_to_the_end_by_the_plan(
