@@ -157,7 +157,7 @@ async def test_the_calls_of_a_look_grow_with_hosts_and_nodes() -> None:
 
     assert empty.calls < 20
     assert full.calls < empty.calls + 6
-    assert list(full.unknowns()) == []
+    assert list(full.unknown_details()) == []
 
 
 async def test_images_that_no_node_has_any_more_are_deleted_when_asked_to() -> None:

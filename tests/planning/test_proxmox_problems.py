@@ -205,9 +205,43 @@ async def test_what_is_on_a_dead_host_is_unknown_and_not_absent(estate: Estate) 
     assert outcome.plan.steps == ()
     assert outcome.codes == ["proxmox.host-down"]
     assert errors(outcome.problems) == []
-    assert "Proxmox cluster pve: configuration of 1032" in [
-        one.source for one in outcome.observed[estate.region].unknowns()
-    ]
+    unknown = outcome.observed[estate.region].configs[Vmid(1032)]
+    assert unknown.source == "Proxmox cluster pve: configuration of 1032"
+    assert isinstance(unknown, Unknown)
+
+
+DEVICES = """
+hosts:
+  niobe:
+    passthrough:
+      pci: [{name: gpu, address: "0000:01:00"}]
+      usb: [{name: stick, id: "046d:c52b"}]
+"""
+UNSEEN = {
+    "PCI devices": "/cluster/mapping/pci",
+    "USB devices": "/cluster/mapping/usb",
+    "images": "/nodes/trinity/storage/cephfs/content",
+}
+
+
+@pytest.mark.parametrize("what", UNSEEN)
+async def test_what_nobody_could_look_at_is_told_and_not_taken_for_missing(
+    estate: Estate, what: str
+) -> None:
+    path = {"method": "GET", "path": UNSEEN[what]}
+    estate.texts["nodes.yaml"] += DEVICES
+    estate.world.faults.add(Fault(Point.REQUEST, Effect.FAIL, path, times=None))
+
+    outcome = await estate.plan()
+
+    (told,) = outcome.problems
+    assert not told.is_error
+    assert UNSEEN[what] in (told.where or "")
+    mapped = {step.id.split("/")[3] for step in outcome.plan.steps if "/mapping/" in step.id}
+    assert mapped == {"PCI devices": {"usb"}, "USB devices": {"pci"}}.get(what, {"pci", "usb"})
+    fetched = [one.why for one in outcome.changes if one.what.startswith("image talos-")]
+    unseen = [one for one in fetched if one.startswith("nobody could see whether cephfs has it")]
+    assert len(unseen) == (len(fetched) if what == "images" else 0)
 
 
 @pytest.mark.parametrize("path", ["/cluster/ha/resources", "/pools"])

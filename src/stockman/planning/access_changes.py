@@ -203,7 +203,9 @@ def mapping_changes(
     """Mappings that are not there, or do not name all devices."""
     for wish in wishes:
         fact = seen.pci if wish.bus == "pci" else seen.usb
-        known: tuple[DeviceMapping, ...] = fact.value if isinstance(fact, Fact) else ()
+        if not isinstance(fact, Fact):
+            continue  # What nobody could look at is not missing.
+        known: tuple[DeviceMapping, ...] = fact.value
         found = next((one for one in known if one.name == wish.name), None)
         if found is not None and all(is_mapped(found, one) for one in wish.devices):
             continue

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from stockman.model.desired import Desired
 from stockman.model.names import Vmid
-from stockman.model.problem import Problems
+from stockman.model.problem import Problems, Severity
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
 from stockman.planning import destruction_problems as say
@@ -98,6 +98,8 @@ class _Ending:
             return []
         for unknown in self.seen.unknown_surroundings():
             self.problems.add(unknown.problem)
+        for unknown in self.seen.unknown_details():
+            self.problems.add(replace(unknown.problem, severity=Severity.WARNING))
         wishes = guest_wishes(self.desired, self.cluster, Problems())
         found = list(self._guests(wishes))
         gone = tuple(step.id for change in found for step in change.steps)

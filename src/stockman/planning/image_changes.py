@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Iterator
 from stockman.model.names import Datastore, HostName
 from stockman.model.record import record
 from stockman.planning.change import Mark
-from stockman.planning.fact import Fact
+from stockman.planning.fact import Fact, Unknown
 from stockman.planning.image_wanted import TALOS_IMAGE, ImageWish
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.proxmox_change import ProxmoxChange
 from stockman.planning.vm_wanted import GuestWish
+from stockman.ports.proxmox.storages import Volume
 from stockman.steps.base import Gate
 from stockman.steps.image_fetch import DeleteImage, FetchImage
 from stockman.steps.image_schematic import RegisterSchematic, SchematicKnown
@@ -65,11 +66,11 @@ def image_changes(
     """Images that are not there yet."""
     for place in dict.fromkeys(places):
         if not _is_there(seen, place):
-            yield _fetched(seen.name, place, needs)
+            yield _fetched(seen, place, needs)
 
 
-def _fetched(region: str, place: ImagePlace, needs: tuple[str, ...]) -> ProxmoxChange:
-    image = place.image
+def _fetched(seen: ObservedProxmox, place: ImagePlace, needs: tuple[str, ...]) -> ProxmoxChange:
+    region, image = seen.name, place.image
     gates: list[Gate] = [
         HostOnline(cluster=region, host=place.host),
         StorageSpace(cluster=region, host=place.host, storage=place.storage, bytes=_ROOM),
@@ -86,10 +87,10 @@ def _fetched(region: str, place: ImagePlace, needs: tuple[str, ...]) -> ProxmoxC
         needs = (*needs, register.id)
     elif image.schematic is not None:
         gates.append(SchematicKnown(schematic=image.schematic))
-    reason = (
-        f"{place.storage} does not have it, and machines are to be made from it; "
-        f"{_compared_by(image)}"
-    )
+    lack = f"{place.storage} does not have it"
+    if any(isinstance(one, Unknown) for one in _looks(seen, place)):
+        lack = f"nobody could see whether {place.storage} has it"
+    reason = f"{lack}, and machines are to be made from it; {_compared_by(image)}"
     fetch = Step(
         id=place.step,
         action=FetchImage(
@@ -129,15 +130,24 @@ def _compared_by(image: ImageWish) -> str:
 
 def _is_there(seen: ObservedProxmox, place: ImagePlace) -> bool:
     wanted = f"{place.storage}:import/{place.image.name}"
+    return any(
+        one.id == wanted
+        for fact in _looks(seen, place)
+        if isinstance(fact, Fact)
+        for one in fact.value
+    )
+
+
+def _looks(
+    seen: ObservedProxmox, place: ImagePlace
+) -> Iterator[Fact[tuple[Volume, ...]] | Unknown]:
+    """What was seen, or not, of the storage that is to have an image."""
     for key, fact in seen.contents.items():
         host, _, storage = key.partition("/")
-        if storage != place.storage or not isinstance(fact, Fact):
-            continue
         there = seen.storage(host, storage)
         applies = host == place.host or (there is not None and there.shared)
-        if applies and any(one.id == wanted for one in fact.value):
-            return True
-    return False
+        if storage == place.storage and applies:
+            yield fact
 
 
 def unused_images(seen: ObservedProxmox, wishes: Iterable[GuestWish]) -> Iterator[ProxmoxChange]:

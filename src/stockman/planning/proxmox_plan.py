@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from stockman.model.desired import Desired
 from stockman.model.names import Vmid
-from stockman.model.problem import Problems
+from stockman.model.problem import Problems, Severity
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
 from stockman.planning import vm_problems as say
@@ -227,6 +227,8 @@ class _Planning:
             return []
         for unknown in seen.unknown_surroundings():
             self.problems.add(unknown.problem)
+        for unknown in seen.unknown_details():
+            self.problems.add(replace(unknown.problem, severity=Severity.WARNING))
         mappings = mapping_wishes(self.desired, self.cluster, seen)
         found = self._access(mappings)
         if not seen.shows_guests:

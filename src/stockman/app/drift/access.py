@@ -105,7 +105,7 @@ def rights_drifts(problems: Iterable[Problem]) -> Iterator[Drift]:
 
 
 def access_gaps(side: ProxmoxSide) -> Iterator[Gap]:
-    for one in (side.seen.access, side.seen.rights):
+    for one in (side.seen.access, side.seen.rights, side.seen.pci, side.seen.usb):
         if isinstance(one, Unknown):
             yield Gap(layer=Layer.ACCESS, subject=side.seen.name, problem=one.problem)
 
