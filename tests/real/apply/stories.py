@@ -13,6 +13,11 @@ import yaml
 
 from tests.real.apply.client_files import ends, make_old
 from tests.real.apply.herd import APPLY, Made
+from tests.real.apply.others import (
+    csi_attaches_a_volume,
+    high_availability_moves_a_machine,
+    karpenter_makes_a_machine,
+)
 from tests.real.apply.scene import writes
 from tests.real.talos.stories.whole import skipped_without_own_network
 from tools.pytest_plugin import RealTool
@@ -119,6 +124,28 @@ def client_files_are_renewed(made: Made, real_tool: RealTool, left: timedelta) -
     )
     assert _clients_are_let_in(made, real_tool) == (True, True)
     the_second_run_changes_nothing(made)
+
+
+def what_others_own_is_no_drift(made: Made, real_tool: RealTool) -> None:
+    """Another installer, machines of Karpenter, volumes of CSI, and a machine that moved."""
+    here = made.scene
+    minor, node = here.kind.talos.rpartition(".")[0], addresses(made)[0]
+    talosctl = (real_tool(f"talosctl@{TALOSCTL[minor]}"), "--talosconfig", made.talosconfig)
+    before = _well(_ran(*talosctl, "-n", node, "get", "mc", "-o", "yaml")).stdout
+    image = next(iter(re.findall(r"image: (\S*installer\S*):v\S+", before)))
+    patch = json.dumps({"machine": {"install": {"image": f"{image}:v{minor}.0"}}})
+    _well(_ran(*talosctl, "-n", node, "patch", "mc", "--mode", "no-reboot", "-p", patch))
+    karpenter_makes_a_machine(here)
+    csi_attaches_a_volume(here)
+    high_availability_moves_a_machine(here)
+
+    drift = here.stockman("drift")
+    planned = here.stockman("plan")
+
+    after = _well(_ran(*talosctl, "-n", node, "get", "mc", "-o", "yaml")).stdout
+    assert f"{image}:v{minor}.0" in after
+    assert (drift.status, drift.out) == (0, ""), drift
+    assert (planned.status, planned.out) == (0, NOTHING), planned
 
 
 def _clients_are_let_in(made: Made, real_tool: RealTool) -> tuple[bool, bool]:
