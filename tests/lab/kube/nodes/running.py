@@ -28,6 +28,7 @@ from stockman.lab.kube.nodes.silence import silent_since
 NOW = 1_790_000_000.0
 PODS = "/api/v1/namespaces/default/pods"
 NODES = "/api/v1/nodes"
+CERTIFICATE = "certificate of the authority"
 ROOM = {"cpu": "4", "memory": "8Gi", "pods": "110", "ephemeral-storage": "20Gi"}
 
 
@@ -129,6 +130,8 @@ class Running:
             self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
             accounts = f"/api/v1/namespaces/{name}/serviceaccounts"
             self.ask("POST", accounts, {"metadata": {"name": "default"}})
+            trusted = {"metadata": {"name": "kube-root-ca.crt"}, "data": {"ca.crt": CERTIFICATE}}
+            self.ask("POST", f"/api/v1/namespaces/{name}/configmaps", trusted)
         self._work(more)
         for name in names:
             self.look(name)
@@ -148,6 +151,7 @@ class Running:
             self._parts.dice,
             kinds=(*more, *node_controllers(self.hosts), *program_controllers(self.hosts)),
             silent_since=self._silent_since,
+            root_ca=lambda: CERTIFICATE,
         )
 
     def kept(self) -> bytes:

@@ -13,6 +13,7 @@ from stockman.lab.kube.controllers.recorder import Recorder
 from stockman.lab.kube.nodes.host import Host, PullFailed
 from stockman.lab.kube.nodes.memory import Memories, Memory
 from stockman.lab.kube.nodes.pod_addresses import free_address
+from stockman.lab.kube.nodes.pod_sources import missing_mount, missing_variable
 from stockman.lab.kube.nodes.pod_status import Standing, pod_status
 from stockman.lab.kube.nodes.volumes import is_waiting
 from stockman.lab.kube.objects import Object, entries_of, metadata_of, part_of, written_time
@@ -26,6 +27,10 @@ _SANDBOX, _START = 0.9, 0.4
 """Seconds until a pod has its place, and until its containers run."""
 _STOP = 1.5
 _FIRST_BACKOFF, _MOST_BACKOFF = 10.0, 300.0
+_FIRST_MOUNT, _MOST_MOUNT = 0.5, 122.0
+"""Seconds until a volume is tried again."""
+_SYNC = 12.0
+"""Seconds until a kubelet tries again to create a container that lacked something."""
 _HOPEFUL = 3
 """So often a world hurries for what fails again and again."""
 
@@ -88,6 +93,9 @@ class Runner:
                 return
             if is_waiting(self.around.objects, pod):
                 return
+            if why := missing_mount(self.around.objects, pod):
+                self._unmounted(key, pod, memory, why)
+                return
             self._pull(key, pod, host, memory)
         elif memory.stage == "starting":
             self._run(key, pod, host, memory)
@@ -145,6 +153,19 @@ class Runner:
         init = len(entries_of(pod, "spec", "initContainers"))
         self._plan(key, pod, memory, seconds + _START * (1 + 2 * init))
 
+    def _unmounted(self, key: str, pod: Object, memory: Memory, why: str) -> None:
+        """A volume is not there to be mounted: containers are not created before it is."""
+        self._events(pod).warning(pod, "FailedMount", why)
+        memory.tries += 1
+        self._plan(key, pod, memory, min(_FIRST_MOUNT * 2.0 ** (memory.tries - 1), _MOST_MOUNT))
+
+    def _unconfigured(self, key: str, pod: Object, host: Host, memory: Memory, why: str) -> None:
+        """A container lacks its environment, and is not created before it is there."""
+        memory.waiting, memory.waiting_message = "CreateContainerConfigError", why
+        memory.stage, memory.tries = "starting", memory.tries + 1
+        self._plan(key, pod, memory, _SYNC)
+        self._write(pod, host, memory)
+
     def _pull_failed(self, pod: Object, memory: Memory, image: str, why: str) -> None:
         events = self._events(pod)
         container = next(one for one in _containers(pod) if one.get("image") == image)
@@ -160,6 +181,11 @@ class Runner:
 
     def _run(self, key: str, pod: Object, host: Host, memory: Memory) -> None:
         events = self._events(pod)
+        for container in _containers(pod):
+            if why := missing_variable(self.around.objects, pod, container):
+                events.warning(_within(pod, container), "Failed", f"Error: {why}")
+                self._unconfigured(key, pod, host, memory, why)
+                return
         for container in _containers(pod):
             image = container.get("image", "")
             about = _within(pod, container)
