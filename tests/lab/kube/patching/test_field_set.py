@@ -50,3 +50,18 @@ def test_paths_are_written_as_conflicts_name_them() -> None:
 
     assert written_path(path) == '.spec.ports[port=80,protocol="TCP"].name'
     assert written_path((value_element("a"),)) == '[="a"]'
+
+
+def test_sets_that_others_were_made_of_stay_what_they_are() -> None:
+    one, other = read_field_set(WRITTEN), FieldSet()
+    other.add(("f:spec", "f:type"))
+    other.add(("f:spec", "f:more"))
+
+    assert one.union(other).content["f:spec"].keys() == {"f:ports", "f:type", "f:more"}
+    assert one.difference(other).content["f:spec"].keys() == {"f:ports"}
+    assert one.without((("f:spec", "f:ports"), ("f:metadata",))).content == {
+        "f:spec": {"f:type": {}}
+    }
+    assert other.but("f:spec") is other
+    assert one.content == WRITTEN
+    assert other.content == {"f:spec": {"f:more": {}, "f:type": {}}}

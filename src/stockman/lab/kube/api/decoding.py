@@ -154,7 +154,7 @@ def _given(call: Call, content: Object, live: Object) -> Object:
 
 def without_managers(content: Object, live: Object) -> tuple[Object, list[Object]]:
     """An object without its managers, and those, where they are the ones of the live object."""
-    managed = metadata_of(live).get("managedFields")
+    managed: list[Object] = metadata_of(live).get("managedFields") or []
     if not managed or metadata_of(content).get("managedFields") is not managed:
         return content, []
     metadata = {name: one for name, one in content["metadata"].items() if name != "managedFields"}
