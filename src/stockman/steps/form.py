@@ -22,14 +22,29 @@ from stockman.steps.base import Part
 from stockman.steps.kinds import UnknownKind, part_of
 
 T = TypeVar("T")
-Reader = Callable[[object, str], object]
+Reader = Callable[[object], object]
 _TEXTS: tuple[type, ...] = (UUID, IPv4Address, IPv4Interface, IPv4Network)
 """Types whose text is made with `str` and read by calling them."""
 _SCALARS = (bool, int, float, str)
 
 
 class Unfit(Exception):
-    """A value that is not what its field is; the text says where and why."""
+    """A value that is not what its field is; the text says where and why.
+
+    The way to it is put together on the way up: most values fit, and need none.
+    """
+
+    def __init__(self, why: str, place: str = "") -> None:
+        super().__init__(why, place)
+        self._why = why
+        self._place = place
+
+    def below(self, place: str) -> Unfit:
+        """The same, as whoever holds the value tells it."""
+        return Unfit(self._why, place + self._place)
+
+    def __str__(self) -> str:
+        return f"{self._place or 'it'} {self._why}"
 
 
 def written(value: object) -> object:
@@ -62,7 +77,10 @@ def _name(key: object) -> str:
 
 def read(cls: type[T], value: object, path: str = "") -> T:
     """The record that JSON spells; `Unfit` where it does not, `UnknownKind` for strange parts."""
-    return cast("T", _of(cls)(value, path))
+    try:
+        return cast("T", _of(cls)(value))
+    except Unfit as no:
+        raise no.below(path) from None
 
 
 def readable(cls: type) -> None:
@@ -75,23 +93,27 @@ def _record(cls: type) -> Reader:
     fields = cls.__record_fields__  # type: ignore[attr-defined]
     readers = {one.name: _reader(hints[one.name]) for one in fields}
     known = readers.keys() | _extra(cls)
+    plain = {name: hints[name] for name in readers if hints[name] in _SCALARS}
     needed = {
         one.name for one in fields if one.default is MISSING and one.default_factory is MISSING
     }
 
-    def made(value: object, path: str) -> object:
-        rows = _mapping_of(value, path)
+    def made(value: object) -> object:
+        rows = _mapping_of(value)
         if strange := rows.keys() - known:
-            raise Unfit(f"{path}.{min(strange)} is not known")
+            raise Unfit("is not known", f".{min(strange)}")
         if lacking := needed - rows.keys():
-            raise Unfit(f"{path}.{min(lacking)} is missing")
-        return cls(
-            **{
-                name: readers[name](item, f"{path}.{name}")
-                for name, item in rows.items()
-                if name in readers
-            }
-        )
+            raise Unfit("is missing", f".{min(lacking)}")
+        found = {}
+        for name, item in rows.items():
+            if type(item) is plain.get(name):
+                found[name] = item
+            elif name in readers:
+                try:
+                    found[name] = readers[name](item)
+                except Unfit as no:
+                    raise no.below(f".{name}") from None
+        return cls(**found)
 
     return made
 
@@ -101,12 +123,12 @@ def _extra(cls: type) -> set[str]:
 
 
 def _part(base: type[Part]) -> Reader:
-    def made(value: object, path: str) -> object:
-        kind = _mapping_of(value, path).get("kind")
+    def made(value: object) -> object:
+        kind = _mapping_of(value).get("kind")
         found = part_of(kind) if isinstance(kind, str) else None
         if found is None or not issubclass(found, base):
             raise UnknownKind(kind)
-        return _of(found)(value, path)
+        return _of(found)(value)
 
     return made
 
@@ -154,44 +176,44 @@ def _of_class(cls: type) -> Reader:
 
 
 def _plain(cls: type) -> Reader:
-    def made(value: object, path: str) -> object:
+    def made(value: object) -> object:
         if cls is float and type(value) is int:
             return float(value)
         if type(value) is not cls:
-            raise Unfit(f"{path} is no {cls.__name__}")
+            raise Unfit(f"is no {cls.__name__}")
         return value
 
     return made
 
 
 def _text_made(cls: type, make: Callable[[str], object]) -> Reader:
-    def made(value: object, path: str) -> object:
+    def made(value: object) -> object:
         try:
             return make(value)  # type: ignore[arg-type]  # what is no text is a ValueError or TypeError
         except (ValueError, TypeError):
-            raise Unfit(f"{path} is no {cls.__name__}") from None
+            raise Unfit(f"is no {cls.__name__}") from None
 
     return made
 
 
 def _choice(known: tuple[object, ...]) -> Reader:
-    def made(value: object, path: str) -> object:
+    def made(value: object) -> object:
         if value not in known:
-            raise Unfit(f"{path} is none of {', '.join(map(str, known))}")
+            raise Unfit(f"is none of {', '.join(map(str, known))}")
         return value
 
     return made
 
 
 def _one_of(readers: tuple[Reader, ...]) -> Reader:
-    def made(value: object, path: str) -> object:
-        wrong = ""
+    def made(value: object) -> object:
+        wrong: list[Unfit] = []
         for reader in readers:
             try:
-                return reader(value, path)
+                return reader(value)
             except Unfit as no:
-                wrong = wrong or str(no)
-        raise Unfit(wrong)
+                wrong.append(no)
+        raise wrong[0]
 
     return made
 
@@ -200,31 +222,39 @@ def _items(hints: tuple[object, ...]) -> Reader:
     open_ended = len(hints) == 2 and hints[1] is Ellipsis
     readers = tuple(_reader(one) for one in hints if one is not Ellipsis)
 
-    def made(value: object, path: str) -> object:
+    def made(value: object) -> object:
         if not isinstance(value, list) or not (open_ended or len(value) == len(readers)):
-            raise Unfit(f"{path} is no such list")
+            raise Unfit("is no such list")
         of_each = readers * len(value) if open_ended else readers
-        return tuple(
-            reader(item, f"{path}[{number}]")
-            for number, (reader, item) in enumerate(zip(of_each, value, strict=True))
-        )
+        found: list[object] = []
+        for reader, item in zip(of_each, value, strict=True):
+            try:
+                found.append(reader(item))
+            except Unfit as no:
+                raise no.below(f"[{len(found)}]") from None
+        return tuple(found)
 
     return made
 
 
 def _named(reader: Reader) -> Reader:
-    def made(value: object, path: str) -> object:
-        rows = _mapping_of(value, path)
-        return {name: reader(item, f"{path}.{name}") for name, item in rows.items()}
+    def made(value: object) -> object:
+        found = {}
+        for name, item in _mapping_of(value).items():
+            try:
+                found[name] = reader(item)
+            except Unfit as no:
+                raise no.below(f".{name}") from None
+        return found
 
     return made
 
 
-def _free(value: object, path: str) -> object:
+def _free(value: object) -> object:
     return value
 
 
-def _mapping_of(value: object, path: str) -> dict[str, object]:
+def _mapping_of(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
-        raise Unfit(f"{path or 'it'} is no mapping")
+        raise Unfit("is no mapping")
     return value

@@ -33,10 +33,10 @@ class _CertificateNeeded(Exception):
 
 async def lack(file: ClientFile, ports: Ports) -> str:
     """Why a file cannot stay as it is; empty: it can."""
-    bundle = await _bundle(ports)
     old = await _old(file, ports)
     if not old.reveal():
         return "it is not there"
+    bundle = await _bundle(ports)
     try:
         text = _written(file, old, _issuer(file, bundle, ports), makes=False)
     except _CertificateNeeded:
