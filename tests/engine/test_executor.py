@@ -550,3 +550,102 @@ def test_what_had_to_wait_for_a_gate_is_looked_at_again(*, waits: bool, looks: i
     carried_out(Scene(), plan_of(slow, step))
 
     assert Watched.looks == looks
+
+
+@record
+class Slow(Watched):
+    """Takes its time to say whether it is done."""
+
+    kind: ClassVar[str] = "test.slow"
+    seconds: float = 0.0
+
+    async def done(self, ports: Ports) -> bool:
+        await ports.clock.sleep(self.seconds)
+        return await super().done(ports)
+
+
+@record
+class Counted(Exists):
+    """A gate that counts how often it is asked, and whether anybody has looked before."""
+
+    kind: ClassVar[str] = "test.counted"
+    asked: ClassVar[int] = 0
+    looks: ClassVar[int] = 0
+
+    async def check(self, ports: Ports) -> Verdict:
+        Counted.asked += 1
+        Counted.looks = Watched.looks
+        return await super().check(ports)
+
+
+@pytest.mark.parametrize(("seconds", "asked"), [(0.5, 1), (5.0, 2)], ids=["soon", "late"])
+def test_gates_are_asked_while_one_looks_and_again_where_that_took_long(
+    seconds: float, asked: int
+) -> None:
+    Counted.asked, Watched.looks = 0, 0
+    step = make("w", "a", action=Slow(key="w", seconds=seconds), gates=(Counted(key="a"),))
+
+    outcome = carried_out(Scene(), plan_of(make("a"), step))
+
+    assert outcome.result is Result.DONE
+    assert Counted.asked == asked
+    assert Counted.looks == asked - 1
+
+
+def test_a_closed_gate_does_not_matter_to_what_is_done_already() -> None:
+    scene, log = Scene(), Log()
+    carried_out(scene, plan_of(make("a")))
+
+    gates = (Exists(key="z", never=True),)
+    outcome = carried_out(scene, plan_of(make("a", gates=gates)), way(watchers=(log,)))
+
+    assert outcome.result is Result.DONE
+    assert "gate a" not in log.told
+
+
+@record
+class Remembering(Make):
+    """Keeps what it saw, and is idle before it acts and between its attempts."""
+
+    kind: ClassVar[str] = "test.remembering"
+    idle: float = 0.0
+    found: ClassVar[list[object]] = []
+
+    async def done(self, ports: Ports) -> bool:
+        ports.looks.keep(self.key, "seen")
+        return await super().done(ports)
+
+    async def run(self, ports: Ports) -> None:
+        await ports.clock.sleep(self.idle)
+        Remembering.found = [ports.looks.taken(self.key), ports.looks.taken(self.key)]
+        await super().run(ports)
+
+
+@pytest.mark.parametrize(("idle", "first"), [(0.5, "seen"), (1.0, None)])
+def test_what_a_step_saw_is_known_once_and_not_for_long(idle: float, first: object) -> None:
+    carried_out(Scene(), plan_of(make("a", action=Remembering(key="a", idle=idle))))
+
+    assert Remembering.found == [first, None]
+
+
+def test_steps_do_not_know_what_others_saw() -> None:
+    first, second = (
+        make("a", action=Remembering(key="k")),
+        make("b", "a", action=Forgetful(key="k")),
+    )
+
+    carried_out(Scene(), plan_of(first, second))
+
+    assert Forgetful.found == [None]
+
+
+@record
+class Forgetful(Make):
+    """Looks for what somebody else saw of the same thing."""
+
+    kind: ClassVar[str] = "test.forgetful"
+    found: ClassVar[list[object]] = []
+
+    async def done(self, ports: Ports) -> bool:
+        Forgetful.found = [ports.looks.taken(self.key)]
+        return await super().done(ports)

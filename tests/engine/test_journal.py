@@ -66,6 +66,22 @@ def test_a_journal_is_the_same_in_a_file_and_in_a_bucket(tmp_path: Path) -> None
     assert asyncio.run(in_a_bucket()).entries == in_a_file.entries
 
 
+def test_what_is_added_is_written_with_the_next_that_is_appended(tmp_path: Path) -> None:
+    async def story() -> tuple[int, Journal]:
+        journal = await opened(local(tmp_path), JumpClock())
+        await journal.append(*EVENTS[0])
+        journal.add(*EVENTS[1])
+        before = len(journal.entries)
+        await journal.append(*EVENTS[3])
+        return before, journal
+
+    before, journal = asyncio.run(story())
+
+    assert before == 1
+    assert [entry.event for entry in journal.entries] == [EVENTS[i][0] for i in (0, 1, 3)]
+    assert read_again(local(tmp_path)).entries == journal.entries
+
+
 def test_entries_come_to_a_state() -> None:
     journal = asyncio.run(filled(_memory()))
 

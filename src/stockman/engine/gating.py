@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from stockman.engine import problems
 from stockman.engine.context import Context
 from stockman.engine.entry import Event
+from stockman.engine.recent import RECENT
 from stockman.model.errors import Refused
 from stockman.steps.base import Answer, Gate, Verdict
 from stockman.steps.step import Step
@@ -29,8 +30,24 @@ class Gates:
         self._context = context
         self._step = step
         self._said: dict[str, tuple[Answer, datetime]] = {}
+        self._asked: list[asyncio.Future[Verdict]] = []
+        """Answers on their way. Empty: nobody is asked."""
+        self._asked_at = context.ports.clock.now()
         self.last = ""
         """What the last gate said that was not open. Empty: all were."""
+
+    def ask(self) -> None:
+        """Ask all gates at once; what they say is heard by `passed`, unless it is old by then."""
+        ports = self._context.ports
+        self._asked_at = ports.clock.now()
+        self._asked = [asyncio.ensure_future(gate.check(ports)) for gate in self._step.gates]
+
+    async def leave(self) -> None:
+        """Wait for no answer any more."""
+        asked, self._asked = self._asked, []
+        for one in asked:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
 
     async def passed(self, until: datetime) -> bool:
         """Return once all gates are open; whether any had to be waited for.
@@ -48,19 +65,18 @@ class Gates:
         return waited
 
     async def _all_open(self) -> bool:
-        """Ask all gates at once, and hear them in their order."""
-        ports = self._context.ports
-        asked = [asyncio.ensure_future(gate.check(ports)) for gate in self._step.gates]
+        """Hear all gates in their order."""
+        if not self._asked or self._context.ports.clock.now() - self._asked_at > RECENT:
+            await self.leave()
+            self.ask()
         told: list[tuple[Gate, Verdict]] = []
         try:
-            for gate, verdict in zip(self._step.gates, asked, strict=True):
+            for gate, verdict in zip(self._step.gates, self._asked, strict=True):
                 told.append((gate, await verdict))
                 if told[-1][1].answer is not Answer.GO:
                     break
         finally:
-            for one in asked:
-                one.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            await self.leave()
         await asyncio.gather(*(self._tell(*one) for one in told))
         return all(self._is_open(*one) for one in told)
 
@@ -77,8 +93,10 @@ class Gates:
         if answer is verdict.answer and now - at < _SELDOM:
             return
         self._said[gate.part_key] = (verdict.answer, now)
-        await self._context.journal.append(
-            Event.GATE,
-            self._step.id,
-            {"gate": gate.summary, "answer": verdict.answer.value, "because": verdict.because},
-        )
+        journal, said = self._context.journal, verdict.answer
+        data = {"gate": gate.summary, "answer": said.value, "because": verdict.because}
+        if said is Answer.GO:
+            # It is written with what follows from it.
+            journal.add(Event.GATE, self._step.id, data)
+        else:
+            await journal.append(Event.GATE, self._step.id, data)

@@ -83,6 +83,14 @@ class Journal:
         self, event: Event, step: str = "", data: Mapping[str, object] | None = None
     ) -> Entry:
         """Write an entry; it is there for good when this returns."""
+        entry = self.add(event, step, data)
+        async with self._turn:
+            while self._written < entry.number:
+                await self._write()
+        return entry
+
+    def add(self, event: Event, step: str = "", data: Mapping[str, object] | None = None) -> Entry:
+        """Write an entry together with the next that is appended: nothing depends on it before."""
         entry = Entry(
             number=self._number + 1,
             at=self._clock.now(),
@@ -96,9 +104,6 @@ class Journal:
             raise Refused(problems.journal_too_long(no.args[0], LONGEST)) from None
         self._number += 1
         self._waiting.append((line, entry))
-        async with self._turn:
-            while self._written < entry.number:
-                await self._write()
         return entry
 
     async def _write(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from stockman.engine import problems
@@ -11,6 +12,7 @@ from stockman.engine.context import Context, problem_data
 from stockman.engine.entry import Event
 from stockman.engine.gating import Gates
 from stockman.engine.holding import Holding
+from stockman.engine.recent import RecentLooks
 from stockman.engine.state import StepState
 from stockman.model.errors import Refused, StockmanError, Uncertain, Unreachable
 from stockman.steps.step import Step
@@ -27,6 +29,7 @@ class Performance:
         self._holding = holding
         self._step = step
         self._begun = before.attempts > 0
+        self._ports = replace(context.ports, looks=RecentLooks(context.ports.clock))
         self._gates = Gates(context, step)
         self._trouble = ""
         """What the last attempt that is worth another ended with. Empty: there was none."""
@@ -69,23 +72,33 @@ class Performance:
         return True
 
     async def _once(self, attempt: int) -> None:
+        """Look and ask the gates at once; act where the one says no and the others yes."""
+        self._context.raise_if_stopping()
+        self._gates.ask()
+        try:
+            is_done = await self._reached()
+        finally:
+            await self._gates.leave()
+        if not is_done:
+            await self._act(attempt)
+            if not await self._done():
+                raise Refused(problems.not_done(self._step.id, self._step.action.summary))
+        await self._finished()
+
+    async def _reached(self) -> bool:
+        """Whether nothing has to be done; returns with the gates open and the holds taken."""
         context, step = self._context, self._step
-        context.raise_if_stopping()
-        if not step.action.always_gated and await step.action.done(context.ports):
-            await self._finished()
-            return
+        if not step.action.always_gated and await self._done():
+            return True
         waited = await self._gates.passed(self._until)
         await context.fence.check()
         await self._holding.take(step)
         context.raise_if_stopping()
         is_old = waited or bool(step.holds) or step.action.always_gated
-        if is_old and await step.action.done(context.ports):
-            await self._finished()
-            return
-        await self._act(attempt)
-        if not await step.action.done(context.ports):
-            raise Refused(problems.not_done(step.id, step.action.summary))
-        await self._finished()
+        return is_old and await self._done()
+
+    async def _done(self) -> bool:
+        return await self._step.action.done(self._ports)
 
     async def _act(self, attempt: int) -> None:
         context, step = self._context, self._step
@@ -94,7 +107,7 @@ class Performance:
         await context.journal.append(Event.STARTED, step.id, said)
         self._begun = True
         try:
-            await step.action.run(context.ports)
+            await step.action.run(self._ports)
         except Uncertain as no:
             said_of = {"problem": problem_data(no.problem)}
             await context.journal.append(Event.UNKNOWN, step.id, said_of)
@@ -119,7 +132,7 @@ class Performance:
         if self._begun:
             try:
                 async with asyncio.timeout(_LAST_LOOK):
-                    if await step.action.done(self._context.ports):
+                    if await self._done():
                         await self._finished()
                         return
             except TimeoutError:

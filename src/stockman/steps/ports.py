@@ -19,6 +19,7 @@ from stockman.ports.repo import Repo
 from stockman.ports.talos import Talos
 from stockman.ports.tree import Tree
 from stockman.steps.access_trial import TokenTrial
+from stockman.steps.looks import Looks
 from stockman.steps.secret_ref import Secrets
 
 T = TypeVar("T")
@@ -52,6 +53,8 @@ class Ports:
     trial: TokenTrial | None = None
     permit: Permit = _always
     """Asked by actions with several effects before each but the first; the engine asks for that."""
+    looks: Looks = field(default_factory=Looks)
+    """What the same step saw a moment ago."""
 
     def on(self, cluster: str) -> Proxmox:
         """The Proxmox cluster of this name."""
