@@ -27,6 +27,7 @@ from stockman.engine.stop import Stop
 from stockman.kubernetes.api import ApiKubernetes
 from stockman.lab.core.dice import Dice as LabDice
 from stockman.lab.doors.images_port import FACTORY_URL
+from stockman.lab.doors.port import SELDOM
 from stockman.lab.images.blobs import Blobs
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.pve.access.state import ROOT
@@ -188,12 +189,12 @@ class Scene:
                 known.append(f"PVEAPIToken={token_id}={secret}")
             return known[0]
 
-        doors = {region: ApiProxmox(ProxmoxWire(self.world, process, own), clock)}
+        doors = {region: ApiProxmox(ProxmoxWire(self.world, process, own), clock, SELDOM)}
         if self.administrator:
             secret = self.admin_secret
             shown = f"PVEAPIToken={ROOT}!{ADMIN_TOKEN}={secret}"
             wire = ProxmoxWire(self.world, process, lambda: shown, "proxmox-admin")
-            doors[admin_name(region)] = ApiProxmox(wire, clock)
+            doors[admin_name(region)] = ApiProxmox(wire, clock, SELDOM)
         return doors
 
     def _kubernetes(self, workspace: Workspace, process: Process) -> ApiKubernetes:

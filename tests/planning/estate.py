@@ -15,7 +15,7 @@ from stockman.config.resolve import resolve
 from stockman.engine.observe.proxmox import observe_proxmox
 from stockman.lab.doors.images_port import memory_images
 from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.port import WorldClock, WorldWire
+from stockman.lab.doors.port import SELDOM, WorldClock, WorldWire
 from stockman.lab.pve.access.identity import Caller
 from stockman.lab.world.file import read_world, world_file
 from stockman.lab.world.preset import Wish, preset_world
@@ -199,7 +199,7 @@ class Estate:
     def _door(self, cluster: str, caller: Caller | None) -> ApiProxmox:
         wire = WorldWire(MemoryDoor(self.world, cluster, caller=caller))
         name = caller.authid if caller is not None else "root@pam"
-        return ApiProxmox(DeadlyWire(wire, self.trigger, name), self.clock)
+        return ApiProxmox(DeadlyWire(wire, self.trigger, name), self.clock, SELDOM)
 
     async def observe(self, *, administrator: bool = True) -> ObservedProxmox:
         """The first region."""

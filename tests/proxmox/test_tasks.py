@@ -2,21 +2,88 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
-from stockman.proxmox.tasks import Patience
+from stockman.ports.proxmox.tasks import TaskRef
+from stockman.proxmox.tasks import Patience, TaskCalls
+from stockman.proxmox.wire import Reply, Request
 
 
-@pytest.mark.parametrize(("ran", "wait"), [(0.0, 0.08), (1.0, 0.08), (10.0, 0.4), (60.0, 1.0)])
-def test_the_longer_a_task_runs_the_less_often_it_is_looked_at(ran: float, wait: float) -> None:
-    assert Patience().wait(ran) == pytest.approx(wait)
+@pytest.mark.parametrize(
+    ("ran", "tasks", "wait"),
+    [(0.0, 1, 0.02), (1.0, 1, 0.02), (0.0, 4, 0.04), (10.0, 4, 0.15), (120.0, 1, 1.0)],
+)
+def test_the_longer_a_task_runs_the_less_often_it_is_looked_at(
+    ran: float, tasks: int, wait: float
+) -> None:
+    assert Patience().wait(ran, tasks) == pytest.approx(wait)
 
 
-def test_a_task_of_ten_seconds_is_looked_at_about_sixty_times() -> None:
+def test_a_task_of_ten_seconds_is_looked_at_about_two_hundred_times() -> None:
     patience, ran, looks = Patience(), 0.0, 0
 
     while ran < 10.0:
         ran += patience.wait(ran)
         looks += 1
 
-    assert looks < 70
+    assert looks < 220
+
+
+@pytest.mark.parametrize("tasks", [2, 4, 32, 500])
+def test_a_host_is_asked_a_hundred_times_a_second_at_most(tasks: int) -> None:
+    assert tasks / Patience().wait(0.0, tasks) <= 100.0
+
+
+class Slept:
+    """A clock that does not wait, and knows how long one wanted to."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=sum(self.seconds) / 1e6)
+
+    async def sleep(self, seconds: float) -> None:
+        self.seconds.append(round(seconds, 3))
+        await asyncio.sleep(0)  # noqa: TID251  # lets others run, and takes no time
+
+
+class Running:
+    """A wire to hosts whose tasks end at the third look."""
+
+    def __init__(self) -> None:
+        self._looks: Counter[str] = Counter()
+
+    async def call(self, request: Request) -> Reply:
+        await asyncio.sleep(0)  # noqa: TID251  # lets others run, and takes no time
+        self._looks[request.path] += 1
+        is_over = self._looks[request.path] > 2
+        return Reply(data={"status": "stopped", "exitstatus": "OK"} if is_over else _RUNNING)
+
+
+_RUNNING = {"status": "running"}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "wait"),
+    [("neo neo neo neo", 0.04), ("neo niobe smith link", 0.02)],
+    ids=["one host", "four hosts"],
+)
+def test_tasks_of_one_host_are_looked_at_in_turn(hosts: str, wait: float) -> None:
+    clock = Slept()
+    calls = TaskCalls(Running(), clock)
+    tasks = [
+        TaskRef.parse(f"UPID:{host}:0000000{number}:00000001:6AFAEE10:qmstart:{number}:root@pam:")
+        for number, host in enumerate(hosts.split())
+    ]
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(calls.wait_task(one) for one in tasks))
+
+    asyncio.run(all_of_them())
+
+    assert clock.seconds == [wait] * 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import datetime
 
 from stockman.model.errors import NotFound, StockmanError, Uncertain
@@ -26,18 +27,20 @@ _TAIL = 5
 class Patience:
     """How tasks are waited for."""
 
-    shortest: float = 0.08
+    shortest: float = 0.02
     """Seconds between two looks at first."""
-    share: float = 0.04
+    each: float = 0.01
+    """Seconds between two looks at a host, whichever of its tasks they are about."""
+    share: float = 0.015
     """How much longer than it has run so far a task may seem to take: looks become rarer."""
     longest: float = 1.0
     """Seconds between two looks in the end."""
     unseen: float = 10.0
     """Seconds for which a host may not know yet of a task that it has just been given."""
 
-    def wait(self, ran: float) -> float:
-        """Seconds until the next look at a task that has run so long."""
-        return min(max(self.shortest, self.share * ran), self.longest)
+    def wait(self, ran: float, tasks: int = 1) -> float:
+        """Seconds until the next look at a task that has run so long, one of so many on a host."""
+        return max(self.each * tasks, min(max(self.shortest, self.share * ran), self.longest))
 
 
 class TaskCalls(Calls):
@@ -46,6 +49,7 @@ class TaskCalls(Calls):
     def __init__(self, wire: Wire, clock: Timekeeper, patience: Patience = Patience()) -> None:  # noqa: B008  # a frozen record
         super().__init__(wire, clock)
         self._patience = patience
+        self._waited_for: Counter[HostName] = Counter()
 
     async def task_state(self, task: TaskRef) -> TaskState:
         return await self._get(_path(task, "status"), _state)
@@ -59,12 +63,20 @@ class TaskCalls(Calls):
         return tuple(clean(text(row.get("t", ""))) for row in rows)
 
     async def wait_task(self, task: TaskRef, seconds: float = 600.0) -> TaskEnd:
+        self._waited_for[task.host] += 1
+        try:
+            state = await self._end_of(task, seconds)
+        finally:
+            self._waited_for[task.host] -= 1
+        return await self._ended(task, state.exit_status)
+
+    async def _end_of(self, task: TaskRef, seconds: float) -> TaskState:
         begun = self._clock.now()
         while True:
             state = await self._look(task, begun)
             if state is not None and not state.is_running:
-                return await self._ended(task, state.exit_status)
-            wait = self._patience.wait(self._since(begun))
+                return state
+            wait = self._patience.wait(self._since(begun), self._waited_for[task.host])
             if self._since(begun) + wait > seconds:
                 raise Uncertain(_late(task, seconds))
             await self._clock.sleep(wait)

@@ -11,6 +11,7 @@ from stockman.lab.pve.api.request import ApiReply, Outcome
 from stockman.lab.world.world import World
 from stockman.proxmox.api import ApiProxmox
 from stockman.proxmox.refusals import Refusal, refusal
+from stockman.proxmox.tasks import Patience
 from stockman.proxmox.wire import Reply, Request
 
 _BAD = 400
@@ -53,9 +54,15 @@ class WorldWire:
         )
 
 
+SELDOM = Patience(shortest=0.1, share=0.05)
+"""How tasks of a world are waited for by who lets its time pass: nobody gets to know sooner by
+looking more often."""
+
+
 def memory_proxmox(world: World, cluster: str, caller: Caller | None = None) -> ApiProxmox:
     """The port, with a cluster of a world behind it; root asks unless somebody else is named."""
-    return ApiProxmox(WorldWire(MemoryDoor(world, cluster, caller=caller)), WorldClock(world))
+    wire = WorldWire(MemoryDoor(world, cluster, caller=caller))
+    return ApiProxmox(wire, WorldClock(world), SELDOM)
 
 
 def _parameters(request: Request) -> dict[str, object]:
