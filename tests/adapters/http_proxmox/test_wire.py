@@ -62,6 +62,22 @@ def test_one_connection_carries_many_calls() -> None:
     assert (server.connections, len(server.asked)) == (1, 2)
 
 
+async def forty(pve: Proxmox) -> None:
+    await asyncio.gather(*(pve.version() for _ in range(40)))
+
+
+def test_calls_side_by_side_have_sixteen_connections_at_most_and_keep_them() -> None:
+    server = ScriptedServer(versions)
+
+    async def story(pve: Proxmox) -> None:
+        await forty(pve)
+        await forty(pve)
+
+    talk(server, story)
+
+    assert (server.connections, len(server.asked)) == (16, 80)
+
+
 def test_a_read_on_a_dead_connection_is_repeated_once() -> None:
     server = ScriptedServer(versions)
     server.next.append(Trouble.CUT)

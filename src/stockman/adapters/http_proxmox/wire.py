@@ -13,6 +13,7 @@ import httpx2
 from stockman import __version__
 from stockman.adapters.http_proxmox import failures
 from stockman.adapters.http_proxmox.answers import Answer, Known, reply_of
+from stockman.adapters.http_proxmox.connections import Connections
 from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken, Login
 from stockman.adapters.http_proxmox.endpoint import BASE, Endpoints, shown
 from stockman.adapters.http_proxmox.multipart import Multipart
@@ -25,7 +26,6 @@ from stockman.proxmox.refusals import odd_answer, unknown_outcome
 from stockman.proxmox.wire import Reply, Request
 
 _TALKATIVE = ("httpx2", "httpcore2")
-_MOST_CONNECTIONS = 16
 _MOST_BYTES = 64 << 20
 _NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout)
 _DEAD_CONNECTION = (
@@ -55,22 +55,26 @@ class HttpWire:
         for name in _TALKATIVE:
             # They write down what servers say, and a broken server says the token back.
             logging.getLogger(name).setLevel(logging.WARNING)
-        self._client = httpx2.AsyncClient(
-            verify=context(endpoints.trust),
+        self._verify = context(endpoints.trust)
+        self._connections = Connections(self._client)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._connections.close()
+
+    def _client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            verify=self._verify,
             trust_env=False,
             follow_redirects=False,
             timeout=httpx2.Timeout(None, connect=self._timeouts.connect),
             limits=httpx2.Limits(
-                max_connections=_MOST_CONNECTIONS,
-                max_keepalive_connections=_MOST_CONNECTIONS,
+                max_connections=1,
+                max_keepalive_connections=1,
                 keepalive_expiry=self._timeouts.keep_alive,
             ),
             headers={"User-Agent": f"stockman/{__version__}", "Accept": "application/json"},
         )
-
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._client.aclose()
 
     async def call(self, request: Request) -> Reply:
         headers = await self._credentials(request)
@@ -141,13 +145,16 @@ class HttpWire:
         if door.name:
             extensions["sni_hostname"] = door.name
             about["Host"] = door.name
-        async with self._client.stream(
-            request.method,
-            url,
-            content=content,
-            headers={**about, **headers},
-            extensions=extensions,
-        ) as reply:
+        async with (
+            self._connections.one() as client,
+            client.stream(
+                request.method,
+                url,
+                content=content,
+                headers={**about, **headers},
+                extensions=extensions,
+            ) as reply,
+        ):
             body = bytearray()
             async for part in reply.aiter_bytes():
                 body += part
