@@ -320,15 +320,12 @@ async def test_a_guest_that_somebody_switched_off_stays_off_when_it_changes(
     assert (await estate.plan()).changes == ()
 
 
-@pytest.mark.parametrize("last", ["vms/start/printer", "vms/begun/printer"])
 async def test_a_guest_whose_run_ended_before_it_was_started_is_started_by_the_next(
-    estate: Estate, last: str
+    estate: Estate,
 ) -> None:
     await estate.apply()
     estate.texts["nodes.yaml"] += GUEST
-    for step in (await estate.plan()).plan.steps:
-        if step.id == last:
-            break
+    for step in (await estate.plan()).plan.steps[:-1]:
         await perform(step.action, estate.ports())
 
     await estate.apply()
@@ -336,6 +333,41 @@ async def test_a_guest_whose_run_ended_before_it_was_started_is_started_by_the_n
     assert status(estate, 300) == "running"
     assert estate.config(300)["description"] == "stockman: k8s/printer"
     assert (await estate.plan()).changes == ()
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+async def test_a_guest_is_started_and_called_so_wherever_the_run_is_killed(
+    estate: Estate, *, after: bool
+) -> None:
+    await estate.apply()
+    estate.texts["nodes.yaml"] += GUEST
+    *made, start = (await estate.plan()).plan.steps
+    for step in made:
+        await perform(step.action, estate.ports())
+
+    deaths = await died_at_every_call(estate, [start], after=after)
+
+    assert deaths > 6
+    assert status(estate, 300) == "running"
+    assert estate.config(300)["description"] == "stockman: k8s/printer"
+    assert (await estate.plan()).changes == ()
+
+
+async def test_a_guest_that_only_seems_to_be_started_is_still_new(estate: Estate) -> None:
+    await estate.apply()
+    estate.texts["nodes.yaml"] += GUEST
+    *made, start = (await estate.plan()).plan.steps
+    for step in made:
+        await perform(step.action, estate.ports())
+    claim = Fault(point=Point.TASK, effect=Effect.CLAIM, match={"type": "qmstart"})
+    estate.world.faults.add(claim)
+
+    await start.action.run(estate.ports())
+
+    assert status(estate, 300) == "stopped"
+    assert estate.config(300)["description"] == "stockman: k8s/printer new"
+    await estate.apply()
+    assert status(estate, 300) == "running"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from stockman.model.names import HostName
 from stockman.planning.change import Mark
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.proxmox_change import ProxmoxChange
-from stockman.planning.vm_beginning import begun, is_new, started
+from stockman.planning.vm_beginning import is_new, started
 from stockman.planning.vm_difference import Difference, difference, without
 from stockman.planning.vm_disk_steps import disk_attachment, growth
 from stockman.planning.vm_mounts import mount_attachment
@@ -62,9 +62,8 @@ def alterations(
     if guest.status == "stopped" and starts:
         after = (*last, *(step.id for step in made if not isinstance(step.action, RestartVm)))
         why = f"{name} was never started" if never_ran else f"{name} does not run"
-        start = started(wish, host, after, why)
-        then = (begun(wish, host, start),) if never_ran else ()
-        yield _change(wish, f"{wish.who.called} is started", start.reason, (start, *then))
+        start = started(wish, host, after, why, first=never_ran)
+        yield _change(wish, f"{wish.who.called} is started", start.reason, (start,))
 
 
 def _alteration_steps(

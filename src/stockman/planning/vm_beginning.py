@@ -9,7 +9,6 @@ from stockman.planning.vm_mark import mark_text, read_mark, without_mark
 from stockman.planning.vm_wanted import GuestWish
 from stockman.ports.proxmox.vms import VmConfig
 from stockman.steps.step import Stage, Step
-from stockman.steps.vm_configure import ConfigureVm
 from stockman.steps.vm_gates import HostOnline
 from stockman.steps.vm_power import StartVm
 
@@ -44,28 +43,18 @@ def is_new(config: VmConfig) -> bool:
     return mark is not None and mark.is_new
 
 
-def started(wish: GuestWish, host: HostName, needs: tuple[str, ...], reason: str) -> Step:
-    """A guest is switched on."""
+def started(
+    wish: GuestWish, host: HostName, needs: tuple[str, ...], reason: str, *, first: bool = False
+) -> Step:
+    """A guest is switched on; after the first time, whoever likes to may switch it off."""
+    afterwards = {_SAID: wish.values[_SAID]} if first else {}
     return Step(
         id=f"vms/start/{wish.who.name}",
-        action=StartVm(vm=wish.who, host=host),
+        action=StartVm(vm=wish.who, host=host, afterwards=afterwards),
         stage=Stage.VMS,
         reason=reason,
         gates=(HostOnline(cluster=wish.who.cluster, host=host),),
         needs=needs,
         lanes=(f"host/{wish.who.cluster}/{host}",),
         node=wish.who.name,
-    )
-
-
-def begun(wish: GuestWish, host: HostName, start: Step) -> Step:
-    """From now on whoever likes to may switch a guest off."""
-    return Step(
-        id=f"vms/begun/{wish.who.name}",
-        action=ConfigureVm(vm=wish.who, host=host, values={_SAID: wish.values[_SAID]}),
-        stage=Stage.VMS,
-        reason="it was started",
-        needs=(start.id,),
-        node=wish.who.name,
-        seconds=1.0,
     )

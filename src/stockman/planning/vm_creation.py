@@ -9,7 +9,7 @@ from stockman.model.record import record
 from stockman.planning.change import Mark
 from stockman.planning.observed_proxmox import ObservedProxmox
 from stockman.planning.proxmox_change import ProxmoxChange
-from stockman.planning.vm_beginning import begun, marked_new, marked_unfinished, started
+from stockman.planning.vm_beginning import marked_new, marked_unfinished, started
 from stockman.planning.vm_checks import first_use
 from stockman.planning.vm_disk_steps import disk_attachment, lane_of
 from stockman.planning.vm_wanted import CLOUD_INIT_DRIVE, GuestWish
@@ -135,7 +135,5 @@ def _creation_steps(seen: ObservedProxmox, wish: GuestWish, around: Around) -> I
         last = step.id
         before_start.append(last)
         yield step
-    start = started(wish, wish.host, tuple(before_start), f"{name} is new")
-    yield start
-    if not wish.is_node:
-        yield begun(wish, wish.host, start)
+    is_first = not wish.is_node
+    yield started(wish, wish.host, tuple(before_start), f"{name} is new", first=is_first)

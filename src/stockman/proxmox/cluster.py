@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from stockman.model.errors import Conflict
@@ -43,6 +44,7 @@ class ClusterCalls(Calls):
         super().__init__(wire, clock)
         self._state: OneAnswer[ClusterState] = OneAnswer()
         self._resources: OneAnswer[Resources] = OneAnswer()
+        self._free: defaultdict[Vmid, OneAnswer[bool]] = defaultdict(OneAnswer)
 
     async def version(self) -> ApiVersion:
         return await self._get(("version",), lambda data: read(ApiVersion, data))
@@ -57,6 +59,9 @@ class ClusterCalls(Calls):
         return await self._get(("cluster", "nextid"), lambda data: Vmid(number(data)))
 
     async def is_vmid_free(self, vmid: Vmid) -> bool:
+        return await self._free[vmid].of(lambda: self._is_free(vmid))
+
+    async def _is_free(self, vmid: Vmid) -> bool:
         try:
             await self._get(("cluster", "nextid"), text, {"vmid": vmid})
         except Conflict:

@@ -32,6 +32,8 @@ _ENTRY_KEYS = ("storage", "type", "content", "nodes", "shared", "disable", "dige
 _STATE = {"kind": "type", "size": "total", "free": "avail"}
 _VOLUME = {"id": "volid", "created": "ctime", "is_protected": "protected"}
 _KIB = 1024
+_Listing = tuple[HostName, Datastore, str | None, Vmid | None]
+"""Which volumes are listed: of which host, storage, kind and guest."""
 
 
 class StorageCalls(Calls):
@@ -40,6 +42,7 @@ class StorageCalls(Calls):
     def __init__(self, wire: Wire, clock: Timekeeper) -> None:
         super().__init__(wire, clock)
         self._states: defaultdict[tuple[str, str], OneAnswer[StorageState]] = defaultdict(OneAnswer)
+        self._volumes: defaultdict[_Listing, OneAnswer[tuple[Volume, ...]]] = defaultdict(OneAnswer)
 
     async def storage_entries(self) -> tuple[StorageEntry, ...]:
         return await self._rows(("storage",), _entry)
@@ -79,10 +82,12 @@ class StorageCalls(Calls):
         content: str | None = None,
         vmid: Vmid | None = None,
     ) -> tuple[Volume, ...]:
-        return await self._rows(
-            ("nodes", host, "storage", storage, "content"),
-            lambda row: read(Volume, row, _VOLUME),
-            {"content": content, "vmid": vmid},
+        return await self._volumes[host, storage, content, vmid].of(
+            lambda: self._rows(
+                ("nodes", host, "storage", storage, "content"),
+                lambda row: read(Volume, row, _VOLUME),
+                {"content": content, "vmid": vmid},
+            )
         )
 
     async def allocate_volume(self, host: HostName, storage: Datastore, volume: NewVolume) -> str:

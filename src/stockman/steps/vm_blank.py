@@ -35,7 +35,7 @@ async def volumes_of(
     found: list[Volume] = []
     for storage in dict.fromkeys(storages):
         try:
-            there = await pve.volumes(host, storage, vmid=vm.vmid)
+            there = await pve.volumes(host, storage)
         except NotFound:
             continue
         found += (one for one in there if one.content in _OF_GUESTS and one.vmid == vm.vmid)

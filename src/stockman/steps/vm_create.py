@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from enum import Enum
 from typing import ClassVar
 
 from stockman.model.errors import Conflict, Locked, Refused
@@ -25,6 +26,14 @@ _INTERVAL = 2.0
 _LATE = ("onboot",)
 """Keys that a guest gets once it is whole: a host that comes back does not start one before."""
 _VOLUMES = frozenset({*BUSES, "efidisk", "tpmstate", "rootfs"})
+
+
+class _Number(Enum):
+    """What is known of the number of a guest."""
+
+    FREE = "free"
+    OURS = "ours"
+    """It was made a moment ago, or was there."""
 
 
 @record
@@ -54,6 +63,10 @@ class CreateVm(PatientAction):
         return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
+        is_made = ports.looks.taken(self.vm.touched) is _Number.OURS
+        if not is_made and await ports.on(self.vm.cluster).is_vmid_free(self.vm.vmid):
+            ports.looks.keep(self.vm.touched, _Number.FREE)
+            return False
         try:
             seen = await found(ports, self.vm, self.host)
         except (Locked, LeftBlank):
@@ -74,6 +87,7 @@ class CreateVm(PatientAction):
         if self.unfinished:
             whole = {**self._late, vm_container.SAID: self.values[vm_container.SAID]}
             await vm_container.complete(ports, self.vm, self.host, whole)
+        ports.looks.keep(self.vm.touched, _Number.OURS)
 
     def _making(self, disk: ImportedDisk, *, is_new: bool) -> Making:
         return Making(disk=disk, late=self._late, is_new=is_new)
@@ -108,7 +122,9 @@ class CreateVm(PatientAction):
     async def _ordered(self, ports: Ports) -> bool:
         pve = ports.on(self.vm.cluster)
         at = GuestRef(host=self.host, vmid=self.vm.vmid, kind=self.vm.kind)
-        if not await pve.is_vmid_free(at.vmid) and await self._made_by_others(ports):
+        is_free = ports.looks.taken(self.vm.touched) is _Number.FREE
+        is_free = is_free or await pve.is_vmid_free(at.vmid)
+        if not is_free and await self._made_by_others(ports):
             return False
         try:
             task = await pve.create_vm(at, await self._settings(ports))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stockman.model.errors import Conflict, Locked
+from stockman.model.errors import Conflict, Locked, Rejected
 from stockman.model.names import Datastore, HostName
 from stockman.model.record import record
 from stockman.ports.proxmox.storages import Volume
@@ -79,26 +79,27 @@ def is_half_made(config: VmConfig) -> bool:
 
 async def fill(ports: Ports, vm: Identity, host: HostName, made: Making) -> None:
     """Give a VM its disk, and go on where somebody stopped who tried before."""
-    pve, disk = ports.on(vm.cluster), made.disk
+    disk = made.disk
     seen = await present(ports, vm, host)
     if not made.is_new:
         await _switch_off(ports, vm, seen)
         seen = await taken_over(ports, vm, seen, disk.slot)
     if wanted := made.missing(seen.config):
-        seen = await _changed(ports, vm, seen, made, wanted)
+        await _change(ports, vm, seen, made, wanted)
+        if made.is_new:
+            await _grow_copy(ports, vm, seen, disk)
+            return
+        seen = await present(ports, vm, seen.at.host)
     if not made.is_new:
         await _tidy(ports, vm, seen, disk)
     if not disk.is_in(seen.config):
-        await ports.permit()
-        task = await pve.resize_disk(seen.at, disk.slot, f"{disk.gib}G")
-        if task is not None:
-            await pve.wait_task(task)
+        await _grow(ports, vm, seen, disk)
 
 
-async def _changed(
+async def _change(
     ports: Ports, vm: Identity, seen: Found, made: Making, values: dict[str, str]
-) -> Found:
-    """A VM after a change, by whomever: orders for what it was before are refused from then on."""
+) -> None:
+    """Change a VM, unless it was changed: orders for what it was before are refused then."""
     pve = ports.on(vm.cluster)
     await ports.permit()
     try:
@@ -112,8 +113,26 @@ async def _changed(
         now = await present(ports, vm, seen.at.host)
         if made.missing(now.config):
             raise
-        return now
-    return await present(ports, vm, seen.at.host)
+
+
+async def _grow_copy(ports: Ports, vm: Identity, seen: Found, disk: ImportedDisk) -> None:
+    """Make a copy larger that was made a moment ago; one of a large image is large enough."""
+    if not disk.gib:
+        return
+    try:
+        await _grow(ports, vm, seen, disk)
+    except Rejected:
+        # Proxmox VE makes no disk smaller.
+        if not disk.is_in((await present(ports, vm, seen.at.host)).config):
+            raise
+
+
+async def _grow(ports: Ports, vm: Identity, seen: Found, disk: ImportedDisk) -> None:
+    pve = ports.on(vm.cluster)
+    await ports.permit()
+    task = await pve.resize_disk(seen.at, disk.slot, f"{disk.gib}G")
+    if task is not None:
+        await pve.wait_task(task)
 
 
 async def _switch_off(ports: Ports, vm: Identity, seen: Found) -> None:

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import field
 from typing import ClassVar
 
 from stockman.model.errors import Conflict, NotFound, Rejected, Uncertain
 from stockman.model.names import HostName
 from stockman.model.record import record
 from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.vms import GuestRef, VmStatus
+from stockman.ports.proxmox.vms import GuestRef, VmChange, VmConfig, VmStatus
 from stockman.steps.ports import Ports
-from stockman.steps.vm_identity import Identity, present
+from stockman.steps.vm_identity import Found, Identity, present
 from stockman.steps.vm_patience import PatientAction
+from stockman.steps.vm_values import same
 
 RUNNING, STOPPED = "running", "stopped"
 _INTERVAL = 2.0
 _SECONDS = 120.0
+
+
+@record
+class Running:
+    """A guest, and how it runs."""
+
+    guest: Found
+    now: VmStatus
+
+    @property
+    def is_on(self) -> bool:
+        return self.now.status == RUNNING
 
 
 @record
@@ -26,6 +41,8 @@ class StartVm(PatientAction):
     kind: ClassVar[str] = "vm.start"
     vm: Identity
     host: HostName
+    afterwards: Mapping[str, str] = field(default_factory=dict)
+    """Keys that it gets once it runs."""
 
     @property
     def summary(self) -> str:
@@ -36,15 +53,35 @@ class StartVm(PatientAction):
         return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
-        return await status(ports, self.vm, self.host) == RUNNING
+        seen = await running(ports, self.vm, self.host)
+        ports.looks.keep(self.vm.touched, seen)
+        return seen.is_on and not self._missing(seen.guest.config)
 
     async def attempt(self, ports: Ports) -> None:
-        at, now = await _running(ports, self.vm, self.host)
-        if now.status == RUNNING:
-            return
-        await _switched_on(ports.on(self.vm.cluster), at)
-        if now.ha_managed:
-            await until(ports, self.vm, self.host, RUNNING)
+        seen = ports.looks.taken(self.vm.touched)
+        if not isinstance(seen, Running):
+            seen = await running(ports, self.vm, self.host)
+        if not seen.is_on:
+            await _switched_on(ports.on(self.vm.cluster), seen.guest.at)
+            if seen.now.ha_managed:
+                await until(ports, self.vm, self.host, RUNNING)
+            if self.afterwards:
+                seen = await running(ports, self.vm, self.host)
+        if seen.is_on:
+            await self._change(ports, seen.guest)
+
+    async def _change(self, ports: Ports, guest: Found) -> None:
+        pve = ports.on(self.vm.cluster)
+        if values := self._missing(guest.config):
+            await ports.permit()
+            change = VmChange(values=values, digest=guest.config.digest)
+            task = await pve.update_vm(guest.at, change)
+            if task is not None:
+                await pve.wait_task(task)
+
+    def _missing(self, config: VmConfig) -> dict[str, str]:
+        wanted = self.afterwards.items()
+        return {k: value for k, value in wanted if not same(k, value, config.values.get(k))}
 
 
 @record
@@ -139,17 +176,17 @@ class RestartVm(PatientAction):
 
 async def status(ports: Ports, vm: Identity, host: HostName) -> str:
     """How a guest runs, asked from its host and not from the list, which lags behind."""
-    return (await _running(ports, vm, host))[1].status
+    return (await running(ports, vm, host)).now.status
 
 
-async def _running(ports: Ports, vm: Identity, host: HostName) -> tuple[GuestRef, VmStatus]:
-    """Where a guest is, and how it runs; both are asked at once where it is expected."""
+async def running(ports: Ports, vm: Identity, host: HostName) -> Running:
+    """A guest, and how it runs; both are asked at once where it is expected."""
     pve = ports.on(vm.cluster)
     expected = GuestRef(host=host, vmid=vm.vmid, kind=vm.kind)
-    seen, now = await asyncio.gather(present(ports, vm, host), _status_at(pve, expected))
-    if seen.at != expected or now is None:
-        now = await pve.vm_status(seen.at)
-    return seen.at, now
+    guest, now = await asyncio.gather(present(ports, vm, host), _status_at(pve, expected))
+    if guest.at != expected or now is None:
+        now = await pve.vm_status(guest.at)
+    return Running(guest=guest, now=now)
 
 
 async def _status_at(pve: Proxmox, at: GuestRef) -> VmStatus | None:
