@@ -12,11 +12,13 @@ from typing import Any
 from stockman.config.presets import NETWORKS
 from stockman.lab.kube.api.messages import Request, User, read_query
 from stockman.lab.kube.clusters.clusters import KubernetesCluster
+from stockman.lab.pve.access.state import Token
+from stockman.lab.pve.access.state import User as AccessUser
 from stockman.lab.world.preset import Wish, preset_world
 from stockman.lab.world.staging import Staged, Staging, stage_files
 from stockman.lab.world.world import World
 from tests.lab.kube.estates.written import Written
-from tests.quick_yaml import dump_yaml
+from tests.quick_yaml import dump_yaml, load_yaml
 
 OPERATOR = User("admin", ("system:masters", "system:authenticated"))
 HELM = "docker.io/alpine/helm:4.0.1"
@@ -91,8 +93,20 @@ class Living:
         account = {"name": "installer", "namespace": SYSTEM}
         self.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
         self.apply(_BINDING)
-        for secret in self.written.bootstrap_secrets():
+        for secret in (*self.written.bootstrap_secrets(), *self.written.early_secrets()):
             self.apply(secret)
+            self._let_in(secret)
+
+    def _let_in(self, secret: Any) -> None:
+        """Have the tokens in Proxmox VE that the configuration of a component names."""
+        plain = secret.get("stringData", {}).get("config.yaml")
+        packed = secret.get("data", {}).get("config.yaml", "")
+        read = load_yaml(plain or base64.b64decode(packed).decode() or "{}")
+        for one in read.get("clusters", ()):
+            user, _, name = one["token_id"].partition("!")
+            for cluster in self.world.clusters.values():
+                known = cluster.state.access.users.setdefault(user, AccessUser())
+                known.tokens[name] = Token(secret=one["token_secret"])
 
     def install(self, release: Any) -> None:
         """Install a chart by a Job, and wait for its end."""

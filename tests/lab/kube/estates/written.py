@@ -112,6 +112,18 @@ class Written:
             if one.path.startswith("bootstrap/") and isinstance(one.text, Secret)
         ]
 
+    def early_secrets(self) -> list[Any]:
+        """What charts read that are installed before Flux: it is there before them."""
+        made = []
+        for release in self.releases:
+            place = f"kubernetes/apps/{release['namespace']}/{release['name']}/"
+            for one in self.rendered.tree:
+                if one.path.startswith(place) and isinstance(one.text, Secret):
+                    content = load_yaml(one.text.reveal())
+                    content["metadata"].setdefault("namespace", release["namespace"])
+                    made.append(content)
+        return made
+
     @cached_property
     def releases(self) -> list[Any]:
         """What is installed before Flux takes over, in its order."""
