@@ -22,6 +22,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "plan.cannot-drain": lambda: composition.cannot_drain("work-3"),
     "plan.etcd-waits": lambda: composition.etcd_waits(["cp-3 (10.42.0.13): no answer"]),
     "plan.no-look-at-machines": composition.no_look_at_machines,
+    "plan.outside-windows": lambda: composition.outside_windows(
+        ("work-1", "work-2"), "Sat 2026-11-21 03:00 Europe/Berlin"
+    ),
     "plan.outdated": lambda: outdated("k8s"),
     "plan.unwritable": lambda: unwritable("plans/today.json", "No such file or directory"),
     "proxmox.administrator": lambda: half_a_token("PROXMOX_VE_API_TOKEN"),

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 from stockman.app.applying import PUSHED
+from stockman.cli.exit import Exit
 from stockman.cli.run_report import Ended, end_lines, ended_data
+from stockman.cli.runs_act import exit_of
 from stockman.cli.screen import Screen
 from stockman.engine.carrying_out import begin
 from stockman.engine.executor import Outcome
@@ -16,7 +18,7 @@ from stockman.engine.state import Held, Progress, Result, RunState, StepState
 from stockman.steps.plan import Plan
 from tests.cli.test_screen import Terminal
 from tests.engine.simulated import MORNING
-from tests.engine.toys import ONE_AT_A_TIME, Break, Exists, Scene, make, plan_of, way
+from tests.engine.toys import ONE_AT_A_TIME, Break, Exists, Later, Scene, make, plan_of, way
 
 IN_A_PIPE = Screen(None, None, None, {})
 BREAKS = plan_of(
@@ -104,6 +106,19 @@ def test_a_run_that_waits_for_a_push_says_how_to_commit_and_go_on() -> None:
         f"  stockman runs resume {run}",
         "  # or have both done for you",
         "  stockman apply --push",
+    ]
+
+
+def test_a_run_that_waits_for_a_window_says_when_to_go_on() -> None:
+    end = ended(plan_of(make("a", gates=(Later(key="z"),)), make("b")))
+    run = end.outcome.state.run
+
+    assert exit_of(end.outcome) is Exit.CHANGES
+    assert list(end_lines(end, IN_A_PIPE))[3:] == [
+        "  # go on, once the window is open",
+        f"  stockman runs resume {run}",
+        "  # or restart machines now",
+        "  stockman apply --any-time",
     ]
 
 

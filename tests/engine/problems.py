@@ -38,6 +38,12 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "etcd keeps its quorum without one more member",
         "2 of 3 voters healthy, quorum is 2",
     ),
+    "run.too-early": lambda: problems.too_early(
+        "vms/restart/cp-1",
+        "restart VM 1030 (cp-1)",
+        "no window of `upgrade.windows` is open; the next opens Sat 2026-11-21 03:00 Europe/Berlin",
+        "go on then with `stockman runs resume`; `stockman apply --any-time` does not wait",
+    ),
     "run.hold-kept": lambda: problems.hold_kept("node work-3 is cordoned", "no connection to it"),
     "run.not-done": lambda: problems.not_done("vms/create/cp-1", "create VM 1030 (cp-1)"),
     "run.not-found": lambda: problems.no_such_run("20260301t070000z-000000", (RUN,)),

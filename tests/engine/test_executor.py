@@ -29,6 +29,7 @@ from tests.engine.toys import (
     Break,
     Exists,
     Flag,
+    Later,
     Make,
     Pretend,
     Scene,
@@ -191,6 +192,37 @@ def test_a_gate_that_refuses_ends_the_run_as_refused() -> None:
 
     assert outcome.result is Result.REFUSED
     assert [problem.code for problem in outcome.problems] == ["run.gate"]
+
+
+def test_what_is_too_early_is_left_while_everything_else_is_done() -> None:
+    scene = Scene()
+    plan = plan_of(
+        make("a", gates=(Later(key="z"),), seconds=9.0),
+        make("b", "a"),
+        make("c"),
+        make("d", "c"),
+    )
+
+    outcome = carried_out(scene, plan, way(settings=ONE_AT_A_TIME))
+
+    assert outcome.result is Result.REFUSED
+    assert [problem.code for problem in outcome.problems] == ["run.too-early"]
+    assert sorted(one for one in "abcd" if outcome.state.is_done(one)) == ["c", "d"]
+
+
+def test_a_failure_ends_a_run_also_where_something_is_too_early() -> None:
+    scene = Scene()
+    plan = plan_of(
+        make("a", gates=(Later(key="z"),), seconds=9.0),
+        make("b", seconds=5.0, action=Break(key="b")),
+        make("c"),
+    )
+
+    outcome = carried_out(scene, plan, way(settings=ONE_AT_A_TIME))
+
+    assert outcome.result is Result.FAILED
+    assert outcome.problems[0].code == "run.too-early"
+    assert not outcome.state.is_done("c")
 
 
 def test_a_closed_gate_says_so_seldom() -> None:

@@ -92,6 +92,24 @@ class Asleep(Make):
 
 
 @record
+class Later(Gate):
+    """A gate whose time has not come until an object is there."""
+
+    kind: ClassVar[str] = "test.later"
+    opens_later: ClassVar[bool] = True
+    key: str
+
+    @property
+    def summary(self) -> str:
+        return f"{self.key} has come"
+
+    async def check(self, ports: Ports) -> Verdict:
+        if await text_of(ports, self.key):
+            return Verdict(answer=Answer.GO, because="it has")
+        return Verdict(answer=Answer.STOP, because="it has not", fix="come again")
+
+
+@record
 class Exists(Gate):
     """An object is there."""
 

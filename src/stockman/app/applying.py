@@ -25,6 +25,7 @@ from stockman.steps.plan_problems import unreadable
 
 T = TypeVar("T")
 MOVED = "plan.moved"
+TOO_EARLY = "run.too-early"
 _PLANS = 3
 """How often a plan is made until one stays true long enough to begin."""
 PUSHED = "kubernetes/pushed"
@@ -102,6 +103,11 @@ def check_saved(plan: Plan, now: Planned) -> None:
 def waits_for_push(outcome: Outcome) -> bool:
     """Whether a run ended because the user has to commit and push what was rendered."""
     return outcome.state.step(PUSHED).progress is Progress.FAILED
+
+
+def waits_for_window(outcome: Outcome) -> bool:
+    """Whether everything is done but what begins in a window."""
+    return bool(outcome.problems) and all(one.code == TOO_EARLY for one in outcome.problems)
 
 
 def outdated(cluster: str) -> Problem:

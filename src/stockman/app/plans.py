@@ -39,6 +39,8 @@ class PlanWish:
     prune: bool = False
     reconcile: bool = False
     """Whether Flux is asked to look at the repository now."""
+    any_time: bool = False
+    """Whether machines are restarted outside of windows, too."""
 
 
 @record
@@ -87,6 +89,7 @@ class Planner:
             reconcile=wish.reconcile,
             unpushed=await self._unpushed(ports) if wish.push else "",
             chosen=frozenset(wish.nodes),
+            any_time=wish.any_time,
             options=options,
         )
         found = composed(wishes, seen, ports.clock.now())

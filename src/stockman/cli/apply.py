@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         "stockman apply --only access --admin root@pam": "make tokens, as an administrator",
         "stockman apply --push --reconcile": "and have Flux look at it now",
         "stockman apply --node talos-neo --yes": "one node only, without being asked",
+        "stockman apply --any-time": "restart machines outside of upgrade.windows, too",
     }
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
@@ -53,6 +54,7 @@ def apply(  # noqa: PLR0913 - one parameter per option
     push: bool,
     prune: bool,
     reconcile: bool,
+    any_time: bool,
     admin: str | None,
     max_parallel: int,
     yes: bool,
@@ -66,10 +68,10 @@ def apply(  # noqa: PLR0913 - one parameter per option
     plan that was kept is carried out, if nothing that it touches has changed since.
 
     Exits with 0 when everything is as it should be, with 2 when you have to commit and push what
-    was rendered before the cluster can follow it, with 3 when a gate or what changed since refused
-    it, with 4 when it failed after a part was done, with 1 when it failed before that, and with
-    130 after Ctrl-C. With -o json the plan, its warnings and every entry of the journal are
-    lines, and the last line is the outcome.
+    was rendered before the cluster can follow it, or when restarts wait for a window, with 3 when
+    a gate or what changed since refused it, with 4 when it failed after a part was done, with 1
+    when it failed before that, and with 130 after Ctrl-C. With -o json the plan, its warnings and
+    every entry of the journal are lines, and the last line is the outcome.
     """
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.session import Place
@@ -81,7 +83,9 @@ def apply(  # noqa: PLR0913 - one parameter per option
         clock=SystemTimekeeper(),
         entropy=SystemEntropy(),
     )
-    wish = plan_wish(only, nodes, until, push=push, prune=prune, reconcile=reconcile)
+    wish = plan_wish(
+        only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
+    )
     command_line = Applying(place, output, yes=yes, max_parallel=max_parallel)
     with problems_as_lines(output, place.clock):
         return asyncio.run(command_line.applied(file, wish, login(admin)))

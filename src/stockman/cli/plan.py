@@ -52,6 +52,7 @@ def plan(  # noqa: PLR0913 - one parameter per option
     push: bool,
     prune: bool,
     reconcile: bool,
+    any_time: bool,
     admin: str | None,
     out: str | None,
     explain: str,
@@ -64,7 +65,9 @@ def plan(  # noqa: PLR0913 - one parameter per option
     with 2 when there is, with 1 when something stands in the way of doing it, with 3 when the
     files wait for a decision first.
     """
-    wish = plan_wish(only, nodes, until, push=push, prune=prune, reconcile=reconcile)
+    wish = plan_wish(
+        only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
+    )
     found = planned(options.directory(ctx), wish, login(admin))
     if stats:
         from stockman.cli.plan_stats import show_calls

@@ -72,6 +72,9 @@ _OPTIONS = (
     click.option(
         "--reconcile", is_flag=True, help="Have Flux look at the repository now, and wait for it."
     ),
+    click.option(
+        "--any-time", is_flag=True, help="Restart machines outside of upgrade.windows, too."
+    ),
     admin,
 )
 
@@ -84,6 +87,7 @@ def plan_wish(  # noqa: PLR0913 - one parameter per option
     push: bool,
     prune: bool,
     reconcile: bool,
+    any_time: bool,
 ) -> PlanWish:
     """What the options ask for."""
     from stockman.app.plans import PlanWish
@@ -96,6 +100,7 @@ def plan_wish(  # noqa: PLR0913 - one parameter per option
         push=push,
         prune=prune,
         reconcile=reconcile,
+        any_time=any_time,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stockman.app.applying import waits_for_push
+from stockman.app.applying import waits_for_push, waits_for_window
 from stockman.cli.durations import duration
 from stockman.cli.layout import WIDEST_HELP, examples
 from stockman.cli.live_progress import Counts, counts
@@ -54,6 +54,11 @@ class Ended:
                 _COMMIT: "commit and push what was rendered: the cluster follows it",
                 on: "then go on",
                 "stockman apply --push": "or have both done for you",
+            }
+        if waits_for_window(self.outcome):
+            return {
+                on: "go on, once the window is open",
+                "stockman apply --any-time": "or restart machines now",
             }
         match self.outcome.result:
             case Result.FAILED | Result.REFUSED:

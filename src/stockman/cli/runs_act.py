@@ -148,10 +148,10 @@ def _acted(directory: Path, asked: Asked, act: Act) -> Ended:
 
 def exit_of(outcome: Outcome) -> Exit:
     """What the exit status says of a run."""
-    from stockman.app.applying import waits_for_push
+    from stockman.app.applying import waits_for_push, waits_for_window
     from stockman.engine.state import Progress, Result
 
-    if waits_for_push(outcome):
+    if waits_for_push(outcome) or waits_for_window(outcome):
         return Exit.CHANGES
     match outcome.result:
         case Result.DONE | Result.ABORTED:

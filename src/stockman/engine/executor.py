@@ -2,7 +2,7 @@
 
 A step begins when everything it needs is done and its lanes are free, those first that the most
 waits for. When one fails nothing new begins; what has begun is finished, and what was taken is
-given back.
+given back. A step whose time has not come is left, with all that need it, and the rest is done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 
 from stockman.engine.context import Context, Settings, problem_data
 from stockman.engine.entry import Event
-from stockman.engine.gating import GateClosed
+from stockman.engine.gating import GateClosed, TooEarly
 from stockman.engine.holding import Holding
 from stockman.engine.journal import JournalLost
 from stockman.engine.performing import Performance
@@ -110,7 +110,8 @@ class Executor:
             self._wake.set()
 
     async def _failed(self, step: Step, no: StockmanError) -> None:
-        self._context.halted = True
+        # Whoever waits for a time does not keep others from their work.
+        self._context.halted = self._context.halted or not isinstance(no, TooEarly)
         self._errors.append(no)
         try:
             data = {"problem": problem_data(no.problem)}

@@ -23,6 +23,10 @@ class GateClosed(Refused):
     """A gate says that waiting cannot help."""
 
 
+class TooEarly(GateClosed):
+    """A gate says that its time has not come; nothing is wrong."""
+
+
 class Gates:
     """Asks the gates of one step until all of them are open in one go."""
 
@@ -83,9 +87,14 @@ class Gates:
     def _is_open(self, gate: Gate, verdict: Verdict) -> bool:
         self.last = "" if verdict.answer is Answer.GO else f"{gate.summary}: {verdict.because}"
         if verdict.answer is Answer.STOP:
-            because, fix = verdict.because, verdict.fix
-            raise GateClosed(problems.gate_closed(self._step.id, gate.summary, because, fix))
+            raise self._closed(gate, verdict)
         return verdict.answer is Answer.GO
+
+    def _closed(self, gate: Gate, verdict: Verdict) -> GateClosed:
+        step, because, fix = self._step.id, verdict.because, verdict.fix
+        if gate.opens_later:
+            return TooEarly(problems.too_early(step, self._step.action.summary, because, fix))
+        return GateClosed(problems.gate_closed(step, gate.summary, because, fix))
 
     async def _tell(self, gate: Gate, verdict: Verdict) -> None:
         now = self._context.ports.clock.now()

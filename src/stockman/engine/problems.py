@@ -120,6 +120,16 @@ def gate_closed(step: str, gate: str, because: str, fix: str = "") -> Problem:
     )
 
 
+def too_early(step: str, does: str, because: str, fix: str) -> Problem:
+    return Problem(
+        code="run.too-early",
+        what=f"it is too early to {does}",
+        where=step,
+        why=because,
+        fix=fix,
+    )
+
+
 def hold_kept(hold: str, why: str) -> Problem:
     return Problem(
         code="run.hold-kept",

@@ -14,7 +14,7 @@ Strategy = Literal["pets", "cattle"]
 
 @record
 class Window(Traced):
-    """A time span in which upgrades may start."""
+    """A time span in which upgrades and restarts of machines may begin."""
 
     start: CronText
     """When it opens, as five cron fields."""
@@ -87,7 +87,7 @@ class Upgrade(Traced):
     soak: DurationText = "10m"
     """How long canaries have to stay healthy before the rest follows."""
     windows: tuple[Window, ...] = ()
-    """Empty: any time."""
+    """When upgrades begin, and restarts that a change needs. Empty: any time."""
     gates: tuple[HealthGate, ...] = ()
     """Conditions besides those that stockman always checks."""
     budgets: Budgets = Budgets()

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from stockman.model.problem import Problems
 from stockman.model.record import record
+from stockman.planning import composition_problems as say
 from stockman.planning import proxmox_plan, talos_changes, talos_steps
 from stockman.planning.access_surplus import surplus_changes
 from stockman.planning.change import Change
@@ -22,6 +23,7 @@ from stockman.planning.node_forgetting import after_forgetting, forgetting, forg
 from stockman.planning.observed import Observed
 from stockman.planning.proxmox_change import ProxmoxChange, lanes
 from stockman.planning.proxmox_change import steps as proxmox_steps
+from stockman.planning.restart_windows import in_windows, next_opening, open_times, taken_down
 from stockman.planning.rolling import rolling
 from stockman.planning.talos_changes import BeginEtcd, EtcdComesUp, Join, TalosChange
 from stockman.planning.talos_step_names import joined_id
@@ -122,11 +124,20 @@ class _Composing:
         ordered = rolling(
             {step.id: step for step in steps}, self.desired.nodes, known, wishes.chosen
         )
+        timed = self._timed(ordered, made_at)
         return Composition(
             changes=changes,
-            plan=self._plan(tuple(ordered.values()), made_at),
+            plan=self._plan(tuple(timed.values()), made_at),
             problems=problems,
         )
+
+    def _timed(self, steps: Mapping[str, Step], now: datetime) -> Mapping[str, Step]:
+        """Restarts wait for their window, and whoever reads the plan is told which one."""
+        windows = () if self.wishes.any_time else open_times(self.desired.upgrade.windows)
+        opening = next_opening(windows, now) if windows else ""
+        if opening and (names := taken_down(steps)):
+            self.problems.add(say.outside_windows(names, opening))
+        return in_windows(steps, windows)
 
     def _plan(self, steps: tuple[Step, ...], made_at: datetime) -> Plan:
         plan = Plan(

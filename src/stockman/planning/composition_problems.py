@@ -50,3 +50,16 @@ def cannot_drain(node: str) -> Problem:
         why="the Kubernetes API does not answer, so its pods cannot be moved to other nodes",
         fix="bring the API back first: `stockman status` tells what is wrong with it",
     )
+
+
+def outside_windows(names: Sequence[str], opening: str) -> Problem:
+    """Machines have to be restarted, and no window is open."""
+    return Problem(
+        code="plan.outside-windows",
+        what="restarts wait until a window opens",
+        where=", ".join(names),
+        why=f"no window of `upgrade.windows` is open; the next opens {opening}",
+        fix="`stockman apply` does everything else; go on in the window with"
+        " `stockman runs resume`, or restart at once with `stockman apply --any-time`",
+        severity=Severity.WARNING,
+    )

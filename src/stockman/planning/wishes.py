@@ -35,4 +35,6 @@ class Wishes:
     """How the pushed commit differs from the tree. Empty: it does not, or nobody asked."""
     chosen: frozenset[str] = frozenset()
     """Nodes that alone are wanted: none of theirs waits for others to be restarted. Empty: all."""
+    any_time: bool = False
+    """Whether machines are restarted outside of windows, too."""
     options: proxmox_plan.Options = proxmox_plan.Options()

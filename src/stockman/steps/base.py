@@ -121,6 +121,9 @@ class Verdict:
 class Gate(Part):
     """A condition that holds before a step has an effect: read-only, and closed when in doubt."""
 
+    opens_later: ClassVar[bool] = False
+    """Whether `STOP` means that its time has not come: everything else is done in the meantime."""
+
     @property
     @abstractmethod
     def summary(self) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from stockman.config.rules.context import Context
 from stockman.config.rules.contract import contract_line, lacks
 from stockman.model.settings import KubeletSettings, MachineSettings
+from stockman.model.time_span import time_span
 
 PROTECTED = (
     "apiVersion",
@@ -35,9 +38,8 @@ OWNED_ARGUMENTS = (
 
 _MOUNTS_UNTIL = (1, 13)
 _DOCUMENTS_FROM = (1, 14)
-_SHORTEST_WATCHDOG = 10
-_LONGEST_WATCHDOG = 3600
-_SECONDS = {"h": 3600, "m": 60, "s": 1}
+_SHORTEST_WATCHDOG = timedelta(seconds=10)
+_LONGEST_WATCHDOG = timedelta(hours=1)
 _DNS_INDEX = 10
 
 
@@ -78,7 +80,7 @@ def _check_watchdog(context: Context, settings: MachineSettings) -> None:
     watchdog = settings.watchdog
     if watchdog is None:
         return
-    if not _SHORTEST_WATCHDOG <= _seconds(watchdog.timeout) <= _LONGEST_WATCHDOG:
+    if not _SHORTEST_WATCHDOG <= time_span(watchdog.timeout) <= _LONGEST_WATCHDOG:
         context.problems.error(
             "watchdog.timeout",
             "the watchdog has no time to wait that makes sense",
@@ -86,17 +88,6 @@ def _check_watchdog(context: Context, settings: MachineSettings) -> None:
             fix="write for example 1m",
             at=watchdog.where("timeout"),
         )
-
-
-def _seconds(span: str) -> int:
-    total, number = 0, ""
-    for letter in span:
-        if letter in _SECONDS:
-            total += int(number) * _SECONDS[letter]
-            number = ""
-        else:
-            number += letter
-    return total
 
 
 def _check_arguments(context: Context) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from stockman.config.nearest import nearest
 from stockman.config.rules.context import Context
+from stockman.model.cron import read_schedule
 
 
 def check(context: Context) -> None:
@@ -30,6 +33,7 @@ def check(context: Context) -> None:
                 at=exception.where(),
             )
     _check_engine(context)
+    _check_windows(context)
     _check_zones(context)
 
 
@@ -54,6 +58,28 @@ def _check_engine(context: Context) -> None:
             fix="remove `enabled: false` from the component, or set the engine to stockman",
             at=tuppr.where("enabled"),
         )
+
+
+def _check_windows(context: Context) -> None:
+    for window in context.estate.upgrade.windows:
+        if why := _flaw(window.start):
+            context.problems.error(
+                "upgrade.window",
+                "a window never opens",
+                why=why,
+                fix="write minute, hour, day, month and weekday, such as 0 3 * * 6",
+                at=window.where("start"),
+            )
+
+
+def _flaw(start: str) -> str:
+    """Why a window never opens. Empty: it does."""
+    try:
+        schedule = read_schedule(start)
+    except ValueError:
+        return f"`{start}` is no time of cron"
+    is_ever = schedule.after(datetime(2026, 1, 1, tzinfo=UTC), UTC) is not None
+    return "" if is_ever else f"no day is one of `{start}`"
 
 
 def _check_zones(context: Context) -> None:

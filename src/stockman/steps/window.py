@@ -1,0 +1,100 @@
+"""Times at which machines may be taken down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, tzinfo
+from typing import ClassVar
+
+from stockman.model.cron import read_schedule
+from stockman.model.record import record
+from stockman.model.time_span import time_span
+from stockman.steps.base import Answer, Gate, Verdict
+from stockman.steps.ports import Ports
+
+_ANY_TIME = "`stockman apply --any-time` does not wait"
+
+
+@record
+class OpenTime:
+    """A window: when it opens, and for how long."""
+
+    start: str
+    """Five fields of cron."""
+    duration: str
+    timezone: str = "UTC"
+
+    @property
+    def zone(self) -> tzinfo:
+        """Its time zone; `ValueError` where this machine does not know it."""
+        if self.timezone == "UTC":
+            return UTC
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+        try:
+            return ZoneInfo(self.timezone)
+        except (ZoneInfoNotFoundError, OSError):
+            raise ValueError(f"the time zone {self.timezone} is not known here") from None
+
+    def until(self, now: datetime) -> datetime | None:
+        """When it closes. None: it is not open."""
+        length = time_span(self.duration)
+        opened = read_schedule(self.start).latest(now, self.zone, length)
+        return opened + length if opened is not None and now < opened + length else None
+
+    def opens(self, now: datetime) -> datetime | None:
+        """When it opens next. None: never."""
+        return read_schedule(self.start).after(now, self.zone)
+
+    def told(self, moment: datetime) -> str:
+        """A moment, by the clock of its time zone."""
+        return f"{moment.astimezone(self.zone):%a %Y-%m-%d %H:%M} {self.timezone}"
+
+
+def closes(windows: Iterable[OpenTime], now: datetime) -> str:
+    """When the windows that are open are all closed, in words. Empty: none is open."""
+    open_now = _with_moments((one, one.until(now)) for one in windows)
+    moment, window = max(open_now, key=lambda one: one[0], default=(now, None))
+    return window.told(moment) if window is not None else ""
+
+
+def opens_next(windows: Iterable[OpenTime], now: datetime) -> str:
+    """When the next window opens, in words. Empty: none does."""
+    coming = _with_moments((one, one.opens(now)) for one in windows)
+    moment, window = min(coming, key=lambda one: one[0], default=(now, None))
+    return window.told(moment) if window is not None else ""
+
+
+def _with_moments(
+    windows: Iterable[tuple[OpenTime, datetime | None]],
+) -> Iterator[tuple[datetime, OpenTime]]:
+    return ((moment, window) for window, moment in windows if moment is not None)
+
+
+@record
+class WindowOpen(Gate):
+    """Machines are taken down only while a window is open; what has begun then is finished."""
+
+    kind: ClassVar[str] = "window.open"
+    opens_later: ClassVar[bool] = True
+    windows: tuple[OpenTime, ...]
+
+    @property
+    def summary(self) -> str:
+        return "a window of `upgrade.windows` is open"
+
+    async def check(self, ports: Ports) -> Verdict:
+        now = ports.clock.now()
+        try:
+            until = closes(self.windows, now)
+            following = opens_next(self.windows, now)
+        except ValueError as error:
+            return Verdict(answer=Answer.STOP, because=str(error), fix=_ANY_TIME)
+        if until:
+            return Verdict(answer=Answer.GO, because=f"one is open until {until}")
+        when = f"the next opens {following}" if following else "none opens again"
+        return Verdict(
+            answer=Answer.STOP,
+            because=f"no window of `upgrade.windows` is open; {when}",
+            fix=f"go on then with `stockman runs resume`; {_ANY_TIME}",
+        )
