@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Literal
 from uuid import UUID
 
 import pytest
@@ -18,10 +19,11 @@ from stockman.steps.vm_power import RestartVm, StartVm
 from stockman.steps.window import WindowOpen
 
 WINDOWS = open_times([Window(start="0 3 * * 6", duration="4h", timezone="Europe/Berlin")])
+Kind = Literal["qemu", "lxc"]
 NEO, TRINITY = HostName("neo"), HostName("trinity")
 
 
-def who(kind: str = "qemu") -> Identity:
+def who(kind: Kind = "qemu") -> Identity:
     return Identity(cluster="pve", vmid=Vmid(1031), name="cp-1", uuid=UUID(int=7), kind=kind)
 
 
@@ -51,7 +53,7 @@ def test_a_restart_and_the_drain_before_it_wait_and_nothing_else_does() -> None:
     ("kind", "down", "waits"), [("qemu", False, False), ("qemu", True, True), ("lxc", False, True)]
 )
 def test_a_move_waits_where_the_guest_goes_down_for_it(
-    kind: str, *, down: bool, waits: bool
+    kind: Kind, *, down: bool, waits: bool
 ) -> None:
     move = MoveVm(vm=who(kind), host=NEO, target=TRINITY, down=down)
 
