@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from stockman.engine import problems
 from stockman.engine.context import Context
 from stockman.engine.entry import Event
-from stockman.engine.recent import RECENT
+from stockman.engine.recent import is_recent
 from stockman.model.errors import Refused
 from stockman.steps.base import Answer, Gate, Verdict
 from stockman.steps.step import Step
@@ -70,7 +70,7 @@ class Gates:
 
     async def _all_open(self) -> bool:
         """Hear all gates in their order."""
-        if not self._asked or self._context.ports.clock.now() - self._asked_at > RECENT:
+        if not self._asked or not is_recent(self._asked_at, self._context.ports.clock):
             await self.leave()
             self.ask()
         told: list[tuple[Gate, Verdict]] = []

@@ -23,4 +23,9 @@ class RecentLooks(Looks):
 
     def taken(self, what: str) -> object | None:
         at, seen = self._seen.pop(what, (None, None))
-        return seen if at is not None and self._clock.now() - at < RECENT else None
+        return seen if at is not None and is_recent(at, self._clock) else None
+
+
+def is_recent(at: datetime, clock: Clock) -> bool:
+    """Whether a moment is a short while ago; one that a clock set back makes later is not."""
+    return timedelta() <= clock.now() - at < RECENT
