@@ -34,10 +34,3 @@ def test_files_of_clients_are_renewed_before_and_after_their_end(
     cluster: str, days: int, made: Made, real_tool: RealTool
 ) -> None:
     stories.client_files_are_renewed(made, real_tool, timedelta(days=days))
-
-
-@pytest.mark.parametrize("cluster", ["1.13"])
-def test_what_others_own_is_neither_drift_nor_planned_away(
-    cluster: str, made: Made, real_tool: RealTool
-) -> None:
-    stories.what_others_own_is_no_drift(made, real_tool)

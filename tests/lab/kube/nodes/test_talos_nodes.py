@@ -206,5 +206,6 @@ def test_manifests_follow_the_configuration() -> None:
         ("CustomResourceDefinition", "serviceaccounts.talos.dev"),
         ("Service", "talos"),
     } <= found
+    assert ("ConfigMap", "coredns") in found
     bare = {one["kind"] for one in manifests(machine, config)}
-    assert bare == {"Secret"}
+    assert bare == {"Secret", "ConfigMap"}

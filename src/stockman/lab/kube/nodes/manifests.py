@@ -55,6 +55,7 @@ def manifest_groups(machine: Machine, config: Effective) -> dict[str, list[Objec
         found["10-kube-proxy"] = list(_proxy(config))
     if kubernetes.core_dns.enabled:
         found["11-core-dns"] = list(_core_dns(config))
+    found["11-kube-config-in-cluster"] = [_kubeconfig_in_cluster(config)]
     if config.features.talos_api_access:
         found["12-talos-api-service"] = [talos_accounts.service()]
         found["13-talos-service-account-crd"] = [talos_accounts.definition()]
@@ -219,9 +220,44 @@ def _proxy(config: Effective) -> Iterator[Object]:
     yield _daemon_set("kube-proxy", {"k8s-app": "kube-proxy", "tier": "node"}, spec)
 
 
+def _kubeconfig_in_cluster(config: Effective) -> Object:
+    """How pods in the network of their machine find the API before there are services."""
+    account = "/var/run/secrets/kubernetes.io/serviceaccount"
+    cluster = {"server": config.endpoint, "certificate-authority": f"{account}/ca.crt"}
+    kubeconfig = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "local", "cluster": cluster}],
+        "users": [{"name": "service-account", "user": {"tokenFile": f"{account}/token"}}],
+        "contexts": [{"name": "local", "context": {"cluster": "local", "user": "service-account"}}],
+        "current-context": "local",
+    }
+    data = {"kubeconfig": json.dumps(kubeconfig)}
+    return _object("v1", "ConfigMap", "kubeconfig-in-cluster", _SYSTEM, data=data)
+
+
+def _corefile(domain: str) -> str:
+    zones = f"{domain} in-addr.arpa ip6.arpa"
+    plugins = (
+        "errors",
+        "health {\n        lameduck 5s\n    }",
+        "ready",
+        f"kubernetes {zones} {{\n        pods insecure\n        ttl 30\n    }}",
+        "prometheus :9153",
+        "forward . /etc/resolv.conf {\n        max_concurrent 1000\n    }",
+        "cache 30",
+        "loop",
+        "reload",
+        "loadbalance",
+    )
+    return ".:53 {\n" + "".join(f"    {one}\n" for one in plugins) + "}\n"
+
+
 def _core_dns(config: Effective) -> Iterator[Object]:
     yield _account("coredns")
     yield _bound("system:coredns", "system:coredns", "coredns")
+    corefile = {"Corefile": _corefile(config.kubernetes.dns_domain)}
+    yield _object("v1", "ConfigMap", "coredns", _SYSTEM, data=corefile)
     labels = {"k8s-app": "kube-dns"}
     key = "node-role.kubernetes.io/control-plane"
     term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
