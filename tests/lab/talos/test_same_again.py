@@ -104,18 +104,23 @@ def told(pauses: set[int]) -> bytes:
     return world_file(world.state)
 
 
+def is_same(one: bytes, other: bytes) -> bool:
+    """Whether two files are equal; to print how they differ would take hours."""
+    return one == other
+
+
 @pytest.fixture(scope="module")
 def first() -> bytes:
     return told(set())
 
 
 def test_the_same_story_ends_in_the_same_bytes(first: bytes) -> None:
-    assert told(set()) == first
+    assert is_same(told(set()), first)
 
 
 def test_a_world_that_is_saved_in_the_middle_goes_on_as_if_it_was_not(first: bytes) -> None:
-    assert told({3, 9, 14, 17}) == first
+    assert is_same(told({3, 9, 14, 17}), first)
 
 
 def test_a_world_that_is_saved_all_the_time_goes_on_as_if_it_was_not(first: bytes) -> None:
-    assert told(set(range(len(STORY)))) == first
+    assert is_same(told(set(range(len(STORY)))), first)

@@ -269,6 +269,11 @@ class Kubernetes:
             self._clusters[name] = found
         return found
 
+    def _all(self) -> list[KubernetesCluster]:
+        """Every cluster that has begun, also where nobody has asked for it since it was loaded."""
+        found = (self.cluster(name) for name in tuple(self._states))
+        return [one for one in found if one is not None]
+
     def cluster_of(self, machine: Machine) -> KubernetesCluster | None:
         """The cluster that a machine belongs to. None: there is none yet."""
         for one in self._land.controllers(machine):
@@ -283,12 +288,12 @@ class Kubernetes:
         if found is not None and nodename(machine):
             found.notice(machine)
             return
-        for one in self._clusters.values():
+        for one in self._all():
             one.miss()
 
     def look_around(self) -> None:
         """Something around all machines changed: those look whom it matters to."""
-        for one in self._clusters.values():
+        for one in self._all():
             if one.controllers.objects.listed("cephclusters", group=GROUP):
                 one.controllers.look_at(CephClusters.name, ALL)
 
