@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv4Network
+from itertools import groupby
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
@@ -26,6 +27,7 @@ PRESET = "three-node"
 _EARLIER = 900.0
 _PATIENCE = 60.0
 _CODE = "# exit code: "
+_BELOW = "└─"
 _MOVES = (
     (
         re.compile(r"(?<=/)(cilium(?:-envoy|-operator)?)(?:-[a-z0-9]{8,10})?-[a-z0-9]{5}\b"),
@@ -98,8 +100,21 @@ def normalised(text: str, hostname: str = "") -> str:
     found = text.replace(hostname, "NAME") if hostname else text
     for pattern, word in _MOVES:
         found = pattern.sub(word, found)
-    lines = (" ".join(line.split()) for line in found.splitlines())
-    return "\n".join(lines).strip() + "\n"
+    lines = [" ".join(line.split()) for line in found.strip().splitlines()]
+    return "\n".join(_arranged(lines)) + "\n"
+
+
+def _arranged(lines: list[str]) -> Iterator[str]:
+    """The same lines, with pods whose names are random in the order of what is not random."""
+    blocks: list[list[str]] = []
+    for line in lines:
+        if _BELOW in line and blocks:
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    for is_random, several in groupby(blocks, lambda block: "-RANDOM" in block[0]):
+        for block in sorted(several) if is_random else several:
+            yield from block
 
 
 @dataclass(frozen=True)
@@ -116,5 +131,5 @@ def golden(name: str, minor: str) -> Golden:
     path = own if own.exists() else GOLDEN / f"{name}.txt"
     lines = path.read_text(encoding="utf-8").splitlines()
     code = next(line for line in lines if line.startswith(_CODE)).removeprefix(_CODE)
-    text = "\n".join(line for line in lines if not line.startswith("# ")) + "\n"
+    text = "\n".join(_arranged([line for line in lines if not line.startswith("# ")])) + "\n"
     return Golden(text, int(code))
