@@ -39,7 +39,7 @@ class ReturnedRights:
     def steps(self) -> tuple[str, ...]:
         """Ids of the steps that give it back."""
         rules = (_revoke_id(self.region, rule) for rule in self.rules)
-        return (*rules, *(f"{NARROWING}{self.region}/drop/{role}" for role in self.roles))
+        return (*rules, *(_drop_id(self.region, role) for role in self.roles))
 
 
 def returned_rights(
@@ -79,9 +79,8 @@ def returning(found: ReturnedRights) -> ProxmoxChange:
     ]
     revoked = tuple(step.id for step in made)
     for role in found.roles:
-        name = f"{NARROWING}{found.region}/drop/{role}"
         action = DropRole(cluster=found.region, role=role)
-        made.append(_step(name, action, "nobody has this role", revoked))
+        made.append(_step(_drop_id(found.region, role), action, "nobody has this role", revoked))
     named = dict.fromkeys((*(rule.role for rule in found.rules), *found.roles))
     return ProxmoxChange(
         region=found.region,
@@ -123,6 +122,10 @@ def _free(
 
 def _revoke_id(region: str, rule: AccessRule) -> str:
     return f"{NARROWING}{region}{rule.path} {rule.holder} {rule.role}"
+
+
+def _drop_id(region: str, role: str) -> str:
+    return f"{NARROWING}{region}/drop/{role}"
 
 
 def _step(name: str, action: RevokeRole | DropRole, why: str, needs: tuple[str, ...] = ()) -> Step:

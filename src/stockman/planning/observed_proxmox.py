@@ -19,7 +19,7 @@ from stockman.ports.proxmox.cluster import (
 )
 from stockman.ports.proxmox.grouping import DeviceMapping, Pool
 from stockman.ports.proxmox.ha import HaGroup, HaResource, HaRule
-from stockman.ports.proxmox.storages import StorageEntry, Volume
+from stockman.ports.proxmox.storages import Volume
 from stockman.ports.proxmox.vms import VmConfig
 from stockman.steps.vm_identity import is_blank, is_unfinished
 
@@ -88,7 +88,6 @@ class ObservedProxmox(ObservedGuests):
     """Its region."""
     version: Fact[ApiVersion] | Unknown
     state: Fact[ClusterState] | Unknown
-    entries: Fact[tuple[StorageEntry, ...]] | Unknown
     contents: Mapping[str, Fact[tuple[Volume, ...]] | Unknown]
     """Images in storages, by `host/storage`; a shared storage is asked on one host."""
     systems: Mapping[str, Fact[tuple[Volume, ...]] | Unknown]

@@ -80,7 +80,6 @@ async def observe_proxmox(
         resources = group.create_task(asking.fact("resources", pve.resources))
         version = group.create_task(asking.fact("version", pve.version))
         state = group.create_task(asking.fact("cluster status", pve.cluster_state))
-        entries = group.create_task(asking.fact("storages", pve.storage_entries))
         pools = group.create_task(asking.fact("pools", pve.pools))
         pci = group.create_task(asking.fact("PCI mappings", lambda: pve.mappings("pci")))
         usb = group.create_task(asking.fact("USB mappings", lambda: pve.mappings("usb")))
@@ -104,7 +103,6 @@ async def observe_proxmox(
         state=state.result(),
         resources=seen,
         configs=configs.result(),
-        entries=entries.result(),
         contents=contents.result(),
         systems=systems.result(),
         clones=clones,

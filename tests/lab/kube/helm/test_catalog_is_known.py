@@ -72,6 +72,35 @@ def test_components_that_talk_to_proxmox_read_their_secret() -> None:
     assert made["proxmox-csi-plugin-node"] == []
 
 
+def _pod(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a workload says about its pods; nothing where it is none."""
+    spec = content.get("spec") or {}
+    spec = spec.get("jobTemplate", {}).get("spec", spec)
+    template = spec.get("template") if isinstance(spec, Mapping) else None
+    found = template.get("spec") if isinstance(template, Mapping) else None
+    return found if isinstance(found, Mapping) and "containers" in found else {}
+
+
+def test_pods_mount_what_they_are_given() -> None:
+    given: dict[str, list[str]] = {}
+    left: list[str] = []
+    for name, (chart, values) in _releases("fifteen-node", EVERYTHING, "classic").items():
+        assert chart is not None
+        for one in render(chart, name, "here", values).objects:
+            pod = _pod(one)
+            mounted = {
+                each["name"]
+                for container in (*pod.get("containers", ()), *pod.get("initContainers", ()))
+                for each in container.get("volumeMounts") or ()
+            }
+            volumes = [each["name"] for each in pod.get("volumes") or ()]
+            given[f"{one['kind']}/{one['metadata']['name']}"] = volumes
+            left += [f"{name}: {each}" for each in volumes if each not in mounted]
+
+    assert given["CronJob/talos-backup"] == ["talos-secrets"]
+    assert left == []
+
+
 def test_charts_bring_the_workloads_that_readiness_is_judged_by() -> None:
     made = set()
     for name, (chart, values) in _releases("fifteen-node", EVERYTHING, "classic").items():

@@ -13,6 +13,7 @@ import pytest
 
 from stockman.lab.kube.api.messages import Request, User
 from stockman.lab.kube.clusters.clusters import KubernetesCluster
+from stockman.lab.kube.nodes import core_dns
 from stockman.lab.kube.nodes.leases import micro_time
 from stockman.lab.kube.nodes.manifests import apply_manifests, manifests
 from stockman.lab.talos import acting
@@ -182,6 +183,57 @@ def test_an_account_that_may_gets_a_talosconfig(monkeypatch: pytest.MonkeyPatch)
     assert bad["status"]["failureReason"] == "Roles not allowed: [os:admin]"
 
 
+@pytest.mark.parametrize(
+    ("subnets", "addresses", "families", "policy"),
+    [
+        (("10.96.0.0/12",), ["10.96.0.10"], ["IPv4"], "SingleStack"),
+        (("fd00:1::/112",), ["fd00:1::a"], ["IPv6"], "SingleStack"),
+        (
+            ("fd00:1::/112", "10.42.0.0/16"),
+            ["10.42.0.10", "fd00:1::a"],
+            ["IPv4", "IPv6"],
+            "RequireDualStack",
+        ),
+    ],
+)
+def test_the_dns_has_the_tenth_address_of_each_family(
+    subnets: tuple[str, ...], addresses: list[str], families: list[str], policy: str
+) -> None:
+    world, _ = loaded()
+    config = world.talos.machines[0].config
+    assert config is not None
+
+    spec = core_dns.service(
+        replace(config, kubernetes=replace(config.kubernetes, service_subnets=subnets))
+    )["spec"]
+
+    assert (spec["clusterIP"], spec["clusterIPs"]) == (addresses[0], addresses)
+    assert (spec["ipFamilies"], spec["ipFamilyPolicy"]) == (families, policy)
+
+
+def test_the_dns_that_talos_brings_is_found_by_its_service(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world, cluster = loaded()
+    machine = world.talos.machines[0]
+    config = machine.config
+    assert config is not None
+    on = replace(config.kubernetes.core_dns, enabled=True)
+    wanted = replace(config, kubernetes=replace(config.kubernetes, core_dns=on))
+    monkeypatch.setattr(Machine, "config", property(lambda _: wanted))
+
+    apply_manifests(cluster.api, machine)
+    world.settle()
+
+    space = "/namespaces/kube-system"
+    service = ask(cluster, "GET", f"/api/v1{space}/services/kube-dns")
+    first = core_dns.service(wanted)["spec"]["clusterIP"]
+    assert service["spec"]["clusterIP"] == first
+    slices = ask(cluster, "GET", f"/apis/discovery.k8s.io/v1{space}/endpointslices")["items"]
+    (found,) = [one for one in slices if one["metadata"]["name"].startswith("kube-dns")]
+    assert [one["conditions"]["ready"] for one in found["endpoints"]] == [True, True]
+
+
 def test_manifests_follow_the_configuration() -> None:
     world, _ = loaded()
     machine = world.talos.machines[0]
@@ -205,6 +257,8 @@ def test_manifests_follow_the_configuration() -> None:
         ("Deployment", "coredns"),
         ("CustomResourceDefinition", "serviceaccounts.talos.dev"),
         ("Service", "talos"),
+        ("ClusterRole", "system:coredns"),
+        ("Service", "kube-dns"),
     } <= found
     assert ("ConfigMap", "coredns") in found
     bare = {one["kind"] for one in manifests(machine, config)}

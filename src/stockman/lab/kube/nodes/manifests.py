@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from stockman.lab.kube.api.messages import User
 from stockman.lab.kube.controllers.client import Client, Refused
-from stockman.lab.kube.nodes import talos_accounts
+from stockman.lab.kube.nodes import core_dns, talos_accounts
+from stockman.lab.kube.nodes.manifest_objects import SYSTEM, account_of, bound, made, role
 from stockman.lab.kube.objects import Object
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from stockman.lab.talos.config.effective import Effective
     from stockman.lab.talos.machine import Machine
 
-_SYSTEM = "kube-system"
-_RBAC = "rbac.authorization.k8s.io"
 _TALOS = User("kubernetes-admin", ("system:masters", "system:authenticated"))
 _EVERYWHERE = [
     {"effect": "NoSchedule", "operator": "Exists"},
@@ -54,7 +53,8 @@ def manifest_groups(machine: Machine, config: Effective) -> dict[str, list[Objec
     if kubernetes.proxy.enabled:
         found["10-kube-proxy"] = list(_proxy(config))
     if kubernetes.core_dns.enabled:
-        found["11-core-dns"] = list(_core_dns(config))
+        found["11-core-dns"] = list(core_dns.workload(config))
+        found["11-core-dns-svc"] = [core_dns.service(config)]
     found["11-kube-config-in-cluster"] = [_kubeconfig_in_cluster(config)]
     if config.features.talos_api_access:
         found["12-talos-api-service"] = [talos_accounts.service()]
@@ -78,14 +78,6 @@ def _written(text: str) -> Iterator[Object]:
             yield one
 
 
-def _object(version: str, kind: str, name: str, space: str = "", **more: object) -> Object:
-    metadata: Object = {"name": name, **({"namespace": space} if space else {})}
-    labels = more.pop("labels", None)
-    if labels:
-        metadata["labels"] = labels
-    return {"apiVersion": version, "kind": kind, "metadata": metadata, **more}
-
-
 def _bootstrap_token(token: str) -> Object:
     identity, _, secret = token.partition(".")
     data = {
@@ -97,17 +89,7 @@ def _bootstrap_token(token: str) -> Object:
     encoded = {name: base64.b64encode(one.encode()).decode() for name, one in data.items()}
     kind = "bootstrap.kubernetes.io/token"
     name = f"bootstrap-token-{identity}"
-    return _object("v1", "Secret", name, _SYSTEM, type=kind, data=encoded)
-
-
-def _account(name: str) -> Object:
-    return _object("v1", "ServiceAccount", name, _SYSTEM)
-
-
-def _bound(name: str, role: str, account: str) -> Object:
-    reference = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role}
-    subjects = [{"kind": "ServiceAccount", "name": account, "namespace": _SYSTEM}]
-    return _object(f"{_RBAC}/v1", "ClusterRoleBinding", name, roleRef=reference, subjects=subjects)
+    return made("v1", "Secret", name, SYSTEM, type=kind, data=encoded)
 
 
 def _daemon_set(name: str, labels: dict[str, str], spec: Object) -> Object:
@@ -117,7 +99,7 @@ def _daemon_set(name: str, labels: dict[str, str], spec: Object) -> Object:
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}},
         "template": template,
     }
-    return _object("apps/v1", "DaemonSet", name, _SYSTEM, labels=labels, spec=whole)
+    return made("apps/v1", "DaemonSet", name, SYSTEM, labels=labels, spec=whole)
 
 
 def _flannel(machine: Machine, config: Effective) -> Iterator[Object]:
@@ -128,9 +110,9 @@ def _flannel(machine: Machine, config: Effective) -> Iterator[Object]:
         {"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "watch"]},
         {"apiGroups": [""], "resources": ["nodes/status"], "verbs": ["patch"]},
     ]
-    yield _object(f"{_RBAC}/v1", "ClusterRole", "flannel", rules=rules)
-    yield _bound("flannel", "flannel", "flannel")
-    yield _account("flannel")
+    yield role("flannel", rules)
+    yield bound("flannel", "flannel", "flannel")
+    yield account_of("flannel")
     network = {
         "Network": next((one for one in config.kubernetes.pod_subnets if ":" not in one), ""),
         "Backend": {"Type": "vxlan", "Port": 4789},
@@ -142,7 +124,7 @@ def _flannel(machine: Machine, config: Effective) -> Iterator[Object]:
     cni = {"name": "cbr0", "cniVersion": "1.0.0", "plugins": plugins}
     labels = {"k8s-app": "flannel", "tier": "node"}
     data = {"cni-conf.json": json.dumps(cni, indent=2), "net-conf.json": json.dumps(network)}
-    yield _object("v1", "ConfigMap", "kube-flannel-cfg", _SYSTEM, labels=labels, data=data)
+    yield made("v1", "ConfigMap", "kube-flannel-cfg", SYSTEM, labels=labels, data=data)
     image = flannel_image(machine)
     mounts = [
         {"name": "run", "mountPath": "/run/flannel"},
@@ -191,8 +173,8 @@ def _flannel(machine: Machine, config: Effective) -> Iterator[Object]:
 
 
 def _proxy(config: Effective) -> Iterator[Object]:
-    yield _account("kube-proxy")
-    yield _bound("kube-proxy", "system:node-proxier", "kube-proxy")
+    yield account_of("kube-proxy")
+    yield bound("kube-proxy", "system:node-proxier", "kube-proxy")
     subnets = ",".join(config.kubernetes.pod_subnets)
     container = {
         "name": "kube-proxy",
@@ -233,79 +215,4 @@ def _kubeconfig_in_cluster(config: Effective) -> Object:
         "current-context": "local",
     }
     data = {"kubeconfig": json.dumps(kubeconfig)}
-    return _object("v1", "ConfigMap", "kubeconfig-in-cluster", _SYSTEM, data=data)
-
-
-def _corefile(domain: str) -> str:
-    zones = f"{domain} in-addr.arpa ip6.arpa"
-    plugins = (
-        "errors",
-        "health {\n        lameduck 5s\n    }",
-        "ready",
-        f"kubernetes {zones} {{\n        pods insecure\n        ttl 30\n    }}",
-        "prometheus :9153",
-        "forward . /etc/resolv.conf {\n        max_concurrent 1000\n    }",
-        "cache 30",
-        "loop",
-        "reload",
-        "loadbalance",
-    )
-    return ".:53 {\n" + "".join(f"    {one}\n" for one in plugins) + "}\n"
-
-
-def _core_dns(config: Effective) -> Iterator[Object]:
-    yield _account("coredns")
-    yield _bound("system:coredns", "system:coredns", "coredns")
-    corefile = {"Corefile": _corefile(config.kubernetes.dns_domain)}
-    yield _object("v1", "ConfigMap", "coredns", _SYSTEM, data=corefile)
-    labels = {"k8s-app": "kube-dns"}
-    key = "node-role.kubernetes.io/control-plane"
-    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
-    container = {
-        "name": "coredns",
-        "image": config.kubernetes.core_dns.image,
-        "args": ["-conf", "/etc/coredns/Corefile"],
-        "ports": [
-            {"containerPort": 53, "name": "dns", "protocol": "UDP"},
-            {"containerPort": 53, "name": "dns-tcp", "protocol": "TCP"},
-            {"containerPort": 9153, "name": "metrics", "protocol": "TCP"},
-        ],
-        "readinessProbe": {"httpGet": {"path": "/ready", "port": 8181, "scheme": "HTTP"}},
-        "resources": {"limits": {"memory": "170Mi"}, "requests": {"cpu": "100m", "memory": "70Mi"}},
-        "volumeMounts": [{"name": "config-volume", "mountPath": "/etc/coredns", "readOnly": True}],
-    }
-    preferred = [{"weight": 100, "podAffinityTerm": term}]
-    spec = {
-        "affinity": {
-            "podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}
-        },
-        "containers": [container],
-        "dnsPolicy": "Default",
-        "priorityClassName": "system-cluster-critical",
-        "serviceAccountName": "coredns",
-        "tolerations": [
-            {"effect": "NoSchedule", "key": key, "operator": "Exists"},
-            {
-                "effect": "NoSchedule",
-                "key": "node.cloudprovider.kubernetes.io/uninitialized",
-                "operator": "Exists",
-            },
-        ],
-        "volumes": [
-            {
-                "name": "config-volume",
-                "configMap": {
-                    "name": "coredns",
-                    "items": [{"key": "Corefile", "path": "Corefile"}],
-                },
-            }
-        ],
-    }
-    whole = {
-        "replicas": 2,
-        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}},
-        "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": spec},
-    }
-    named = {**labels, "kubernetes.io/name": "CoreDNS"}
-    yield _object("apps/v1", "Deployment", "coredns", _SYSTEM, labels=named, spec=whole)
+    return made("v1", "ConfigMap", "kubeconfig-in-cluster", SYSTEM, data=data)
