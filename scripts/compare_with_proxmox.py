@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import ssl
 import sys
 import urllib.error
@@ -106,8 +107,7 @@ def kinds(value: object, place: str) -> Iterator[tuple[str, str]]:
 
 
 def _numbered(name: str) -> str:
-    bare = name.rstrip("0123456789")
-    return name if bare == name else f"{bare}[n]"
+    return re.sub("[0-9]+", "[n]", name)
 
 
 def answered(get: Get) -> dict[str, dict[str, set[str]]]:

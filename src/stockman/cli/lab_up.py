@@ -41,7 +41,8 @@ _PRESETS = ("three-node", "fifteen-node", "home", "single", "empty")
     type=Choice(("hosts", "cluster")),
     default="hosts",
     show_default=True,
-    help="How far a new lab is: hosts without guests, or the preset's Talos cluster running.",
+    help="How far a new lab is: hosts without machines of a cluster, or the preset's Talos"
+    " cluster running.",
 )
 @click.option(
     "--talos",

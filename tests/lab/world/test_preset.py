@@ -7,10 +7,14 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
+from stockman.config.load import load
 from stockman.config.presets import PRESETS as INIT_PRESETS
+from stockman.config.presets import render_preset
+from stockman.config.resolve import resolve
 from stockman.lab.guest.nic import NicView
-from stockman.lab.world.preset import Wish, preset_world
+from stockman.lab.world.preset import EMPTY, Wish, preset_world
 from stockman.lab.world.reading import read_preset
+from stockman.model.guest import Guest
 from stockman.model.package_file import package_text
 
 NETWORK = IPv4Network("127.66.0.0/16")
@@ -61,12 +65,30 @@ def test_the_factory_knows_schematics_that_the_preset_names_by_id_alone() -> Non
 def test_images_that_guests_are_made_from_are_on_their_hosts() -> None:
     (cluster,) = preset_world(Wish(preset="home", network=NETWORK)).clusters.values()
     volumes = [(one.host, one.id) for one in cluster.state.volumes.values()]
-    assert volumes == [("still-fawn", "local:import/noble-server-cloudimg-amd64.qcow2")]
+    assert [one for one in volumes if "vm-" not in one[1]] == [
+        ("still-fawn", "local:import/noble-server-cloudimg-amd64.qcow2"),
+        ("fun-bedbug", "local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst"),
+    ]
 
 
-def test_a_world_has_no_guests_at_first() -> None:
-    worlds = [preset_world(Wish(preset=preset, network=NETWORK)) for preset in PRESETS]
-    assert not any(cluster.state.guests for world in worlds for cluster in world.clusters.values())
+@pytest.mark.parametrize("preset", PRESETS)
+def test_guests_that_the_preset_only_looks_at_run_and_others_are_not_there(preset: str) -> None:
+    seen = [] if preset == EMPTY else [one for one in _guests(preset) if one.manage == "observe"]
+    world = preset_world(Wish(preset=preset, network=NETWORK))
+
+    found = {
+        (guest.config.values.get("name") or guest.config.values["hostname"], vmid): guest.status
+        for cluster in world.clusters.values()
+        for vmid, guest in cluster.state.guests.items()
+    }
+
+    assert found == {(str(one.name), int(one.vmid)): "running" for one in seen}
+    assert bool(found) == (preset == "home")
+
+
+def _guests(preset: str) -> tuple[Guest, ...]:
+    texts = render_preset(preset, network=NETWORK)
+    return resolve(load({name: text.encode() for name, text in texts.items()})).guests
 
 
 def test_the_table_is_what_the_presets_say() -> None:

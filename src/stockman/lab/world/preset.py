@@ -36,6 +36,7 @@ _EMPTY: dict[str, Any] = {
     "reservations": [],
     "schematics": {},
     "images": [],
+    "guests": [],
 }
 _TIB = 1024 * GIB
 _SMALL_LINUX = 3 * GIB
@@ -58,7 +59,7 @@ class Wish:
 
 
 def preset_world(wish: Wish) -> World:
-    """A world of one preset: hosts, storages, bridges and devices, and no guests."""
+    """A world of one preset: hosts, storages, bridges, devices, and guests it only looks at."""
     world = World.new(seed=wish.seed, now=wish.now)
     world.state.images_address = str(wish.network.network_address + _IMAGES)
     world.state.objects_address = str(wish.network.network_address + _OBJECTS)
@@ -91,6 +92,10 @@ def _add(world: World, wish: Wish, told: dict[str, Any]) -> None:
     world.factory.schematics |= told["schematics"]
     for image in told["images"]:
         _bring_image(world.clusters[state.name], image["host"], image["volume"])
+    if told["guests"]:
+        from stockman.lab.world.residents import bring_residents
+
+        bring_residents(world, world.clusters[state.name], told["guests"])
 
 
 def _host(name: str, address: str, number: int, now: float) -> Host:

@@ -1,4 +1,4 @@
-"""What a preset says of its surroundings: hosts, storages, bridges, devices, addresses, images.
+"""What a preset says of its surroundings: hosts, storages, bridges, devices, images, guests.
 
 Read when the table of presets is made; a lab reads the table. Addresses are numbers in a network.
 """
@@ -14,6 +14,7 @@ from stockman.config.presets import NETWORKS, render_preset
 from stockman.config.resolve import resolve
 from stockman.lab.factory.state import FactoryState
 from stockman.model.desired import Desired, Vm
+from stockman.model.guest import Container, GuestVm
 from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.talos.schematic import ImageSchematic, canonical_text
@@ -60,6 +61,7 @@ def _cluster(preset: str, desired: Desired, cluster: ProxmoxCluster) -> dict[str
         "reservations": list(_reservations(desired, base)),
         "schematics": _schematics(desired),
         "images": list(_images(desired)),
+        "guests": list(_residents(desired)),
     }
 
 
@@ -134,6 +136,50 @@ def _images(desired: Desired) -> Iterator[dict[str, object]]:
     for guest in desired.guests:
         if guest.manage == "full" and guest.vm is not None and guest.vm.image:
             yield {"host": str(guest.host), "volume": guest.vm.image.volume}
+
+
+def _residents(desired: Desired) -> Iterator[dict[str, object]]:
+    """Guests that stockman only looks at: somebody else made them before."""
+    for guest in desired.guests:
+        if guest.manage != "observe":
+            continue
+        common = {"vmid": int(guest.vmid), "onboot": 1}
+        if guest.vm is not None:
+            options = {**common, "name": str(guest.name), **_vm_options(guest.vm)}
+            yield {"host": str(guest.host), "kind": "qemu", "options": options}
+        elif guest.container is not None:
+            options = {**common, "hostname": str(guest.name), **_container(guest.container)}
+            yield {"host": str(guest.host), "kind": "lxc", "options": options}
+
+
+def _vm_options(vm: GuestVm) -> dict[str, object]:
+    """Hardware without devices of the host: nobody has mapped those yet."""
+    found: dict[str, object] = {
+        "cores": vm.cores,
+        "memory": vm.memory,
+        "cpu": vm.cpu_type,
+        "scsihw": vm.scsihw,
+        "scsi0": f"{vm.datastore}:{vm.disk_gb}",
+        "boot": "order=scsi0",
+        "ostype": "l26",
+    }
+    nics = {f"net{number}": f"virtio,bridge={nic.bridge}" for number, nic in enumerate(vm.nics)}
+    return {**found, **nics}
+
+
+def _container(container: Container) -> dict[str, object]:
+    found: dict[str, object] = {
+        "ostemplate": container.template,
+        "cores": container.cores,
+        "memory": container.memory,
+        "rootfs": f"{container.datastore}:{container.disk_gb}",
+        "unprivileged": int(container.unprivileged),
+    }
+    nics = {
+        f"net{number}": f"name=eth{number},bridge={nic.bridge},ip=dhcp"
+        for number, nic in enumerate(container.nics)
+    }
+    return {**found, **nics}
 
 
 def _storages(desired: Desired) -> Iterator[str]:

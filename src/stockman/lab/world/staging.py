@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http import HTTPStatus
 from ipaddress import IPv4Network
 from typing import TypeAlias
 
@@ -20,12 +19,9 @@ from stockman.config.resolve import resolve
 from stockman.lab.core.dice import Dice
 from stockman.lab.factory import assets, names, schematics
 from stockman.lab.pve import space
-from stockman.lab.pve.access.identity import Caller
-from stockman.lab.pve.access.state import ROOT
-from stockman.lab.pve.api.api import Api
 from stockman.lab.pve.api.call import Upload
-from stockman.lab.pve.api.request import ApiReply, ApiRequest
 from stockman.lab.pve.cluster import Cluster as ProxmoxCluster
+from stockman.lab.world.posting import post
 from stockman.lab.world.reading import AGENT
 from stockman.lab.world.world import World
 from stockman.model.desired import Cluster, Desired, Node, Vm
@@ -149,7 +145,7 @@ def bring_up(world: World, staged: Staged, told: Told | None = None) -> None:
 
     for cluster, vmid in staged.machines.values():
         node = world.clusters[cluster].state.guests[vmid].node
-        _post(world.clusters[cluster], f"/nodes/{node}/qemu/{vmid}/status/start", {})
+        post(world.clusters[cluster], f"/nodes/{node}/qemu/{vmid}/status/start", {})
     controllers = [str(one.name) for one in staged.desired.nodes if one.is_controller]
     first = world.talos.machine(*staged.machines[controllers[0]])
     machines = {name: world.talos.machine(*place) for name, place in staged.machines.items()}
@@ -200,11 +196,11 @@ def _make(world: World, proxmox: ProxmoxCluster, desired: Desired, node: Node, s
     storage = _storage_for(proxmox, host)
     iso = f"{node.name}-seed.iso"
     path = f"/nodes/{host}/storage/{storage}/upload"
-    _post(proxmox, path, {"content": "iso", "filename": iso}, Upload(iso, seed))
+    post(proxmox, path, {"content": "iso", "filename": iso}, Upload(iso, seed))
     world.settle()
     settings = {**_settings(vm, f"{storage}:iso/{iso}"), **_devices(desired, vm)}
     given = {name: value for name, value in settings.items() if value}
-    _post(proxmox, f"/nodes/{host}/qemu", given)
+    post(proxmox, f"/nodes/{host}/qemu", given)
     world.settle()
     guest = proxmox.state.guests[int(vm.vmid)]
     disk = guest.config.values["scsi0"].partition(",")[0]
@@ -213,18 +209,6 @@ def _make(world: World, proxmox: ProxmoxCluster, desired: Desired, node: Node, s
         raise ValueError(f"{node.name}: {disk} is not there")
     world.around.blobs.hold(image)
     volume.blob = image
-
-
-def _post(
-    proxmox: ProxmoxCluster, path: str, params: dict[str, object], upload: Upload | None = None
-) -> None:
-    """Ask the API of a cluster for something, as root."""
-    request = ApiRequest(
-        method="POST", path=path, params=params, caller=Caller(ROOT), upload=upload
-    )
-    found = Api(proxmox).perform(next(iter(proxmox.state.hosts.values())), request)
-    if not isinstance(found, ApiReply) or found.status != HTTPStatus.OK:
-        raise ValueError(f"{path}: {found}")
 
 
 def _schematic(world: World, node: Node) -> str:
