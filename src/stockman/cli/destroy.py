@@ -56,10 +56,10 @@ def destroy(  # noqa: PLR0913 - one parameter per option
     """Delete the VMs of the cluster and its guests, and all that stockman made for them.
 
     Machines go by number, name and UUID together. Data disks, backups, volumes of Kubernetes and
-    machines of others stay, and what stays is listed. The name of the cluster has to be typed, or
-    given with --yes --name; guests without a cluster have the name that `cluster_name` says, or
-    `guests`. The files of this directory stay as they are: `stockman apply` makes all of it again,
-    empty.
+    machines of others stay, and so do mappings of devices, which belong to hosts; what stays of
+    the cluster is listed. The name of the cluster has to be typed, or given with --yes --name;
+    guests without a cluster have the name that `cluster_name` says, or `guests`. The files of this
+    directory stay as they are: `stockman apply` makes all of it again, empty.
 
     Exits with 0 when everything is gone, with 4 when it failed after a part was done, with 1 when
     it failed before that, with 3 when a gate refused it, and with 130 after Ctrl-C. With -o json

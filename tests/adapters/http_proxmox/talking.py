@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from stockman.adapters.http_proxmox.credentials import ApiToken, Login
+from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken, Login
 from stockman.adapters.http_proxmox.door import HttpProxmox
 from stockman.adapters.http_proxmox.endpoint import Endpoints, Timeouts
 from stockman.model.errors import StockmanError
@@ -48,7 +48,7 @@ def talk(
     server: ScriptedServer,
     story: Story[T],
     *,
-    credentials: ApiToken | Login = TOKEN,
+    credentials: ApiToken | LateToken | Login = TOKEN,
     timeouts: Timeouts = PATIENT,
     trust: Trust | None = None,
     clock: SimulatedClock | None = None,

@@ -42,7 +42,7 @@ class LateToken:
     """A token that is known only when it is used: it may be made by the same run."""
 
     def __init__(self, read: Callable[[], ApiToken]) -> None:
-        """`read` is called until it returns a token, and then never again."""
+        """`read` is called until it returns a token, and where one is not let in any more."""
         self._read = read
         self._known: ApiToken | None = None
 
@@ -57,6 +57,14 @@ class LateToken:
     def header(self) -> str:
         """The header that carries it; `Denied` where no header can."""
         return self._token().header()
+
+    def is_renewed(self, used: str) -> bool:
+        """Read it again; whether it is another one now than the one in a header that was used."""
+        try:
+            self._known = self._read()
+        except Denied:
+            return False
+        return self._known.header() != used
 
     def _token(self) -> ApiToken:
         if self._known is None:

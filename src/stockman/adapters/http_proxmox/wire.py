@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
 from urllib.parse import urlencode
 
 import httpx2
@@ -79,7 +80,13 @@ class HttpWire:
     async def call(self, request: Request) -> Reply:
         headers = await self._credentials(request)
         answer = await self._answer(request, headers)
+        if answer.status == HTTPStatus.UNAUTHORIZED and self._is_renewed(headers):
+            answer = await self._answer(request, await self._credentials(request))
         return reply_of(request, answer, self._known())
+
+    def _is_renewed(self, used: Mapping[str, str]) -> bool:
+        """Whether the token was made anew since it was read: by the same run, or by somebody."""
+        return isinstance(self._token, LateToken) and self._token.is_renewed(used["Authorization"])
 
     async def _credentials(self, request: Request) -> dict[str, str]:
         if self._token is not None:
