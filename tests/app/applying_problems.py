@@ -11,11 +11,12 @@ from stockman.app.secret_places import nothing_there, unwritable_place
 from stockman.app.tree_door import undecided
 from stockman.cli.destroy import unnamed_cluster
 from stockman.cli.plan import unwritable
-from stockman.cli.plan_options import no_password
+from stockman.cli.plan_options import already_planned, no_password
 from stockman.model.problem import Problem
 from stockman.planning import composition_problems as composition
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "cli.already-planned": lambda: already_planned("plan.json", ["--only", "--push"]),
     "cli.no-password": lambda: no_password("root@pam"),
     "cli.unnamed-cluster": lambda: unnamed_cluster("k8s", "k9s", yes=True),
     "plan.api-silent": composition.api_silent,

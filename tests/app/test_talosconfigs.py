@@ -114,9 +114,11 @@ def test_nodes_are_those_that_commands_may_act_on(place: Path, targets: str, cou
 def test_the_variable_moves_the_file_inside_of_the_workspace_only(place: Path) -> None:
     inside = write(TalosconfigWish(directory=place), doors(TALOSCONFIG=str(place / "mine")))
     outside = write(TalosconfigWish(directory=place), doors(TALOSCONFIG=str(place.parent / "x")))
+    theirs = write(TalosconfigWish(directory=place), doors(TALOSCONFIG=".stockman/lab.talosconfig"))
 
-    assert (inside.file, outside.file) == ("mine", PLACE)
+    assert (inside.file, outside.file, theirs.file) == ("mine", PLACE, PLACE)
     assert not (place.parent / "x").exists()
+    assert not (place / ".stockman" / "lab.talosconfig").exists()
 
 
 def test_merging_goes_into_another_file_and_makes_it_if_need_be(place: Path) -> None:

@@ -141,6 +141,34 @@ def test_a_cluster_is_destroyed_by_its_name_only(place: PlannedWorkspace) -> Non
     assert "stockman@pve" not in place.lab.world.clusters["k8s"].state.access.users
 
 
+SHAPES = (
+    ("--only", "vms"),
+    ("--node", "talos-neo"),
+    ("--until", "images"),
+    ("--push",),
+    ("--prune",),
+    ("--reconcile",),
+    ("--any-time",),
+)
+
+
+def test_a_plan_that_was_kept_is_carried_out_as_it_is_or_not_at_all(
+    place: PlannedWorkspace,
+) -> None:
+    file = place.directory / "plan.json"
+    place.ran("plan", "--only", "access", "--out", "plan.json")
+    assert file.exists()
+
+    for shape in SHAPES:
+        seen = place.ran("apply", "plan.json", "--yes", *shape)
+        assert (seen.status, seen.out) == (64, ""), shape
+        assert "cli.already-planned" in seen.err
+        assert f"{shape[0]} would make another plan" in seen.err
+    both = place.ran("apply", "plan.json", "--yes", "--prune", "--only", "vms", "--push")
+    assert "--only, --push and --prune would make another plan" in both.err
+    assert place.ran("runs", "list", "-o", "name").out == ""
+
+
 def test_programs_are_told_what_stands_in_the_way(place: PlannedWorkspace) -> None:
     seen = place.ran("plan", "-o", "json", HOME="/nowhere")
 

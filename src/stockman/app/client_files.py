@@ -23,6 +23,7 @@ from stockman.ports.entropy import Entropy
 if TYPE_CHECKING:
     from stockman.talos.talosconfig_placing import State
 
+_OF_PROGRAMS = ".stockman"
 _LARGEST = 16 << 20
 _TAG_BYTES = 4
 
@@ -70,11 +71,15 @@ def wanted_cluster(directory: Path) -> tuple[Desired, Cluster]:
 
 
 def place(directory: Path, variable: str, environment: Mapping[str, str], usual: str) -> Path:
-    """The file of a workspace: the one that the variable names, if it is inside, or the usual."""
+    """The file of a workspace: the one that the variable names, if it is inside, or the usual.
+
+    What programs keep in `.stockman` is theirs: `stockman lab env` names files there, too.
+    """
     told = environment.get(variable, "")
     if told and not told.count(":"):
-        path = (directory / told).absolute()
-        if path.resolve().is_relative_to(directory.resolve()):
+        path, here = (directory / told).absolute(), directory.resolve()
+        real = path.resolve()
+        if real.is_relative_to(here) and not real.is_relative_to(here / _OF_PROGRAMS):
             return path
     return directory / usual
 

@@ -14,7 +14,7 @@ from stockman.cli.ask import confirmed
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output
-from stockman.cli.plan_options import login, plan_wish, planning
+from stockman.cli.plan_options import login, plan_wish, planning, refuse_shape
 from stockman.cli.plan_options import max_parallel as max_parallel_option
 from stockman.cli.runs_act import exit_of
 from stockman.model.parallelism import MAX_PARALLEL
@@ -65,7 +65,7 @@ def apply(  # noqa: PLR0913 - one parameter per option
     The plan is shown, and you are asked with the names of what is destroyed. Every step looks,
     acts and looks again, and is written to a journal: whatever ends a run, the next one goes on.
     Ctrl-C once: finish what has begun, and give back what is held; twice: stop now. With FILE, a
-    plan that was kept is carried out, if nothing that it touches has changed since.
+    plan that was kept is carried out as it is, if nothing that it touches has changed since.
 
     Exits with 0 when everything is as it should be, with 2 when you have to commit and push what
     was rendered before the cluster can follow it, or when restarts wait for a window, with 3 when
@@ -77,6 +77,8 @@ def apply(  # noqa: PLR0913 - one parameter per option
     from stockman.app.session import Place
     from stockman.cli.run_start import problems_as_lines
 
+    if file is not None:
+        refuse_shape(ctx, file)
     place = Place(
         directory=options.directory(ctx),
         environment=os.environ,

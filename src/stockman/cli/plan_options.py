@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 STAGES = ("access", "images", "vms", "talos", "kubernetes")
+_SHAPE = frozenset({"only", "nodes", "until", "push", "prune", "reconcile", "any_time"})
+"""Parameters that say what is planned."""
 
 
 def planning(function: F) -> F:
@@ -101,6 +103,31 @@ def plan_wish(  # noqa: PLR0913 - one parameter per option
         prune=prune,
         reconcile=reconcile,
         any_time=any_time,
+    )
+
+
+def refuse_shape(ctx: click.Context, file: str) -> None:
+    """`WrongUsage` where options ask for another plan than the one that a file holds."""
+    from stockman.model.errors import WrongUsage
+
+    given = click.core.ParameterSource.COMMANDLINE
+    names = [
+        one.opts[0]
+        for one in ctx.command.params
+        if one.name in _SHAPE and ctx.get_parameter_source(one.name) is given
+    ]
+    if names:
+        raise WrongUsage(already_planned(file, names))
+
+
+def already_planned(file: str, names: Sequence[str]) -> Problem:
+    """The problem of options that come too late."""
+    told = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return Problem(
+        code="cli.already-planned",
+        what=f"the plan in {file} is carried out as it is",
+        why=f"{told} would make another plan of it",
+        fix=f"make that plan: `stockman plan {names[0]} ... --out {file}`; or apply without {file}",
     )
 
 
