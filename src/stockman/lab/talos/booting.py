@@ -98,6 +98,7 @@ def _begin(machine: Machine, view: GuestView, facts: ImageFacts, *, slot: str, k
     state.version, state.platform = facts.version, facts.platform
     state.schematic, state.architecture = facts.schematic, facts.architecture
     state.secure_boot, state.slot, state.by_kexec = facts.secure_boot, slot, kexec
+    state.took_leave = False
     state.boot_id, state.booted_at, state.uuid = dice.uuid(), machine.now, view.smbios.uuid
     state.kernel_at, state.cores, state.memory = machine.now, view.cores, view.memory
     machine.take_config(b"")

@@ -148,7 +148,10 @@ class Land:
         return found if machine in found else [*found, machine]
 
     def members(self, machine: Machine) -> list[Machine]:
-        """Machines that discovery knows of: who loses power is not forgotten at once."""
+        """Machines that discovery knows of.
+
+        Who loses power is not forgotten at once; who is reset takes leave.
+        """
         found = self._groups.get(self._group_of.get(machine.key, ""), {})
         gone = [
             one
@@ -157,7 +160,8 @@ class Land:
             and one.state.off_at
             and self.now - one.state.off_at < _FORGOTTEN_AFTER
         ]
-        return [*self.group(machine), *(one for one in gone if one is not machine)]
+        known = [*self.group(machine), *(one for one in gone if one is not machine)]
+        return [one for one in known if one is machine or not one.state.took_leave]
 
     def controllers(self, machine: Machine) -> list[Machine]:
         """Control plane machines with power of the same Talos cluster, in a lasting order."""

@@ -228,6 +228,8 @@ class MachineState:
     booted_at: float = 0.0
     off_at: float = 0.0
     """When it lost its power. 0: it never did."""
+    took_leave: bool = False
+    """Whether it told discovery, at a reset, that it is not there any more."""
     kernel_at: float = 0.0
     """When the kernel began: what clocks of the machine count from."""
     uuid: str = ""

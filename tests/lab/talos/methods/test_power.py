@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.lab.talos.api.refusal import Refusal
+from stockman.lab.talos.cosi.kinds.cluster import members
 from stockman.lab.talos.disks import device_of
 from stockman.lab.talos.state import Stage
 from tests.lab.talos.asking import Asking
@@ -49,6 +50,30 @@ def test_a_graceful_reset_leaves_etcd() -> None:
     world.settle()
     (cluster,) = world.state.talos.etcd.values()
     assert len(cluster.members) == 2
+
+
+@pytest.mark.parametrize("graceful", [True, False])
+def test_a_machine_that_is_reset_takes_leave_of_discovery(graceful: bool) -> None:
+    world = staged("three-node")
+    found, other = machine(world, "talos-neo"), machine(world, "talos-niobe")
+    assert found in world.talos.members(other)
+
+    Asking(world, found).call("Reset", graceful=graceful, reboot=False)
+    world.settle()
+
+    assert found not in world.talos.members(other)
+    assert "talos-neo" not in members(other)
+
+
+def test_a_machine_that_boots_after_a_reset_is_found_again() -> None:
+    world = staged("three-node")
+    found, other = machine(world, "talos-neo"), machine(world, "talos-niobe")
+    labels = [{"label": "EPHEMERAL", "wipe": True}]
+
+    Asking(world, found).call("Reset", reboot=True, system_partitions_to_wipe=labels)
+    world.settle()
+
+    assert found in world.talos.members(other)
 
 
 def test_a_reset_by_force_leaves_a_member_behind() -> None:

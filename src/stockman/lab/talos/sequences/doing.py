@@ -44,6 +44,9 @@ def ended(machine: Machine, running: Running, phase: str) -> bool:
         running.arguments["kexec"] = True
     elif phase == "leave":
         resetting.leave_etcd(machine)
+    elif phase == "preReset":
+        machine.state.took_leave = True
+        machine.land.changed()
     elif phase in ("reset", "resetSpec"):
         resetting.wipe_system(machine, running)
     elif phase == "resetUserDisks":
