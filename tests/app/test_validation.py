@@ -136,6 +136,23 @@ def test_other_mistakes_come_before_patches(tmp_path: Path) -> None:
     assert "config.unknown-key" in codes
 
 
+def test_what_components_cannot_do_without_is_told(tmp_path: Path) -> None:
+    more = "components: {proxmox-ccm: {enabled: true}, proxmox-csi: {enabled: true}}\n"
+    found = validate(directory_with(tmp_path, f"{CLUSTER}{more}"))
+
+    (problem,) = found.problems.errors
+    assert problem.code == "csi.storage"
+    assert str(problem.where).startswith("cluster.yaml:")
+
+
+def test_what_components_take_from_files_beside_is_left_to_rendering(tmp_path: Path) -> None:
+    more = "components: {proxmox-ccm: {enabled: true}}\nproxmox: {tls: {ca_file: pve.pem}}\n"
+    directory = directory_with(tmp_path, f"{CLUSTER}{more}")
+
+    assert [one.code for one in validate(directory).problems.errors] == []
+    assert not (directory / "pve.pem").exists()
+
+
 def test_without_patches_nothing_of_talos_is_imported(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from stockman.app.validation import validate;"

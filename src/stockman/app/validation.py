@@ -37,11 +37,14 @@ class Validation:
 
 
 def validate(directory: Path) -> Validation:
-    """Check the files of a directory, and whether all patches apply to every node."""
+    """Check the files of a directory, what components say to them, and all patches of nodes."""
     found = validate_files(directory)
     if found.problems.errors or found.loaded.opaque:
         return found
+    from stockman.app.component_check import check_components
     from stockman.app.machine_configuration_check import check_patches
+
+    check_components(directory, found.loaded)
 
     texts = check_patches(directory, found.loaded)
     return Validation(problems=found.problems, loaded=found.loaded, patch_texts=texts)
