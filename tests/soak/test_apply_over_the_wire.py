@@ -72,8 +72,13 @@ def test_who_has_not_what_was_never_pushed_is_told_so_and_begins_anew(
     kind = Kind(preset="single", talos="1.13.9", pve="9.1", network=NETWORKS["single"])
     with ExitStack() as stack:
         made = ResumedElsewhere(real_tool("versitygw"), moment)(kind, tmp_path, stack)
-        assert "error[proxmox.no-token]" in made.ran.err
-        made.ran = made.scene.stockman(*APPLY)
-        made.scene.without_administrator()
+        here, around = made.scene, dict(made.scene.environment)
+        here.without_administrator()
+        # Who comes after all machines were made needs no token to end the run, and one to plan.
+        assert made.ran.status == (0 if moment.startswith("talos") else 4), made.ran
+        assert "error[proxmox.no-token]" in here.stockman("plan").err
+        here.environment = around
+        made.ran = here.stockman(*APPLY)
+        here.without_administrator()
         stories.the_second_run_changes_nothing(made)
         stories.kubectl_finds_ready_nodes(made, real_tool)

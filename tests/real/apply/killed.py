@@ -20,6 +20,7 @@ RESUME = ("runs", "resume")
 _BUCKET = "flock"
 _MOMENT = 0.02
 _MOST_LIVES = 200
+_OVER = "it ended with: done"
 _PRIVATE = ("age.key", "github-deploy.key", "github-push-token.txt")
 """What an operator has that stands in no repository."""
 
@@ -79,8 +80,9 @@ class KilledAllTheTime:
                 while process.poll() is None and told.read_text().count("\n") < self.lines:
                     time.sleep(_MOMENT)  # noqa: TID251  # a real process is killed in real time
                 process.kill()
-            if process.returncode == 0:
-                break
+            # The last one may be killed when everything is done, and before it can say so.
+            if process.returncode == 0 or _OVER in told.read_text():
+                return Made(scene=here, ran=Ran(0, "", told.read_text()))
         return Made(scene=here, ran=Ran(process.returncode, "", told.read_text()))
 
 
