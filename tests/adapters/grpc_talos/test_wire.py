@@ -1,6 +1,7 @@
 """Connections: used again, given up in time, and never held up by one slow reader."""
 
 import asyncio
+from asyncio import sslproto
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -56,6 +57,24 @@ def test_calls_share_one_connection(tmp_path: Path) -> None:
                 for _ in range(30):
                     group.create_task(talos.hostname(node(world)))
             return sum(door.lines for found in face._open.values() for door in found.doors.values())
+
+    assert asyncio.run(story()) == 1
+
+
+def test_closing_a_connection_works_where_asyncio_forgets_closed_transports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = staged()
+
+    def abort(transport: sslproto._SSLProtocolTransport) -> None:
+        """Raise where Python 3.11.2 does: newer versions ignore a transport that was closed."""
+        raise AttributeError(transport)
+
+    async def story() -> int:
+        async with served(world, tmp_path) as face, GrpcTalos(endpoints(world, face)) as talos:
+            await talos.hostname(node(world))
+            monkeypatch.setattr(sslproto._SSLProtocolTransport, "abort", abort)
+        return len(asyncio.all_tasks())
 
     assert asyncio.run(story()) == 1
 

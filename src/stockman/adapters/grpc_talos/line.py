@@ -128,7 +128,10 @@ class Line:
         with suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL):
                 await protocol.gone.wait()
-        protocol.transport.abort()
+        if not protocol.gone.is_set():
+            # asyncio of Python 3.11.2 raises for a TLS transport that was closed twice.
+            with suppress(AttributeError):
+                protocol.transport.abort()
 
     async def answers(
         self, request: Request, messages: AsyncIterable[bytes], *, deadline: float | None
