@@ -85,7 +85,7 @@ def adopt(
     from stockman.app.adopting.adoption import NotAdopted, Wish, adopted
     from stockman.app.adopting.doors import opened
     from stockman.app.adopting.writing import refuse_existing
-    from stockman.cli import adopt_report as report
+    from stockman.cli.adopt_report import Told, refused, told, warned
     from stockman.cli.ask import confirmed
 
     refuse_existing(out)
@@ -104,14 +104,14 @@ def adopt(
     try:
         adoption = asyncio.run(seen())
     except NotAdopted as no:
-        report.refused(no.problems)
+        refused(no.problems)
         return Exit.FAILED
-    report.warned(adoption.problems)
+    warned(adoption.problems)
     question = f"write the files of {adoption.cluster} into {out}?"
     is_wanted = not dry_run and confirmed(question, yes=yes)
     written = _written(adoption, out, dry_run=not is_wanted)
     where = options.directory(ctx) / out
-    report.told(report.Told(adoption, written, where, is_written=is_wanted), output)
+    told(Told(adoption, written, where, is_written=is_wanted), output)
     if not is_wanted and not dry_run:
         return Exit.FAILED
     return Exit.DONE if adoption.is_smooth and written.complete else Exit.PARTLY

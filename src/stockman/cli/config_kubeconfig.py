@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from stockman.cli import client_options, options
+from stockman.cli import options
+from stockman.cli.client_options import (
+    client_lines,
+    doors,
+    merge,
+    refuse_together,
+    renew,
+    to_stdout,
+    ttl,
+)
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output, show
@@ -21,10 +30,10 @@ from stockman.cli.screen import current
         "stockman config kubeconfig --ttl 8h --stdout": "print one that holds for a day of work",
     },
 )
-@client_options.ttl
-@client_options.merge("Add cluster, user and context to this file, under free names.")
-@client_options.renew
-@client_options.to_stdout
+@ttl
+@merge("Add cluster, user and context to this file, under free names.")
+@renew
+@to_stdout
 @options.output
 @click.pass_context
 def config_kubeconfig(ctx: click.Context, /, output: Output, to_stdout: bool, **wished: Any) -> int:
@@ -37,7 +46,7 @@ def config_kubeconfig(ctx: click.Context, /, output: Output, to_stdout: bool, **
     """
     from stockman.app.kubeconfigs import KubeconfigWish, new_kubeconfig, write_kubeconfig
 
-    client_options.refuse_together(to_stdout, merge=wished["merge"], renew=wished["renew"])
+    refuse_together(to_stdout, merge=wished["merge"], renew=wished["renew"])
     directory = options.directory(ctx)
     wish = KubeconfigWish(
         directory=directory,
@@ -45,10 +54,10 @@ def config_kubeconfig(ctx: click.Context, /, output: Output, to_stdout: bool, **
         merge=wished["merge"],
         renew=wished["renew"],
     )
-    doors = client_options.doors(directory)
+    system = doors(directory)
     if to_stdout:
-        current().data(new_kubeconfig(wish, doors).reveal().removesuffix("\n"))
+        current().data(new_kubeconfig(wish, system).reveal().removesuffix("\n"))
         return Exit.DONE
-    done = write_kubeconfig(wish, doors)
-    show(done, kind="ClientConfiguration", output=output, human=client_options.client_lines)
+    done = write_kubeconfig(wish, system)
+    show(done, kind="ClientConfiguration", output=output, human=client_lines)
     return Exit.DONE

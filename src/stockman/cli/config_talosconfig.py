@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from stockman.cli import client_options, options
+from stockman.cli import options
+from stockman.cli.client_options import (
+    client_lines,
+    doors,
+    merge,
+    refuse_together,
+    renew,
+    to_stdout,
+    ttl,
+)
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output, show
@@ -33,7 +42,7 @@ from stockman.talos.roles import TalosRole
     show_default=True,
     help="What its owner may do; can be given several times.",
 )
-@client_options.ttl
+@ttl
 @click.option(
     "--nodes",
     "targets",
@@ -42,9 +51,9 @@ from stockman.talos.roles import TalosRole
     show_default=True,
     help="Nodes that commands act on which name none.",
 )
-@client_options.merge("Add the context to this file, under another name if its own is taken.")
-@client_options.renew
-@client_options.to_stdout
+@merge("Add the context to this file, under another name if its own is taken.")
+@renew
+@to_stdout
 @options.output
 @click.pass_context
 def config_talosconfig(
@@ -59,7 +68,7 @@ def config_talosconfig(
     """
     from stockman.app.talosconfigs import TalosconfigWish, new_talosconfig, write_talosconfig
 
-    client_options.refuse_together(to_stdout, merge=wished["merge"], renew=wished["renew"])
+    refuse_together(to_stdout, merge=wished["merge"], renew=wished["renew"])
     directory = options.directory(ctx)
     wish = TalosconfigWish(
         directory=directory,
@@ -69,10 +78,10 @@ def config_talosconfig(
         merge=wished["merge"],
         renew=wished["renew"],
     )
-    doors = client_options.doors(directory)
+    system = doors(directory)
     if to_stdout:
-        current().data(new_talosconfig(wish, doors).reveal().removesuffix("\n"))
+        current().data(new_talosconfig(wish, system).reveal().removesuffix("\n"))
         return Exit.DONE
-    done = write_talosconfig(wish, doors)
-    show(done, kind="ClientConfiguration", output=output, human=client_options.client_lines)
+    done = write_talosconfig(wish, system)
+    show(done, kind="ClientConfiguration", output=output, human=client_lines)
     return Exit.DONE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.cli import flags, layout
+from stockman.cli import layout
+from stockman.cli.flags import ROOT
 from stockman.cli.registry import EXAMPLES, Registry, by_section, children
 
 PURPOSE = "The whole life of a Talos Linux Kubernetes cluster on Proxmox VE."
@@ -27,7 +28,7 @@ def _lines(registry: Registry, width: int) -> Iterator[str]:
         yield from layout.definitions(rows, width, longest=longest)
     yield ""
     yield "Options:"
-    yield from layout.definitions([(flag.usage, flag.help) for flag in flags.ROOT], width)
+    yield from layout.definitions([(flag.usage, flag.help) for flag in ROOT], width)
     yield ""
     yield "Examples:"
     yield from layout.examples(EXAMPLES, width)

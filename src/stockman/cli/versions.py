@@ -37,15 +37,16 @@ def versions(ctx: click.Context, topic: str | None, online: bool, output: Output
 
     from stockman.app import workspace
     from stockman.app.versions import compare, tables
-    from stockman.cli import version_views
+    from stockman.cli.version_views import TOPICS as VIEWS
+    from stockman.cli.version_views import Known, summary
 
     screen = current()
     pins = workspace.pins(options.directory(ctx))
     if online:
         screen.note("asking the registries of the charts")
     report = compare(pins, online=online)
-    known = version_views.Known(tables(), pins, report)
-    view = version_views.summary(known) if topic is None else version_views.TOPICS[topic](known)
+    known = Known(tables(), pins, report)
+    view = summary(known) if topic is None else VIEWS[topic](known)
     show(
         view.data,
         kind=view.kind,
