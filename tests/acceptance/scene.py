@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stockman.adapters.git_repo.door import GitRepo
 from stockman.app.applying import Manner, applied, planned_and
-from stockman.app.plans import Planned, Planner, PlanWish
+from stockman.app.plans import Planner, PlanWish
 from stockman.app.session import Session
 from stockman.app.workspace_plan import Workspace
 from stockman.crypto.certificate_pair import CertificateAndKey
@@ -39,6 +39,7 @@ from stockman.lab.world.world import World
 from stockman.model.errors import Denied, NotFound, StockmanError
 from stockman.model.problem import Problem
 from stockman.planning.access_wanted import OWN_TOKEN
+from stockman.planning.planned import Planned
 from stockman.proxmox.api import ApiProxmox
 from stockman.steps.access_door import admin_name
 from stockman.steps.plan import Plan

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.certificate_list import CertificateList, certificate_list
+from stockman.app.certificate_list import certificate_list
+from stockman.app.certificate_records import CertificateList
 from stockman.app.keyring import Keyring
 from stockman.app.kubeconfigs import KubeconfigWish, write_kubeconfig
 from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig

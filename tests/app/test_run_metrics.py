@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.prometheus_text import Sample, gauge, prometheus_text, write_textfile
+from stockman.app.metrics_file import write_textfile
+from stockman.app.prometheus_text import Sample, gauge, prometheus_text
 from tests.app.private_problems import Counted
 from tests.app.run_metrics_scene import FAILS, WAITS, carried_out, metrics_text
 from tests.engine.simulated import MORNING

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from stockman.app.plans import Planned, PlanWish
+from stockman.app.plans import PlanWish
 from stockman.app.session import Session
 from stockman.engine.carrying_out import Home, Way, begin
 from stockman.engine.context import Settings
@@ -18,6 +18,7 @@ from stockman.model.errors import Refused
 from stockman.model.parallelism import MAX_PARALLEL
 from stockman.model.problem import Problem
 from stockman.model.record import record
+from stockman.planning.planned import Planned
 from stockman.ports.clock import Clock
 from stockman.steps.plan import Plan
 from stockman.steps.plan_file import read_plan

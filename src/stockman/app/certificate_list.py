@@ -6,10 +6,10 @@ import base64
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
 from stockman.app import client_files, kubeconfigs, talosconfigs
 from stockman.app.bundles import bundle_path, open_bundle
+from stockman.app.certificate_records import CertificateList, Kind, ListedCertificate
 from stockman.app.keyring import Keyring
 from stockman.app.secret_names import dialect_of
 from stockman.config.source.text import Unreadable
@@ -19,7 +19,6 @@ from stockman.crypto.certificates import Facts, facts, is_issued_by
 from stockman.crypto.pem import NotPem
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Problem, Problems, Severity
-from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.talos.bundle import SecretsBundle
 from stockman.talos.bundle_parts import AUTHORITIES
@@ -28,41 +27,8 @@ from stockman.talos.lifetimes import RENEWED_BEFORE, Standing, lifetime
 from stockman.talos.talosconfig import Talosconfig, read_talosconfig
 from stockman.talos.usable import standing
 
-Kind = Literal["authority", "client"]
-
 _DAY = timedelta(days=1)
 _ROTATE = "give the cluster new authorities with `talosctl rotate-ca`, which takes planning"
-
-
-@record
-class ListedCertificate:
-    """One certificate."""
-
-    file: str
-    name: str
-    """What it is called in the file: `certs.os`, or a context or user."""
-    kind: Kind
-    subject: str
-    organizations: tuple[str, ...]
-    """Roles of a client of Talos, groups of one of Kubernetes."""
-    ours: bool | None
-    """Whether an authority of the bundle signed it. None: the bundle could not be opened."""
-    ends: datetime
-    days_left: int
-    """Whole days; below zero once it has ended."""
-    standing: Standing
-    renew: str
-    """What makes it anew."""
-
-
-@record
-class CertificateList:
-    """All that were found, and what is wrong."""
-
-    certificates: tuple[ListedCertificate, ...]
-    problems: tuple[Problem, ...]
-    not_read: tuple[Problem, ...]
-    """Why files that are there could not be looked at."""
 
 
 def certificate_list(

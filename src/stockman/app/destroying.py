@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stockman.app.plans import Planned
 from stockman.app.session import Session
 from stockman.model.problem import Problems
 from stockman.planning import proxmox_plan
 from stockman.planning.destruction import Extent, destruction
+from stockman.planning.planned import Planned
 from stockman.planning.proxmox_change import lanes
 from stockman.planning.proxmox_change import steps as steps_of
 from stockman.steps.digest import digest

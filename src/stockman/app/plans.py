@@ -16,6 +16,7 @@ from stockman.planning.composition import composed, touched
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.observed import Observed
 from stockman.planning.partial_look import touches_machines, wanted_stages
+from stockman.planning.planned import Planned
 from stockman.planning.wishes import Wishes
 from stockman.ports.probe import Network
 from stockman.rendering.ownership import Act
@@ -41,17 +42,6 @@ class PlanWish:
     """Whether Flux is asked to look at the repository now."""
     any_time: bool = False
     """Whether machines are restarted outside of windows, too."""
-
-
-@record
-class Planned:
-    """A plan, why, and what it was made from."""
-
-    changes: tuple[Change, ...]
-    plan: Plan
-    problems: Problems
-    """With an error among them, the plan must not be carried out."""
-    observed: Observed
 
 
 class Planner:

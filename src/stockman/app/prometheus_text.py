@@ -1,19 +1,12 @@
-"""Metrics in the text format of Prometheus, and files of them for its node exporter."""
+"""Metrics in the text format of Prometheus."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
-from pathlib import Path
 
-from stockman.adapters.replaced_files import replace_file
-from stockman.model.errors import StockmanError
-from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.ports.entropy import Entropy
-
-_TAG_BYTES = 4
 
 
 class MetricKind(Enum):
@@ -53,15 +46,6 @@ def prometheus_text(metrics: Iterable[Metric]) -> str:
     return "".join(f"{line}\n" for metric in metrics for line in _lines(metric))
 
 
-def write_textfile(path: Path, metrics: Iterable[Metric], entropy: Entropy) -> None:
-    """Write metrics whole or not at all, so that nobody reads half of them."""
-    tag = entropy.random_bytes(_TAG_BYTES).hex()
-    try:
-        replace_file(path, prometheus_text(metrics).encode(), tag=tag)
-    except OSError as error:
-        raise StockmanError(_unwritable(path, error)) from None
-
-
 def _lines(metric: Metric) -> Iterator[str]:
     if not metric.samples:
         return
@@ -83,13 +67,3 @@ def _escaped(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return _escaped(text).replace('"', r"\"")
-
-
-def _unwritable(path: Path, error: OSError) -> Problem:
-    return Problem(
-        code="metrics.unwritable",
-        what=f"{path.name} cannot be written",
-        where=str(path),
-        why=error.strerror or type(error).__name__,
-        fix="check that the directory exists and that you may write there",
-    )

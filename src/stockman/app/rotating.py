@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from stockman.app.applying import PUSHED
-from stockman.app.plans import Planned
 from stockman.app.repository_outlook import Followed, repository_outlook
 from stockman.app.session import Session
 from stockman.model.errors import StockmanError
@@ -15,6 +14,7 @@ from stockman.model.record import record
 from stockman.planning.access_rotation import rotation
 from stockman.planning.kube_stage import FLUX
 from stockman.planning.observed import Observed
+from stockman.planning.planned import Planned
 from stockman.planning.proxmox_change import steps as steps_of
 from stockman.planning.tree_changes import RENDER
 from stockman.planning.vm_wanted import owner_of

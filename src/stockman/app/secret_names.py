@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.app import secret_problems as trouble
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML
 from stockman.config.presets import Dialect
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem
 
 SOPS_CONFIG = ".sops.yaml"
 MARK = ".sops."
@@ -31,7 +32,7 @@ def name_of(directory: Path, given: str) -> str:
     root = directory.resolve()
     path = Path(os.path.normpath(root / given))
     if not path.is_relative_to(root) or path == root:
-        raise trouble.outside(given)
+        raise outside(given)
     return path.relative_to(root).as_posix()
 
 
@@ -79,3 +80,16 @@ def _is_another(folders: list[str], files: list[str]) -> bool:
     if ".git" in folders or ".git" in files:
         return True
     return SOPS_CONFIG in files and any(name in files for name in (CLUSTER_TOML, CLUSTER_YAML))
+
+
+def outside(name: str) -> Refused:
+    return Refused(
+        Problem(
+            code="secret.outside",
+            what=f"{name} is not inside this directory",
+            where=name,
+            why="`..`, a link or an absolute path leads out of it, and only files inside are"
+            " encrypted and opened",
+            fix="name a file inside the directory, relative to it",
+        )
+    )

@@ -6,19 +6,6 @@ from stockman.model.errors import Conflict, NotFound, Refused, StockmanError
 from stockman.model.problem import Problem
 
 
-def outside(name: str) -> Refused:
-    return Refused(
-        Problem(
-            code="secret.outside",
-            what=f"{name} is not inside this directory",
-            where=name,
-            why="`..`, a link or an absolute path leads out of it, and only files inside are"
-            " encrypted and opened",
-            fix="name a file inside the directory, relative to it",
-        )
-    )
-
-
 def unreadable(name: str, why: str) -> StockmanError:
     return StockmanError(
         Problem(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from stockman.app import secret_problems as trouble
 from stockman.app.keyring import Keyring
+from stockman.app.secret_names import outside
 from stockman.model.errors import NotFound, Refused
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def located(directory: Path, name: str) -> Path:
     root = directory.resolve()
     path = (root / name).resolve()
     if Path(name).is_absolute() or not path.is_relative_to(root) or path == root:
-        raise trouble.outside(name)
+        raise outside(name)
     return path
 
 

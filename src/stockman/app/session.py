@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stockman.app.plans import Planned, Planner, PlanWish
+from stockman.app.plans import Planner, PlanWish
 from stockman.app.repository_outlook import Followed, repository_outlook
 from stockman.app.run_doors import opened_doors
 from stockman.app.run_home import opened_home
@@ -17,6 +17,7 @@ from stockman.app.workspace_plan import Workspace
 from stockman.engine.carrying_out import Home
 from stockman.model.problem import Problems
 from stockman.model.record import record
+from stockman.planning.planned import Planned
 from stockman.ports.clock import Timekeeper
 from stockman.ports.entropy import Entropy
 from stockman.steps.plan import Plan

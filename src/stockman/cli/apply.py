@@ -21,10 +21,11 @@ from stockman.model.parallelism import MAX_PARALLEL
 
 if TYPE_CHECKING:
     from stockman.adapters.http_proxmox.credentials import Login
-    from stockman.app.plans import Planned, PlanWish
+    from stockman.app.plans import PlanWish
     from stockman.app.session import Place, Session
     from stockman.cli.plan_data import PlanView
     from stockman.cli.run_report import Ended
+    from stockman.planning.planned import Planned
     from stockman.steps.plan import Plan
 
 

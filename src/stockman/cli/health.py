@@ -70,7 +70,8 @@ def health(
     Prometheus. Nothing is changed. Exits with 0 when all is well or there are only warnings, with
     1 when something does not work or is unknown.
     """
-    from stockman.app.prometheus_text import prometheus_text, write_textfile
+    from stockman.app.metrics_file import write_textfile
+    from stockman.app.prometheus_text import prometheus_text
     from stockman.cli.status import place_of
 
     place = place_of(options.directory(ctx))

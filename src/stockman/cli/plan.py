@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stockman.adapters.http_proxmox.credentials import Login
-    from stockman.app.plans import Planned, PlanWish
+    from stockman.app.plans import PlanWish
+    from stockman.planning.planned import Planned
 
 
 @command(

@@ -15,8 +15,8 @@ from stockman.cli.screen import current
 from stockman.model.errors import StockmanError
 
 if TYPE_CHECKING:
-    from stockman.app.plans import Planned
     from stockman.cli.plan_data import PlanView
+    from stockman.planning.planned import Planned
     from stockman.ports.clock import Clock
 
 

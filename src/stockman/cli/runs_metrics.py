@@ -56,7 +56,7 @@ def runs_metrics(ctx: click.Context, textfile: Path | None, output: Form) -> int
         show(found, kind="RunMetrics", output=shown, human=_lines)
         return Exit.DONE
     from stockman.adapters.system import SystemEntropy
-    from stockman.app.prometheus_text import write_textfile
+    from stockman.app.metrics_file import write_textfile
 
     write_textfile(textfile, found, SystemEntropy())
     current().note(f"wrote {textfile}")

@@ -18,7 +18,7 @@ from stockman.cli.secret_work import warn
 from stockman.cli.tables import Cell, table
 
 if TYPE_CHECKING:
-    from stockman.app.certificate_list import CertificateList, ListedCertificate
+    from stockman.app.certificate_records import CertificateList, ListedCertificate
 
 _STYLES = {"valid": "good", "due": "warning", "not yet valid": "warning", "expired": "error"}
 _OURS = {True: "this cluster", False: "another", None: "not known"}

@@ -14,10 +14,14 @@ from stockman.engine import problems
 from stockman.engine.lock import Holder
 from stockman.model.errors import Locked, NotFound, Refused, Unreachable
 from stockman.ports.clock import Clock
-from stockman.ports.kubernetes.leases import Lease, Leases, LeaseWish
+from stockman.ports.kubernetes.leases import (
+    RUN_LEASE_NAME,
+    RUN_LEASE_NAMESPACE,
+    Lease,
+    Leases,
+    LeaseWish,
+)
 
-NAMESPACE = "kube-system"
-NAME = "stockman"
 SECONDS = 60
 Runs = Container[str]
 
@@ -34,8 +38,8 @@ class ClusterLease:
         self._home = home
         self._clock = clock
         self._wish = LeaseWish(
-            namespace=NAMESPACE,
-            name=NAME,
+            namespace=RUN_LEASE_NAMESPACE,
+            name=RUN_LEASE_NAME,
             holder=f"{holder.run}-{holder.nonce}",
             seconds=SECONDS,
         )
@@ -51,14 +55,14 @@ class ClusterLease:
         except (Unreachable, NotFound):
             return
         except Locked as no:
-            place = f"Lease {NAMESPACE}/{NAME}"
+            place = f"Lease {RUN_LEASE_NAMESPACE}/{RUN_LEASE_NAME}"
             raise Refused(problems.lock_lost(place, no.problem.why)) from None
 
     async def _acquired(self) -> Lease:
         try:
             return await self._leases.acquire_lease(self._wish)
         except Locked:
-            left = await self._leases.lease(NAMESPACE, NAME)
+            left = await self._leases.lease(RUN_LEASE_NAMESPACE, RUN_LEASE_NAME)
             is_left = self._lease is None and _run_of(left.holder) in await self._home()
             if not is_left:
                 raise

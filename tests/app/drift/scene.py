@@ -18,7 +18,7 @@ from stockman.app.drift.layer import Layer
 from stockman.app.drift.report import Report
 from stockman.app.initialisation import Doors, start
 from stockman.app.initialisation import Wish as Start
-from stockman.app.plans import Planned, Planner, PlanWish
+from stockman.app.plans import Planner, PlanWish
 from stockman.app.run_home import opened_home
 from stockman.app.workspace_plan import Workspace
 from stockman.engine.carrying_out import Way, begin
@@ -38,6 +38,7 @@ from stockman.model.errors import Unreachable
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problem
 from stockman.planning.access_wanted import OWN_TOKEN
+from stockman.planning.planned import Planned
 from stockman.ports.kubernetes import Kubernetes
 from stockman.ports.kubernetes.kinds import Kind
 from stockman.ports.kubernetes.objects import Application, Object

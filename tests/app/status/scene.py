@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
-from stockman.app.certificate_list import CertificateList
+from stockman.app.certificate_records import CertificateList
 from stockman.app.observing import Looked, observe
 from stockman.app.run_home import local_home
 from stockman.app.status.backup_looking import BackupPlace

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stockman.app.certificate_list import CertificateList, ListedCertificate
+from stockman.app.certificate_records import CertificateList, ListedCertificate
 from stockman.app.run_home import local_home, this_process
 from stockman.app.status.backup_looking import (
     BackupPlace,

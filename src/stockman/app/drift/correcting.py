@@ -13,9 +13,9 @@ from stockman.app.drift.finding import (
     DriftSeverity,
 )
 from stockman.app.drift.layer import Layer
-from stockman.app.plans import Planned
 from stockman.planning.change import Change, Mark
 from stockman.planning.kube_stage import KubernetesChange
+from stockman.planning.planned import Planned
 from stockman.planning.proxmox_change import ProxmoxChange
 from stockman.planning.talos_changes import ClientFileChange
 from stockman.steps.checkpoint import Checkpoint

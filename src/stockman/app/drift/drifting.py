@@ -21,7 +21,7 @@ from stockman.app.drift.tree import TreeSide, tree_drifts
 from stockman.app.drift.tree_overwritten import OverwrittenTree
 from stockman.app.drift.unread import unread
 from stockman.app.drift.vms import idle, vm_drifts, vm_gaps
-from stockman.app.plans import Planned, Planner
+from stockman.app.plans import Planner
 from stockman.app.rendering import Rendering, rendering
 from stockman.app.workspace_plan import Workspace
 from stockman.model.desired import Cluster
@@ -32,6 +32,7 @@ from stockman.planning.fact import Fact
 from stockman.planning.kube_wish import KubernetesWish
 from stockman.planning.observed import Observed
 from stockman.planning.observed_proxmox import ObservedProxmox
+from stockman.planning.planned import Planned
 from stockman.planning.talos_wish import TalosWish
 from stockman.ports.kubernetes import Kubernetes
 from stockman.ports.proxmox.tasks import PastTask

@@ -12,7 +12,8 @@ from contextlib import (
 )
 from dataclasses import replace
 
-from stockman.app.certificate_list import CertificateList, certificate_list
+from stockman.app.certificate_list import certificate_list
+from stockman.app.certificate_records import CertificateList
 from stockman.app.session import Place, opened_session
 from stockman.app.status.backup_looking import (
     BackupAround,

@@ -7,12 +7,11 @@ from stockman.app.status.seen import LeaseSeen, RunSeen, RunsSeen
 from stockman.engine.carrying_out import Home
 from stockman.engine.holding import hold_name
 from stockman.engine.journal import opened
-from stockman.engine.lease import NAME, NAMESPACE
 from stockman.engine.state import RunState, folded
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.record import record
 from stockman.ports.clock import Clock
-from stockman.ports.kubernetes.leases import Leases
+from stockman.ports.kubernetes.leases import RUN_LEASE_NAME, RUN_LEASE_NAMESPACE, Leases
 from stockman.steps.kube_cordon import Cordon
 
 
@@ -49,7 +48,7 @@ async def look_at_lease(leases: Leases | None, clock: Clock) -> LeaseSeen | None
     if leases is None:
         return None
     try:
-        found = await leases.lease(NAMESPACE, NAME)
+        found = await leases.lease(RUN_LEASE_NAMESPACE, RUN_LEASE_NAME)
     except NotFound:
         return LeaseSeen()
     except StockmanError as no:

@@ -8,7 +8,7 @@ from stockman.app.status import care_problems as say
 from stockman.app.status.finding import Check, Finding, Item, Part, part, unknown, warning
 from stockman.app.status.health import Health
 from stockman.app.status.seen import LeaseSeen, RunSeen, RunsSeen, Seen
-from stockman.engine.lease import NAME, NAMESPACE
+from stockman.ports.kubernetes.leases import RUN_LEASE_NAME, RUN_LEASE_NAMESPACE
 
 _OPEN = "open"
 
@@ -63,7 +63,11 @@ def _items(runs: RunsSeen) -> Iterator[Item]:
     lease = runs.lease
     if lease is not None:
         health = Health.UNKNOWN if lease.why else _busy("" if lease.is_free else lease.holder)
-        yield Item(name=f"Lease {NAMESPACE}/{NAME}", health=health, seen=lease.why or _lease(lease))
+        yield Item(
+            name=f"Lease {RUN_LEASE_NAMESPACE}/{RUN_LEASE_NAME}",
+            health=health,
+            seen=lease.why or _lease(lease),
+        )
 
 
 def _busy(holder: str) -> Health:

@@ -7,7 +7,7 @@ from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 
-from stockman.app.certificate_list import CertificateList
+from stockman.app.certificate_records import CertificateList
 from stockman.model.desired import Desired
 from stockman.model.record import record
 from stockman.planning.fact import Fact

@@ -7,6 +7,10 @@ from typing import Protocol
 
 from stockman.model.record import record
 
+RUN_LEASE_NAMESPACE = "kube-system"
+RUN_LEASE_NAME = "stockman"
+"""The Lease that a run of stockman holds while the cluster has an API."""
+
 
 @record
 class Lease:

@@ -1,0 +1,1 @@
+"""Status, drift and adoption: compare desired with observed state, and report."""
