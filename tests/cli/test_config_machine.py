@@ -98,6 +98,16 @@ def test_a_difference_is_exit_status_2(project: Path, tmp_path: Path) -> None:
     assert (other.status, other.out) == (2, "~ machine.sysctls.vm.nr_hugepages: 512 -> 1024\n")
 
 
+def test_a_file_with_masked_values_gives_a_partial_result(project: Path, tmp_path: Path) -> None:
+    masked = tmp_path / "masked.yaml"
+    masked.write_text(machine(project, "work-1").out)
+
+    done = machine(project, "work-1", "--diff", str(masked))
+
+    assert (done.status, done.out) == (4, "")
+    assert "so not compared: " in done.err
+
+
 def test_all_nodes_are_files_of_a_directory(project: Path, tmp_path: Path) -> None:
     target = tmp_path / "configs"
 

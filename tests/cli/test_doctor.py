@@ -133,6 +133,12 @@ def test_a_warning_fails_only_the_strict(project: Path) -> None:
     assert run(["-C", str(project), "doctor", "--offline", "--strict"]) == 1
 
 
+def test_a_check_without_a_result_is_a_partial_result(project: Path) -> None:
+    (project / ".git" / "config").write_text("[broken\n")
+
+    assert run(["-C", str(project), "doctor", "--offline"]) == 4
+
+
 def test_a_secret_that_others_can_read_fails_with_its_fix(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

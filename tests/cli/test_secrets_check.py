@@ -60,7 +60,7 @@ def test_programs_get_findings_and_what_was_not_scanned(place: Path) -> None:
     assert [one["what"] for one in less["not_scanned"]] == ["2 older commits"]
 
 
-def test_strictness_is_about_what_was_not_scanned(place: Path) -> None:
+def test_strict_counts_what_the_user_left_out(place: Path) -> None:
     assert checked(place, "--strict").status == 0
     assert checked(place, "--no-history").status == 0
     done = checked(place, "--no-history", "--strict")
@@ -68,6 +68,24 @@ def test_strictness_is_about_what_was_not_scanned(place: Path) -> None:
     assert done.status == 4
     assert "not scanned: history: --no-history was given" in done.out.splitlines()
     assert done.out.splitlines()[-1] == "no finding in what was scanned"
+
+
+def test_a_history_that_cannot_be_scanned_is_a_partial_result(place: Path) -> None:
+    committed(place, notes__txt=f"a\n{TOKEN}\n")
+    commit = committed(place, notes__txt="nothing\n")
+    (place / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+
+    done = checked(place)
+
+    assert done.status == 4
+    assert "not scanned: the rest of the history: git says: " in done.out
+    assert done.out.splitlines()[-1] == "no finding in what was scanned"
+
+
+def test_commits_beyond_the_limit_are_a_partial_result(place: Path) -> None:
+    committed(place, notes__txt="one\n")
+
+    assert checked(place, "--max-commits", "1").status == 4
 
 
 def test_without_an_identity_the_output_says_that_values_were_not_compared(place: Path) -> None:

@@ -71,8 +71,9 @@ def config_machine(  # noqa: PLR0913 - one parameter per option
 
     It is what the machine would be given, in the words of its Talos version. Secrets are masked
     unless --show-secrets is given. With --diff exits with 0 when both mean the same, with 2 when
-    they do not; the file may be what `talosctl get machineconfig -o yaml` prints. A configuration
-    that Talos would refuse is not shown: the problems say why, and the exit status is 1.
+    they do not, and with 4 when nothing differs but the file masks values; the file may be what
+    `talosctl get machineconfig -o yaml` prints. A configuration that Talos would refuse is not
+    shown: the problems say why, and the exit status is 1.
     """
     from stockman.app.machine_configuration import machines
 
@@ -182,4 +183,6 @@ def _compare(found: Machines, node: Node, file: Path, output: Output, *, show_se
         current().note(f"not shown by {file}, and so not compared: {', '.join(result.withheld)}")
     if not result.differences:
         current().note("no difference")
-    return Exit.CHANGES if result.differences else Exit.DONE
+    if result.differences:
+        return Exit.CHANGES
+    return Exit.PARTLY if result.withheld else Exit.DONE

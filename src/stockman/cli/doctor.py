@@ -37,7 +37,8 @@ def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> i
     Nothing is changed. Tokens of Proxmox VE go to the endpoints that the files name for them, once
     the certificate is trusted; no other credential is sent. Each line is OK, WARN or FAIL; UNKNOWN
     could not be told, and SKIP was not looked at. Servers get a few seconds to answer, all at once,
-    so the answer comes quickly even where nothing can be reached. Exits with 1 when a line is FAIL.
+    so the answer comes quickly even where nothing can be reached. Exits with 1 when a line is FAIL,
+    and otherwise with 4 when a line is UNKNOWN.
     """
     from stockman.app.doctor.examine import diagnose
 
@@ -47,7 +48,9 @@ def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> i
     data = {"failed": failed, "counts": _counts(report), "findings": report.findings}
     show(data, kind="Diagnosis", output=output, human=lambda _, screen: _lines(report, screen))
     screen.note(", ".join(f"{count} {name.upper()}" for name, count in _counts(report).items()))
-    return Exit.FAILED if failed else Exit.DONE
+    if failed:
+        return Exit.FAILED
+    return Exit.PARTLY if report.is_partial else Exit.DONE
 
 
 def _progress(screen: Screen) -> Callable[[int], None]:

@@ -32,7 +32,7 @@ _OURS = {True: "this cluster", False: "another", None: "not known"}
         "stockman secrets certs -o json": "the same for programs",
     },
 )
-@click.option("--strict", is_flag=True, help="Fail on warnings too, and when a file stays closed.")
+@click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @options.output
 @click.pass_context
 def secrets_certs(ctx: click.Context, strict: bool, output: Output) -> int:
@@ -40,7 +40,7 @@ def secrets_certs(ctx: click.Context, strict: bool, output: Output) -> int:
 
     Those of the secrets bundle, of talosconfig and of kubeconfig in this directory. A client
     certificate is due when less than 30 days are left, or less than a third of a shorter life.
-    Exits with 1 when one has expired or cannot be read; with --strict also when one is due, and
+    Exits with 1 when one has expired or cannot be read, with --strict also when one is due. Exits
     with 4 when a file could not be opened.
     """
     from stockman.adapters.system import SystemClock
@@ -65,7 +65,7 @@ def secrets_certs(ctx: click.Context, strict: bool, output: Output) -> int:
         screen.complain([*lines, "", summary(found.problems)])
     if any(problem.is_error or strict for problem in found.problems):
         return Exit.FAILED
-    return Exit.PARTLY if strict and found.not_read else Exit.DONE
+    return Exit.PARTLY if found.not_read else Exit.DONE
 
 
 def _lines(found: CertificateList, screen: Screen) -> Iterator[str]:

@@ -30,11 +30,11 @@ _STEP = 1024
         "stockman secrets check": "look at encrypted files, key files, tracked files and history",
         "stockman secrets check --no-history": "look at files only, before a commit",
         "stockman secrets check --fix": "set modes of key files, and let git ignore them",
-        "stockman secrets check --strict -o json": "let a pipeline stop when not all was scanned",
+        "stockman secrets check --strict -o json": "require history and encrypted values",
     },
 )
 @click.option("--fix", is_flag=True, help="Set modes to 0600, and add key files to .gitignore.")
-@click.option("--strict", is_flag=True, help="End with 4 when something was not scanned.")
+@click.option("--strict", is_flag=True, help="Exit with 4 also without history or an age identity.")
 @click.option("--no-history", is_flag=True, help="Look at files only, not at commits.")
 @click.option(
     "--max-commits",
@@ -66,7 +66,8 @@ def secrets_check(ctx: click.Context, /, output: Output, **wished: Any) -> int:
     of the secrets bundle, of encrypted files, of key files or of the configuration may stand in a
     file that git keeps or would take, nor in its history; a value counts in base64, escaped and
     with other line breaks too. Key files have to be ignored by git and closed to others. What was
-    not scanned is listed. No value is ever shown. Exits with 1 when anything is found.
+    not scanned is listed. No value is ever shown. Exits with 1 when anything is found, and with 4
+    when nothing is found but a file or a part of the history could not be scanned.
     """
     from stockman.adapters.git_history import GitHistory
     from stockman.app.keyring import find_keyring
@@ -99,7 +100,8 @@ def secrets_check(ctx: click.Context, /, output: Output, **wished: Any) -> int:
     show(_data(report), kind="SecretsCheck", output=output, human=lambda _, on: _lines(report, on))
     if report.findings:
         return Exit.FAILED
-    return Exit.PARTLY if wished["strict"] and not report.complete else Exit.DONE
+    is_partial = not report.complete if wished["strict"] else report.has_failures
+    return Exit.PARTLY if is_partial else Exit.DONE
 
 
 def _progress(screen: Screen) -> Callable[[Coverage], None]:

@@ -49,7 +49,7 @@ def secrets_status(ctx: click.Context, fix: bool, accept: bool, output: Output) 
     of the bytes on disk, and of the values, keyed from your age identity. A file with the bytes of
     the lock file is unchanged. One with other bytes is opened to compare its values; without a
     fitting identity only bytes are compared, and the output says so. Exits with 1 when a file is
-    damaged or in the clear.
+    damaged or in the clear, and with 4 when a changed file could not be opened with your identity.
     """
     from stockman.app.secret_status import accept as accepted
     from stockman.app.secret_status import status
@@ -73,7 +73,9 @@ def secrets_status(ctx: click.Context, fix: bool, accept: bool, output: Output) 
     )
     warn(found.problems)
     _tell(found)
-    return Exit.FAILED if found.problems.errors else Exit.DONE
+    if found.problems.errors:
+        return Exit.FAILED
+    return Exit.PARTLY if found.has_identity and found.only_bytes else Exit.DONE
 
 
 def _tell(found: SecretsStatus) -> None:

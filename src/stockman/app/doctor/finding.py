@@ -48,6 +48,11 @@ class Report:
         counts = {status: sum(one.status is status for one in self.findings) for status in order}
         return {status: count for status, count in counts.items() if count}
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether a check had no result."""
+        return Status.UNKNOWN in self.counts
+
     def failed(self, *, strict: bool = False) -> bool:
         """Whether anything is wrong; the strict count warnings too."""
         return Status.FAIL in self.counts or (strict and Status.WARN in self.counts)

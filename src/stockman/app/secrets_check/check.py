@@ -74,7 +74,9 @@ class _Check:
         plain = {secret.name for secret in known.secrets} - {secret.name for secret in telling}
         if not self._keyring.identities:
             why = "there is no age identity here, so only what looks like a key was looked for"
-            self._not_scanned.append(NotScanned(what="the values of encrypted files", why=why))
+            self._not_scanned.append(
+                NotScanned(what="the values of encrypted files", why=why, optional=True)
+            )
         else:
             self._not_scanned += known.unopened
         coverage = self._leaks(Scanner(needles(telling)), listen)
@@ -218,7 +220,8 @@ class _Check:
             except NoAnswer as none:
                 scan.fail("the rest of the history", str(none))
         else:
-            scan.fail("history", "--no-history was given")
+            why = "--no-history was given"
+            self._not_scanned.append(NotScanned(what="history", why=why, optional=True))
         found = [self._finding(leak) for leak in scan.leaks]
         agreed = accepted_ids(self._directory)
         self._findings += [finding for finding in found if finding.id not in agreed]

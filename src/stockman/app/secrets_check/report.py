@@ -43,6 +43,8 @@ class NotScanned:
 
     what: str
     why: str
+    optional: bool = False
+    """The user left it out, by `--no-history` or by giving no age identity."""
 
 
 @record
@@ -79,3 +81,8 @@ class Report:
     def complete(self) -> bool:
         """Whether everything was looked at."""
         return not self.not_scanned
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether something could not be scanned that the user did not leave out."""
+        return not all(entry.optional for entry in self.not_scanned)
