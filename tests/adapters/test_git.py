@@ -52,6 +52,7 @@ def test_the_version_is_a_number() -> None:
     assert version[0].isdigit()
 
 
+@pytest.mark.usefixtures("closed_directory_on_path")
 def test_without_git_there_is_no_version_and_no_answer(tree: Path) -> None:
     repo = GitRepo(tree, program="no-such-git")
 

@@ -166,6 +166,7 @@ def test_outside_of_a_repository_there_is_no_top(tmp_path: Path) -> None:
     assert GitHistory(tmp_path).top() is None
 
 
+@pytest.mark.usefixtures("closed_directory_on_path")
 def test_without_git_there_is_no_answer(tree: Path) -> None:
     with pytest.raises(NoAnswer, match=r"^git is not installed$"):
         GitHistory(tree, program="no-such-git").top()

@@ -136,7 +136,19 @@ class GitRepo:
         except FileNotFoundError:
             raise
         except OSError as error:
+            if not is_installed(self._program):
+                raise FileNotFoundError from None
             raise NoAnswer(f"git cannot be run: {error.strerror or error}") from None
+
+
+def is_installed(program: str) -> bool:
+    """Whether a directory on PATH has the program.
+
+    The error of a start does not tell: it is EACCES, not ENOENT, where such a directory is closed.
+    """
+    from shutil import which
+
+    return which(program) is not None
 
 
 def environment() -> dict[str, str]:

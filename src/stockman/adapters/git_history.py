@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, NoReturn
 
-from stockman.adapters.git import OPTIONS, environment
+from stockman.adapters.git import OPTIONS, environment, is_installed
 from stockman.ports.history import FileKind, ObjectKind, StoredObject, TrackedFile
 from stockman.ports.probe import NoAnswer
 
@@ -124,11 +124,10 @@ class GitHistory:
                 stdout=subprocess.PIPE,
                 stderr=complaints,
             )
-        except FileNotFoundError:
-            complaints.close()
-            raise NoAnswer("git is not installed") from None
         except OSError as error:
             complaints.close()
+            if not is_installed(self._program):
+                raise NoAnswer("git is not installed") from None
             raise NoAnswer(f"git cannot be run: {error.strerror or error}") from None
         return _Process(process, complaints)
 

@@ -90,6 +90,7 @@ def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
         asyncio.run(GitRepo(tmp_path / "bare.git").state())
 
 
+@pytest.mark.usefixtures("closed_directory_on_path")
 def test_a_machine_without_git_is_told(top: Path) -> None:
     with pytest.raises(Refused, match=r"repo\.no-git"):
         asyncio.run(GitRepo(top, program="git-that-is-not-there").state())

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from stockman.adapters.git import OPTIONS, environment
+from stockman.adapters.git import OPTIONS, environment, is_installed
 from stockman.model.secret import MASK
 from stockman.ports import repo_refusals as refusals
 
@@ -69,11 +69,11 @@ class Git:
                 stderr=asyncio.subprocess.PIPE,
                 start_new_session=True,
             )
-        except FileNotFoundError:
+        except OSError as error:
             if not self.directory.is_dir():
                 raise refusals.no_repository(str(self.directory)) from None
-            raise refusals.no_git() from None
-        except OSError as error:
+            if not is_installed(self._program):
+                raise refusals.no_git() from None
             raise refusals.rejected(arguments[0], error.strerror or "it cannot be run") from None
         try:
             async with asyncio.timeout(self._patience):
