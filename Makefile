@@ -9,7 +9,7 @@ export PYTHON TOOLS
 
 RUN := scripts/with-environment run
 DEV := scripts/with-environment dev
-PYTEST := $(DEV) python -m pytest
+PYTEST = $(DEV) python -m pytest
 LOCK := scripts/with-environment lock uv pip compile --quiet --universal --python-version 3.11 \
 	--fork-strategy fewest --generate-hashes --no-header $(if $(UPGRADE),--upgrade)
 
@@ -60,6 +60,8 @@ check-types:
 check-secrets:
 	@echo 'check: secrets' && $(DEV) python scripts/check_secrets.py
 
+real bench: DEV := scripts/with-environment judges
+
 real: ## Run the tests against real programs. TOOLS=... restricts them.
 	@$(call there,tests/real)
 	@$(if $(ARGS),,$(DEV) python -m tools build --quiet $(subst $(comma), ,$(TOOLS)) || true)
@@ -86,6 +88,8 @@ lock: ## Lock the requirements of pyproject.toml anew. UPGRADE=1 takes newer ver
 	@$(LOCK) --group build --output-file requirements/build.txt >/dev/null
 	@$(LOCK) pyproject.toml --group dev --output-file requirements/dev.txt \
 		--constraints requirements/run.txt --constraints requirements/build.txt >/dev/null
+	@$(LOCK) --group judges --output-file requirements/judges.txt \
+		--constraints requirements/dev.txt >/dev/null
 
 clean: ## Remove everything that the other targets made in the tree.
 	@rm -rf .venv build dist docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -1,6 +1,6 @@
 """Prints the path of the project's own virtual environment, after making it if it is not ready.
 
-    python environment.py run|dev|lock
+    python environment.py run|dev|judges|lock
 
 Each Python version has its own one below `.venv`. A stamp in it names what it was made from: as
 long as that is unchanged nothing is done. Changed requirements are installed into a new
@@ -45,6 +45,7 @@ class Level(NamedTuple):
 LEVELS = {
     "run": Level("{version}", ("run", "build"), included_in="dev"),
     "dev": Level("{version}", ("dev",)),
+    "judges": Level("{version}", ("dev", "judges")),
     "lock": Level("lock-{version}", ("lock",), project=False),
 }
 
@@ -116,7 +117,10 @@ def prepare(level: Level) -> None:
         _create(level.path)
         stamp = Stamp(interpreter=_interpreter())
     if not stamp.holds(level):
+        held = {name for name, _ in stamp.requirements}
         for name in level.installs:
+            if name in held:
+                continue
             say(f"installing requirements/{name}.txt")
             _pip(level, "--require-hashes", "--only-binary=:all:", f"-r{REQUIREMENTS}/{name}.txt")
             done = (*stamp.requirements, (name, _requirements(name)))

@@ -7,10 +7,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, cast
 
-from proxmoxer import (  # type: ignore[import-untyped]  # it has no types
-    ProxmoxAPI,
-    ResourceException,
-)
+from proxmoxer import ProxmoxAPI, ResourceException
 
 from stockman.lab.pve.schema.schema import Schema
 from stockman.lab.testing.thread import ProxmoxLab

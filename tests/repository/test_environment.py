@@ -86,7 +86,7 @@ def test_the_first_run_makes_what_its_level_needs(set_up: SetUp) -> None:
     assert said.startswith("stockman: making .venv/3.")
 
 
-@pytest.mark.parametrize("level", ["run", "dev", "lock"])
+@pytest.mark.parametrize("level", ["run", "dev", "judges", "lock"])
 def test_the_second_run_does_nothing_and_says_nothing(set_up: SetUp, level: str) -> None:
     set_up(level)
 
@@ -100,6 +100,16 @@ def test_the_development_level_adds_to_the_run_time_level(set_up: SetUp) -> None
 
     assert installed == ["dev.txt"]
     assert "making" not in said
+
+
+def test_judges_are_added_to_the_development_level(set_up: SetUp) -> None:
+    set_up("dev")
+
+    installed, said = set_up("judges")
+
+    assert installed == ["judges.txt"]
+    assert "making" not in said
+    assert set_up("dev") == ([], "")
 
 
 def test_the_run_time_level_is_part_of_the_development_level(set_up: SetUp) -> None:

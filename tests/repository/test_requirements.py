@@ -15,6 +15,7 @@ ASKED = {
     "run": PROJECT["project"]["dependencies"],
     "build": [*PROJECT["dependency-groups"]["build"], *PROJECT["build-system"]["requires"]],
     "dev": [d for d in PROJECT["dependency-groups"]["dev"] if isinstance(d, str)],
+    "judges": PROJECT["dependency-groups"]["judges"],
     "lock": PROJECT["dependency-groups"]["lock"],
 }
 
@@ -52,6 +53,17 @@ def test_the_pins_are_what_the_project_asks_for(use: str) -> None:
 @pytest.mark.parametrize("part", ["run", "build"])
 def test_the_development_set_holds_the_same_versions_as_its_parts(part: str) -> None:
     assert _pins(part).items() <= _pins("dev").items()
+
+
+def test_judges_leave_the_versions_of_the_development_set_as_they_are() -> None:
+    development, judges = _pins("dev"), _pins("judges")
+
+    shared = development.keys() & judges.keys()
+    assert {name: judges[name] for name in shared} == {name: development[name] for name in shared}
+
+
+def test_the_tests_of_make_test_need_no_judge() -> None:
+    assert not _pins("dev").keys() & {"makejinja", "proxmoxer"}
 
 
 def _pins(use: str) -> dict[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 from stockman.config.load import load
 from stockman.config.resolve import resolve
@@ -19,6 +21,9 @@ from stockman.rendering.templates.functions import KEY_FILES
 from stockman.rendering.templates.names import Names, SecretValue, names_of
 from stockman.rendering.templates.render import Rendering, Sources, render
 from stockman.rendering.templates.tree import TemplateFile, Tree, read_tree
+
+Files = Mapping[str, tuple[bytes, int]]
+Recorded = Mapping[str, str]
 
 HERE = Path(__file__).parent
 SECRET = "hay-and-9-carrots"
@@ -116,7 +121,49 @@ def rendered(top: Path) -> Rendering:
     )
 
 
-def judged(top: Path) -> dict[str, tuple[bytes, int]]:
+def prepared(directory: Path, dialect: str) -> Path:
+    """A tree with what cannot stand in a repository: permissions, links, bytes, an empty place."""
+    top = workspace(directory, dialect)
+    config = next(top.glob("template*")) / "config"
+    (config / "script.sh.j2").write_text("#!/bin/sh\necho #{ nodes | length }#\n")
+    (config / "script.sh.j2").chmod(0o755)
+    (config / "private.txt").write_bytes(b"\xff\xfe raw\r\n\x00#{ x }#")
+    (config / "private.txt").chmod(0o600)
+    (config / "nothing" / "below").mkdir(parents=True)
+    (config / "linked.yaml.j2").symlink_to("script.sh.j2")
+    (config / "linked-directory").symlink_to("names")
+    (config.parent / "overrides").mkdir(exist_ok=True)
+    if dialect == "toml":
+        loaded = load({"cluster.toml": (top / "cluster.toml").read_bytes()})
+        names = plain(names_of(loaded, resolve(loaded)).values)
+        (top / "names.json").write_text(json.dumps(names))
+    return top
+
+
+def written(rendering: Rendering) -> Files:
+    """Content and permissions of the files that a rendering has, by path."""
+    return {
+        path: (file.content, file.mode)
+        for path, file in rendering.files.items()
+        if file.content is not None
+    }
+
+
+def digests(files: Files) -> Recorded:
+    """Permissions and SHA-256 of files, by path."""
+    return {
+        path: f"{mode:o} {hashlib.sha256(content).hexdigest()}"
+        for path, (content, mode) in sorted(files.items())
+    }
+
+
+def recorded(dialect: str) -> Recorded:
+    """What makejinja gave for one of the trees when it was last recorded."""
+    text = (HERE / "tree" / f"{dialect}.json").read_text()
+    return cast("Recorded", json.loads(text))
+
+
+def judged(top: Path) -> Files:
     """What makejinja makes of it: content and permissions by path."""
     subprocess.run([sys.executable, "-m", "makejinja"], cwd=top, env=ENVIRONMENT, check=True)
     out = top / "out"
