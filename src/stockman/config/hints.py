@@ -25,7 +25,7 @@ def _own_hints(cls: type) -> dict[str, Any]:
     names = vars(sys.modules[cls.__module__])
     return {
         name: _evaluated(hint, names) if isinstance(hint, str) else hint
-        for name, hint in vars(cls).get("__annotations__", {}).items()
+        for name, hint in getattr(cls, "__annotations__", {}).items()
     }
 
 

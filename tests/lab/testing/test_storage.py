@@ -58,7 +58,8 @@ def status(lab: S3Lab, method: str, path: str, body: bytes = b"") -> int:
         with urllib.request.urlopen(request, timeout=20) as reply:
             return int(reply.status)
     except HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 def test_a_test_of_somebody_else_uses_it(pytester_with_storage: pytest.Pytester) -> None:
