@@ -78,13 +78,13 @@ def growth(directory: Path) -> list[Ratio]:
 def reading(nodes: int) -> Callable[[], object]:
     """A function that reads and checks the files of so many nodes."""
     from stockman.config.load import load
-    from stockman.config.rules import check
+    from stockman.config.rules import check_rules
 
     contents = estate(nodes)
 
     def run() -> None:
         loaded = load(contents)
-        check(loaded)
+        check_rules(loaded)
         if loaded.problems:
             raise RuntimeError(f"{nodes} nodes: {next(iter(loaded.problems))}")
 

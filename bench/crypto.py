@@ -44,9 +44,8 @@ stringData:
 def sops_files(directory: Path, sops: Path, age_keygen: Path) -> list[Ratio]:
     """100 files encrypted and decrypted, against one call of `sops` per file and direction."""
     from stockman.crypto.age.identities import parse_identities
-    from stockman.crypto.sops.files import decrypt, encrypt
-    from stockman.crypto.sops.recipe import Recipe
-    from stockman.crypto.sops.sealing import Fresh
+    from stockman.crypto.sops.files import EncryptionInputs, decrypt, encrypt
+    from stockman.crypto.sops.selectors import EncryptionSettings
 
     key = directory / "age.key"
     subprocess.run([age_keygen, "-o", key], check=True, capture_output=True)
@@ -58,8 +57,8 @@ def sops_files(directory: Path, sops: Path, age_keygen: Path) -> list[Ratio]:
         "SOPS_AGE_KEY_FILE": str(key),
     }
     plain = [_SECRET.format(number=number).encode() for number in range(FILES)]
-    recipe = Recipe(recipients=(recipient,))
-    fresh = Fresh(now=datetime.now(UTC), random_bytes=os.urandom)
+    recipe = EncryptionSettings(recipients=(recipient,))
+    fresh = EncryptionInputs(now=datetime.now(UTC), random_bytes=os.urandom)
 
     def ours() -> None:
         for text in plain:
@@ -134,16 +133,16 @@ def _fill(path: Path) -> None:
 
 def stream(action: str, key: str, source: str, target: str) -> None:
     """One stream from file to file; prints the peak of memory in KiB."""
-    from stockman.crypto.age.files import decrypted, encrypted
+    from stockman.crypto.age.files import decrypt_stream, encrypt_stream
     from stockman.crypto.age.identities import parse_identities
     from stockman.crypto.age.recipients import parse_recipient
-    from stockman.crypto.age.source import pieces
+    from stockman.crypto.age.stream import read_chunks
 
     with Path(source).open("rb") as plain, Path(target).open("wb") as out:
         if action == "encrypt":
-            parts = encrypted(pieces(plain), [parse_recipient(key)], os.urandom)
+            parts = encrypt_stream(read_chunks(plain), [parse_recipient(key)], os.urandom)
         else:
-            parts = decrypted(pieces(plain), parse_identities(Path(key).read_text()))
+            parts = decrypt_stream(read_chunks(plain), parse_identities(Path(key).read_text()))
         out.writelines(parts)
     print(_peak())
 

@@ -56,9 +56,10 @@ def ratios() -> list[Ratio]:
 
 def measure() -> None:
     """Print seconds of streaming and copying, memory of streaming, seconds of status and hash."""
-    from stockman.etcd.status import status
-    from stockman.lab.etcd.snapshots import snapshot
-    from tests.lab.etcd.keyspaces import one_member
+    from stockman_lab.etcd.snapshots import snapshot
+
+    from lab.tests.etcd.keyspaces import one_member
+    from stockman.etcd.status import snapshot_status
 
     cluster = one_member()
     for number in range(SIZE // VALUE):
@@ -76,7 +77,7 @@ def measure() -> None:
             {"stream": lambda: send(snapshot(cluster)), "copy": lambda: send(pieces)}, ROUNDS
         )
     found = least_call(
-        {"status": lambda: status(whole), "hash": lambda: hashlib.sha256(whole)}, ROUNDS
+        {"status": lambda: snapshot_status(whole), "hash": lambda: hashlib.sha256(whole)}, ROUNDS
     )
     print(sent["stream"], sent["copy"], grown, found["status"], found["hash"])
 
@@ -87,9 +88,9 @@ def _connected() -> Iterator[Callable[[Iterable[bytes | memoryview]], None]]:
 
     That end is a thread of this process: the time of a copy is that of both ends.
     """
-    from stockman.lab.authority.making import new_authority, new_certificate
-    from stockman.lab.authority.tls import server_context
-    from stockman.lab.core.dice import Dice
+    from stockman_lab.authority.making import new_authority, new_certificate
+    from stockman_lab.authority.tls import server_context
+    from stockman_lab.core.dice import Dice
 
     now, dice = datetime.now(UTC), Dice(seed=1)
     authority = new_authority(now, dice.random_bytes)

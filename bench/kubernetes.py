@@ -26,8 +26,8 @@ from bench.measure import cpu_seconds, least_call
 from bench.ratio import Ratio, report
 
 if TYPE_CHECKING:
-    from stockman.lab.kube.clusters.clusters import KubernetesCluster
-    from stockman.lab.world.world import World
+    from stockman_lab.kube.clusters.clusters import KubernetesCluster
+    from stockman_lab.world.world import World
 
 FIFTEEN = "fifteen-node"
 UPS = 3
@@ -91,8 +91,8 @@ def _used(pid: int) -> tuple[float, float]:
 
 def _check_saved(state: Path) -> None:
     """Fail where a lab that was saved does not have all nodes ready."""
-    from stockman.lab.world.file import read_world
-    from stockman.lab.world.world import World
+    from stockman_lab.world.file import read_world
+    from stockman_lab.world.world import World
 
     check(cluster_of(World(read_world(state.read_bytes()))), 15, 15)
 
@@ -200,7 +200,7 @@ def check(cluster: KubernetesCluster, nodes: int, pods: int) -> None:
 
 
 def _asked(cluster: KubernetesCluster, path: str) -> bytes:
-    from stockman.lab.kube.api.messages import Request, User
+    from stockman_lab.kube.api.messages import Request, User
 
     headers = {"user-agent": "bench", "accept": "application/json"}
     answer = cluster.handle(

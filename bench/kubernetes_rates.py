@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING
 from bench.ratio import Ratio, report
 
 if TYPE_CHECKING:
-    from stockman.lab.talos.api.call import ApiMachine
-    from stockman.lab.world.world import World
+    from stockman_lab.talos.api.call import ApiMachine
+    from stockman_lab.world.world import World
+
     from tools.pytest_plugin import RealTool
 
 GETS = 2_000
@@ -214,8 +215,8 @@ def _trusting(scratch: Path | None = None) -> ssl.SSLContext:
 
 async def serve(scratch: Path) -> None:
     """Serve a world with one machine and the pod until killed; print where."""
-    from stockman.lab.world.preset import Wish, preset_world
-    from stockman.lab.world.staging import Staging, stage_cluster
+    from stockman_lab.world.preset import Wish, preset_world
+    from stockman_lab.world.staging import Staging, stage_cluster
 
     now = datetime.now(UTC) - timedelta(hours=1)
     world = preset_world(Wish("single", NETWORK, now=now.timestamp()))
@@ -229,7 +230,7 @@ async def serve(scratch: Path) -> None:
 
 def create(world: World, path: str, body: object) -> None:
     """Put an object into the first cluster of a world."""
-    from stockman.lab.kube.api.messages import Request, User
+    from stockman_lab.kube.api.messages import Request, User
 
     cluster = world.kubernetes.cluster_of(world.talos.machines[0])
     assert cluster is not None
@@ -242,10 +243,10 @@ def create(world: World, path: str, body: object) -> None:
 @contextmanager
 def opened(world: World, scratch: Path) -> Iterator[Asked]:
     """The API server of a world's first control plane while its doors are open, in this loop."""
-    from stockman.lab.core.dice import Dice
-    from stockman.lab.doors.kube_certificates import admin_certificate
-    from stockman.lab.doors.kube_face import KubeFace
-    from stockman.lab.doors.pace import Pace
+    from stockman_lab.core.dice import Dice
+    from stockman_lab.doors.kube_certificates import admin_certificate
+    from stockman_lab.doors.kube_face import KubeFace
+    from stockman_lab.doors.pace import Pace
 
     machine = next(one for one in world.talos.machines if one.is_controlplane)
     config = machine.config

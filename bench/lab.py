@@ -82,11 +82,12 @@ def serve(kind: str, place: str) -> None:
 
 
 async def _serve(kind: str, scratch: Path) -> None:
-    from stockman.lab.doors.manner import Manner
-    from stockman.lab.doors.memory import MemoryDoor
-    from stockman.lab.doors.serving import Serving
-    from stockman.lab.http.messages import JSON, Response
-    from tests.lab.worlds import NAME, small_world
+    from stockman_lab.doors.manner import Manner
+    from stockman_lab.doors.memory import MemoryDoor
+    from stockman_lab.doors.serving import Serving
+    from stockman_lab.http.messages import JSON, Response
+
+    from lab.tests.worlds import NAME, small_world
 
     world = small_world()
     serving = Serving(world, Manner(port=0), scratch, datetime.now(UTC))
@@ -123,7 +124,7 @@ def _resources() -> Ratio:
 
 
 def _with_guests(count: int) -> Callable[[str], object]:
-    from tests.lab.worlds import door
+    from lab.tests.worlds import door
 
     asked = door()
     for number in range(count):

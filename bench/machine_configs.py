@@ -92,13 +92,12 @@ _TALNODE = """\
 
 def workspace(directory: Path) -> None:
     """A directory of stockman with so many nodes, its key and its secrets bundle."""
-    from stockman.crypto import age_keys
+    from stockman.crypto.age import identities
     from stockman.crypto.age.identities import parse_identities
-    from stockman.crypto.sops.files import encrypt
-    from stockman.crypto.sops.recipe import Recipe
-    from stockman.crypto.sops.sealing import Fresh
+    from stockman.crypto.sops.files import EncryptionInputs, encrypt
+    from stockman.crypto.sops.selectors import EncryptionSettings
     from stockman.model.version import Version
-    from stockman.talos.bundle import bundle_text, new_bundle
+    from stockman.talos.secrets.bundle import bundle_text, new_bundle
 
     now = datetime.now(UTC)
     files = estate(NODES)
@@ -108,14 +107,14 @@ def workspace(directory: Path) -> None:
         (directory / name).write_bytes(content)
     for name, text in PATCHES.items():
         (directory / f"{name}.yaml").write_text(text)
-    identity = age_keys.age_identity(os.urandom(age_keys.RAW_BYTES), post_quantum=False)
+    identity = identities.age_key_pair(os.urandom(identities.IDENTITY_BYTES), post_quantum=False)
     key = directory / "age.key"
-    key.write_text(age_keys.age_key_file(identity, now).reveal())
+    key.write_text(identities.render_age_key_file(identity, now).reveal())
     key.chmod(0o600)
     bundle = bundle_text(new_bundle(Version(1, 13), now, os.urandom)).reveal()
     (directory / "talsecret.yaml").write_text(bundle)
-    recipe = Recipe(recipients=(parse_identities(key.read_text())[0].recipient,))
-    fresh = Fresh(now=now, random_bytes=os.urandom)
+    recipe = EncryptionSettings(recipients=(parse_identities(key.read_text())[0].recipient,))
+    fresh = EncryptionInputs(now=now, random_bytes=os.urandom)
     path = "talos/talsecret.sops.yaml"
     (directory / "talos").mkdir()
     (directory / path).write_bytes(encrypt(bundle.encode(), path, recipe, fresh))

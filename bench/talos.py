@@ -21,21 +21,26 @@ from pathlib import Path
 from grpclib.client import Channel, UnaryUnaryMethod
 from grpclib.const import Cardinality, Handler
 from grpclib.server import Server, Stream
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.talos_face import Keeping, TalosFace
+from stockman_lab.talos.api.call import ApiMachine
+from stockman_lab.talos.machine import Machine
+from stockman_lab.talos.security.tls import server_context
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
+from stockman_lab.world.world import World
 
 from bench.ratio import Ratio, report
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.crypto.certificates import Leaf, Period, Purpose, issued
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.pace import Pace
-from stockman.lab.doors.talos_face import Keeping, TalosFace
-from stockman.lab.talos.api.call import ApiMachine
-from stockman.lab.talos.machine import Machine
-from stockman.lab.talos.security.tls import server_context
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staging, stage_cluster
-from stockman.lab.world.world import World
+from lab.tests.doors.talos_client import RawCodec
+from stockman.crypto.certificates import (
+    CertificateRequest,
+    Purpose,
+    ValidityPeriod,
+    issue_certificate,
+)
+from stockman.crypto.pem import CertificateAndKey
 from stockman.model.secret import Secret
-from tests.lab.doors.talos_client import RawCodec
 
 CALLS = 1_000
 ROUNDS = 5
@@ -119,9 +124,11 @@ def _client(machine: Machine, scratch: Path) -> ssl.SSLContext:
     config = machine.config
     assert config is not None
     authority = CertificateAndKey(crt=config.os_ca.crt, key=Secret(config.os_ca.key))
-    period = Period.lasting(datetime.now(UTC) - timedelta(minutes=30), timedelta(days=30))
-    leaf = Leaf(period=period, purposes=(Purpose.CLIENT,), organizations=("os:admin",))
-    pair = issued(authority, leaf, Dice(1).random_bytes)
+    period = ValidityPeriod.lasting(datetime.now(UTC) - timedelta(minutes=30), timedelta(days=30))
+    leaf = CertificateRequest(
+        period=period, purposes=(Purpose.CLIENT,), organizations=("os:admin",)
+    )
+    pair = issue_certificate(authority, leaf, Dice(1).random_bytes)
     found = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     found.set_alpn_protocols(["h2"])
     found.check_hostname = False

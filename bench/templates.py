@@ -51,22 +51,22 @@ def ratios() -> list[Ratio]:
 
 def render_once(top: Path) -> None:
     """What is measured: one tree, from its files to its results in memory."""
-    from stockman.app.workspace import load_directory
+    from stockman.app.workspace.directory import load_directory
     from stockman.config.resolve import resolve
     from stockman.model.problem import Problems
     from stockman.model.secret import Secret
     from stockman.rendering.templates.contract import CLASSIC, Limits
     from stockman.rendering.templates.functions import KEY_FILES
-    from stockman.rendering.templates.names import names_of
-    from stockman.rendering.templates.render import Sources, render
+    from stockman.rendering.templates.names import template_names
+    from stockman.rendering.templates.render import TemplateInputs, render_templates
     from stockman.rendering.templates.tree import read_tree
 
     loaded = load_directory(top)
     key_files = {
         name: Secret((top / name).read_text()) for name in KEY_FILES if (top / name).exists()
     }
-    sources = Sources(names=names_of(loaded, resolve(loaded)), key_files=key_files)
-    rendering = render(read_tree(top, CLASSIC, Problems(), Limits()), sources)
+    sources = TemplateInputs(names=template_names(loaded, resolve(loaded)), key_files=key_files)
+    rendering = render_templates(read_tree(top, CLASSIC, Problems(), Limits()), sources)
     if rendering.problems:
         raise RuntimeError(str(next(iter(rendering.problems))))
 

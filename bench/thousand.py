@@ -19,8 +19,8 @@ from bench.measure import cpu_seconds
 from bench.ratio import Ratio, report
 
 if TYPE_CHECKING:
-    from stockman.lab.world.staging import Staged
-    from stockman.lab.world.world import World
+    from stockman_lab.world.staging import Staged
+    from stockman_lab.world.world import World
 
 MACHINES = 1_000
 CONTROLLERS = 3
@@ -88,8 +88,8 @@ def ratios() -> list[Ratio]:
 
 def fifteen() -> None:
     """Bring a preset's machines up, in a world of its own."""
-    from stockman.lab.world.preset import Wish, preset_world
-    from stockman.lab.world.staging import Staging, stage_cluster
+    from stockman_lab.world.preset import Wish, preset_world
+    from stockman_lab.world.staging import Staging, stage_cluster
 
     world = preset_world(Wish(FIFTEEN, NETWORK))
     stage_cluster(world, Staging(preset=FIFTEEN, network=NETWORK))
@@ -107,7 +107,7 @@ def many() -> None:
 def _up(machines: int) -> float:
     import time
 
-    from stockman.lab.world.staging import bring_up
+    from stockman_lab.world.staging import bring_up
 
     world, staged = _staged(machines)
     begin = time.process_time()
@@ -119,7 +119,7 @@ def _up(machines: int) -> float:
 
 def world_of(machines: int, now: datetime | None = None) -> World:
     """A world in which so many machines run, some time after a moment."""
-    from stockman.lab.world.staging import bring_up
+    from stockman_lab.world.staging import bring_up
 
     world, staged = _staged(machines, now)
     bring_up(world, staged)
@@ -128,8 +128,8 @@ def world_of(machines: int, now: datetime | None = None) -> World:
 
 
 def _staged(machines: int, now: datetime | None = None) -> tuple[World, Staged]:
-    from stockman.lab.world.preset import Wish, preset_world
-    from stockman.lab.world.staging import Staging, stage_files
+    from stockman_lab.world.preset import Wish, preset_world
+    from stockman_lab.world.staging import Staging, stage_files
 
     wish = Wish(FIFTEEN, NETWORK)
     if now is not None:
@@ -168,7 +168,7 @@ def _files(machines: int, hosts: list[str]) -> dict[str, str]:
 
 
 def _check(world: World, machines: int) -> None:
-    from stockman.lab.talos.state import Stage
+    from stockman_lab.talos.state import Stage
 
     running = sum(one.state.stage is Stage.RUNNING for one in world.talos.machines)
     healthy = sum(

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stockman.lab.world.world import World
+    from stockman_lab.world.world import World
 
 NETWORK = IPv4Network("127.96.0.0/16")
 IMAGE = "local:import/system.qcow2"
@@ -72,8 +72,8 @@ def vm_lab(speed: str, seed: int = 1) -> Iterator[VmLab]:
 
 def main(speed: str, place: str, seed: str) -> None:
     """Serve until killed; says where on one line."""
-    from stockman.lab.doors.manner import Manner
-    from stockman.lab.testing.thread import LabThread
+    from stockman_lab.doors.manner import Manner
+    from stockman_lab.testing.thread import LabThread
 
     now = datetime.now(UTC)
     manner = Manner(
@@ -98,13 +98,13 @@ async def _for_ever() -> None:
 
 
 def _world(now: datetime, seed: int, *, late: bool) -> World:
-    from stockman.lab.core.faults import Effect, Fault, Point
-    from stockman.lab.guest.network import Pool
-    from stockman.lab.images.facts import ImageFacts
-    from stockman.lab.images.image import Form
-    from stockman.lab.images.making import disk_image
-    from stockman.lab.pve.storages.receiving import Brought, put_file
-    from stockman.lab.world.preset import Wish, preset_world
+    from stockman_lab.core.faults import Effect, Fault, Point
+    from stockman_lab.guest.network import Pool
+    from stockman_lab.images.facts import ImageFacts
+    from stockman_lab.images.image import Form
+    from stockman_lab.images.making import disk_image
+    from stockman_lab.pve.storages.receiving import Brought, put_file
+    from stockman_lab.world.preset import Wish, preset_world
 
     world = preset_world(Wish(_PRESET, NETWORK, now=now.timestamp(), seed=seed))
     facts = ImageFacts(platform="linux", virtual_size=_IMAGE_MIB * _MIB)

@@ -149,27 +149,26 @@ def _run_of(folder: Path) -> tuple[float, float]:
     room on its lanes, with the seconds that each really took: from the entry before its effect to
     the one after its last look. First looks, gates, and the engine itself take no time there.
     """
-    from stockman.engine.entry import Event
-    from stockman.engine.journal import parsed
-    from stockman.steps.plan_file import read_plan
+    from stockman.engine.journal import EntryType, parse_journal
+    from stockman.steps.plan import parse_plan
 
     run = max((folder / ".stockman" / "runs").glob("*/"))
-    entries, _ = parsed((run / "journal.jsonl").read_bytes(), str(run))
-    began = {one.step: one.at for one in entries if one.event is Event.STARTED}
+    entries, _ = parse_journal((run / "journal.jsonl").read_bytes(), str(run))
+    began = {one.step: one.at for one in entries if one.event is EntryType.STARTED}
     took = {
         one.step: (one.at - began[one.step]).total_seconds()
         for one in entries
-        if one.event is Event.FINISHED and one.step in began
+        if one.event is EntryType.FINISHED and one.step in began
     }
-    plan = read_plan((run / "plan.json").read_text(), str(run))
+    plan = parse_plan((run / "plan.json").read_text(), str(run))
     return (entries[-1].at - entries[0].at).total_seconds(), _path(plan, took)
 
 
 def _path(plan: Plan, took: Mapping[str, float]) -> float:
-    from stockman.engine.waiting import Waiting
+    from stockman.engine.executor import StepQueue
     from stockman.model.parallelism import MAX_PARALLEL
 
-    waiting = Waiting(plan, frozenset())
+    waiting = StepQueue(plan, frozenset())
     busy: Counter[str] = Counter()
     running: list[tuple[float, str]] = []
     now = 0.0

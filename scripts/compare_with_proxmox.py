@@ -22,12 +22,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.pve.api.registry import load_endpoints
-from stockman.lab.pve.errors import ApiError
-from stockman.lab.pve.schema.schema import Schema
-from stockman.lab.pve.schema.shape import Shape
-from tests.lab.populated import populated
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve.api.registry import load_endpoints
+from stockman_lab.pve.errors import ApiError
+from stockman_lab.pve.schema.schema import Schema
+from stockman_lab.pve.schema.shape import Shape
+
+from lab.tests.populated import populated
 
 Get = Callable[[str], Any]
 LEFT_OUT = ("/access/ticket", "/cluster/log", "/cluster/tasks")

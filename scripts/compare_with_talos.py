@@ -26,23 +26,22 @@ import yaml
 from grpclib.client import Channel, UnaryStreamMethod, UnaryUnaryMethod
 from grpclib.encoding.base import CodecBase
 from grpclib.exceptions import GRPCError, StreamTerminatedError
+from stockman_lab.doors.talos_memory import TalosMemoryDoor
+from stockman_lab.factory.state import FactoryState
+from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.cosi.tables import DEFINITIONS, META, definitions, shape_of
+from stockman_lab.talos.machine import Machine
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
 
 from scripts.talos_shapes import MOST_ROWS, UNKNOWN, Message, message_places, spec_places
-from stockman.lab.doors.talos_memory import TalosMemoryDoor
-from stockman.lab.factory.state import FactoryState
-from stockman.lab.talos.api.refusal import Refusal
-from stockman.lab.talos.cosi.tables import DEFINITIONS, META, definitions, shape_of
-from stockman.lab.talos.machine import Machine
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staging, stage_cluster
+from stockman.model.compatibility import talos_line
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.model.support import talos_line
 from stockman.model.version import Version
-from stockman.talos.talosconfig import Context, read_talosconfig
-from stockman.talos.wire.filling import new_message
-from stockman.talos.wire.tables import MINORS
-from stockman.talos.wire.wire import NotOnTheWire, Wire, wire_of
+from stockman.talos.credentials.talosconfig import TalosContext, read_talosconfig
+from stockman.talos.wire.schema import MINORS, ApiSchema, UnknownApiName, load_api_schema
+from stockman.talos.wire.values import new_message
 
 Places = dict[str, set[str]]
 """Kinds of what stands somewhere in an answer, by place."""
@@ -79,7 +78,7 @@ class NotAsked(Exception):
 class Asked(Protocol):
     """Somebody who answers calls."""
 
-    wire: Wire
+    wire: ApiSchema
 
     async def ask(self, service: str, name: str, fields: Mapping[str, object]) -> list[Message]:
         """All messages of an answer; raises `LookupError` where it is refused."""
@@ -103,7 +102,7 @@ class _Bytes(CodecBase):
 class Real:
     """The machine that is asked."""
 
-    def __init__(self, channel: Channel, node: str, wire: Wire) -> None:
+    def __init__(self, channel: Channel, node: str, wire: ApiSchema) -> None:
         self._channel = channel
         self._node = node
         self.wire = wire
@@ -128,7 +127,7 @@ class Lab:
 
     def __init__(self, machine: Machine, door: TalosMemoryDoor) -> None:
         self._door = door
-        self.wire = wire_of(machine.minor)
+        self.wire = load_api_schema(machine.minor)
 
     async def ask(self, service: str, name: str, fields: Mapping[str, object]) -> list[Message]:
         """All messages of an answer; raises `LookupError` where it is refused."""
@@ -158,7 +157,7 @@ async def answered(asked: Asked) -> dict[str, Places]:
         place = f"{service}/{name}"
         try:
             messages = await asked.ask(service, name, fields)
-        except NotOnTheWire:
+        except UnknownApiName:
             continue
         except LookupError as refused:
             found[place] = {_REFUSED: {str(refused)}}
@@ -251,7 +250,7 @@ def _listed(words: set[str]) -> str:
 class Target(NamedTuple):
     """Whom to ask, and as whom."""
 
-    context: Context
+    context: TalosContext
     node: str
 
 
@@ -269,7 +268,7 @@ def target(file: Path, name: str, node: str) -> Target:
     return Target(chosen, node or next(iter(chosen.nodes), chosen.endpoints[0]))
 
 
-def _context(context: Context) -> ssl.SSLContext:
+def _context(context: TalosContext) -> ssl.SSLContext:
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.set_alpn_protocols(["h2"])
     made.load_verify_locations(cadata=context.ca)
@@ -282,7 +281,7 @@ def _context(context: Context) -> ssl.SSLContext:
 
 
 @asynccontextmanager
-async def _connected(context: Context) -> AsyncIterator[Channel]:
+async def _connected(context: TalosContext) -> AsyncIterator[Channel]:
     host, _, port = context.endpoints[0].partition(":")
     channel = Channel(host, int(port or 50000), codec=_Bytes(), ssl=_context(context))
     try:
@@ -293,7 +292,7 @@ async def _connected(context: Context) -> AsyncIterator[Channel]:
 
 
 async def _version(channel: Channel, node: str) -> str:
-    (reply,) = await Real(channel, node, wire_of(MINORS[0])).ask(_MACHINE, "Version", {})
+    (reply,) = await Real(channel, node, load_api_schema(MINORS[0])).ask(_MACHINE, "Version", {})
     return str(reply.messages[0].version.tag)
 
 
@@ -305,7 +304,7 @@ async def compared(whom: Target) -> tuple[int, list[str]]:
             minor = ".".join(version.removeprefix("v").split(".")[:2])
             if minor not in MINORS:
                 raise NotAsked(f"it runs Talos {version}, which the lab does not know")
-            mine = await answered(Real(channel, whom.node, wire_of(minor)))
+            mine = await answered(Real(channel, whom.node, load_api_schema(minor)))
     except (OSError, ValueError, LookupError, StreamTerminatedError, TimeoutError) as error:
         raise NotAsked(f"{whom.context.endpoints[0]} does not answer: {error}") from None
     known: dict[str, Places] = {}

@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
+PROJECTS = (ROOT, ROOT / "lab")
+"""The product, and the lab."""
 REQUIREMENTS = ROOT / "requirements"
 
 
@@ -102,9 +104,13 @@ def _project(level: Level) -> str:
     """A digest of what the installed metadata, console script and path to `src` depend on."""
     if not level.project:
         return ""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    version = (ROOT / "src" / "stockman" / "__init__.py").read_text("utf-8")
-    parts = [str(ROOT), version, settings["project"], settings["build-system"]]
+    parts: list[object] = [
+        str(ROOT),
+        (ROOT / "src" / "stockman" / "__init__.py").read_text("utf-8"),
+    ]
+    for project in PROJECTS:
+        settings = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
+        parts += [settings["project"], settings["build-system"]]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -128,7 +134,8 @@ def prepare(level: Level) -> None:
             stamp.write(level.path)
     if stamp.project != _project(level):
         say("installing stockman from the working tree")
-        _pip(level, "--no-index", "--no-build-isolation", "--editable", str(ROOT))
+        for project in PROJECTS:
+            _pip(level, "--no-index", "--no-build-isolation", "--editable", str(project))
         stamp = stamp._replace(project=_project(level))
     stamp.write(level.path)
     say(f"ready after {time.monotonic() - began:.0f} s")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from google.protobuf.unknown_fields import UnknownFieldSet
-
-from stockman.lab.talos.cosi.parts import Part, parts
+from stockman_lab.talos.cosi.parts import Part, parts
 
 Message = Any
 """A message, whose fields are known at run time only."""

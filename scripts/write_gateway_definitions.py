@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-FOLDER = Path(__file__).parents[1] / "src/stockman/steps/definitions"
+FOLDER = Path(__file__).parents[1] / "src/stockman/steps/kubernetes/definitions"
 _KIND = "CustomResourceDefinition"
 
 

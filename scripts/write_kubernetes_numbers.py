@@ -13,11 +13,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.lab.kube.schema.tables import table
+from stockman_lab.kube.schema.tables import table
 
 VERSION = "v0.36.3"
-PLACE = Path(__file__).parents[1] / "src/stockman/lab/kube/protobuf/numbers.json"
-SCHEMAS = Path(__file__).parents[1] / "src/stockman/lab/kube/schema/tables"
+PLACE = Path(__file__).parents[1] / "lab/src/stockman_lab/kube/protobuf/numbers.json"
+SCHEMAS = Path(__file__).parents[1] / "lab/src/stockman_lab/kube/schema/tables"
 _MESSAGE = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(
     r"^  (optional|repeated|map<string, ?([\w.]+)>) ?([\w.]*) (\w+) = (\d+);", re.MULTILINE

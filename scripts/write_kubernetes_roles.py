@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-PLACE = Path(__file__).parent.parent / "src" / "stockman" / "lab" / "kube" / "access"
+PLACE = Path(__file__).parent.parent / "lab" / "src" / "stockman_lab" / "kube" / "access"
 MARK = "kubernetes.io/bootstrapping"
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from tests.real.rendered.api_server import ApiServer, api_server
 from tools.provide import Provider
 
-PLACE = Path(__file__).parents[1] / "src/stockman/lab/kube/schema/tables"
+PLACE = Path(__file__).parents[1] / "lab/src/stockman_lab/kube/schema/tables"
 COLUMNS = PLACE.parents[1] / "tables"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 MODULES = {

@@ -13,14 +13,15 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from stockman_lab.kube.controllers.controller import Controller
+from stockman_lab.kube.controllers.registry import CONTROLLERS
+from stockman_lab.kube.nodes.kubelet import Kubelets
+from stockman_lab.kube.nodes.scheduler import Scheduler
+from stockman_lab.kube.nodes.setup import NodeSetup
+from stockman_lab.kube.schema.resource import Resource
+from stockman_lab.kube.schema.types import Types
+
 from docs._ext.markdown import code, page, table
-from stockman.lab.kube.controllers.controller import Controller
-from stockman.lab.kube.controllers.registry import CONTROLLERS
-from stockman.lab.kube.nodes.kubelet import Kubelets
-from stockman.lab.kube.nodes.scheduler import Scheduler
-from stockman.lab.kube.nodes.setup import NodeSetup
-from stockman.lab.kube.schema.resource import Resource
-from stockman.lab.kube.schema.types import Types
 from tests.real.kubectl.explained import OF_THE_LAB, OF_THE_OTHER_SIDE, Explained
 from tests.real.kubectl.simulated import ACTED, NOT_DONE, STORED
 from tests.real.kubectl.stories.all import STORIES

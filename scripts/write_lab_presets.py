@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from stockman.config.presets import PRESETS
-from stockman.lab.world.reading import read_preset
+from stockman_lab.world.reading import read_preset
 
-PLACE = Path(__file__).parents[1] / "src/stockman/lab/world/presets.json"
+from stockman.config.presets import PRESETS
+
+PLACE = Path(__file__).parents[1] / "lab/src/stockman_lab/world/presets.json"
 
 
 def text() -> str:

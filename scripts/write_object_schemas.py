@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 from stockman.model.secret import Secret
-from stockman.rendering.checks.kinds import PLACE, file_of
-from stockman.rendering.repository import Rendered
+from stockman.rendering.checks.kinds import SHAPES, shape_file
+from stockman.rendering.repository import RenderedRepository
 from tests.real.rendered.api_server import ApiServer, api_server
 from tests.real.rendered.definitions import definitions
 from tests.real.rendered.estates import ESTATES, repository
@@ -122,7 +122,7 @@ class Table:
         return not self._schemas and "default" in schema["properties"].get(name, {})
 
 
-def kinds_of(found: Rendered) -> set[Kind]:
+def kinds_of(found: RenderedRepository) -> set[Kind]:
     """Kinds of all objects of a tree."""
     kinds = set()
     for file in found.tree:
@@ -178,7 +178,7 @@ def tables(server: ApiServer) -> dict[str, str]:
             namespaced, root = known[kind].namespaced, table.root(known[kind].schema)
         else:
             namespaced, table, root = builtin(server, kind)
-        found[file_of(*kind)] = text_of(namespaced, table, root)
+        found[shape_file(*kind)] = text_of(namespaced, table, root)
     return found
 
 
@@ -191,7 +191,7 @@ def sources() -> set[str]:
 def main() -> None:
     with TemporaryDirectory() as place, api_server(Path(place), Provider().path) as server:
         for name, text in tables(server).items():
-            path = PLACE / name
+            path = SHAPES / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
             print(f"{len(text):8} {name}")

@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from stockman.lab.pve.schema.shape import KINDS
+from stockman_lab.pve.schema.shape import KINDS
 
 Json = dict[str, Any]
 
-PLACE = Path(__file__).parents[1] / "src/stockman/lab/pve/schema/tables"
+PLACE = Path(__file__).parents[1] / "lab/src/stockman_lab/pve/schema/tables"
 SOURCES = {"8.4": "apidoc-8.4.json", "9.1": "apidoc.json"}
 
 COMPRESSIONS = ["gz", "lzo", "zst", "bz2"]

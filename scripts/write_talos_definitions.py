@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PLACE = Path(__file__).parents[1] / "src/stockman/lab/talos/cosi/tables.json"
+PLACE = Path(__file__).parents[1] / "lab/src/stockman_lab/talos/cosi/tables.json"
 VERSIONS = {"1.11": "1.11.5", "1.12": "1.12.1", "1.13": "1.13.9", "1.14": "1.14.1"}
 TAGS = {"1.11": "v1.11.5", "1.12": "v1.12.1", "1.13": "v1.13.9", "1.14": "v1.14.0-rc.1"}
 """Where keys are read from; what a version's own descriptors do not have is left away."""

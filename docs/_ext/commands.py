@@ -10,7 +10,7 @@ import click
 
 from docs._ext.markdown import block, code, contents, page, table
 from docs._ext.places import of_command
-from stockman.cli import flags
+from stockman.cli import overview
 from stockman.cli.command import Command
 from stockman.cli.group import load
 from stockman.cli.registry import COMMANDS, PROGRAM, SECTIONS, by_section, children
@@ -41,7 +41,7 @@ def _overview() -> str:
         *_sections(),
         "## Options of every command",
         "",
-        table(("Option", "Meaning"), ((code(one.usage), one.help) for one in flags.ROOT)),
+        table(("Option", "Meaning"), ((code(one.usage), one.help) for one in overview.ROOT)),
         contents(name.replace(" ", "-") for name in COMMANDS),
     )
 
@@ -96,7 +96,7 @@ def _inner(name: str) -> Iterator[str]:
 
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
-    common = {name for flag in (*flags.COMMON, flags.HELP) for name in flag.names}
+    common = {name for flag in (*overview.COMMON, overview.HELP) for name in flag.names}
     rows = [
         (code(record[0]), record[1])
         for one in command.get_params(context)

@@ -6,10 +6,15 @@ from collections.abc import Iterator
 
 from docs._ext.markdown import code, page, table
 from docs._ext.places import GENERATED
-from stockman.model.components import KnownComponent, components
-from stockman.model.extensions import extensions, gone_extensions
-from stockman.model.support import kubernetes_lines, proxmox_lines, talos_lines
-from stockman.model.tables import content
+from stockman.model.compatibility import (
+    extensions,
+    kubernetes_lines,
+    proxmox_lines,
+    removed_extensions,
+    talos_lines,
+)
+from stockman.model.component import ComponentFacts, all_component_facts
+from stockman.model.tables import read_table
 
 
 def pages() -> dict[str, str]:
@@ -84,12 +89,12 @@ def _components() -> Iterator[str]:
                 str(one.version or "not known"),
                 _needs(one),
             )
-            for one in components()
+            for one in all_component_facts()
         ),
     )
 
 
-def _needs(component: KnownComponent) -> str:
+def _needs(component: ComponentFacts) -> str:
     return ", ".join(f"{name} {version}" for name, version in component.needs.items())
 
 
@@ -105,13 +110,13 @@ def _extensions() -> Iterator[str]:
         ("Extension", "Last Talos", "Instead"),
         (
             (code(one.name), str(one.last), " or ".join(code(name) for name in one.now) or "none")
-            for one in gone_extensions()
+            for one in removed_extensions()
         ),
     )
 
 
 def _heading(title: str, name: str) -> Iterator[str]:
-    facts = content(name)
+    facts = read_table(name)
     yield f"## {title}"
     yield ""
     yield f"As of {facts['refreshed']}. Sources: {'; '.join(facts['source'])}."

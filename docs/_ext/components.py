@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from docs._ext.markdown import code, contents, page, table
 from docs._ext.places import GENERATED, of_component
 from stockman.app.explanation import component_pages
-from stockman.catalog.explained import ComponentPage
-from stockman.config.explain import field_text
+from stockman.catalog.explanation import ComponentPage
+from stockman.config.reference.explain import field_text
 
 
 def pages() -> dict[str, str]:

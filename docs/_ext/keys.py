@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from docs._ext.markdown import code, contents, page, table
 from docs._ext.places import GENERATED, of_key
-from stockman.config.explain import default_text, range_text
-from stockman.config.keys import Key, all_keys, fields_of, flat_keys
+from stockman.config.reference.explain import default_text, range_text
+from stockman.config.reference.keys import Key, all_keys, child_keys, flat_keys
 
 
 def pages() -> dict[str, str]:
@@ -53,7 +53,7 @@ def _flat() -> str:
 
 
 def _section(section: Key) -> str:
-    blocks = [section, *(key for key in fields_of(section, recursive=True) if fields_of(key))]
+    blocks = [section, *(key for key in child_keys(section, recursive=True) if child_keys(key))]
     return page(f"# {section.path}", "", *(line for one in blocks for line in _block(one, section)))
 
 
@@ -68,14 +68,14 @@ def _block(key: Key, section: Key) -> Iterator[str]:
     yield ""
     yield f"{_capital(key.type)}; {code(key.path)} in {key.file}, {code(key.toml)} in cluster.toml."
     yield ""
-    for inner in fields_of(key):
+    for inner in child_keys(key):
         yield from _entry(inner, short=True)
 
 
 def _entry(key: Key, *, short: bool = False) -> Iterator[str]:
     place = of_key(key.path)
     name = code(key.name if short else key.path)
-    if short and fields_of(key):
+    if short and child_keys(key):
         yield f"[{name}](#{place.anchor})"
     else:
         yield f"{name}{{#{place.anchor}}}"
@@ -97,7 +97,7 @@ def _facts(key: Key) -> Iterator[str]:
         yield f"Default: {code(key.default)}{f' ({key.absent})' if key.absent else ''}."
     elif key.absent and key.absent in key.docs:
         yield "Default: not set."
-    elif key.absent or not fields_of(key):
+    elif key.absent or not child_keys(key):
         yield f"Default: {default_text(key)}."
     if key.examples and not key.default and not key.secret:
         yield f"Example: {', '.join(code(one) for one in key.examples)}."

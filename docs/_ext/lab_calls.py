@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stockman_lab.commands.runtime.coverage import coverage
+
 from docs._ext.markdown import code, page, table
 from docs._ext.places import GENERATED
-from stockman.app.lab.coverage import coverage
 
 _PROFILES = ("9.1", "8.4")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from stockman_lab.core.offered import FACTS, OFFERED
+from stockman_lab.core.points import Effect, Point
+
 from docs._ext.markdown import code, page, table
 from docs._ext.places import GENERATED
-from stockman.config.describe import field_docs
-from stockman.lab.core.offered import FACTS, OFFERED
-from stockman.lab.core.points import Effect, Point
+from stockman.config.reference.key_types import field_docs
 
 
 def pages() -> dict[str, str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stockman_lab.talos.api.registry import all_methods
+from stockman_lab.talos.cosi.registry import claimed
+from stockman_lab.talos.cosi.tables import definitions
+
 from docs._ext.markdown import code, page, table
 from docs._ext.places import GENERATED
-from stockman.lab.talos.api.registry import all_methods
-from stockman.lab.talos.cosi.registry import claimed
-from stockman.lab.talos.cosi.tables import definitions
-from stockman.talos.wire.tables import MINORS
-from stockman.talos.wire.wire import NotOnTheWire, wire_of
+from stockman.talos.wire.schema import MINORS, UnknownApiName, load_api_schema
 
 
 def pages() -> dict[str, str]:
@@ -47,8 +47,8 @@ def _methods() -> Iterator[tuple[str, ...]]:
 
 def _on_wire(service: str, name: str, minor: str) -> bool:
     try:
-        wire_of(minor).method(service, name)
-    except NotOnTheWire:
+        load_api_schema(minor).method(service, name)
+    except UnknownApiName:
         return False
     return True
 

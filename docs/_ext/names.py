@@ -16,17 +16,17 @@ import shlex
 from functools import cache
 
 import click
+from stockman_lab.testing import plugin
 
 from docs._ext import commands, places
 from docs._ext.places import Place
-from stockman.catalog.explained import settings_keys
+from stockman.catalog.explanation import settings_keys
 from stockman.catalog.registry import components
-from stockman.cli import flags
+from stockman.cli import overview
 from stockman.cli.registry import COMMANDS, PROGRAM
-from stockman.config.keys import all_keys, find_key, flat_keys
 from stockman.config.presets import PRESETS
-from stockman.lab.testing import plugin
-from stockman.model.problems import codes
+from stockman.config.reference.keys import all_keys, find_key, flat_keys
+from stockman.model.problems import problem_codes
 
 _DOTTED = re.compile(r"([a-z]+)(\.[A-Za-z0-9_-]+(\[\d*\])?)+")
 _FILE = re.compile(r".*\.(yaml|yml|toml|tf|key|md|py|json|txt|svg|lock)")
@@ -42,7 +42,7 @@ def place_of(text: str) -> Place | None:
         key = find_key(text)
         if key is not None:
             return places.of_key(key.path)
-    if text in codes():
+    if text in problem_codes():
         return places.of_problem(text)
     if text in PRESETS and "-" in text:
         return places.of_preset(text)
@@ -55,7 +55,7 @@ def complaint_about(text: str) -> str:
         return _about_command(text)
     dotted = _DOTTED.fullmatch(text)
     if dotted is not None and not _FILE.fullmatch(text):
-        known = text in codes() or find_key(text) is not None or _ends_a_key(text)
+        known = text in problem_codes() or find_key(text) is not None or _ends_a_key(text)
         if dotted[1] in _sections() | _areas() and not known:
             return f"there is no key and no problem code {text}"
     flat = _FLAT.fullmatch(text)
@@ -105,12 +105,12 @@ def _words(line: str) -> list[str]:
 @cache
 def _options(name: str) -> frozenset[str]:
     if not name:
-        return frozenset(one for flag in flags.ROOT for one in flag.names)
+        return frozenset(one for flag in overview.ROOT for one in flag.names)
     command = commands.command_named(name)
     taken = {
         one for param in command.params if isinstance(param, click.Option) for one in param.opts
     }
-    return frozenset({*taken, *flags.HELP.names})
+    return frozenset({*taken, *overview.HELP.names})
 
 
 def _ends_a_key(text: str) -> bool:
@@ -124,7 +124,7 @@ def _sections() -> frozenset[str]:
 
 @cache
 def _areas() -> frozenset[str]:
-    return frozenset(code.partition(".")[0] for code in codes())
+    return frozenset(code.partition(".")[0] for code in problem_codes())
 
 
 @cache

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from docs._ext.markdown import code, page, table
 from docs._ext.places import GENERATED, of_problem
-from stockman.model.problems import codes
-from stockman.model.problems import page as page_of
+from stockman.model.problems import problem_codes
+from stockman.model.problems import problem_page as page_of
 
 _ASIDE = "---\norphan: true\n---\n\n"
 """Keeps more than a hundred pages out of the list at the side, which every page repeats."""
@@ -15,7 +15,7 @@ _ASIDE = "---\norphan: true\n---\n\n"
 
 def pages() -> dict[str, str]:
     """Page texts by path below `docs`, without suffix."""
-    texts = {name: page_of(name) or "" for name in codes()}
+    texts = {name: page_of(name) or "" for name in problem_codes()}
     found = {of_problem(name).page: f"{_ASIDE}{text}\n" for name, text in texts.items()}
     return found | {f"{GENERATED}/problems/index": _overview(texts)}
 

@@ -8,13 +8,12 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from stockman.adapters.git_repo.door import GitRepo
-from stockman.engine.lock import Holder
+from stockman.adapters.git.repository import LocalGitRepository
+from stockman.engine.lock import LockHolder
 from stockman.model.errors import Locked, NotFound, Refused
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.ports.repo import Committed, Prospect, RepoState, TreeFile
-from stockman.ports.tree import Tree
+from stockman.ports.repository import Commit, PushTarget, RenderedTree, RepositoryState, TreeFile
 from stockman.steps.secret_ref import SecretRef, Secrets
 from tests.acceptance.loop import WorldLoop
 from tests.acceptance.process import Call, Process
@@ -36,7 +35,7 @@ async def counted(
 class CountedRepo:
     """`ports.repo.Repo` by the real git, which takes real time and none of the world's."""
 
-    def __init__(self, inner: GitRepo, process: Process) -> None:
+    def __init__(self, inner: LocalGitRepository, process: Process) -> None:
         self._inner = inner
         self._process = process
 
@@ -49,10 +48,10 @@ class CountedRepo:
         with loop.asking_outside():
             return await counted(self._process, "repo", what, work, is_write=is_write)
 
-    async def state(self) -> RepoState:
+    async def state(self) -> RepositoryState:
         return await self._asked("state", self._inner.state)
 
-    async def prospect(self) -> Prospect:
+    async def prospect(self) -> PushTarget:
         return await self._asked("prospect", self._inner.prospect)
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
@@ -73,7 +72,7 @@ class CountedRepo:
 
     async def commits(
         self, until: str, *, since: str = "", path: str = "", most: int = 20
-    ) -> tuple[Committed, ...]:
+    ) -> tuple[Commit, ...]:
         work = lambda: self._inner.commits(until, since=since, path=path, most=most)  # noqa: E731
         return await self._asked("commits", work)
 
@@ -96,7 +95,7 @@ class CountedSecrets:
 class CountedTree:
     """`ports.tree.Tree`."""
 
-    def __init__(self, inner: Tree, process: Process) -> None:
+    def __init__(self, inner: RenderedTree, process: Process) -> None:
         self._inner = inner
         self._process = process
 
@@ -195,7 +194,7 @@ class KeptLock:
         self._kept = kept
         self._process = process
 
-    async def acquire(self, holder: Holder) -> KeptTenure:
+    async def acquire(self, holder: LockHolder) -> KeptTenure:
         made = Call("lock", "acquire", is_write=True)
         self._process.before(made)
         before = self._kept.holder

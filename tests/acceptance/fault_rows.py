@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from stockman.app.plans import PlanWish
-from stockman.lab.core.faults import Effect, Point
+from stockman_lab.core.faults import Effect, Point
+
+from stockman.app.runs.plans import PlanOptions
 from tests.acceptance.fault_scenes import (
     VMS,
     another_boot,
@@ -59,7 +60,7 @@ class Row:
     """`done` in spite of it, `stops` or `killed`."""
     why: str = ""
     """Code of the problem that a run stops with, or the beginning of it."""
-    wish: PlanWish = PUSHING
+    wish: PlanOptions = PUSHING
     breaks: bool = False
     """Whether machines are taken away, so that etcd and the API may suffer."""
     relieve: Callable[[Scene], None] | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.plans import PlanWish
-from stockman.app.workspace_plan import Workspace
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.ports.kubernetes.kinds import DEPLOYMENTS
+from stockman_lab.doors.kube_port import memory_kubernetes
+
+from stockman.app.runs.plans import PlanOptions
+from stockman.app.runs.workspace import RunWorkspace
+from stockman.kubernetes.objects import DEPLOYMENTS
 from stockman.steps.ports import Ports
 from tests.acceptance.files import NOW, Moment
 from tests.acceptance.loop import in_world
@@ -15,7 +16,7 @@ from tests.acceptance.reference import reference, scaled_up
 from tests.acceptance.scene import WORKER, Scene
 from tests.engine.simulated import Dice
 
-VMS = PlanWish(until="vms", push=True)
+VMS = PlanOptions(until="vms", push=True)
 _ALMOST_A_YEAR = 360 * 86400.0
 """Seconds."""
 
@@ -96,7 +97,7 @@ def worn_files(root: Path) -> Scene:
     """A cluster that works, whose talosconfig and kubeconfig were made almost a year ago."""
     scene = reference().scene(root)
     clock = Moment(NOW - _ALMOST_A_YEAR)
-    workspace = Workspace(scene.files.directory, {}, clock, Dice("worn"))
+    workspace = RunWorkspace(scene.files.directory, {}, clock, Dice("worn"))
     ports = Ports(clock=clock, entropy=Dice("worn"), secrets=workspace.secrets())
     for action in workspace.client_files():
         (scene.files.directory / action.place.place.partition(":")[2]).unlink()

@@ -14,12 +14,12 @@ from functools import cache
 from ipaddress import IPv4Network
 from pathlib import Path
 
-from stockman.adapters.git import GitRepo
-from stockman.app.initialisation import Doors, Wish, start
-from stockman.app.rendering import Doors as RenderDoors
-from stockman.app.rendering import rendering, write
+from stockman.adapters.git.probe import LocalGitProbe
+from stockman.app.init.directory import InitContext, InitOptions, init_directory
+from stockman.app.rendering.render import RenderContext as RenderDoors
+from stockman.app.rendering.render import prepare_rendering, write_rendering
 from stockman.config.presets.answers import Answers
-from stockman.rendering.ownership import Wishes
+from stockman.rendering.managed_files import FileDecisions
 from tests.engine.simulated import Dice
 
 NETWORK = IPv4Network("127.68.0.0/16")
@@ -120,13 +120,15 @@ def _prepared(talos_version: str, preset: str) -> Files:
     git(directory, "config", "user.email", "shepherd@example.org")
     git(directory, "remote", "add", "origin", "../repo.git")
     dice = Dice(f"{preset} {talos_version}")
-    wish = Wish(
+    wish = InitOptions(
         directory=directory,
         preset=preset,
         network=NETWORK,
         answers=Answers(talos_version=talos_version),
     )
-    started = start(wish, Doors(clock=Moment(), entropy=dice, repo=GitRepo(directory)))
+    started = init_directory(
+        wish, InitContext(clock=Moment(), entropy=dice, repo=LocalGitProbe(directory))
+    )
     assert started.complete, list(started.problems)
     rendered(directory)
     git(directory, "add", "--all")
@@ -140,9 +142,9 @@ def _prepared(talos_version: str, preset: str) -> Files:
 def rendered(directory: Path) -> None:
     """Write what the files of a directory render to."""
     doors = RenderDoors(environment={}, clock=Moment(), entropy=Dice("render"))
-    done = rendering(directory, Wishes(), doors)
+    done = prepare_rendering(directory, FileDecisions(), doors)
     assert not done.problems.errors, list(done.problems.errors)
-    write(directory, done, doors)
+    write_rendering(directory, done, doors)
 
 
 def git(directory: Path, *arguments: str) -> None:

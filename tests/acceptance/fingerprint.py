@@ -8,10 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from stockman_lab.etcd.cluster import EtcdCluster
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.world.world import World
+
 from stockman.etcd.records import KeyValue
-from stockman.lab.etcd.cluster import EtcdCluster
-from stockman.lab.pve.cluster import Cluster
-from stockman.lab.world.world import World
 
 _RANDOM = re.compile(r"-[0-9a-z]{5}$|-[0-9a-f]{8,10}-[0-9a-z]{5}$|-[0-9a-f]{8,10}$|\.[0-9a-f]{16}$")
 _PASSING = ("events/", "leases/", "masterleases/", "certificatesigningrequests/", "ranges/")

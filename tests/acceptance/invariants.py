@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from stockman.engine.entry import Entry, Event
-from stockman.engine.journal import parsed
-from stockman.engine.state import Result, folded
-from stockman.lab.talos.etcd_member import alive
+from stockman_lab.talos.etcd_member import alive
+
+from stockman.engine.journal import EntryType, JournalEntry, parse_journal
+from stockman.engine.state import RunResult, fold_entries
 from tests.acceptance.lab_log import done_with_effect
 from tests.acceptance.scene import Life, Scene
 
@@ -38,7 +38,7 @@ class Watch:
     def __post_init__(self) -> None:
         self.foreign |= dict(_foreign(self.scene))
 
-    def __call__(self, entry: Entry) -> None:
+    def __call__(self, entry: JournalEntry) -> None:
         """Look at everything after an entry of the journal."""
         for check in AFTER_EACH_STEP:
             name = check.__name__
@@ -68,7 +68,7 @@ def i1_etcd_keeps_its_quorum(watch: Watch) -> Iterator[str]:
 
 def i2_the_api_answers(watch: Watch) -> Iterator[str]:
     """A controller serves the API, once one did."""
-    from stockman.lab.talos.status import has_static_pods
+    from stockman_lab.talos.status import has_static_pods
 
     serving = any(
         has_static_pods(one) and one.runs("kubelet")
@@ -117,8 +117,8 @@ def i5_nothing_foreign_is_destroyed(watch: Watch) -> Iterator[str]:
 def i6_everything_is_given_back(watch: Watch) -> Iterator[str]:
     """Runs that ended hold nothing."""
     for run, content in watch.scene.kept.journals.items():
-        state = folded(run, parsed(content, run)[0])
-        if state.result in (Result.DONE, Result.ABORTED) and state.held:
+        state = fold_entries(run, parse_journal(content, run)[0])
+        if state.result in (RunResult.DONE, RunResult.ABORTED) and state.held:
             yield f"run {run} holds {list(state.held)}"
 
 
@@ -135,9 +135,9 @@ def i8_one_holder_at_a_time(watch: Watch) -> Iterator[str]:
     """Tokens of journals grow: nobody acted with an older one after a newer was given out."""
     last = 0
     for run in sorted(watch.scene.kept.journals):
-        for entry in parsed(watch.scene.kept.journals[run], run)[0]:
+        for entry in parse_journal(watch.scene.kept.journals[run], run)[0]:
             token = entry.data.get("token")
-            if entry.event is Event.STARTED and isinstance(token, int):
+            if entry.event is EntryType.STARTED and isinstance(token, int):
                 if token < last:
                     yield f"run {run} acted with token {token} after {last}"
                 last = max(last, token)
@@ -146,8 +146,8 @@ def i8_one_holder_at_a_time(watch: Watch) -> Iterator[str]:
 def i10_whoever_stops_says_why(watch: Watch) -> Iterator[str]:
     """Runs that did not end well tell a problem, with what to do about it."""
     for run, content in watch.scene.kept.journals.items():
-        state = folded(run, parsed(content, run)[0])
-        if state.result not in (Result.FAILED, Result.REFUSED):
+        state = fold_entries(run, parse_journal(content, run)[0])
+        if state.result not in (RunResult.FAILED, RunResult.REFUSED):
             continue
         told = [one.problem for one in state.steps.values() if one.problem is not None]
         if not told and not any(one.gate for one in state.steps.values()):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from stockman.engine.state import Result
+from stockman.engine.state import RunResult
 from tests.acceptance.fingerprint import difference, fingerprint
 from tests.acceptance.kills import KillPoint, killed_at, mended
 from tests.acceptance.lab_log import done_with_effect
@@ -41,7 +41,7 @@ def flaws_soon(point: KillPoint, how: str, once: Counter[str], root: Path) -> It
     scene, life, until = mended(point, how, root)
     told = f"killed at {point.number} ({point.name}), then {how}"
     assert life.outcome is not None, told
-    if life.outcome.result not in (Result.DONE, Result.PAUSED):
+    if life.outcome.result not in (RunResult.DONE, RunResult.PAUSED):
         yield f"{told}: {life.outcome.result.value}, {[*map(str, life.outcome.problems)]}"
     if until.left:
         yield f"{told}: {until.left} is left"
@@ -60,7 +60,7 @@ def flaws_in_the_end(
     life = scene.apply() if how == "apply" or point.is_over else scene.resume()
     told = f"killed at {point.number} ({point.name}), then {how}"
     assert life.outcome is not None, told
-    if life.outcome.result is not Result.DONE:
+    if life.outcome.result is not RunResult.DONE:
         yield f"{told}: {life.outcome.result.value}, {[*map(str, life.outcome.problems)]}"
     yield from (f"{told}: {one}" for one in difference(end, fingerprint(scene.world)))
     yield from twice(told, scene, once)

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from stockman.engine.entry import Entry, Event
-from stockman.engine.journal import parsed
-from stockman.engine.state import Progress, RunState, folded
-from stockman.engine.stop import Stop
+from stockman.engine.context import StopRequest
+from stockman.engine.journal import EntryType, JournalEntry, parse_journal
+from stockman.engine.state import RunState, StepProgress, fold_entries
 from tests.acceptance.doors import Kept
 from tests.acceptance.files import Files
 from tests.acceptance.process import Call, Process
@@ -72,8 +71,8 @@ def is_over(kept: Kept) -> bool:
     if not kept.plans:
         return True
     run = max(kept.plans)
-    entries, _ = parsed(kept.journals.get(run, b""), run)
-    result = folded(run, entries).result
+    entries, _ = parse_journal(kept.journals.get(run, b""), run)
+    result = fold_entries(run, entries).result
     return result is not None and result.is_final
 
 
@@ -97,14 +96,14 @@ class UntilMended:
     def __init__(self, scene: Scene, under_way: set[str]) -> None:
         self._scene = scene
         self.left = set(under_way)
-        self.stop = Stop()
+        self.stop = StopRequest()
         self.finished: set[str] = set()
         """Steps that had something to do."""
 
-    def __call__(self, entry: Entry) -> None:
-        if entry.event is Event.ACCEPTED:
+    def __call__(self, entry: JournalEntry) -> None:
+        if entry.event is EntryType.ACCEPTED:
             self.left &= {step.id for step in self._scene.last_plan.steps}
-        if entry.event is Event.FINISHED:
+        if entry.event is EntryType.FINISHED:
             self.left.discard(entry.step)
             self.finished |= set() if entry.data.get("already") else {entry.step}
             if not self.left and len(self.finished) > 1:
@@ -116,7 +115,7 @@ def under_way(state: RunState) -> set[str]:
     return {
         name
         for name, one in state.steps.items()
-        if one.attempts > 0 and one.progress is not Progress.DONE
+        if one.attempts > 0 and one.progress is not StepProgress.DONE
     }
 
 

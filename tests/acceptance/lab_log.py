@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+from stockman_lab.etcd.cluster import EtcdCluster
+from stockman_lab.world.world import World
+
 from stockman.etcd.records import KeyValue, read_key_value
-from stockman.lab.etcd.cluster import EtcdCluster
-from stockman.lab.world.world import World
 
 _ONCE = ("jobs/", "namespaces/", "secrets/")
 """Kinds of which each object is made once, by the beginnings of keys."""

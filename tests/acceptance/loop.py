@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from stockman.lab.world.world import World
+from stockman_lab.world.world import World
 
 T = TypeVar("T")
 _REAL_WAIT = 5.0

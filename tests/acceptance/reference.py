@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from stockman.engine.state import Result
+from stockman.engine.state import RunResult
 from tests.acceptance.scene import CONTROLLER, WORKER, Life, Scene, Snapshot, Versions, fresh
 
 
@@ -46,7 +46,7 @@ def bootstrapped(versions: Versions) -> Reference:
     scene = Scene.made(fresh() / "reference", versions)
     life = scene.apply()
     assert life.outcome is not None
-    assert life.outcome.result is Result.DONE, life.outcome.problems
+    assert life.outcome.result is RunResult.DONE, life.outcome.problems
     return Reference(life, scene.snapshot())
 
 
@@ -56,7 +56,7 @@ def scaled_up() -> Reference:
     scene = reference().grown(fresh() / "scaled-up")
     life = scene.apply()
     assert life.outcome is not None
-    assert life.outcome.result is Result.DONE, life.outcome.problems
+    assert life.outcome.result is RunResult.DONE, life.outcome.problems
     return Reference(life, scene.snapshot())
 
 
@@ -66,5 +66,5 @@ def restarted() -> Reference:
     scene = reference().reworked(fresh() / "restarted")
     life = scene.apply()
     assert life.outcome is not None
-    assert life.outcome.result is Result.DONE, life.outcome.problems
+    assert life.outcome.result is RunResult.DONE, life.outcome.problems
     return Reference(life, scene.snapshot())

@@ -13,22 +13,21 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from stockman.app.bundles import bundle_path
-from stockman.app.keyring import AGE_KEY
-from stockman.app.rendering import Rendering
-from stockman.app.secret_names import dialect_of
-from stockman.app.tree_door import RenderedTree
-from stockman.app.workspace_plan import Workspace
-from stockman.ports.clock import Clock
-from stockman.ports.entropy import Entropy
-from stockman.talos.bundle import SecretsBundle
+from stockman.app.rendering.render import Rendering
+from stockman.app.rendering.tree import RenderedTree
+from stockman.app.runs.workspace import RunWorkspace
+from stockman.app.secrets.bundle import bundle_path
+from stockman.app.secrets.keyring import AGE_KEY
+from stockman.app.workspace.secret_names import dialect_of
+from stockman.ports.system import Clock, Entropy
+from stockman.talos.secrets.bundle import SecretsBundle
 
 _MOST = 32
 _known: OrderedDict[bytes, Rendering] = OrderedDict()
 _bundles: dict[tuple[bytes, bytes], SecretsBundle] = {}
 
 
-class RememberedWorkspace(Workspace):
+class RememberedWorkspace(RunWorkspace):
     """Everything of a directory, without what was opened or rendered before from the same bytes."""
 
     def __init__(

@@ -12,42 +12,47 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 
-from stockman.adapters.git_repo.door import GitRepo
-from stockman.app.applying import Manner, applied, planned_and
-from stockman.app.plans import Planner, PlanWish
-from stockman.app.session import Session
-from stockman.app.workspace_plan import Workspace
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.crypto.certificates import Leaf, Period, Purpose, issued
-from stockman.engine.carrying_out import Home, Way, resume
-from stockman.engine.executor import Outcome
-from stockman.engine.journal import Watcher, opened
-from stockman.engine.state import Result, RunState, folded
-from stockman.engine.stop import Stop
-from stockman.kubernetes.api import ApiKubernetes
-from stockman.lab.core.dice import Dice as LabDice
-from stockman.lab.doors.images_port import FACTORY_URL
-from stockman.lab.doors.port import SELDOM
-from stockman.lab.images.blobs import Blobs
-from stockman.lab.pve.access.identity import Caller
-from stockman.lab.pve.access.state import ROOT
-from stockman.lab.pve.access.tokens import TokenChange, create_token
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.state import WorldState
-from stockman.lab.world.world import World
+from stockman_lab.core.dice import Dice as LabDice
+from stockman_lab.doors.images_port import FACTORY_URL
+from stockman_lab.doors.port import SELDOM
+from stockman_lab.images.blobs import Blobs
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.state import ROOT
+from stockman_lab.pve.access.tokens import TokenChange, create_token
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.state import WorldState
+from stockman_lab.world.world import World
+
+from stockman.adapters.git.repository import LocalGitRepository
+from stockman.app.runs.apply import ApplyOptions, execute_plan, plan_and_execute
+from stockman.app.runs.plans import Planner, PlanOptions
+from stockman.app.runs.session import Session
+from stockman.app.runs.workspace import RunWorkspace
+from stockman.crypto.certificates import (
+    CertificateRequest,
+    Purpose,
+    ValidityPeriod,
+    issue_certificate,
+)
+from stockman.crypto.pem import CertificateAndKey
+from stockman.engine.context import StopRequest
+from stockman.engine.executor import RunOutcome
+from stockman.engine.journal import Watcher, open_journal
+from stockman.engine.lifecycle import RunHome, RunOptions, resume_run
+from stockman.engine.state import RunResult, RunState, fold_entries
+from stockman.kubernetes.client import KubernetesClient
 from stockman.model.errors import Denied, NotFound, StockmanError
 from stockman.model.problem import Problem
-from stockman.planning.access_wanted import OWN_TOKEN
+from stockman.planning.access.desired import OWN_TOKEN
 from stockman.planning.planned import Planned
-from stockman.proxmox.api import ApiProxmox
-from stockman.steps.access_door import admin_name
-from stockman.steps.plan import Plan
-from stockman.steps.plan_file import read_plan
+from stockman.proxmox.client import ProxmoxClient
+from stockman.steps.access.admin import admin_client_name
+from stockman.steps.plan import Plan, parse_plan
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
-from stockman.talos.api.api import ApiTalos
-from stockman.talos.image_api.api import ApiImages
+from stockman.talos.api.client import TalosApi
+from stockman.talos.image_api.client import ImageApi
 from tests.acceptance.doors import (
     CountedRepo,
     CountedSecrets,
@@ -65,7 +70,7 @@ from tests.engine.simulated import Dice
 from tests.planning.outside import FactoryOutside
 
 ADMIN_TOKEN = "lab"
-PUSHING = PlanWish(push=True)
+PUSHING = PlanOptions(push=True)
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ class Life:
 
     process: Process
     planned: Planned | None = None
-    outcome: Outcome | None = None
+    outcome: RunOutcome | None = None
     refused: tuple[Problem, ...] = ()
     """Why nothing was begun at all."""
 
@@ -102,7 +107,7 @@ class Life:
 
     @property
     def is_done(self) -> bool:
-        return self.outcome is not None and self.outcome.result is Result.DONE
+        return self.outcome is not None and self.outcome.result is RunResult.DONE
 
     @property
     def why(self) -> list[str]:
@@ -151,7 +156,7 @@ class Scene:
         workspace, ports, home = self.opened(process)
         return Session(workspace=workspace, planner=Planner(workspace), ports=ports, home=home)
 
-    def opened(self, process: Process) -> tuple[Workspace, Ports, Home]:
+    def opened(self, process: Process) -> tuple[RunWorkspace, Ports, RunHome]:
         """The files, doors and runs of one process; who only goes on with a run plans nothing."""
         clock = LoopClock(self.world)
         self.lives += 1
@@ -162,17 +167,17 @@ class Scene:
             clock=clock,
             entropy=entropy,
             proxmox=self._proxmox(workspace, process),
-            talos=ApiTalos(TalosWire(self.world, process)),
+            talos=TalosApi(TalosWire(self.world, process)),
             kubernetes=self._kubernetes(workspace, process),
-            images=ApiImages(ImagesWire(self.world, process), FACTORY_URL),
-            repo=CountedRepo(GitRepo(self.files.directory), process),
+            images=ImageApi(ImagesWire(self.world, process), FACTORY_URL),
+            repo=CountedRepo(LocalGitRepository(self.files.directory), process),
             secrets=CountedSecrets(workspace.secrets(), process),
             tree=CountedTree(workspace.tree, process),
         )
-        home = Home(runs=KeptRuns(self.kept, process), lock=KeptLock(self.kept, process))
+        home = RunHome(runs=KeptRuns(self.kept, process), lock=KeptLock(self.kept, process))
         return workspace, ports, home
 
-    def _proxmox(self, workspace: Workspace, process: Process) -> dict[str, ApiProxmox]:
+    def _proxmox(self, workspace: RunWorkspace, process: Process) -> dict[str, ProxmoxClient]:
         cluster = workspace.desired.proxmox[0]
         region, clock = str(cluster.region), LoopClock(self.world)
         token_id = cluster.token_id or OWN_TOKEN
@@ -190,19 +195,19 @@ class Scene:
                 known.append(f"PVEAPIToken={token_id}={secret}")
             return known[0]
 
-        doors = {region: ApiProxmox(ProxmoxWire(self.world, process, own), clock, SELDOM)}
+        doors = {region: ProxmoxClient(ProxmoxWire(self.world, process, own), clock, SELDOM)}
         if self.administrator:
             secret = self.admin_secret
             shown = f"PVEAPIToken={ROOT}!{ADMIN_TOKEN}={secret}"
             wire = ProxmoxWire(self.world, process, lambda: shown, "proxmox-admin")
-            doors[admin_name(region)] = ApiProxmox(wire, clock, SELDOM)
+            doors[admin_client_name(region)] = ProxmoxClient(wire, clock, SELDOM)
         return doors
 
-    def _kubernetes(self, workspace: Workspace, process: Process) -> ApiKubernetes:
+    def _kubernetes(self, workspace: RunWorkspace, process: Process) -> KubernetesClient:
         assert workspace.cluster is not None
         address = str(workspace.cluster.kubernetes.api_addr)
         wire = KubernetesWire(self.world, process, address, _shown(workspace.bundle.certs.k8s))
-        return ApiKubernetes(wire, LoopClock(self.world))
+        return KubernetesClient(wire, LoopClock(self.world))
 
     @property
     def admin_secret(self) -> str:
@@ -211,7 +216,7 @@ class Scene:
 
     # -- lives ----------------------------------------------------------------------------------
 
-    def plan(self, wish: PlanWish = PUSHING, process: Process | None = None) -> Planned:
+    def plan(self, wish: PlanOptions = PUSHING, process: Process | None = None) -> Planned:
         """What a plan would be."""
         session = self.session(process or Process())
         return in_world(self.world, session.plan(wish))
@@ -219,23 +224,23 @@ class Scene:
     def apply(
         self,
         process: Process | None = None,
-        wish: PlanWish = PUSHING,
+        wish: PlanOptions = PUSHING,
         watchers: tuple[Watcher, ...] = (),
-        stop: Stop | None = None,
+        stop: StopRequest | None = None,
     ) -> Life:
         """Plan, and carry it out, as `stockman apply` does; the process may die on the way."""
         life = Life(process or Process())
 
         async def work() -> None:
             session = self.session(life.process)
-            manner = Manner(by="test", stop=stop or Stop(), watchers=watchers)
+            manner = ApplyOptions(by="test", stop=stop or StopRequest(), watchers=watchers)
 
             async def carried_out(planned: Planned) -> None:
                 life.planned, life.refused = planned, tuple(planned.problems.errors)
                 if not life.refused:
-                    life.outcome = await applied(session, planned.plan, manner)
+                    life.outcome = await execute_plan(session, planned.plan, manner)
 
-            await planned_and(session, wish, carried_out)
+            await plan_and_execute(session, wish, carried_out)
 
         self._live(life, work)
         return life
@@ -244,16 +249,16 @@ class Scene:
         self,
         process: Process | None = None,
         watchers: tuple[Watcher, ...] = (),
-        stop: Stop | None = None,
+        stop: StopRequest | None = None,
     ) -> Life:
         """Go on with the last run, as `stockman runs resume` does."""
         life = Life(process or Process())
 
         async def work() -> None:
             _, ports, home = self.opened(life.process)
-            way = Way(by="test", stop=stop or Stop(), watchers=watchers)
+            way = RunOptions(by="test", stop=stop or StopRequest(), watchers=watchers)
             run = max(self.kept.plans)
-            life.outcome = await resume(home, run, ports, way)
+            life.outcome = await resume_run(home, run, ports, way)
 
         self._live(life, work)
         return life
@@ -274,7 +279,7 @@ class Scene:
     def last_plan(self) -> Plan:
         """What the last run is about to do."""
         run = max(self.kept.plans)
-        return read_plan(self.kept.plans[run], run)
+        return parse_plan(self.kept.plans[run], run)
 
     def state(self) -> RunState:
         """Where the last run stands."""
@@ -282,7 +287,7 @@ class Scene:
 
         async def read() -> RunState:
             lines = await KeptRuns(self.kept, Process()).lines(run)
-            return folded(run, (await opened(lines, LoopClock(self.world))).entries)
+            return fold_entries(run, (await open_journal(lines, LoopClock(self.world))).entries)
 
         return in_world(self.world, read())
 
@@ -290,13 +295,13 @@ class Scene:
 @cache
 def _shown(authority: CertificateAndKey) -> str:
     """The certificate that an administrator shows to the API, made once for each authority."""
-    leaf = Leaf(
-        period=Period.lasting(datetime.fromtimestamp(NOW, UTC), timedelta(days=365)),
+    leaf = CertificateRequest(
+        period=ValidityPeriod.lasting(datetime.fromtimestamp(NOW, UTC), timedelta(days=365)),
         purposes=(Purpose.CLIENT,),
         organizations=("system:masters",),
         common_name="admin",
     )
-    return issued(authority, leaf, LabDice(5).random_bytes).crt
+    return issue_certificate(authority, leaf, LabDice(5).random_bytes).crt
 
 
 def replace_code(problem: Problem) -> Problem:

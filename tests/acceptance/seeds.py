@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from stockman.app.plans import PlanWish
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.pve.host_power import give_power
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.pve.host_power import give_power
+
+from stockman.app.runs.plans import PlanOptions
 from stockman.steps.step import Stage
 from tests.acceptance.fault_scenes import VMS, one_less, one_more
 from tests.acceptance.invariants import Watch
@@ -57,7 +58,7 @@ class Story:
 def with_access() -> Reference:
     """Hosts that know stockman, and nothing else."""
     scene = Scene.made(fresh() / "access")
-    life = scene.apply(wish=PlanWish(only=(Stage.ACCESS,)))
+    life = scene.apply(wish=PlanOptions(only=(Stage.ACCESS,)))
     assert life.is_done, life.why
     return Reference(life, scene.snapshot())
 
@@ -95,7 +96,7 @@ def story(seed: int, root: Path, *, is_long: bool = False) -> Story:
     return told
 
 
-def _left(scene: Scene, wish: PlanWish) -> list[str]:
+def _left(scene: Scene, wish: PlanOptions) -> list[str]:
     return [step.id for step in scene.plan(wish).plan.steps]
 
 
@@ -104,7 +105,7 @@ def _needs_a_hand(life: Life) -> bool:
     return any(_HALF_MADE in one.why for one in (*life.refused, *told))
 
 
-def _scene(about: str, root: Path) -> tuple[Scene, PlanWish]:
+def _scene(about: str, root: Path) -> tuple[Scene, PlanOptions]:
     if about == "one more":
         return one_more(root), PUSHING
     if about == "one less":
@@ -112,7 +113,9 @@ def _scene(about: str, root: Path) -> tuple[Scene, PlanWish]:
     return with_access().scene(root), VMS
 
 
-def _lived(scene: Scene, wish: PlanWish, process: Process, *, resumes: bool, watch: Watch) -> Life:
+def _lived(
+    scene: Scene, wish: PlanOptions, process: Process, *, resumes: bool, watch: Watch
+) -> Life:
     if resumes and scene.kept.plans:
         life = scene.resume(process, watchers=(watch,))
         if life.why != ["run.over"]:
@@ -120,7 +123,7 @@ def _lived(scene: Scene, wish: PlanWish, process: Process, *, resumes: bool, wat
     return scene.apply(process, wish, watchers=(watch,))
 
 
-def _healed(scene: Scene, wish: PlanWish, watch: Watch, told: Story) -> Life:
+def _healed(scene: Scene, wish: PlanOptions, watch: Watch, told: Story) -> Life:
     """Go on without trouble until it is done, or stays refused."""
     life = _lived(scene, wish, Process(), resumes=True, watch=watch)
     for _ in range(_FINAL):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from stockman_lab.world.world import World
 
-from stockman.app.plans import PlanWish
-from stockman.engine.state import Result
-from stockman.lab.world.world import World
+from stockman.app.runs.plans import PlanOptions
+from stockman.engine.state import RunResult
 from stockman.steps.step import Stage
 from tests.acceptance.fingerprint import difference, fingerprint
 from tests.acceptance.lab_log import done_with_effect, written_by
@@ -40,7 +40,7 @@ def test_a_cluster_comes_up_and_a_second_run_writes_nothing(
     assert again.planned.changes == ()
     assert again.planned.plan.steps == ()
     assert again.outcome is not None
-    assert again.outcome.result is Result.DONE
+    assert again.outcome.result is RunResult.DONE
     assert {one.system for one in again.process.writes} <= OWN_BOOKKEEPING
     assert done_with_effect(scene.world) == log
     assert _written_since(scene.world, revision) <= {_LEASE}
@@ -51,7 +51,7 @@ def test_every_node_is_ready_and_flux_follows_the_repository() -> None:
     life = reference().life
 
     assert life.outcome is not None
-    assert life.outcome.result is Result.DONE
+    assert life.outcome.result is RunResult.DONE
     finished = {name for name, one in life.outcome.state.steps.items()}
     assert {f"nodes/ready/{name}" for name in ("talos-trinity", "talos-neo", "talos-niobe")} <= (
         finished
@@ -72,13 +72,13 @@ def test_whoever_has_only_the_own_token_sees_nothing_to_do_either(tmp_path: Path
 
 def test_everything_after_access_is_done_with_the_own_token_alone(tmp_path: Path) -> None:
     scene = Scene.made(tmp_path)
-    scene.apply(wish=PlanWish(only=(Stage.ACCESS,)))
+    scene.apply(wish=PlanOptions(only=(Stage.ACCESS,)))
     scene.administrator = False
 
-    life = scene.apply(wish=PlanWish(until="vms", push=True))
+    life = scene.apply(wish=PlanOptions(until="vms", push=True))
 
     assert life.outcome is not None
-    assert life.outcome.result is Result.DONE
+    assert life.outcome.result is RunResult.DONE
     assert len(scene.world.clusters["k8s"].state.guests) == 3
     assert not any(one.system == "proxmox-admin" for one in life.process.calls)
 

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from stockman_lab.world.world import World
 
-from stockman.app.bundles import open_bundle
-from stockman.app.keyring import find_keyring
-from stockman.engine.entry import Entry
-from stockman.engine.events import event_line, event_text
-from stockman.lab.world.world import World
-from stockman.steps.plan_file import plan_text
-from stockman.talos.bundle import bundle_text
+from stockman.app.secrets.bundle import open_bundle
+from stockman.app.secrets.keyring import find_keyring
+from stockman.engine.journal import JournalEntry, entry_json, entry_text
+from stockman.steps.plan import render_plan
+from stockman.talos.secrets.bundle import bundle_text
 from tests.acceptance.reference import reference
 from tests.acceptance.scene import Life, Scene
 
@@ -71,7 +70,7 @@ def programs_seen() -> Iterator[list[str]]:
     active.clear()
 
 
-def told_by(scene: Scene, life: Life, entries: list[Entry]) -> dict[str, str]:
+def told_by(scene: Scene, life: Life, entries: list[JournalEntry]) -> dict[str, str]:
     """Everything that a run says, by where."""
     kept = scene.kept
     found = {
@@ -79,11 +78,11 @@ def told_by(scene: Scene, life: Life, entries: list[Entry]) -> dict[str, str]:
         "plans of runs": "".join(kept.plans.values()),
         "calls": "\n".join(str(one) for one in life.process.calls),
         "outcome": repr(life.outcome),
-        "lines": "\n".join([*map(event_line, entries), *map(event_text, entries)]),
+        "lines": "\n".join([*map(entry_json, entries), *map(entry_text, entries)]),
         "entries": repr(entries),
     }
     if life.planned is not None:
-        found["plan"] = plan_text(life.planned.plan)
+        found["plan"] = render_plan(life.planned.plan)
         found["changes"] = repr(life.planned.changes)
         found["observed"] = repr(life.planned.observed)
     return found
@@ -123,7 +122,7 @@ def test_a_bootstrap_tells_no_secret(tmp_path: Path) -> None:
 def test_a_run_that_goes_on_tells_no_secret_to_programs_and_watchers(tmp_path: Path) -> None:
     scene = reference().grown(tmp_path)
     secrets = secrets_of(scene)
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
 
     with programs_seen() as programs:
         life = scene.apply(watchers=(entries.append,))

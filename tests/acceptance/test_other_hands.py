@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.applying import Manner, applied
-from stockman.engine.entry import Entry, Event
-from stockman.engine.state import Progress, Result
-from stockman.engine.stop import Stop
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.memory import MemoryDoor
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.memory import MemoryDoor
+
+from stockman.app.runs.apply import ApplyOptions, execute_plan
+from stockman.engine.context import StopRequest
+from stockman.engine.journal import EntryType, JournalEntry
+from stockman.engine.state import RunResult, StepProgress
 from tests.acceptance.fault_scenes import VMS, one_more
 from tests.acceptance.files import git
 from tests.acceptance.invariants import Watch
@@ -38,15 +39,15 @@ def test_f62_a_holder_that_lost_the_lock_writes_nothing_any_more(tmp_path: Path)
     process = Process()
     writes: list[int] = []
 
-    def rob(entry: Entry) -> None:
-        if entry.event is Event.STARTED and entry.step.startswith("vms/create/") and not writes:
+    def rob(entry: JournalEntry) -> None:
+        if entry.event is EntryType.STARTED and entry.step.startswith("vms/create/") and not writes:
             scene.kept.token += 1
             writes.append(len(process.writes))
 
     life = scene.apply(process, VMS, watchers=(rob,))
 
     assert life.outcome is not None
-    assert life.outcome.result is Result.FAILED
+    assert life.outcome.result is RunResult.FAILED
     assert "lock.lost" in life.why
     late = [str(one) for one in process.writes[writes[0] :] if one.system.startswith("proxmox")]
     assert len([one for one in late if "POST" in one]) <= 3, late  # those that had begun
@@ -58,20 +59,20 @@ def test_f63_of_two_who_begin_at_once_one_is_told_who_the_other_is(tmp_path: Pat
     scene = Scene.made(tmp_path)
     told: list[str] = []
 
-    async def both() -> Result:
+    async def both() -> RunResult:
         one, other = scene.session(Process()), scene.session(Process())
         plan = (await one.plan(VMS)).plan
-        manner = Manner(by="anna", stop=Stop(), watchers=(told_once,))
+        manner = ApplyOptions(by="anna", stop=StopRequest(), watchers=(told_once,))
         rivals.append((other, plan))
-        return (await applied(one, plan, manner)).result
+        return (await execute_plan(one, plan, manner)).result
 
     rivals: list[tuple[object, object]] = []
 
-    def told_once(entry: Entry) -> None:
-        if entry.event is Event.ACCEPTED:
+    def told_once(entry: JournalEntry) -> None:
+        if entry.event is EntryType.ACCEPTED:
             told.append("begun")
 
-    assert in_world(scene.world, both()) is Result.DONE
+    assert in_world(scene.world, both()) is RunResult.DONE
     assert told == ["begun"]
     scene.kept.holder = Process()
     life = scene.apply(None, VMS)
@@ -87,7 +88,7 @@ def test_f64_a_plan_is_refused_after_somebody_changed_what_it_touches(tmp_path: 
         plan = (await session.plan()).plan
         MemoryDoor(scene.world, "k8s").put("/nodes/neo/qemu/1031/config", memory=12288)
         try:
-            await applied(session, plan, Manner(by="anna", stop=Stop()))
+            await execute_plan(session, plan, ApplyOptions(by="anna", stop=StopRequest()))
         except Exception as no:  # noqa: BLE001  # whatever it says
             return [str(no)]
         return []
@@ -136,7 +137,7 @@ def test_f66_a_branch_that_moved_stops_the_run_before_kubernetes(tmp_path: Path)
     life = later.resume()
 
     assert life.outcome is not None
-    assert life.outcome.result is not Result.DONE
+    assert life.outcome.result is not RunResult.DONE
     assert not any("jobs" in one.what for one in life.process.writes)
 
 
@@ -177,13 +178,13 @@ def test_f71_of_a_change_by_halves_only_the_rest_is_done(tmp_path: Path) -> None
     changed = {
         name
         for name, one in first.outcome.state.steps.items()
-        if name.startswith("talos/change/") and one.progress is Progress.DONE
+        if name.startswith("talos/change/") and one.progress is StepProgress.DONE
     }
     taken_back(scene)
 
     second = scene.resume(watchers=(watch,))
 
-    assert first.outcome.result is Result.FAILED, first.why
+    assert first.outcome.result is RunResult.FAILED, first.why
     assert second.is_done, second.why
     configured = [one.what for one in second.process.writes if "ApplyConfiguration" in one.what]
     assert len(configured) == 3 - len(changed)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.plans import PlanWish
+from stockman.app.runs.plans import PlanOptions
 from stockman.model.errors import Refused
 from stockman.steps.step import Stage
 from tests.acceptance.fault_scenes import VMS
@@ -26,15 +26,15 @@ def asked(process: Process) -> set[str]:
 @pytest.mark.parametrize(
     "wish",
     [
-        PlanWish(only=(Stage.ACCESS,)),
-        PlanWish(only=(Stage.IMAGES,)),
-        PlanWish(only=(Stage.VMS,)),
-        PlanWish(until="vms"),
-        PlanWish(only=(Stage.ACCESS, Stage.VMS)),
+        PlanOptions(only=(Stage.ACCESS,)),
+        PlanOptions(only=(Stage.IMAGES,)),
+        PlanOptions(only=(Stage.VMS,)),
+        PlanOptions(until="vms"),
+        PlanOptions(only=(Stage.ACCESS, Stage.VMS)),
     ],
     ids=str,
 )
-def test_stages_on_proxmox_ask_nobody_else(wish: PlanWish, tmp_path: Path) -> None:
+def test_stages_on_proxmox_ask_nobody_else(wish: PlanOptions, tmp_path: Path) -> None:
     process = Process()
 
     planned = reference().scene(tmp_path).plan(wish, process)
@@ -47,7 +47,7 @@ def test_stages_on_proxmox_ask_nobody_else(wish: PlanWish, tmp_path: Path) -> No
 def test_whoever_makes_all_machines_asks_none_of_them(tmp_path: Path) -> None:
     process = Process()
 
-    life = Scene.made(tmp_path).apply(process, PlanWish(only=(Stage.VMS,)))
+    life = Scene.made(tmp_path).apply(process, PlanOptions(only=(Stage.VMS,)))
 
     assert life.is_done, life.why
     assert "talos" not in asked(process)
@@ -58,7 +58,7 @@ def test_a_machine_that_is_made_beside_others_asks_them_first(tmp_path: Path) ->
     scene.files.append("nodes.yaml", CONTROLLER)
     process = Process()
 
-    scene.plan(PlanWish(only=(Stage.VMS,)), process)
+    scene.plan(PlanOptions(only=(Stage.VMS,)), process)
 
     assert {"talos", "kubernetes"} <= asked(process)
 
@@ -68,8 +68,8 @@ def test_a_node_that_needs_nothing_is_nothing_to_do_and_may_be_given_by_its_addr
 ) -> None:
     scene = reference().scene(tmp_path)
 
-    assert scene.plan(PlanWish(nodes=("talos-neo",))).plan.steps == ()
-    made = Scene.made(tmp_path / "new").plan(PlanWish(nodes=("127.68.0.17",)))
+    assert scene.plan(PlanOptions(nodes=("talos-neo",))).plan.steps == ()
+    made = Scene.made(tmp_path / "new").plan(PlanOptions(nodes=("127.68.0.17",)))
     assert {step.node for step in made.plan.steps} >= {"talos-neo"}
 
 
@@ -77,11 +77,11 @@ def test_a_node_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     scene = reference().scene(tmp_path)
 
     with pytest.raises(Refused, match=r"there is no node talos-neon"):
-        scene.plan(PlanWish(nodes=("talos-neon",)))
+        scene.plan(PlanOptions(nodes=("talos-neon",)))
 
 
 def test_what_is_not_done_is_not_shown(tmp_path: Path) -> None:
-    planned = Scene.made(tmp_path).plan(PlanWish(only=(Stage.VMS,)))
+    planned = Scene.made(tmp_path).plan(PlanOptions(only=(Stage.VMS,)))
 
     assert "access/render" not in {step.id for step in planned.plan.steps}
     assert "rendered files of the repository" not in {one.what for one in planned.changes}

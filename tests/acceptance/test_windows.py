@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from stockman.app.applying import waits_for_window
-from stockman.app.plans import PlanWish
-from stockman.engine.state import Result
+from stockman.app.runs.apply import waits_for_window
+from stockman.app.runs.plans import PlanOptions
+from stockman.engine.state import RunResult
 from tests.acceptance.reference import reference
 from tests.acceptance.scene import PUSHING, Life, Scene
 
@@ -37,7 +37,7 @@ def test_outside_of_windows_all_but_the_restart_is_done_and_the_run_goes_on_in_o
     assert early.planned is not None
     assert early.outcome is not None
     assert [one.code for one in early.planned.problems] == ["plan.outside-windows"]
-    assert early.outcome.result is Result.REFUSED
+    assert early.outcome.result is RunResult.REFUSED
     assert waits_for_window(early.outcome)
     assert restarts(early) == []
     assert scene.state().step("vms/configure/talos-neo").progress.value == "done"
@@ -59,7 +59,7 @@ def test_in_a_window_a_restart_is_done_at_once(tmp_path: Path) -> None:
 
 
 def test_whoever_says_so_need_not_wait(tmp_path: Path) -> None:
-    wish = PlanWish(push=PUSHING.push, any_time=True)
+    wish = PlanOptions(push=PUSHING.push, any_time=True)
 
     life = reworked(tmp_path, in_hours=5).apply(wish=wish)
 

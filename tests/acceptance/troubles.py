@@ -6,12 +6,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.pve.host_power import give_power, lose_power
-from stockman.ports.kubernetes.kinds import NODES, Ref
-from stockman.ports.kubernetes.objects import JsonPatch
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve.host_power import give_power, lose_power
+
+from stockman.kubernetes.objects import NODES, JsonPatch, ObjectRef
 from tests.acceptance.process import Call
 from tests.acceptance.scene import Scene
 
@@ -149,7 +149,7 @@ def uncordoned(scene: Scene) -> None:
     assert cluster is not None
     change = {"op": "remove", "path": "/spec/unschedulable"}
     made = memory_kubernetes(cluster.api).patch(
-        Ref(kind=NODES, name="talos-tank"), JsonPatch(operations=(change,))
+        ObjectRef(kind=NODES, name="talos-tank"), JsonPatch(operations=(change,))
     )
     with suppress(StopIteration):
         made.send(None)  # in memory nothing has to be waited for

@@ -8,29 +8,30 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from stockman_lab.doors.images_port import WorldImagesWire
+from stockman_lab.doors.kube_calls import KubeCalls, NoCluster
+from stockman_lab.doors.talos_port import WorldTalosWire
+from stockman_lab.kube.api.messages import Request as KubeRequest
+from stockman_lab.kube.api.messages import Response, read_query
+from stockman_lab.pve.api.api import Api
+from stockman_lab.pve.api.call import Upload
+from stockman_lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome
+from stockman_lab.talos.status import has_static_pods
+from stockman_lab.world.world import World
+
 from stockman.kubernetes import problems as kube_problems
-from stockman.kubernetes import wire as kube
-from stockman.kubernetes.refusals import lost
-from stockman.kubernetes.refusals import refusal as kube_refusal
-from stockman.lab.doors.images_port import WorldImagesWire
-from stockman.lab.doors.kube_calls import KubeCalls, NoCluster
-from stockman.lab.doors.talos_port import WorldTalosWire
-from stockman.lab.kube.api.messages import Request as KubeRequest
-from stockman.lab.kube.api.messages import Response, read_query
-from stockman.lab.pve.api.api import Api
-from stockman.lab.pve.api.call import Upload
-from stockman.lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome
-from stockman.lab.talos.status import has_static_pods
-from stockman.lab.world.world import World
+from stockman.kubernetes import transport as kube
+from stockman.kubernetes.errors import lost_reply
+from stockman.kubernetes.errors import reply_error as kube_refusal
 from stockman.model.errors import Unreachable
-from stockman.proxmox import wire as pve
-from stockman.proxmox.refusals import Refusal, refusal, unknown_outcome
-from stockman.talos.api import wire as talos
-from stockman.talos.image_api import wire as images
+from stockman.proxmox import transport as pve
+from stockman.proxmox.errors import ErrorReply, reply_error, unknown_outcome
+from stockman.talos.api import transport as talos
+from stockman.talos.image_api import transport as images
 from tests.acceptance.process import Call, Process
 
 if TYPE_CHECKING:
-    from stockman.lab.talos.machine import Machine
+    from stockman_lab.talos.machine import Machine
 
 _BAD = 400
 _NO_ANSWER = 596
@@ -101,13 +102,13 @@ class ProxmoxWire:
         body = reply.body or {}
         if reply.status >= _BAD:
             errors = body.get("errors")
-            refused = Refusal(
+            refused = ErrorReply(
                 status=reply.status,
                 reason=reply.reason,
                 message=str(body.get("message", "")),
                 errors=errors if isinstance(errors, dict) else {},
             )
-            raise refusal(request, refused)
+            raise reply_error(request, refused)
         total, changes = body.get("total"), body.get("changes")
         return pve.Reply(
             data=body.get("data"),
@@ -117,7 +118,7 @@ class ProxmoxWire:
 
     def _silence(self, request: pve.Request) -> Exception:
         self._world.advance(_PATIENCE)
-        return refusal(request, Refusal(status=_NO_ANSWER, reason="Connection timed out"))
+        return reply_error(request, ErrorReply(status=_NO_ANSWER, reason="Connection timed out"))
 
     def _concluded(self, later: Later) -> ApiReply:
         if later.seconds is not None:
@@ -160,7 +161,7 @@ class TalosWire:
         self._inner = WorldTalosWire(world)
         self._process = process
 
-    async def unary(self, request: talos.Request) -> bytes:
+    async def unary(self, request: talos.TalosRequest) -> bytes:
         made = _talos_call(request)
         self._process.before(made)
         try:
@@ -169,7 +170,7 @@ class TalosWire:
             if not self._process.is_dead:
                 self._process.after(made)
 
-    async def upload(self, request: talos.Request, messages: AsyncIterable[bytes]) -> bytes:
+    async def upload(self, request: talos.TalosRequest, messages: AsyncIterable[bytes]) -> bytes:
         made = _talos_call(request)
         self._process.before(made)
         try:
@@ -178,7 +179,7 @@ class TalosWire:
             if not self._process.is_dead:
                 self._process.after(made)
 
-    async def stream(self, request: talos.Request) -> AsyncGenerator[bytes, None]:
+    async def stream(self, request: talos.TalosRequest) -> AsyncGenerator[bytes, None]:
         made = _talos_call(request)
         self._process.before(made)
         try:
@@ -190,7 +191,7 @@ class TalosWire:
                 self._process.after(made)
 
 
-def _talos_call(request: talos.Request) -> Call:
+def _talos_call(request: talos.TalosRequest) -> Call:
     return Call("talos", request.shown, is_write=not request.is_read)
 
 
@@ -250,13 +251,13 @@ class KubernetesWire:
         try:
             found = self._calls.answer(self._machine(request), asked, self._certificate)
         except NoCluster:
-            raise lost(request, "the connection was cut") from None
+            raise lost_reply(request, "the connection was cut") from None
         if found.seconds:
             self._world.advance(found.seconds)
         if found.response is None and not found.is_cut:
             self._world.advance(request.seconds)
         if found.response is None or found.is_cut:
-            raise lost(request, "the connection was cut")
+            raise lost_reply(request, "the connection was cut")
         return found.response
 
 
@@ -278,7 +279,7 @@ class ImagesWire:
         self._inner = WorldImagesWire(world)
         self._process = process
 
-    async def ask(self, question: images.Question) -> images.Answer:
+    async def ask(self, question: images.ImageRequest) -> images.ImageResponse:
         made = Call("images", question.shown, is_write=question.method == "POST")
         self._process.before(made)
         try:
@@ -288,7 +289,7 @@ class ImagesWire:
                 self._process.after(made)
 
     @asynccontextmanager
-    async def stream(self, question: images.Question) -> AsyncIterator[images.Stream]:
+    async def stream(self, question: images.ImageRequest) -> AsyncIterator[images.ImageStream]:
         self._process.before(Call("images", question.shown, is_write=False))
         async with self._inner.stream(question) as found:
             yield found

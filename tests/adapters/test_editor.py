@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.editor import ProgramEditor
-from stockman.adapters.memory_files import memory_file, memory_places
-from stockman.ports.probe import NoAnswer
+from stockman.adapters.programs import ProgramEditor
+from stockman.adapters.ram_files import ram_directories, ram_file
+from stockman.ports.environment import NoAnswer
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_is_wrong_with_an_editor_is_told(
 
 
 def test_a_file_in_memory_is_for_its_owner_only() -> None:
-    with memory_file(memory_places(), "secret.yaml", "00aa") as path:
+    with ram_file(ram_directories(), "secret.yaml", "00aa") as path:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert path.parent.name == f"stockman-edit-{os.getpid()}-00aa"
@@ -56,7 +56,7 @@ def test_it_is_gone_when_the_work_is_interrupted() -> None:
     used: list[Path] = []
 
     def interrupted() -> None:
-        with memory_file(memory_places(), "secret.yaml", "00ab") as path:
+        with ram_file(ram_directories(), "secret.yaml", "00ab") as path:
             used.append(path)
             path.write_text("canary")
             raise KeyboardInterrupt
@@ -70,10 +70,10 @@ def test_it_is_gone_when_the_work_is_interrupted() -> None:
 def test_a_disk_is_no_memory(tmp_path: Path) -> None:
     with (
         pytest.raises(NoAnswer, match="no file system in memory"),
-        memory_file([Path("/proc"), tmp_path / "none"], "secret.yaml", "00ac"),
+        ram_file([Path("/proc"), tmp_path / "none"], "secret.yaml", "00ac"),
     ):
         pass
 
 
 def test_the_directory_of_the_user_is_tried_last() -> None:
-    assert memory_places("/run/user/1") == (Path("/dev/shm"), Path("/run/user/1"))
+    assert ram_directories("/run/user/1") == (Path("/dev/shm"), Path("/run/user/1"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.git import GitRepo
-from stockman.ports.probe import NoAnswer, Remote, WorkTree
+from stockman.adapters.git.probe import LocalGitProbe
+from stockman.ports.environment import NoAnswer, Remote, WorkTree
 
 
 def git(directory: Path, *arguments: str) -> None:
@@ -46,7 +46,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_the_version_is_a_number() -> None:
-    version = GitRepo(Path()).version()
+    version = LocalGitProbe(Path()).version()
 
     assert version is not None
     assert version[0].isdigit()
@@ -54,7 +54,7 @@ def test_the_version_is_a_number() -> None:
 
 @pytest.mark.usefixtures("closed_directory_on_path")
 def test_without_git_there_is_no_version_and_no_answer(tree: Path) -> None:
-    repo = GitRepo(tree, program="no-such-git")
+    repo = LocalGitProbe(tree, program="no-such-git")
 
     assert repo.version() is None
     with pytest.raises(NoAnswer, match=r"^git is not installed$"):
@@ -65,7 +65,7 @@ def test_a_work_tree_tells_branch_and_remotes(tree: Path) -> None:
     git(tree, "remote", "add", "origin", "git@git.example.com:owner/repo.git")
     (tree / "below").mkdir()
 
-    assert GitRepo(tree / "below").work_tree() == WorkTree(
+    assert LocalGitProbe(tree / "below").work_tree() == WorkTree(
         branch="main",
         has_commits=True,
         remotes=(Remote(name="origin", url="git@git.example.com:owner/repo.git"),),
@@ -75,21 +75,23 @@ def test_a_work_tree_tells_branch_and_remotes(tree: Path) -> None:
 def test_a_repository_without_a_commit_has_a_branch_already(outside: Path) -> None:
     git(outside, "init", "--initial-branch=trunk")
 
-    assert GitRepo(outside).work_tree() == WorkTree(branch="trunk", has_commits=False, remotes=())
+    assert LocalGitProbe(outside).work_tree() == WorkTree(
+        branch="trunk", has_commits=False, remotes=()
+    )
 
 
 def test_a_detached_head_is_no_branch(tree: Path) -> None:
     git(tree, "checkout", "--detach")
 
-    seen = GitRepo(tree).work_tree()
+    seen = LocalGitProbe(tree).work_tree()
 
     assert seen is not None
     assert seen.branch is None
 
 
 def test_outside_of_a_repository_there_is_no_work_tree(outside: Path, tree: Path) -> None:
-    assert GitRepo(outside).work_tree() is None
-    assert GitRepo(tree / ".git").work_tree() is None
+    assert LocalGitProbe(outside).work_tree() is None
+    assert LocalGitProbe(tree / ".git").work_tree() is None
 
 
 @pytest.mark.parametrize(
@@ -106,17 +108,17 @@ def test_outside_of_a_repository_there_is_no_work_tree(outside: Path, tree: Path
     ],
 )
 def test_git_sees_files_differently(tree: Path, name: str, standing: str, exposure: str) -> None:
-    assert GitRepo(tree).standing(name) == standing
-    assert GitRepo(tree).exposure(name) == exposure
+    assert LocalGitProbe(tree).standing(name) == standing
+    assert LocalGitProbe(tree).exposure(name) == exposure
 
 
 def test_a_file_in_no_repository_is_outside(outside: Path) -> None:
-    assert GitRepo(outside).standing("cluster.yaml") == "outside"
-    assert GitRepo(outside).exposure("cluster.yaml") == "outside"
+    assert LocalGitProbe(outside).standing("cluster.yaml") == "outside"
+    assert LocalGitProbe(outside).exposure("cluster.yaml") == "outside"
 
 
 def test_outside_of_a_repository_no_process_is_started_for_the_exposure(outside: Path) -> None:
-    repo = GitRepo(outside, program=program(outside, "touch started; exit 1"))
+    repo = LocalGitProbe(outside, program=program(outside, "touch started; exit 1"))
 
     assert repo.exposure("cluster.yaml") == "outside"
     assert not (outside / "started").exists()
@@ -128,7 +130,7 @@ def test_outside_of_a_repository_no_process_is_started_for_the_exposure(outside:
 def test_where_git_cannot_tell_a_file_counts_as_exposed(
     tree: Path, tmp_path: Path, script: str
 ) -> None:
-    repo = GitRepo(tree, program=program(tmp_path, script), patience=0.2)
+    repo = LocalGitProbe(tree, program=program(tmp_path, script), patience=0.2)
 
     assert repo.exposure("age.key") == "tracked"
     with pytest.raises(NoAnswer):
@@ -137,7 +139,7 @@ def test_where_git_cannot_tell_a_file_counts_as_exposed(
 
 def test_a_git_that_hangs_is_asked_once(tree: Path, tmp_path: Path) -> None:
     script = f"echo asked >> {tmp_path}/log; exec sleep 60"
-    repo = GitRepo(tree, program=program(tmp_path, script), patience=0.2)
+    repo = LocalGitProbe(tree, program=program(tmp_path, script), patience=0.2)
 
     for _ in range(3):
         with pytest.raises(NoAnswer, match=r"^git gave no answer within 0\.2 s$"):
@@ -147,7 +149,7 @@ def test_a_git_that_hangs_is_asked_once(tree: Path, tmp_path: Path) -> None:
 
 
 def test_the_complaint_of_git_is_told(tree: Path, tmp_path: Path) -> None:
-    repo = GitRepo(tree, program=program(tmp_path, "echo 'fatal: too bad' >&2; exit 128"))
+    repo = LocalGitProbe(tree, program=program(tmp_path, "echo 'fatal: too bad' >&2; exit 128"))
 
     with pytest.raises(NoAnswer, match=r"^git says: too bad$"):
         repo.work_tree()
@@ -159,7 +161,7 @@ def test_the_environment_does_not_lead_git_elsewhere(
     monkeypatch.setenv("GIT_DIR", os.fspath(outside))
     monkeypatch.setenv("GIT_PAGER", "false")
 
-    assert GitRepo(tree).standing("cluster.yaml") == "tracked"
+    assert LocalGitProbe(tree).standing("cluster.yaml") == "tracked"
 
 
 def test_programs_that_a_repository_names_are_not_started(tree: Path) -> None:
@@ -168,7 +170,7 @@ def test_programs_that_a_repository_names_are_not_started(tree: Path) -> None:
     git(tree, "config", "core.hooksPath", os.fspath(tree))
     (tree / "started").unlink(missing_ok=True)
 
-    GitRepo(tree).standing("cluster.yaml")
-    GitRepo(tree).work_tree()
+    LocalGitProbe(tree).standing("cluster.yaml")
+    LocalGitProbe(tree).work_tree()
 
     assert not (tree / "started").exists()

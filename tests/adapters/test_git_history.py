@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.git_history import GitHistory
-from stockman.ports.history import StoredObject, TrackedFile
-from stockman.ports.probe import NoAnswer
+from stockman.adapters.git.history import LocalGitHistory
+from stockman.ports.environment import NoAnswer
+from stockman.ports.git_history import StoredObject, TrackedFile
 from tests.adapters.repositories import committed, git, repository
 
 ALL = 1_000_000
@@ -20,8 +20,8 @@ def tree(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def history(tree: Path) -> Iterator[GitHistory]:
-    found = GitHistory(tree)
+def history(tree: Path) -> Iterator[LocalGitHistory]:
+    found = LocalGitHistory(tree)
     yield found
     found.close()
 
@@ -30,7 +30,7 @@ def files(found: Iterator[StoredObject]) -> list[tuple[str, str]]:
     return [(one.path, one.commit) for one in found if one.kind == "blob"]
 
 
-def test_the_index_tells_files_links_and_repositories(tree: Path, history: GitHistory) -> None:
+def test_the_index_tells_files_links_and_repositories(tree: Path, history: LocalGitHistory) -> None:
     (tree / "link").symlink_to("a.txt")
     commit = committed(tree, a__txt="one\n")
     git(tree, "update-index", "--add", "--cacheinfo", f"160000,{commit},below")
@@ -46,7 +46,7 @@ def test_the_index_tells_files_links_and_repositories(tree: Path, history: GitHi
 
 
 def test_files_that_git_add_would_take_are_listed_and_ignored_ones_are_not(
-    tree: Path, history: GitHistory
+    tree: Path, history: LocalGitHistory
 ) -> None:
     committed(tree, __gitignore="*.log\n")
     (tree / "below").mkdir()
@@ -61,14 +61,16 @@ def test_all_of_the_repository_is_seen_from_a_directory_inside(tree: Path) -> No
     committed(tree, a__txt="one\n")
     (tree / "below").mkdir()
     (tree / "new.txt").write_text("x")
-    history = GitHistory(tree / "below")
+    history = LocalGitHistory(tree / "below")
 
     assert history.top() == tree
     assert [one.path for one in history.tracked()] == ["a.txt"]
     assert history.untracked() == ("new.txt",)
 
 
-def test_an_object_comes_with_the_first_commit_that_has_it(tree: Path, history: GitHistory) -> None:
+def test_an_object_comes_with_the_first_commit_that_has_it(
+    tree: Path, history: LocalGitHistory
+) -> None:
     first = committed(tree, a__txt="one\n", b__txt="same\n")
     second = committed(tree, a__txt="two\n")
     third = committed(tree, a__txt="one\n")
@@ -83,7 +85,7 @@ def test_an_object_comes_with_the_first_commit_that_has_it(tree: Path, history: 
     assert commits == [first, second, third]
 
 
-def test_the_newest_commits_have_all_their_files(tree: Path, history: GitHistory) -> None:
+def test_the_newest_commits_have_all_their_files(tree: Path, history: LocalGitHistory) -> None:
     committed(tree, a__txt="one\n", b__txt="same\n")
     second = committed(tree, a__txt="two\n")
 
@@ -91,7 +93,7 @@ def test_the_newest_commits_have_all_their_files(tree: Path, history: GitHistory
 
 
 def test_branches_that_are_not_checked_out_and_tags_belong_to_history(
-    tree: Path, history: GitHistory
+    tree: Path, history: LocalGitHistory
 ) -> None:
     committed(tree, a__txt="one\n")
     git(tree, "checkout", "-b", "other")
@@ -106,7 +108,7 @@ def test_branches_that_are_not_checked_out_and_tags_belong_to_history(
 
 
 def test_contents_are_the_bytes_of_more_objects_than_fit_into_a_pipe(
-    tree: Path, history: GitHistory
+    tree: Path, history: LocalGitHistory
 ) -> None:
     texts = {f"f{number}": f"{number}\0\n" * 500 for number in range(700)}
     committed(tree, **texts)
@@ -117,7 +119,7 @@ def test_contents_are_the_bytes_of_more_objects_than_fit_into_a_pipe(
     assert list(found) == [text.encode() for text in texts.values()]
 
 
-def test_an_object_that_is_missing_is_none(tree: Path, history: GitHistory) -> None:
+def test_an_object_that_is_missing_is_none(tree: Path, history: LocalGitHistory) -> None:
     committed(tree, a__txt="one\n", b__txt="two\n")
     names = [one.object for one in history.tracked()]
     (tree / ".git" / "objects" / names[0][:2] / names[0][2:]).unlink()
@@ -128,7 +130,9 @@ def test_an_object_that_is_missing_is_none(tree: Path, history: GitHistory) -> N
     assert [kinds[name] for name in names] == ["missing", "blob"]
 
 
-def test_commits_cannot_be_counted_when_one_is_missing(tree: Path, history: GitHistory) -> None:
+def test_commits_cannot_be_counted_when_one_is_missing(
+    tree: Path, history: LocalGitHistory
+) -> None:
     commit = committed(tree, a__txt="one\n")
     (tree / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
 
@@ -136,7 +140,9 @@ def test_commits_cannot_be_counted_when_one_is_missing(tree: Path, history: GitH
         history.commit_count()
 
 
-def test_a_missing_commit_is_an_error_or_a_missing_object(tree: Path, history: GitHistory) -> None:
+def test_a_missing_commit_is_an_error_or_a_missing_object(
+    tree: Path, history: LocalGitHistory
+) -> None:
     commit = committed(tree, a__txt="one\n")
     (tree / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
 
@@ -147,7 +153,7 @@ def test_a_missing_commit_is_an_error_or_a_missing_object(tree: Path, history: G
     assert objects == [(commit, "missing")]
 
 
-def test_a_repository_without_commits_has_no_objects(history: GitHistory) -> None:
+def test_a_repository_without_commits_has_no_objects(history: LocalGitHistory) -> None:
     assert history.commit_count() == 0
     assert list(history.objects(ALL)) == []
     assert history.tracked() == ()
@@ -158,15 +164,15 @@ def test_a_shallow_clone_says_so(tree: Path, tmp_path: Path) -> None:
     committed(tree, a__txt="two\n")
     git(tmp_path, "clone", "--depth=1", tree.as_uri(), "copy")
 
-    assert GitHistory(tmp_path / "copy").is_shallow()
-    assert not GitHistory(tree).is_shallow()
+    assert LocalGitHistory(tmp_path / "copy").is_shallow()
+    assert not LocalGitHistory(tree).is_shallow()
 
 
 def test_outside_of_a_repository_there_is_no_top(tmp_path: Path) -> None:
-    assert GitHistory(tmp_path).top() is None
+    assert LocalGitHistory(tmp_path).top() is None
 
 
 @pytest.mark.usefixtures("closed_directory_on_path")
 def test_without_git_there_is_no_answer(tree: Path) -> None:
     with pytest.raises(NoAnswer, match=r"^git is not installed$"):
-        GitHistory(tree, program="no-such-git").top()
+        LocalGitHistory(tree, program="no-such-git").top()

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from stockman.adapters.key_command import KeyProcess
-from stockman.ports.probe import NoAnswer
+from stockman.adapters.programs import ProgramKeyCommand
+from stockman.ports.environment import NoAnswer
 
 PYTHON = sys.executable
 
@@ -13,7 +13,7 @@ PYTHON = sys.executable
 def test_the_command_sees_more_variables_and_its_output_comes_back() -> None:
     command = f"{PYTHON} -c 'import os; print(os.environ[\"SOPS_AGE_RECIPIENT\"])'"
 
-    found = KeyProcess().output(command, {"SOPS_AGE_RECIPIENT": "age1abc"})
+    found = ProgramKeyCommand().output(command, {"SOPS_AGE_RECIPIENT": "age1abc"})
 
     assert found == b"age1abc\n"
 
@@ -30,11 +30,11 @@ def test_the_command_sees_more_variables_and_its_output_comes_back() -> None:
 )
 def test_what_goes_wrong_is_told_without_the_output(command: str, why: str) -> None:
     with pytest.raises(NoAnswer, match=why) as caught:
-        KeyProcess().output(command, {})
+        ProgramKeyCommand().output(command, {})
 
     assert "CANARY" not in str(caught.value)
 
 
 def test_a_command_that_does_not_end_is_given_up() -> None:
     with pytest.raises(NoAnswer, match=r"within 0\.2 s"):
-        KeyProcess(patience=0.2).output(f"{PYTHON} -c 'import signal; signal.pause()'", {})
+        ProgramKeyCommand(patience=0.2).output(f"{PYTHON} -c 'import signal; signal.pause()'", {})

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.machine import LocalMachine
-from stockman.ports.probe import FileFacts
+from stockman.adapters.system import LocalMachine
+from stockman.ports.environment import FileStatus
 
 MACHINE = LocalMachine()
 
@@ -15,7 +15,7 @@ def test_a_file_tells_its_mode(tmp_path: Path) -> None:
     path.write_text("x")
     path.chmod(0o640)
 
-    assert MACHINE.file(path) == FileFacts(mode=0o640, is_file=True, readable=True)
+    assert MACHINE.file(path) == FileStatus(mode=0o640, is_file=True, readable=True)
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.many_files import Halfway, OutOfTree, move_file, read_files, write_files
+from stockman.adapters.file_tree import (
+    PartialWrite,
+    PathOutsideTree,
+    move_file,
+    read_files,
+    write_files,
+)
 
 
 def test_files_are_written_with_their_directories(tmp_path: Path) -> None:
@@ -30,7 +36,7 @@ def test_a_replaced_file_keeps_its_rights(tmp_path: Path) -> None:
 def test_nothing_changes_where_one_file_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "first.txt").write_text("old")
     (tmp_path / "blocked").write_text("a file, not a directory")
-    with pytest.raises(OutOfTree):
+    with pytest.raises(PathOutsideTree):
         write_files(tmp_path, {"first.txt": b"new", "new/x": b"", "blocked/x": b""}, (), "tag")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["blocked", "first.txt"]
     assert (tmp_path / "first.txt").read_text() == "old"
@@ -50,7 +56,7 @@ def test_a_new_file_has_the_rights_that_are_meant_for_it(tmp_path: Path) -> None
 
 def test_what_goes_wrong_in_the_middle_is_told_and_leaves_no_draft(tmp_path: Path) -> None:
     (tmp_path / "second").mkdir()
-    with pytest.raises(Halfway):
+    with pytest.raises(PartialWrite):
         write_files(tmp_path, {"first": b"new", "second": b"", "third": b""}, (), "tag")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["first", "second"]
 
@@ -70,7 +76,7 @@ def test_a_moved_file_takes_the_place_of_the_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["../out", "/out", "a/../../out", "a\0b"])
 def test_paths_that_leave_the_directory_are_refused(tmp_path: Path, path: str) -> None:
-    with pytest.raises(OutOfTree):
+    with pytest.raises(PathOutsideTree):
         write_files(tmp_path / "root", {path: b""}, (), "tag")
 
 
@@ -85,7 +91,7 @@ def test_links_are_refused_inside_and_out(tmp_path: Path) -> None:
         lambda: write_files(root, {"link": b""}, (), "tag"),
         lambda: write_files(root, {}, ["link/x"], "tag"),
     ):
-        with pytest.raises(OutOfTree) as caught:
+        with pytest.raises(PathOutsideTree) as caught:
             work()
         assert "link" in caught.value.why
     assert list((tmp_path / "elsewhere").iterdir()) == []
@@ -93,8 +99,8 @@ def test_links_are_refused_inside_and_out(tmp_path: Path) -> None:
 
 def test_a_directory_in_the_place_of_a_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    with pytest.raises(OutOfTree):
+    with pytest.raises(PathOutsideTree):
         read_files(tmp_path, ["a"])
     (tmp_path / "b").write_text("")
-    with pytest.raises(OutOfTree):
+    with pytest.raises(PathOutsideTree):
         read_files(tmp_path, ["b/c"])

@@ -12,7 +12,7 @@ import pytest
 
 from stockman.adapters.network import SocketNetwork
 from stockman.adapters.system import SystemClock
-from stockman.ports.probe import Certificate, Door, NoAddress, NoAnswer, Trust
+from stockman.ports.environment import Certificate, NoAddress, NoAnswer, ServerAddress, Trust
 from tests.adapters import loopback
 from tests.adapters.loopback import ADDRESS, NAME, Pem
 
@@ -50,7 +50,7 @@ def stuck() -> Iterator[Callable[[str], tuple[str, ...]]]:
     over.set()
 
 
-def shown(door: Door, trust: Trust) -> Certificate:
+def shown(door: ServerAddress, trust: Trust) -> Certificate:
     return asyncio.run(NETWORK.certificate(door, trust))
 
 
@@ -78,16 +78,16 @@ def test_a_resolver_that_hangs_is_left_behind(stuck: Callable[[str], tuple[str, 
     network = SocketNetwork(patience=0.1, lookup=stuck)
 
     with pytest.raises(NoAddress, match=r"^no answer within 0\.1 s$"):
-        asyncio.run(network.connect(Door(host="pve.test", port=8006)))
+        asyncio.run(network.connect(ServerAddress(host="pve.test", port=8006)))
 
 
 def test_a_listening_port_takes_a_connection() -> None:
     with loopback.hanging() as port:
-        asyncio.run(NETWORK.connect(Door(host=ADDRESS, port=port)))
+        asyncio.run(NETWORK.connect(ServerAddress(host=ADDRESS, port=port)))
 
 
 def test_nothing_listens_on_a_closed_port() -> None:
-    door = Door(host=ADDRESS, port=loopback.closed_port())
+    door = ServerAddress(host=ADDRESS, port=loopback.closed_port())
 
     with pytest.raises(NoAnswer, match=r"^nothing listens there$"):
         asyncio.run(NETWORK.connect(door))
@@ -96,11 +96,11 @@ def test_nothing_listens_on_a_closed_port() -> None:
 def test_the_second_address_of_a_name_is_tried_too() -> None:
     with loopback.hanging() as port:
         network = SocketNetwork(lookup=lambda host: ("127.66.0.250", ADDRESS))
-        asyncio.run(network.connect(Door(host="pve.test", port=port)))
+        asyncio.run(network.connect(ServerAddress(host="pve.test", port=port)))
 
 
 def test_a_certificate_of_the_ca_is_trusted(ca: Pem, server: Pem, port: int) -> None:
-    seen = shown(Door(host=ADDRESS, port=port), Trust(ca=ca.text))
+    seen = shown(ServerAddress(host=ADDRESS, port=port), Trust(ca=ca.text))
 
     assert seen == Certificate(fingerprint=server.fingerprint, expires=loopback.END, flaw="")
 
@@ -108,12 +108,12 @@ def test_a_certificate_of_the_ca_is_trusted(ca: Pem, server: Pem, port: int) -> 
 def test_comments_around_a_ca_do_not_matter(ca: Pem, port: int) -> None:
     content = "# für die Züge\n".encode() + ca.text + b"# end\n"
 
-    assert shown(Door(host=ADDRESS, port=port), Trust(ca=content)).flaw == ""
+    assert shown(ServerAddress(host=ADDRESS, port=port), Trust(ca=content)).flaw == ""
 
 
 def test_the_name_counts_and_not_the_address_that_is_dialled(ca: Pem, port: int) -> None:
-    good = shown(Door(host=ADDRESS, port=port, name=NAME), Trust(ca=ca.text))
-    bad = shown(Door(host=ADDRESS, port=port, name="other.test"), Trust(ca=ca.text))
+    good = shown(ServerAddress(host=ADDRESS, port=port, name=NAME), Trust(ca=ca.text))
+    bad = shown(ServerAddress(host=ADDRESS, port=port, name="other.test"), Trust(ca=ca.text))
 
     assert good.flaw == ""
     assert "other.test" in bad.flaw
@@ -123,7 +123,7 @@ def test_the_name_counts_and_not_the_address_that_is_dialled(ca: Pem, port: int)
 def test_a_certificate_of_a_strange_ca_is_shown_and_not_trusted(
     server: Pem, port: int, trust: Trust
 ) -> None:
-    seen = shown(Door(host=ADDRESS, port=port), trust)
+    seen = shown(ServerAddress(host=ADDRESS, port=port), trust)
 
     assert seen.fingerprint == server.fingerprint
     assert seen.flaw
@@ -132,7 +132,7 @@ def test_a_certificate_of_a_strange_ca_is_shown_and_not_trusted(
 def test_a_certificate_that_ended_is_not_trusted(ca: Pem, tmp_path: Path) -> None:
     old = loopback.issued(ca, end=loopback.START + timedelta(days=1))
     with loopback.listening(loopback.handshaking(old.context(tmp_path))) as port:
-        seen = shown(Door(host=ADDRESS, port=port), Trust(ca=ca.text))
+        seen = shown(ServerAddress(host=ADDRESS, port=port), Trust(ca=ca.text))
 
     assert seen.flaw == "certificate has expired"
 
@@ -141,7 +141,7 @@ def test_a_certificate_that_ended_is_not_trusted(ca: Pem, tmp_path: Path) -> Non
     "content", [b"", b"no certificate", b"\xff\xfe", b"-----BEGIN CERTIFICATE-----"]
 )
 def test_a_ca_file_without_a_certificate_trusts_nothing(port: int, content: bytes) -> None:
-    seen = shown(Door(host=ADDRESS, port=port), Trust(ca=content))
+    seen = shown(ServerAddress(host=ADDRESS, port=port), Trust(ca=content))
 
     assert seen.flaw.startswith("its CA cannot be read: ")
 
@@ -149,11 +149,11 @@ def test_a_ca_file_without_a_certificate_trusts_nothing(port: int, content: byte
 def test_a_fingerprint_is_compared_without_colons_and_case(server: Pem, port: int) -> None:
     pinned = server.fingerprint.replace(":", "").lower()
 
-    assert shown(Door(host=ADDRESS, port=port), Trust(fingerprint=pinned)).flaw == ""
+    assert shown(ServerAddress(host=ADDRESS, port=port), Trust(fingerprint=pinned)).flaw == ""
 
 
 def test_another_fingerprint_is_told_with_both_values(server: Pem, port: int) -> None:
-    seen = shown(Door(host=ADDRESS, port=port), Trust(fingerprint="ab" * 32))
+    seen = shown(ServerAddress(host=ADDRESS, port=port), Trust(fingerprint="ab" * 32))
 
     pinned = ":".join(["AB"] * 32)
     assert seen.flaw == f"its fingerprint is {server.fingerprint}, not the pinned {pinned}"
@@ -164,7 +164,7 @@ def test_a_handshake_that_hangs_is_given_up() -> None:
         loopback.hanging() as port,
         pytest.raises(NoAnswer, match=r"^no answer within 0\.1 s$"),
     ):
-        asyncio.run(HASTY.certificate(Door(host=ADDRESS, port=port), Trust()))
+        asyncio.run(HASTY.certificate(ServerAddress(host=ADDRESS, port=port), Trust()))
 
 
 def test_a_server_without_tls_is_told_so() -> None:
@@ -172,14 +172,14 @@ def test_a_server_without_tls_is_told_so() -> None:
         loopback.listening(lambda talk: talk.sendall(b"SSH-2.0-x\r\n")) as port,
         pytest.raises(NoAnswer, match=r"TLS|cut"),
     ):
-        asyncio.run(NETWORK.certificate(Door(host=ADDRESS, port=port), Trust()))
+        asyncio.run(NETWORK.certificate(ServerAddress(host=ADDRESS, port=port), Trust()))
 
 
 @pytest.mark.parametrize("hours", [-30, 0, 5])
 def test_the_clock_of_a_web_server_is_its_date(hours: int) -> None:
     date = format_datetime(SystemClock().now() + timedelta(hours=hours), usegmt=True)
     with loopback.listening(loopback.web(date)) as port:
-        ahead = asyncio.run(NETWORK.http_clock(Door(host=ADDRESS, port=port), tls=False))
+        ahead = asyncio.run(NETWORK.http_clock(ServerAddress(host=ADDRESS, port=port), tls=False))
 
     assert ahead == pytest.approx(hours * 3600, abs=5)
 
@@ -188,7 +188,9 @@ def test_a_certificate_that_nobody_trusts_tells_the_time_too(server: Pem, tmp_pa
     heard: list[bytes] = []
     date = format_datetime(SystemClock().now(), usegmt=True)
     with loopback.listening(loopback.web(date, server.context(tmp_path), heard)) as port:
-        ahead = asyncio.run(NETWORK.http_clock(Door(host=ADDRESS, port=port, name=NAME), tls=True))
+        ahead = asyncio.run(
+            NETWORK.http_clock(ServerAddress(host=ADDRESS, port=port, name=NAME), tls=True)
+        )
 
     assert ahead == pytest.approx(0, abs=5)
     assert heard[0].split(b"\r\n")[:2] == [b"HEAD / HTTP/1.1", b"Host: pve.test"]
@@ -202,7 +204,7 @@ def test_a_web_server_without_a_date_tells_no_time(date: str) -> None:
         loopback.listening(loopback.web(date)) as port,
         pytest.raises(NoAnswer, match=r"^its answer carries no date$"),
     ):
-        asyncio.run(NETWORK.http_clock(Door(host=ADDRESS, port=port), tls=False))
+        asyncio.run(NETWORK.http_clock(ServerAddress(host=ADDRESS, port=port), tls=False))
 
 
 @pytest.mark.parametrize("seconds", [-86400.0, -0.25, 0.0, 3600.5])

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters import new_files
-from stockman.adapters.new_files import append, create_file, exists, remove_drafts
+from stockman.adapters import files
+from stockman.adapters.files import append_bytes, create_file, path_exists, remove_drafts
 
 
 def mode(path: Path) -> int:
@@ -65,7 +65,7 @@ def test_what_exists_is_left_alone(tmp_path: Path) -> None:
 def test_a_link_that_leads_nowhere_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "age.key").symlink_to(tmp_path / "elsewhere")
 
-    assert exists(tmp_path / "age.key")
+    assert path_exists(tmp_path / "age.key")
     assert not create_file(tmp_path / "age.key", b"new", private=True, tag="1")
 
     assert not (tmp_path / "elsewhere").exists()
@@ -119,14 +119,14 @@ def test_lines_are_added_to_the_end_and_links_not_followed(tmp_path: Path) -> No
     (tmp_path / "file").write_bytes(b"one\n")
     (tmp_path / "link").symlink_to(tmp_path / "file")
 
-    append(tmp_path / "file", b"two\n")
+    append_bytes(tmp_path / "file", b"two\n")
     with pytest.raises(OSError, match="symbolic links"):
-        append(tmp_path / "link", b"three\n")
+        append_bytes(tmp_path / "link", b"three\n")
 
     assert (tmp_path / "file").read_bytes() == b"one\ntwo\n"
 
 
 def test_the_suffix_of_drafts_is_ignored_by_git() -> None:
-    from stockman.app.ignored import missing_lines
+    from stockman.app.init.gitignore import missing_lines
 
-    assert f".*{new_files.DRAFT_SUFFIX}".encode() in missing_lines(b"").splitlines()
+    assert f".*{files.DRAFT_SUFFIX}".encode() in missing_lines(b"").splitlines()

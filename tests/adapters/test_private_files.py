@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.private_files import close_to_others, replace_private_file
+from stockman.adapters.files import replace_private_file, restrict_to_owner
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +66,6 @@ def test_closing_tells_whether_it_was_open(tmp_path: Path) -> None:
     path.write_bytes(b"x")
     path.chmod(0o640)
 
-    assert close_to_others(path)
+    assert restrict_to_owner(path)
     assert mode(path) == 0o600
-    assert not close_to_others(path)
+    assert not restrict_to_owner(path)

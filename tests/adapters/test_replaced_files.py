@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.replaced_files import replace_file
+from stockman.adapters.files import replace_file
 
 
 def test_the_new_content_takes_the_place_of_the_old(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.adapters import sntp
-from stockman.ports.probe import NoAnswer
+from stockman.ports.environment import NoAnswer
 
 COOKIE = 0x1234567890ABCDEF
 SECOND = 1_000_000_000
@@ -24,7 +24,7 @@ def answer(
 
 
 def test_a_question_is_one_of_a_client_and_carries_the_cookie() -> None:
-    packet = sntp.question(COOKIE)
+    packet = sntp.build_query(COOKIE)
 
     assert len(packet) == 48
     assert packet[0] == 0x23
@@ -33,14 +33,14 @@ def test_a_question_is_one_of_a_client_and_carries_the_cookie() -> None:
 
 
 def test_the_way_there_and_back_does_not_count() -> None:
-    seen = sntp.offset(answer(1000.5), COOKIE, 900 * SECOND, 901 * SECOND)
+    seen = sntp.read_offset(answer(1000.5), COOKIE, 900 * SECOND, 901 * SECOND)
 
     assert seen == pytest.approx(100.0, abs=1e-6)
 
 
 @given(st.integers(0, 2**33), st.integers(-(2**30), 2**30))
 def test_any_time_of_ours_is_compared_rightly_also_after_2036(ours: int, ahead: int) -> None:
-    seen = sntp.offset(answer(ours + ahead), COOKIE, ours * SECOND, ours * SECOND)
+    seen = sntp.read_offset(answer(ours + ahead), COOKIE, ours * SECOND, ours * SECOND)
 
     assert seen == pytest.approx(ahead, abs=1e-3)
 
@@ -60,10 +60,10 @@ def test_any_time_of_ours_is_compared_rightly_also_after_2036(ours: int, ahead: 
 )
 def test_what_is_no_time_is_no_answer(packet: bytes, reason: str) -> None:
     with pytest.raises(NoAnswer, match=reason):
-        sntp.offset(packet, COOKIE, SECOND, SECOND)
+        sntp.read_offset(packet, COOKIE, SECOND, SECOND)
 
 
 @given(st.binary(max_size=80))
 def test_any_bytes_are_a_number_or_no_answer(packet: bytes) -> None:
     with suppress(NoAnswer):
-        sntp.offset(packet, COOKIE, SECOND, SECOND)
+        sntp.read_offset(packet, COOKIE, SECOND, SECOND)

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stockman.app.administrators import half_a_token
-from stockman.app.applying import outdated
-from stockman.app.run_doors import no_token
-from stockman.app.secret_places import nothing_there, unwritable_place
-from stockman.app.tree_door import undecided
-from stockman.cli.destroy import unnamed_cluster
-from stockman.cli.plan import unwritable
-from stockman.cli.plan_options import already_planned, no_password
+from stockman.app.proxmox.credentials import incomplete_token
+from stockman.app.rendering.tree import undecided_files
+from stockman.app.runs.apply import plan_outdated
+from stockman.app.runs.connections import no_token
+from stockman.app.runs.secrets import no_secret_stored, unwritable_secret
+from stockman.cli.plans.destroy import missing_cluster_name
+from stockman.cli.plans.options import no_password, plan_file_conflict
+from stockman.cli.plans.plan import unwritable
 from stockman.model.problem import Problem
-from stockman.planning import composition_problems as composition
+from stockman.planning import problems as composition
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "cli.already-planned": lambda: already_planned("plan.json", ["--only", "--push"]),
+    "cli.already-planned": lambda: plan_file_conflict("plan.json", ["--only", "--push"]),
     "cli.no-password": lambda: no_password("root@pam"),
-    "cli.unnamed-cluster": lambda: unnamed_cluster("k8s", "k9s", yes=True),
-    "plan.api-silent": composition.api_silent,
+    "cli.unnamed-cluster": lambda: missing_cluster_name("k8s", "k9s", yes=True),
+    "plan.api-silent": composition.api_unreachable,
     "plan.cannot-drain": lambda: composition.cannot_drain("work-3"),
-    "plan.etcd-waits": lambda: composition.etcd_waits(["cp-3 (10.42.0.13): no answer"]),
-    "plan.no-look-at-machines": composition.no_look_at_machines,
+    "plan.etcd-waits": lambda: composition.etcd_bootstrap_blocker(["cp-3 (10.42.0.13): no answer"]),
+    "plan.no-look-at-machines": composition.machines_unreachable,
     "plan.outside-windows": lambda: composition.outside_windows(
         ("work-1", "work-2"), "Sat 2026-11-21 03:00 Europe/Berlin"
     ),
-    "plan.outdated": lambda: outdated("k8s"),
+    "plan.outdated": lambda: plan_outdated("k8s"),
     "plan.unwritable": lambda: unwritable("plans/today.json", "No such file or directory"),
-    "proxmox.administrator": lambda: half_a_token("PROXMOX_VE_API_TOKEN"),
+    "proxmox.administrator": lambda: incomplete_token("PROXMOX_VE_API_TOKEN"),
     "proxmox.no-token": lambda: no_token(
         "stockman@pve!stockman", "pve", "PROXMOX_TOKEN_SECRET is not set"
     ),
-    "secret.nothing-there": lambda: nothing_there(
+    "secret.nothing-there": lambda: no_secret_stored(
         "token:pve/stockman@pve!stockman", "there is no such file"
     ),
-    "secret.unwritable-place": lambda: unwritable_place("${PROXMOX_TOKEN_SECRET}"),
-    "tree.undecided": lambda: undecided(["kubernetes/apps/kube-system/cilium/ks.yaml"]),
+    "secret.unwritable-place": lambda: unwritable_secret("${PROXMOX_TOKEN_SECRET}"),
+    "tree.undecided": lambda: undecided_files(["kubernetes/apps/kube-system/cilium/ks.yaml"]),
 }

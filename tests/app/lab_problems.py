@@ -6,19 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stockman_lab.commands.runtime import problems
+from stockman_lab.commands.runtime.background import failed
+from stockman_lab.commands.runtime.connect import not_connected, unwritten
+from stockman_lab.commands.runtime.consoles import unknown_machine
+from stockman_lab.commands.runtime.directories import LabPlaces, running
+from stockman_lab.commands.runtime.faults import Wanted, wanted_fault
+from stockman_lab.commands.runtime.power import unknown_host
+from stockman_lab.commands.runtime.remote import not_understood
+from stockman_lab.commands.runtime.world_options import Manners, speed_of, wish
+from stockman_lab.core.faults import Fault
+from stockman_lab.core.saved import Unreadable, restored
+from stockman_lab.world.file import read_world
 
-from stockman.app.lab import problems
-from stockman.app.lab.background import failed
-from stockman.app.lab.connecting import not_connected, unwritten
-from stockman.app.lab.consoles import unknown_machine
-from stockman.app.lab.faults import Wanted, wanted_fault
-from stockman.app.lab.places import LabPlaces, running
-from stockman.app.lab.powers import unknown_host
-from stockman.app.lab.remote import not_understood
-from stockman.app.lab.wishes import Manners, speed_of, wish
-from stockman.lab.core.faults import Fault
-from stockman.lab.core.saved import Unreadable, restored
-from stockman.lab.world.file import read_world
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 

@@ -11,17 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.certificate_list import certificate_list
-from stockman.app.client_certificates import lifetime_below
-from stockman.app.client_files import write
-from stockman.app.secret_rules import find_rules
-from stockman.app.secrets_check.encrypted_files import EncryptedFiles
-from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig
-from stockman.crypto.certificates import facts
+from stockman.app.client_config.certificate_list import list_certificates
+from stockman.app.client_config.files import lifetime_below, write_client_file
+from stockman.app.client_config.talosconfig import TalosconfigOptions, write_talosconfig
+from stockman.app.secrets.rules import find_rules
+from stockman.app.secrets_check.encrypted_files import EncryptedFileCheck
+from stockman.crypto.certificates import read_certificate_facts
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.talos.kubeconfig_placing import placed_admin
+from stockman.talos.credentials.kubeconfig import update_kubeconfig
 from tests.app.secret_workspace import NOBODY, SeededDice
 from tests.app.start_doors import NOON
 from tests.app.workspaces import BUNDLE, doors, workspace
@@ -49,7 +48,7 @@ def recipients() -> Problem:
     with meadow() as place:
         rules = (place / ".sops.yaml").read_text()
         (place / ".sops.yaml").write_text(rules.replace(OWNER.recipient, OTHER.recipient))
-        judge = EncryptedFiles(find_rules(place, {}))
+        judge = EncryptedFileCheck(find_rules(place, {}))
         (only,) = judge.problems(BUNDLE, (place / BUNDLE).read_bytes())
         return only
 
@@ -57,27 +56,29 @@ def recipients() -> Problem:
 def certificate(now: datetime) -> Problem:
     """A talosconfig for a year, looked at later or earlier."""
     with meadow() as place:
-        write_talosconfig(TalosconfigWish(directory=place), doors(TALOSCONFIG="talosconfig"))
+        write_talosconfig(TalosconfigOptions(directory=place), doors(TALOSCONFIG="talosconfig"))
         (place / BUNDLE).unlink()
-        found = certificate_list(place, NOBODY, {}, now)
+        found = list_certificates(place, NOBODY, {}, now)
         return next(problem for problem in found.problems if "of meadow" in problem.what)
 
 
 def ended() -> Problem:
     authority = bundle().certs.os.crt
-    return told(lambda: lifetime_below(authority, "os", DAY, facts(authority).period.end))
+    return told(
+        lambda: lifetime_below(authority, "os", DAY, read_certificate_facts(authority).period.end)
+    )
 
 
 def unwritable() -> Problem:
     """A directory stands where the file belongs."""
     with tempfile.TemporaryDirectory() as place:
-        return told(lambda: write(Path(place), "talosconfig", Secret(""), SeededDice()))
+        return told(lambda: write_client_file(Path(place), "talosconfig", Secret(""), SeededDice()))
 
 
 def unreadable_kubeconfig() -> Problem:
     text = Secret("clusters: none\n")
     client = bundle().certs.k8s
-    return told(lambda: placed_admin("kubeconfig", text, WISH, NOON, lambda: client))
+    return told(lambda: update_kubeconfig("kubeconfig", text, WISH, NOON, lambda: client))
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {

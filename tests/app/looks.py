@@ -5,21 +5,22 @@ from __future__ import annotations
 import asyncio
 from ipaddress import IPv4Network
 
-from stockman.app.proxmox_credentials import Asker, typed_asker
-from stockman.app.proxmox_start import Errand, Looked, looked_through
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.port import memory_proxmox
-from stockman.lab.pve.access.identity import Caller
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.world import World
-from stockman.planning.starter.draft import DraftWish
-from stockman.planning.starter.network_choice import NetworkWish
-from stockman.planning.starter.reached import Reached
-from stockman.proxmox.api import ApiProxmox
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.doors.port import memory_proxmox
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.world import World
+
+from stockman.app.init.from_proxmox import ProxmoxProposal, ProxmoxSource, propose_files_with_client
+from stockman.app.proxmox.credentials import ProxmoxLogin, login_from_prompt
+from stockman.planning.starter.draft import DraftOptions
+from stockman.planning.starter.network import NetworkOptions
+from stockman.planning.starter.observed import ApiConnection
+from stockman.proxmox.client import ProxmoxClient
 
 NETWORK = IPv4Network("127.66.0.0/16")
 URL = "https://127.66.0.4:8006"
-ROOT: Asker = typed_asker("root@pam!look", "hunter2")
+ROOT: ProxmoxLogin = login_from_prompt("root@pam!look", "hunter2")
 
 
 def world(preset: str = "three-node", pve: str = "9.1") -> World:
@@ -31,19 +32,21 @@ def door(made: World) -> MemoryDoor:
     return MemoryDoor(made, next(iter(made.clusters)))
 
 
-def errand(preset: str | None = None, network: NetworkWish | None = None) -> Errand:
-    wish = DraftWish(preset=preset, network=network or NetworkWish())
-    return Errand(url=URL, asker=ROOT, wish=wish)
+def errand(preset: str | None = None, network: NetworkOptions | None = None) -> ProxmoxSource:
+    wish = DraftOptions(preset=preset, network=network or NetworkOptions())
+    return ProxmoxSource(url=URL, asker=ROOT, wish=wish)
 
 
-def port(made: World, caller: Caller | None = None) -> ApiProxmox:
+def port(made: World, caller: Caller | None = None) -> ProxmoxClient:
     return memory_proxmox(made, next(iter(made.clusters)), caller)
 
 
-def look(made: World, wanted: Errand | None = None, caller: Caller | None = None) -> Looked:
+def look(
+    made: World, wanted: ProxmoxSource | None = None, caller: Caller | None = None
+) -> ProxmoxProposal:
     """What a look at a world comes to."""
     pve = port(made, caller)
-    return asyncio.run(looked_through(pve, wanted or errand(), Reached(url=URL)))
+    return asyncio.run(propose_files_with_client(pve, wanted or errand(), ApiConnection(url=URL)))
 
 
 def somebody(made: World, *rights: tuple[str, str]) -> Caller:

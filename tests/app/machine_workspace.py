@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stockman.crypto import age_keys
+from stockman.crypto.age import identities
 from stockman.crypto.age.identities import parse_identities
-from stockman.crypto.sops.files import encrypt
-from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.sealing import Fresh
-from stockman.talos.bundle import bundle_text
+from stockman.crypto.sops.files import EncryptionInputs, encrypt
+from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.talos.secrets.bundle import bundle_text
 from tests.talos.machine.clusters import CLUSTER, KUBERNETES, NODES, TALOS, bundle
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,8 +33,10 @@ def write_files(directory: Path, files: Mapping[str, str]) -> None:
 def sealed(directory: Path, name: str, text: str) -> None:
     """Write a file that only the key of the directory opens."""
     (identity,) = parse_identities((directory / "age.key").read_text())
-    recipe = Recipe(recipients=(identity.recipient,))
-    content = encrypt(text.encode(), name, recipe, Fresh(now=NOW, random_bytes=random_bytes))
+    recipe = EncryptionSettings(recipients=(identity.recipient,))
+    content = encrypt(
+        text.encode(), name, recipe, EncryptionInputs(now=NOW, random_bytes=random_bytes)
+    )
     path = directory / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
@@ -53,9 +54,9 @@ def workspace(
     cluster = CLUSTER.format(talos=TALOS[line], line=line, kubernetes=KUBERNETES[line])
     write_files(directory, {"cluster.yaml": cluster + talos, "nodes.yaml": nodes})
     write_files(directory, files or {})
-    identity = age_keys.age_identity(random_bytes(age_keys.RAW_BYTES), post_quantum=False)
+    identity = identities.age_key_pair(random_bytes(identities.IDENTITY_BYTES), post_quantum=False)
     key = directory / "age.key"
-    key.write_text(age_keys.age_key_file(identity, NOW).reveal())
+    key.write_text(identities.render_age_key_file(identity, NOW).reveal())
     key.chmod(0o600)
     add_bundle(directory)
     return directory

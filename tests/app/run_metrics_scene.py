@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from stockman.app.prometheus_text import prometheus_text
-from stockman.app.run_metrics import run_history, run_metrics
-from stockman.engine.carrying_out import begin
+from stockman.app.runs.metrics import run_history, run_metrics
+from stockman.assessment.prometheus import prometheus_text
+from stockman.engine.lifecycle import start_run
 from stockman.steps.plan import Plan
 from tests.engine.toys import ONE_AT_A_TIME, Break, Exists, Scene, make, plan_of, way
 
@@ -21,7 +21,7 @@ WAITS = plan_of(make("w", gates=(Exists(key="never"),), deadline=50.0))
 def carried_out(scene: Scene, plan: Plan) -> str:
     """Carry a plan out; the name of the run."""
     home, ports = scene.process()
-    return asyncio.run(begin(home, plan, ports, way(settings=ONE_AT_A_TIME))).state.run
+    return asyncio.run(start_run(home, plan, ports, way(settings=ONE_AT_A_TIME))).state.run
 
 
 def metrics_text(scene: Scene) -> str:

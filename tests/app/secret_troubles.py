@@ -6,21 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app import keyring_problems, secret_problems
-from stockman.app.bundle_creation import Making, create_bundle
-from stockman.app.bundles import open_bundle
-from stockman.app.first_secrets import FirstSecrets
-from stockman.app.keyring import Keyring, find_keyring
-from stockman.app.secret_editing import Desk, edit
-from stockman.app.secret_lock import parse_lock
-from stockman.app.secret_reading import read_secret_file
-from stockman.app.secret_status import status
-from stockman.app.secret_store import SecretStore
-from stockman.app.secret_values import put_value, text_of
-from stockman.crypto.sops.lookup import NewValue
+from stockman.app.init.secrets import FirstSecrets
+from stockman.app.secrets import keyring as keyring_problems
+from stockman.app.secrets import problems
+from stockman.app.secrets.bundle import open_bundle
+from stockman.app.secrets.bundle_creation import BundleCreation, create_bundle
+from stockman.app.secrets.editing import EditingContext, edit_secret
+from stockman.app.secrets.keyring import Keyring, find_keyring
+from stockman.app.secrets.lock import parse_lock
+from stockman.app.secrets.reading import read_secret_file
+from stockman.app.secrets.status import read_status
+from stockman.app.secrets.store import SecretStore
+from stockman.app.secrets.values import put_value, read_text_at
+from stockman.crypto.sops.update import NewValue
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems
-from stockman.ports.probe import NoAnswer
+from stockman.ports.environment import NoAnswer
 from tests.app.secret_workspace import keyring, store_in
 from tests.app.start_doors import CountingDice, StandingClock, same_bundle
 from tests.crypto.keys_at_hand import OTHER, OWNER
@@ -29,7 +30,7 @@ from tests.model.page_files import shown
 SECRET = "kubernetes/secret.sops.yaml"
 BUNDLE = "talos/talsecret.sops.yaml"
 TOKEN = NewValue(path=("stringData", "token"), value="wool")
-MAKING = Making(clock=StandingClock(), entropy=CountingDice(), make_bundle=same_bundle)
+MAKING = BundleCreation(clock=StandingClock(), entropy=CountingDice(), make_bundle=same_bundle)
 NODES = {"cluster.yaml": "", "nodes.yaml": "nodes: [{name: cp-1}]\n"}
 
 
@@ -103,7 +104,7 @@ def clear_problem() -> Problem:
         store = store_in(Path(place))
         (Path(place) / "talos").mkdir()
         (Path(place) / "talos/extra.sops.yaml").write_text("password: wool\n")
-        (problem,) = status(store).problems
+        (problem,) = read_status(store).problems
     return problem
 
 
@@ -130,25 +131,29 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "key.none": lambda: told(
         lambda place: find_keyring(place, {}).identities_for([OWNER.recipient], SECRET)
     ),
-    "key.owner": lambda: keyring_problems.not_ours("age.key", 0o644),
+    "key.owner": lambda: keyring_problems.key_file_foreign("age.key", 0o644),
     "key.source": lambda: key_problem("# created: today\nage1meadow\n"),
     "secret.changed": lambda: stored(lambda store: store.write(SECRET, b"a: 1\n", expected=b"")),
     "secret.clear": clear_problem,
     "secret.editor": lambda: stored(
-        lambda store: edit(store, SECRET, Desk(Silent(), [Path("/dev/shm")], lambda _: False))
+        lambda store: edit_secret(
+            store, SECRET, EditingContext(Silent(), [Path("/dev/shm")], lambda _: False)
+        )
     ),
     "secret.exists": lambda: stored(lambda store: store.create(SECRET, b"a: 1\n")),
     "secret.lock": lambda: told(lambda _: parse_lock(b"{\n<<<<<<< HEAD\n")),
     "secret.missing": lambda: stored(lambda store: store.plaintext("talos/secret.sops.yaml")),
     "secret.no-memory": lambda: stored(
-        lambda store: edit(store, SECRET, Desk(Silent(), [Path("/proc")], lambda _: False))
+        lambda store: edit_secret(
+            store, SECRET, EditingContext(Silent(), [Path("/proc")], lambda _: False)
+        )
     ),
     "secret.no-recipient": lambda: stored(
         lambda store: store.rekey(SECRET), rules=shown("secret.no-recipient")
     ),
-    "secret.no-rules": lambda: secret_problems.no_rules(".").problem,
+    "secret.no-rules": lambda: problems.no_rules(".").problem,
     "secret.outside": lambda: stored(lambda store: store.plaintext("../secret.sops.yaml")),
-    "secret.path": lambda: stored(lambda store: text_of(store, SECRET, "stringData..token")),
+    "secret.path": lambda: stored(lambda store: read_text_at(store, SECRET, "stringData..token")),
     "secret.unreadable": lambda: stored(directory_for_a_file),
     "secret.unwritable": lambda: stored(in_the_way),
     "secret.value": lambda: stored(

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from stockman.app.keyring import Keyring, KeySource
-from stockman.app.secret_store import SecretStore
-from stockman.crypto.age.identities import Identity
+from stockman.app.secrets.keyring import Keyring, KeySource
+from stockman.app.secrets.store import SecretStore
+from stockman.crypto.age.identities import AgeIdentity
 from stockman.rendering.sops_rules import sops_config_text
 from tests.app.start_doors import StandingClock
 from tests.crypto.generated import Dice
@@ -27,7 +27,7 @@ class SeededDice:
         return self._dice.bytes(count)
 
 
-def keyring(*identities: Identity) -> Keyring:
+def keyring(*identities: AgeIdentity) -> Keyring:
     """A keyring with these identities, or the usual one."""
     return Keyring([KeySource(name="age.key", identities=identities or (OWNER,))])
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 
-from stockman.app.initialisation import Doors
+from stockman.app.init.directory import InitContext
 from stockman.model.version import Version
-from stockman.ports.probe import Exposure, NoAnswer, Standing, WorkTree
-from stockman.talos.bundle import SecretsBundle, new_bundle
+from stockman.ports.environment import Exposure, GitFileState, NoAnswer, WorkTree
+from stockman.talos.secrets.bundle import SecretsBundle, new_bundle
 from tests.crypto.generated import Dice
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)
@@ -39,7 +39,7 @@ class CountingDice:
 class ToldRepo:
     """A git that was told how it sees each file; `outside` for those it was not told of."""
 
-    def __init__(self, standings: Mapping[str, Standing] | None = None) -> None:
+    def __init__(self, standings: Mapping[str, GitFileState] | None = None) -> None:
         self._standings = standings
 
     def version(self) -> str | None:
@@ -48,7 +48,7 @@ class ToldRepo:
     def work_tree(self) -> WorkTree | None:
         return None
 
-    def standing(self, path: str) -> Standing:
+    def standing(self, path: str) -> GitFileState:
         if self._standings is None:
             raise NoAnswer("git is not installed")
         return self._standings.get(path, "ignored" if _is_secret(path) else "untracked")
@@ -72,9 +72,9 @@ def same_bundle(
 
 
 def doors(
-    *, dice: CountingDice | None = None, standings: Mapping[str, Standing] | None = None
-) -> Doors:
-    return Doors(
+    *, dice: CountingDice | None = None, standings: Mapping[str, GitFileState] | None = None
+) -> InitContext:
+    return InitContext(
         clock=StandingClock(),
         entropy=dice or CountingDice(),
         repo=ToldRepo(standings),

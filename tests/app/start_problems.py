@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from stockman.app.proxmox_credentials import missing
-from stockman.app.proxmox_start import untrusted
+from stockman.app.init.from_proxmox import untrusted_certificate
+from stockman.app.proxmox.credentials import no_login
 from stockman.model.problem import Problem
 from stockman.planning.starter import problems
-from stockman.ports.probe import Certificate
+from stockman.ports.environment import Certificate
 
 _SEEN = Certificate(
     fingerprint=":".join(["5F", "0A"] * 16),
@@ -21,7 +21,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "init.no-bridge": lambda: problems.no_bridge(
         ["pve1", "pve2"], "pve1: vmbr0; pve2: vmbr1, vmbr0 (down)"
     ),
-    "init.no-credentials": lambda: missing().problem,
+    "init.no-credentials": lambda: no_login().problem,
     "init.no-host": lambda: problems.no_host(
         [("pve1", "it is offline"), ("pve2", "it is unknown")]
     ),
@@ -32,9 +32,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         " free",
         ("local", "backup,import,iso,vztmpl"),
     ),
-    "init.no-vmids": lambda: problems.no_numbers(50, 15),
-    "init.unseen": lambda: problems.lacks(
+    "init.no-vmids": lambda: problems.no_free_vmids(50, 15),
+    "init.unseen": lambda: problems.missing_resources(
         "Datastore.Audit or Datastore.AllocateSpace", "/storage", "storages"
     ),
-    "init.untrusted": lambda: untrusted("https://127.66.0.4:8006", _SEEN).problem,
+    "init.untrusted": lambda: untrusted_certificate("https://127.66.0.4:8006", _SEEN).problem,
 }

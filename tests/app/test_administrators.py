@@ -2,10 +2,10 @@
 
 import pytest
 
-from stockman.adapters.http_proxmox.credentials import ApiToken, Login
-from stockman.app.administrators import administrator
-from stockman.app.kept_tokens import token_reference
-from stockman.app.run_doors import is_kept
+from stockman.adapters.proxmox.credentials import ApiToken, Login
+from stockman.app.proxmox.credentials import find_administrator
+from stockman.app.runs.connections import is_stored_token
+from stockman.app.secrets.proxmox_tokens import token_reference
 from stockman.model.errors import WrongUsage
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.secret import Secret
@@ -14,7 +14,7 @@ CLUSTER = ProxmoxCluster(token_id="stockman@pve!stockman")
 
 
 def test_a_token_of_the_environment_grants() -> None:
-    found = administrator({"PROXMOX_VE_API_TOKEN": "root@pam!lab=abc"}, CLUSTER, 0, None)
+    found = find_administrator({"PROXMOX_VE_API_TOKEN": "root@pam!lab=abc"}, CLUSTER, 0, None)
 
     assert isinstance(found, ApiToken)
     assert (found.id, found.secret.reveal()) == ("root@pam!lab", "abc")
@@ -23,13 +23,13 @@ def test_a_token_of_the_environment_grants() -> None:
 def test_our_own_token_does_not_grant_anything() -> None:
     own = {"PROXMOX_VE_API_TOKEN": "stockman@pve!stockman=abc"}
 
-    assert administrator(own, CLUSTER, 0, None) is None
+    assert find_administrator(own, CLUSTER, 0, None) is None
 
 
 def test_a_user_with_a_password_grants() -> None:
     told = {"PROXMOX_VE_USERNAME": "root@pam", "PROXMOX_VE_PASSWORD": "abc"}
 
-    found = administrator(told, CLUSTER, 0, None)
+    found = find_administrator(told, CLUSTER, 0, None)
 
     assert isinstance(found, Login)
     assert found.user == "root@pam"
@@ -41,7 +41,7 @@ def test_the_second_cluster_has_variables_of_its_own() -> None:
         "PROXMOX_VE_API_TOKEN_2": "root@pam!two=def",
     }
 
-    found = administrator(told, CLUSTER, 1, None)
+    found = find_administrator(told, CLUSTER, 1, None)
 
     assert isinstance(found, ApiToken)
     assert found.id == "root@pam!two"
@@ -50,11 +50,13 @@ def test_the_second_cluster_has_variables_of_its_own() -> None:
 def test_whoever_was_named_counts_first() -> None:
     given = Login(user="anna@pam", password=Secret("abc"))
 
-    assert administrator({"PROXMOX_VE_API_TOKEN": "root@pam!lab=x"}, CLUSTER, 0, given) is given
+    assert (
+        find_administrator({"PROXMOX_VE_API_TOKEN": "root@pam!lab=x"}, CLUSTER, 0, given) is given
+    )
 
 
 def test_where_the_environment_names_nobody_nobody_grants() -> None:
-    assert administrator({}, CLUSTER, 0, None) is None
+    assert find_administrator({}, CLUSTER, 0, None) is None
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_where_the_environment_names_nobody_nobody_grants() -> None:
 )
 def test_half_an_administrator_is_told(told: dict[str, str], what: str) -> None:
     with pytest.raises(WrongUsage) as caught:
-        administrator(told, CLUSTER, 0, None)
+        find_administrator(told, CLUSTER, 0, None)
 
     assert caught.value.problem.code == "proxmox.administrator"
     assert what in caught.value.problem.what
@@ -79,6 +81,6 @@ def test_a_token_that_stockman_keeps_is_told_from_one_that_the_files_give() -> N
     own = ProxmoxCluster(token_id="stockman@pve!stockman", token_secret=kept)
     other = ProxmoxCluster(token_id="stockman@pve!stockman", token_secret=Secret("${TOKEN}"))
 
-    assert is_kept(own, "stockman@pve!stockman")
-    assert is_kept(CLUSTER, "stockman@pve!stockman")
-    assert not is_kept(other, "stockman@pve!stockman")
+    assert is_stored_token(own, "stockman@pve!stockman")
+    assert is_stored_token(CLUSTER, "stockman@pve!stockman")
+    assert not is_stored_token(other, "stockman@pve!stockman")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from stockman.app.applying import is_left_open
-from stockman.engine.carrying_out import abort, begin
+from stockman.app.runs.apply import is_left_open
+from stockman.engine.lifecycle import abort_run, start_run
 from stockman.model.errors import Refused
 from tests.engine.storage import times
 from tests.engine.toys import Scene, make, plan_of, way
@@ -24,7 +24,7 @@ def test_a_run_that_is_done_is_not_left_open() -> None:
     scene = Scene()
     home, ports = scene.process()
 
-    asyncio.run(begin(home, plan_of(make("a")), ports, way()))
+    asyncio.run(start_run(home, plan_of(make("a")), ports, way()))
 
     assert not is_open(scene)
 
@@ -33,10 +33,10 @@ def test_a_run_that_failed_is_left_open_until_somebody_gives_it_up() -> None:
     scene = Scene()
     home, ports = scene.process()
     scene.objects.troubles.append(times(Refused, "put", 1))
-    failed = asyncio.run(begin(home, plan_of(make("a")), ports, way()))
+    failed = asyncio.run(start_run(home, plan_of(make("a")), ports, way()))
     assert is_open(scene)
 
     home, ports = scene.process()
-    asyncio.run(abort(home, failed.state.run, ports, way()))
+    asyncio.run(abort_run(home, failed.state.run, ports, way()))
 
     assert not is_open(scene)

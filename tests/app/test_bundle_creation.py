@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.bundle_creation import Making, create_bundle
-from stockman.app.bundles import bundle_path, open_bundle
-from stockman.app.secret_store import SecretStore
+from stockman.app.secrets.bundle import bundle_path, open_bundle
+from stockman.app.secrets.bundle_creation import BundleCreation, create_bundle
+from stockman.app.secrets.store import SecretStore
 from stockman.model.errors import Conflict, Denied, NotFound, Refused, StockmanError
-from stockman.talos.bundle import SecretsBundle, bundle_text
+from stockman.talos.secrets.bundle import SecretsBundle, bundle_text
 from tests.app.secret_workspace import NOBODY, contents, keyring, store_in
 from tests.app.start_doors import CountingDice, StandingClock, one_bundle, same_bundle
 from tests.crypto.keys_at_hand import OTHER
 
 NAME = "talos/talsecret.sops.yaml"
-MAKING = Making(clock=StandingClock(), entropy=CountingDice(), make_bundle=same_bundle)
+MAKING = BundleCreation(clock=StandingClock(), entropy=CountingDice(), make_bundle=same_bundle)
 
 
 def plain() -> str:

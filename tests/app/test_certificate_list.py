@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.certificate_list import certificate_list
-from stockman.app.certificate_records import CertificateList
-from stockman.app.keyring import Keyring
-from stockman.app.kubeconfigs import KubeconfigWish, write_kubeconfig
-from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig
-from stockman.talos.bundle import bundle_text
-from stockman.talos.lifetimes import Standing
+from stockman.app.client_config.certificate_list import list_certificates
+from stockman.app.client_config.kubeconfig import KubeconfigOptions, write_kubeconfig
+from stockman.app.client_config.talosconfig import TalosconfigOptions, write_talosconfig
+from stockman.app.secrets.keyring import Keyring
+from stockman.assessment.status.observed import CertificateList
+from stockman.talos.credentials.certificates import CertificateState
+from stockman.talos.secrets.bundle import bundle_text
 from tests.app.secret_workspace import NOBODY, keyring, store_in
 from tests.app.start_doors import NOON
 from tests.app.workspaces import BUNDLE, doors, workspace
@@ -25,13 +25,13 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     made = workspace(tmp_path / "meadow")
-    write_talosconfig(TalosconfigWish(directory=made), doors())
-    write_kubeconfig(KubeconfigWish(directory=made), doors())
+    write_talosconfig(TalosconfigOptions(directory=made), doors())
+    write_kubeconfig(KubeconfigOptions(directory=made), doors())
     return made
 
 
 def listed(place: Path, now: datetime = NOON, keys: Keyring | None = None) -> CertificateList:
-    return certificate_list(place, keyring() if keys is None else keys, {}, now)
+    return list_certificates(place, keyring() if keys is None else keys, {}, now)
 
 
 def problems(found: CertificateList) -> list[tuple[str, str]]:
@@ -48,7 +48,7 @@ def test_authorities_and_clients_are_listed(place: Path) -> None:
     ]
     talos, admin = found.certificates[-2:]
     assert (talos.organizations, talos.days_left) == (("os:admin",), 365)
-    assert (admin.subject, admin.standing) == ("O=system:masters, CN=admin", Standing.VALID)
+    assert (admin.subject, admin.standing) == ("O=system:masters, CN=admin", CertificateState.VALID)
     assert (found.problems, found.not_read) == ((), ())
 
 
@@ -72,7 +72,7 @@ def test_a_certificate_of_the_future_is_told(place: Path) -> None:
 def test_an_authority_that_ends_is_told(place: Path) -> None:
     found = listed(place, NOON + 3660 * DAY)
 
-    assert [one.standing for one in found.certificates[:4]] == [Standing.ENDED] * 4
+    assert [one.standing for one in found.certificates[:4]] == [CertificateState.ENDED] * 4
     assert ("certificate.expired", f"the certificate of certs.os in {BUNDLE} has expired") in (
         problems(found)
     )

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.conversion import (
+from stockman.app.conversion.convert import (
     Conversion,
     ConvertedFile,
-    State,
-    convert,
-    left_beside,
-    unwritten,
-    write,
+    FileState,
+    convert_files,
+    leftover_files,
+    unwritten_files,
+    write_conversion,
 )
-from stockman.config.convert.forms import Form, form_of
+from stockman.config.convert.formats import SourceFormat, detect_format
 from stockman.model.errors import Conflict, NotFound, StockmanError, WrongUsage
 from tests.app.start_doors import CountingDice
 from tests.config.written import CLUSTER, NODES
@@ -34,8 +34,10 @@ def project(tmp_path: Path) -> Path:
     return directory
 
 
-def written(conversion: Conversion, out: Path, *, force: bool = False) -> list[tuple[str, State]]:
-    files = write(conversion, out, CountingDice(), force=force)
+def written(
+    conversion: Conversion, out: Path, *, force: bool = False
+) -> list[tuple[str, FileState]]:
+    files = write_conversion(conversion, out, CountingDice(), force=force)
     return [(file.name, file.state) for file in files]
 
 
@@ -44,7 +46,7 @@ def code_of(error: pytest.ExceptionInfo[StockmanError]) -> str:
 
 
 def test_a_directory_becomes_the_other_dialect(project: Path) -> None:
-    there = convert(project)
+    there = convert_files(project)
 
     assert (there.form, there.to, list(there.result.files)) == ("classic", "toml", ["cluster.toml"])
 
@@ -52,7 +54,7 @@ def test_a_directory_becomes_the_other_dialect(project: Path) -> None:
 def test_the_way_back_starts_from_a_directory_with_toml(tmp_path: Path) -> None:
     (tmp_path / "cluster.toml").write_text(TOML)
 
-    back = convert(tmp_path)
+    back = convert_files(tmp_path)
 
     assert (back.form, back.to) == ("toml", "classic")
     assert list(back.result.files) == ["cluster.yaml", "nodes.yaml"]
@@ -60,7 +62,7 @@ def test_the_way_back_starts_from_a_directory_with_toml(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["cluster.yaml", "nodes.yaml"])
 def test_one_classic_file_stands_for_both(project: Path, name: str) -> None:
-    assert convert(project / name).result == convert(project).result
+    assert convert_files(project / name).result == convert_files(project).result
 
 
 @pytest.mark.parametrize(
@@ -74,11 +76,11 @@ def test_one_classic_file_stands_for_both(project: Path, name: str) -> None:
     ],
 )
 def test_files_of_other_names_and_tools_are_known(
-    tmp_path: Path, name: str, text: str, form: Form
+    tmp_path: Path, name: str, text: str, form: SourceFormat
 ) -> None:
     (tmp_path / name).write_text(text)
 
-    found = convert(tmp_path / name)
+    found = convert_files(tmp_path / name)
 
     assert (found.form, found.to) == (form, "classic")
     assert not found.result.problems
@@ -88,19 +90,21 @@ def test_files_of_other_names_and_tools_are_known(
 def test_the_form_may_be_given(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text(CLUSTER)
 
-    assert list(convert(tmp_path / "mine.txt", form="classic").result.files) == ["cluster.toml"]
+    assert list(convert_files(tmp_path / "mine.txt", form="classic").result.files) == [
+        "cluster.toml"
+    ]
 
 
 def test_a_yaml_file_with_a_mistake_is_told_where_it_is() -> None:
-    assert form_of("vm.yml", b"a: [") == "vm"
-    assert form_of("cluster.yaml", b"a: [") == "classic"
+    assert detect_format("vm.yml", b"a: [") == "vm"
+    assert detect_format("cluster.yaml", b"a: [") == "classic"
 
 
 def test_a_file_that_is_none_of_these_is_refused(tmp_path: Path) -> None:
     (tmp_path / "values.yaml").write_text("replicas: 3\n")
 
     with pytest.raises(WrongUsage) as caught:
-        convert(tmp_path / "values.yaml")
+        convert_files(tmp_path / "values.yaml")
 
     assert code_of(caught) == "convert.unknown-form"
 
@@ -109,23 +113,23 @@ def test_a_directory_with_both_dialects_has_to_be_told_which(project: Path) -> N
     (project / "cluster.toml").write_text(TOML)
 
     with pytest.raises(WrongUsage) as caught:
-        convert(project)
+        convert_files(project)
 
     assert code_of(caught) == "config.two-dialects"
-    assert list(convert(project, form="toml").result.files) == ["cluster.yaml", "nodes.yaml"]
-    assert list(convert(project, form="classic").result.files) == ["cluster.toml"]
+    assert list(convert_files(project, form="toml").result.files) == ["cluster.yaml", "nodes.yaml"]
+    assert list(convert_files(project, form="classic").result.files) == ["cluster.toml"]
 
 
 def test_a_directory_without_configuration_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound) as caught:
-        convert(tmp_path)
+        convert_files(tmp_path)
 
     assert code_of(caught) == "config.no-files"
 
 
 def test_a_dialect_is_not_converted_into_itself(project: Path) -> None:
     with pytest.raises(WrongUsage) as caught:
-        convert(project, to="classic")
+        convert_files(project, to="classic")
 
     assert code_of(caught) == "convert.same-dialect"
 
@@ -133,12 +137,12 @@ def test_a_dialect_is_not_converted_into_itself(project: Path) -> None:
 def test_files_of_other_tools_may_become_either_dialect(tmp_path: Path) -> None:
     (tmp_path / "vm.yml").write_text(VM)
 
-    assert list(convert(tmp_path / "vm.yml", to="toml").result.files) == ["cluster.toml"]
+    assert list(convert_files(tmp_path / "vm.yml", to="toml").result.files) == ["cluster.toml"]
 
 
 def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     with pytest.raises(StockmanError) as caught:
-        convert(tmp_path / "gone.tf")
+        convert_files(tmp_path / "gone.tf")
 
     assert code_of(caught) == "workspace.unreadable"
 
@@ -146,7 +150,7 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
 def test_mistakes_are_problems_with_the_text_they_stand_in(project: Path) -> None:
     (project / "cluster.yaml").write_text("node_cidr: here\n")
 
-    found = convert(project)
+    found = convert_files(project)
 
     assert [problem.code for problem in found.result.problems] == ["config.value"]
     assert found.texts["cluster.yaml"] == "node_cidr: here\n"
@@ -155,7 +159,7 @@ def test_mistakes_are_problems_with_the_text_they_stand_in(project: Path) -> Non
 def test_lines_of_variables_are_never_shown(tmp_path: Path) -> None:
     (tmp_path / "variables.tf").write_text('a = "canary\n')
 
-    found = convert(tmp_path / "variables.tf")
+    found = convert_files(tmp_path / "variables.tf")
 
     assert (len(found.result.problems), found.texts) == (1, {})
 
@@ -165,8 +169,8 @@ def test_writing_makes_the_directory_and_a_second_time_changes_nothing(
 ) -> None:
     out = tmp_path / "a" / "b"
 
-    assert written(convert(project), out) == [("cluster.toml", "written")]
-    assert written(convert(project), out) == [("cluster.toml", "up to date")]
+    assert written(convert_files(project), out) == [("cluster.toml", "written")]
+    assert written(convert_files(project), out) == [("cluster.toml", "up to date")]
     assert [path.name for path in out.iterdir()] == ["cluster.toml"]
 
 
@@ -174,12 +178,14 @@ def test_an_existing_file_is_replaced_only_by_force(project: Path, tmp_path: Pat
     (tmp_path / "cluster.toml").write_text(TOML)
 
     with pytest.raises(Conflict) as caught:
-        written(convert(project), tmp_path)
+        written(convert_files(project), tmp_path)
 
     assert code_of(caught) == "convert.exists"
     assert (tmp_path / "cluster.toml").read_text() == TOML
-    assert written(convert(project), tmp_path, force=True) == [("cluster.toml", "replaced")]
-    assert (tmp_path / "cluster.toml").read_text() == convert(project).result.files["cluster.toml"]
+    assert written(convert_files(project), tmp_path, force=True) == [("cluster.toml", "replaced")]
+    assert (tmp_path / "cluster.toml").read_text() == convert_files(project).result.files[
+        "cluster.toml"
+    ]
 
 
 def test_one_file_that_exists_keeps_the_others_from_being_written(tmp_path: Path) -> None:
@@ -187,7 +193,7 @@ def test_one_file_that_exists_keeps_the_others_from_being_written(tmp_path: Path
     (tmp_path / "nodes.yaml").write_text("hosts: {}\n")
 
     with pytest.raises(Conflict):
-        written(convert(tmp_path, form="toml"), tmp_path)
+        written(convert_files(tmp_path, form="toml"), tmp_path)
 
     assert not (tmp_path / "cluster.yaml").exists()
 
@@ -196,15 +202,17 @@ def test_a_place_that_cannot_be_written_is_a_problem(project: Path, tmp_path: Pa
     (tmp_path / "file").write_text("")
 
     with pytest.raises(StockmanError) as caught:
-        written(convert(project), tmp_path / "file" / "out")
+        written(convert_files(project), tmp_path / "file" / "out")
 
     assert code_of(caught) == "convert.unwritable"
 
 
 def test_what_describes_the_cluster_twice_is_named(project: Path, tmp_path: Path) -> None:
-    assert left_beside(convert(project), project) == ("cluster.yaml", "nodes.yaml")
-    assert left_beside(convert(project), tmp_path) == ()
+    assert leftover_files(convert_files(project), project) == ("cluster.yaml", "nodes.yaml")
+    assert leftover_files(convert_files(project), tmp_path) == ()
 
 
 def test_a_result_may_stay_unwritten(project: Path) -> None:
-    assert unwritten(convert(project)) == (ConvertedFile(name="cluster.toml", state="not written"),)
+    assert unwritten_files(convert_files(project)) == (
+        ConvertedFile(name="cluster.toml", state="not written"),
+    )

@@ -1,8 +1,8 @@
 import pytest
 
-from stockman.app.explanation import Page, explain, problem_codes, top_level
-from stockman.config.explain import Explanation
-from stockman.config.keys import keys_by_path
+from stockman.app.explanation import ProblemPage, explain, problem_codes, top_level
+from stockman.config.reference.explain import Explanation
+from stockman.config.reference.keys import keys_by_path
 from stockman.model.errors import WrongUsage
 
 
@@ -26,7 +26,7 @@ def test_every_problem_code_has_a_page_that_can_be_read() -> None:
     pages = [explain(code) for code in problem_codes()]
 
     assert pages
-    assert all(isinstance(page, Page) and page.text for page in pages)
+    assert all(isinstance(page, ProblemPage) and page.text for page in pages)
 
 
 def test_no_problem_code_is_hidden_behind_a_key() -> None:

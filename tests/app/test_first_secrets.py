@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.bundles import bundle_path, open_bundle
-from stockman.app.initialisation import Start, Wish, start
-from stockman.app.keyring import find_keyring
-from stockman.app.secret_lock import LOCK, read_lock
-from stockman.app.secret_rules import find_rules
+from stockman.app.init.directory import InitOptions, InitResult, init_directory
+from stockman.app.secrets.bundle import bundle_path, open_bundle
+from stockman.app.secrets.keyring import find_keyring
+from stockman.app.secrets.lock import LOCK, read_lock
+from stockman.app.secrets.rules import find_rules
 from stockman.config.presets import Dialect
 from stockman.config.secret_keys import SECRET_KEYS, secret_key_regex
 from tests.app.start_doors import CountingDice, doors, one_bundle
@@ -21,15 +21,15 @@ creation_rules:
 """
 
 
-def started(directory: Path, dialect: Dialect = "classic", preset: str = "single") -> Start:
-    return start(Wish(directory=directory, preset=preset, dialect=dialect), doors())
+def started(directory: Path, dialect: Dialect = "classic", preset: str = "single") -> InitResult:
+    return init_directory(InitOptions(directory=directory, preset=preset, dialect=dialect), doors())
 
 
-def states(run: Start) -> dict[str, str]:
+def states(run: InitResult) -> dict[str, str]:
     return {file.path: file.state for file in run.files}
 
 
-def codes(run: Start) -> list[str]:
+def codes(run: InitResult) -> list[str]:
     return [problem.code for problem in run.problems]
 
 
@@ -67,7 +67,7 @@ def test_the_rules_encrypt_each_file_as_upstream_does(
 
 
 def test_the_rule_for_the_configuration_matches_secret_keys_and_no_others() -> None:
-    from stockman.config.keys import keys_by_path
+    from stockman.config.reference.keys import keys_by_path
 
     named = set(SECRET_KEYS)
 
@@ -165,7 +165,9 @@ def test_encrypted_files_are_for_everyone_and_need_no_dice_when_they_are_there(
 ) -> None:
     started(tmp_path)
 
-    again = start(Wish(directory=tmp_path, preset="single"), doors(dice=CountingDice(throws=0)))
+    again = init_directory(
+        InitOptions(directory=tmp_path, preset="single"), doors(dice=CountingDice(throws=0))
+    )
 
     assert set(states(again).values()) == {"kept"}
     for name in (".sops.yaml", "talos/talsecret.sops.yaml", LOCK):

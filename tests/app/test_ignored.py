@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.ignored import missing_lines
-from stockman.app.secret_files import NAMES
+from stockman.app.init.gitignore import missing_lines
+from stockman.app.secrets.generation import SECRET_NAMES
 
 SECRETS = sorted(
-    {name for names in NAMES.values() for name in (*names, names.public_key)}
+    {name for names in SECRET_NAMES.values() for name in (*names, names.public_key)}
     | {"cloudflare-tunnel.json", "kubeconfig", "talosconfig", "talos/talosconfig"}
     | {"talos/clusterconfig/k8s-node-1.yaml", ".stockman/runs/1/journal"}
     | {".age.key.0011aabb.stockman-new"}

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.keyring import Keyring, default_key_file, find_keyring
-from stockman.crypto.age.identities import Identity
+from stockman.app.secrets.keyring import Keyring, default_key_file, find_keyring
+from stockman.crypto.age.identities import AgeIdentity
 from stockman.model.errors import Denied
-from stockman.ports.probe import NoAnswer
+from stockman.ports.environment import NoAnswer
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM
 
 COMMAND = "keys for stockman"
 
 
-def line(identity: Identity) -> str:
+def line(identity: AgeIdentity) -> str:
     return identity.text.reveal()
 
 
-def key_file(path: Path, *identities: Identity, mode: int = 0o600) -> Path:
+def key_file(path: Path, *identities: AgeIdentity, mode: int = 0o600) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("# a comment\n" + "".join(f"{line(one)}\n" for one in identities))
     path.chmod(mode)

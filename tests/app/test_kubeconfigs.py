@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.client_files import ClientFile
-from stockman.app.kubeconfigs import KubeconfigWish, new_kubeconfig, write_kubeconfig
-from stockman.crypto.certificates import facts, is_issued_by
+from stockman.app.client_config.files import ClientFile
+from stockman.app.client_config.kubeconfig import (
+    KubeconfigOptions,
+    new_kubeconfig,
+    write_kubeconfig,
+)
+from stockman.crypto.certificates import is_issued_by, read_certificate_facts
 from stockman.model.errors import Denied, NotFound, Refused
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.kubeconfig import client_certificates
+from stockman.talos.credentials.kubeconfig import client_certificates
 from tests.adapters.repositories import repository
 from tests.app.secret_workspace import NOBODY
 from tests.app.start_doors import NOON
@@ -30,7 +34,7 @@ def certificate(path: Path) -> str:
 
 
 def test_the_file_is_written_for_the_administrator(place: Path) -> None:
-    done = write_kubeconfig(KubeconfigWish(directory=place), doors())
+    done = write_kubeconfig(KubeconfigOptions(directory=place), doors())
 
     path = place / "kubeconfig"
     assert done == ClientFile(
@@ -47,29 +51,31 @@ def test_the_file_is_written_for_the_administrator(place: Path) -> None:
 
 
 def test_the_second_run_changes_nothing_and_renewing_does(place: Path) -> None:
-    write_kubeconfig(KubeconfigWish(directory=place), doors())
+    write_kubeconfig(KubeconfigOptions(directory=place), doors())
     before = (place / "kubeconfig").read_bytes()
 
-    again = write_kubeconfig(KubeconfigWish(directory=place), doors())
+    again = write_kubeconfig(KubeconfigOptions(directory=place), doors())
     assert (again.state, (place / "kubeconfig").read_bytes()) == ("unchanged", before)
 
-    renewed = write_kubeconfig(KubeconfigWish(directory=place, renew=True), doors())
+    renewed = write_kubeconfig(KubeconfigOptions(directory=place, renew=True), doors())
     assert renewed.state == "renewed"
     assert (place / "kubeconfig").read_bytes() != before
 
 
 def test_a_life_can_be_short(place: Path) -> None:
-    wish = KubeconfigWish(directory=place, lifetime=timedelta(hours=8))
+    wish = KubeconfigOptions(directory=place, lifetime=timedelta(hours=8))
 
     write_kubeconfig(wish, doors())
 
-    assert facts(certificate(place / "kubeconfig")).period.end == NOON + timedelta(hours=8)
+    assert read_certificate_facts(certificate(place / "kubeconfig")).period.end == NOON + timedelta(
+        hours=8
+    )
 
 
 def test_the_variable_may_name_several_files_which_then_are_not_ours(place: Path) -> None:
     several = f"{place / 'one'}:{place / 'two'}"
 
-    done = write_kubeconfig(KubeconfigWish(directory=place), doors(KUBECONFIG=several))
+    done = write_kubeconfig(KubeconfigOptions(directory=place), doors(KUBECONFIG=several))
 
     assert done.file == "kubeconfig"
 
@@ -79,12 +85,12 @@ def test_a_file_that_git_tracks_is_not_written(place: Path) -> None:
     (place / ".gitignore").write_text("")
 
     with pytest.raises(Refused, match=r"client\.exposed"):
-        write_kubeconfig(KubeconfigWish(directory=place), doors())
+        write_kubeconfig(KubeconfigOptions(directory=place), doors())
 
 
 def test_without_an_identity_nothing_can_be_made(place: Path) -> None:
     with pytest.raises(Denied, match=r"key\.none"):
-        write_kubeconfig(KubeconfigWish(directory=place), replace(doors(), keyring=NOBODY))
+        write_kubeconfig(KubeconfigOptions(directory=place), replace(doors(), keyring=NOBODY))
 
     assert not (place / "kubeconfig").exists()
 
@@ -93,11 +99,11 @@ def test_without_a_bundle_nothing_can_be_made(place: Path) -> None:
     (place / BUNDLE).unlink()
 
     with pytest.raises(NotFound, match=r"bundle\.absent"):
-        write_kubeconfig(KubeconfigWish(directory=place), doors())
+        write_kubeconfig(KubeconfigOptions(directory=place), doors())
 
 
 def test_printing_writes_nothing(place: Path) -> None:
-    text = new_kubeconfig(KubeconfigWish(directory=place), doors())
+    text = new_kubeconfig(KubeconfigOptions(directory=place), doors())
 
     assert "admin@meadow" in text.reveal()
     assert not (place / "kubeconfig").exists()

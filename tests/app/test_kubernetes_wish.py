@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from stockman.app.kubernetes_wish import kubernetes_wish
+from stockman.assessment.kubernetes import desired_kubernetes
 from stockman.config.presets import Dialect
 from stockman.model.secret import Secret
-from stockman.planning.kube_wish import KubernetesWish
-from stockman.rendering.repository import Rendered
-from stockman.steps.kube_definitions import versions_of
-from stockman.steps.kube_secret import ApplySecret
+from stockman.planning.kubernetes.desired import DesiredKubernetes
+from stockman.rendering.repository import RenderedRepository
+from stockman.steps.kubernetes.crds import available_crd_versions
+from stockman.steps.kubernetes.resources import ApplySecret
 from tests.catalog.estates import rendered, wanted
 from tests.catalog.everything import EVERYTHING
 from tests.quick_yaml import load_yaml
@@ -23,14 +23,14 @@ def made(
     more: Mapping[str, object] | None = None,
     preset: str = "three-node",
     dialect: Dialect = "classic",
-) -> tuple[Rendered, KubernetesWish]:
+) -> tuple[RenderedRepository, DesiredKubernetes]:
     found = rendered(more, preset=preset, dialect=dialect)
     cluster = wanted(more, preset).cluster
     assert cluster is not None
-    return found, kubernetes_wish(cluster, found)
+    return found, desired_kubernetes(cluster, found)
 
 
-def every_secret(wish: KubernetesWish) -> list[ApplySecret]:
+def every_secret(wish: DesiredKubernetes) -> list[ApplySecret]:
     of_charts = [one for chart in wish.charts for one in chart.secrets]
     return [one.action for one in (*wish.secrets, *of_charts)]
 
@@ -95,5 +95,5 @@ def test_definitions_of_another_version_are_left_to_flux() -> None:
     _, usual = made()
     _, other = made({"components": {"gateway-api": {"version": "1.5.0"}}})
 
-    assert [one.version for one in usual.definitions] == list(versions_of("gateway-api"))
+    assert [one.version for one in usual.definitions] == list(available_crd_versions("gateway-api"))
     assert other.definitions == ()

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.conversion import convert
-from stockman.app.machine_configuration import Machines, machines
-from stockman.app.machine_configuration_difference import Comparison, compared
-from stockman.app.machine_configuration_files import write_configurations
-from stockman.app.validation import validate
+from stockman.app.conversion.convert import convert_files
+from stockman.app.machine_config.comparison import Comparison, compare_configurations
+from stockman.app.machine_config.files import write_configurations
+from stockman.app.machine_config.machines import Machines, load_machines
+from stockman.app.workspace.validation import validate
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.talos.machine.assembly import configuration_text
-from stockman.talos.patches.tree import leaves
+from stockman.talos.machine.assembly import trees_text
+from stockman.talos.patches.tree import iter_leaves
 from tests.app.machine_workspace import sealed, workspace, write_files
 from tests.talos.machine.clusters import NODES, bundle
 
@@ -26,7 +26,7 @@ CANARY = ".".join(("canary", "0123456789abcdef"))
 
 
 def opened(directory: Path, **environment: str) -> Machines:
-    return machines(directory, {"HOME": str(directory), **environment})
+    return load_machines(directory, {"HOME": str(directory), **environment})
 
 
 def sysctls(directory: Path, node: str = "work-1") -> dict[str, tuple[object, str]]:
@@ -35,7 +35,7 @@ def sysctls(directory: Path, node: str = "work-1") -> dict[str, tuple[object, st
     trees = found.documents(found.named(node), show_secrets=False)
     return {
         path.removeprefix("machine.sysctls."): (leaf.value, str(leaf.origin))
-        for path, leaf in leaves(trees[0])
+        for path, leaf in iter_leaves(trees[0])
         if path.startswith("machine.sysctls.")
     }
 
@@ -208,8 +208,8 @@ def test_an_encrypted_patch_is_opened_and_masked(tmp_path: Path) -> None:
     sealed(tmp_path, "patches/a.sops.yaml", "machine:\n  sysctls:\n    a: canary\n")
 
     found = opened(tmp_path)
-    shown = configuration_text(found.documents(found.named("cp-1"), show_secrets=False))
-    clear = configuration_text(found.documents(found.named("cp-1"), show_secrets=True))
+    shown = trees_text(found.documents(found.named("cp-1"), show_secrets=False))
+    clear = trees_text(found.documents(found.named("cp-1"), show_secrets=True))
 
     assert "canary" not in shown
     assert "a: canary" in clear
@@ -224,8 +224,8 @@ MIRROR = (
 def test_references_to_secrets_are_followed(tmp_path: Path) -> None:
     found = opened(workspace(tmp_path, MIRROR), MIRROR="canary-mirror")
 
-    clear = configuration_text(found.documents(found.named("cp-1"), show_secrets=True))
-    shown = configuration_text(found.documents(found.named("cp-1"), show_secrets=False))
+    clear = trees_text(found.documents(found.named("cp-1"), show_secrets=True))
+    shown = trees_text(found.documents(found.named("cp-1"), show_secrets=False))
 
     assert "canary-mirror" in clear
     assert "canary-mirror" not in shown
@@ -249,12 +249,12 @@ def difference(directory: Path, text: str, *, show_secrets: bool = False) -> Com
     file.write_text(text)
     found = opened(directory)
     node = found.named("work-1")
-    return compared(found, found.assembled(node), file, show_secrets=show_secrets)
+    return compare_configurations(found, found.assembled(node), file, show_secrets=show_secrets)
 
 
 def clear_text(directory: Path, **environment: str) -> str:
     found = opened(directory, **environment)
-    return configuration_text(found.documents(found.named("work-1"), show_secrets=True))
+    return trees_text(found.documents(found.named("work-1"), show_secrets=True))
 
 
 def test_a_configuration_does_not_differ_from_itself(tmp_path: Path) -> None:
@@ -305,9 +305,9 @@ def test_masked_files_are_compared_as_far_as_they_go(tmp_path: Path) -> None:
     found = opened(workspace(tmp_path))
     node = found.named("cp-1")
     file = tmp_path / "masked.yaml"
-    file.write_text(configuration_text(found.documents(node, show_secrets=False)))
+    file.write_text(trees_text(found.documents(node, show_secrets=False)))
 
-    result = compared(found, found.assembled(node), file, show_secrets=False)
+    result = compare_configurations(found, found.assembled(node), file, show_secrets=False)
 
     assert result.differences == ()
     assert "machine.ca.key" in result.withheld
@@ -355,7 +355,7 @@ def test_secrets_are_not_written_where_git_would_keep_them(tmp_path: Path) -> No
 
 def test_patch_files_of_the_toml_dialect_have_directories_of_their_own(tmp_path: Path) -> None:
     workspace(tmp_path)
-    converted = convert(tmp_path, to="toml")
+    converted = convert_files(tmp_path, to="toml")
     for name in ("cluster.yaml", "nodes.yaml"):
         (tmp_path / name).unlink()
     write_files(tmp_path, converted.result.files)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.machine_files import machine_files
+from stockman.app.workspace.machine_patches import machine_files
 from stockman.model.errors import Refused
 from tests.talos.machine.everything import everything
 

@@ -2,17 +2,24 @@
 
 import pytest
 
-from stockman.adapters.http_proxmox.credentials import ApiToken, Login
-from stockman.app.proxmox_credentials import asker_of, credentials, missing, typed_asker
+from stockman.adapters.proxmox.credentials import ApiToken, Login
+from stockman.app.proxmox.credentials import (
+    credentials,
+    login_from_environment,
+    login_from_prompt,
+    no_login,
+)
 from stockman.model.errors import WrongUsage
 
 
 def test_an_empty_environment_says_nothing() -> None:
-    assert asker_of({}) is None
+    assert login_from_environment({}) is None
 
 
 def test_a_token_with_its_secret_is_the_one_that_files_name() -> None:
-    asker = asker_of({"PROXMOX_TOKEN_ID": "root@pam!a", "PROXMOX_TOKEN_SECRET": "hunter2"})
+    asker = login_from_environment(
+        {"PROXMOX_TOKEN_ID": "root@pam!a", "PROXMOX_TOKEN_SECRET": "hunter2"}
+    )
 
     assert asker is not None
     assert asker.token_id == "root@pam!a"
@@ -20,7 +27,7 @@ def test_a_token_with_its_secret_is_the_one_that_files_name() -> None:
 
 
 def test_the_token_of_an_administrator_is_used_for_the_look_alone() -> None:
-    asker = asker_of({"PROXMOX_VE_API_TOKEN": "root@pam!a=hunter2"})
+    asker = login_from_environment({"PROXMOX_VE_API_TOKEN": "root@pam!a=hunter2"})
 
     assert asker is not None
     assert (asker.who, asker.secret.reveal()) == ("root@pam!a", "hunter2")
@@ -28,7 +35,9 @@ def test_the_token_of_an_administrator_is_used_for_the_look_alone() -> None:
 
 
 def test_a_password_logs_in() -> None:
-    asker = asker_of({"PROXMOX_VE_USERNAME": "root@pam", "PROXMOX_VE_PASSWORD": "hunter2"})
+    asker = login_from_environment(
+        {"PROXMOX_VE_USERNAME": "root@pam", "PROXMOX_VE_PASSWORD": "hunter2"}
+    )
 
     assert asker is not None
     assert isinstance(credentials(asker), Login)
@@ -52,7 +61,7 @@ def test_a_password_logs_in() -> None:
 def test_whoever_is_not_let_in_is_told_which_variable_to_look_at(
     environment: dict[str, str], name: str
 ) -> None:
-    asker = asker_of(environment)
+    asker = login_from_environment(environment)
 
     assert asker is not None
     assert credentials(asker).asker.given == name
@@ -68,17 +77,17 @@ def test_whoever_is_not_let_in_is_told_which_variable_to_look_at(
 )
 def test_half_of_it_is_refused_without_showing_it(environment: dict[str, str]) -> None:
     with pytest.raises(WrongUsage) as caught:
-        asker_of(environment)
+        login_from_environment(environment)
 
     problem = caught.value.problem
-    assert problem.code == missing().problem.code == "init.no-credentials"
+    assert problem.code == no_login().problem.code == "init.no-credentials"
     assert "hunter2" not in f"{problem.what} {problem.why} {problem.fix}"
 
 
 def test_files_never_name_a_token_of_roots_that_was_typed() -> None:
-    assert typed_asker("root@pam!a", "x").token_id == "stockman@pve!stockman"
-    assert typed_asker("ops@pve!a", "x").token_id == "ops@pve!a"
+    assert login_from_prompt("root@pam!a", "x").token_id == "stockman@pve!stockman"
+    assert login_from_prompt("ops@pve!a", "x").token_id == "ops@pve!a"
 
 
 def test_a_secret_is_not_shown() -> None:
-    assert "hunter2" not in repr(typed_asker("root@pam", "hunter2"))
+    assert "hunter2" not in repr(login_from_prompt("root@pam", "hunter2"))

@@ -5,21 +5,27 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
+from stockman_lab.doors.port import WorldClock, WorldWire
 
-from stockman.app.initialisation import Drafted
-from stockman.app.proxmox_credentials import typed_asker
-from stockman.app.proxmox_start import Errand, Looked, described, looked_through, reached_by
+from stockman.app.init.directory import DraftFiles
+from stockman.app.init.from_proxmox import (
+    ProxmoxProposal,
+    ProxmoxSource,
+    describe_proposal,
+    find_endpoints,
+    propose_files_with_client,
+)
+from stockman.app.proxmox.credentials import login_from_prompt
 from stockman.config.load import load
-from stockman.config.presets import Dialect, dressed
+from stockman.config.presets import Dialect, add_schema_hints
 from stockman.config.presets.answers import Answers
-from stockman.config.rules import check
-from stockman.lab.doors.port import WorldClock, WorldWire
+from stockman.config.rules import check_rules
 from stockman.model.problem import Problem
-from stockman.planning.starter.network_choice import NetworkWish
-from stockman.planning.starter.reached import Reached
-from stockman.ports.probe import Certificate, Trust
-from stockman.proxmox.api import ApiProxmox
-from stockman.proxmox.wire import Reply, Request
+from stockman.planning.starter.network import NetworkOptions
+from stockman.planning.starter.observed import ApiConnection
+from stockman.ports.environment import Certificate, Trust
+from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.transport import Reply, Request
 from tests.app.doctor.fakes import FINGERPRINT, LATER, TRUSTED, FakeNetwork
 from tests.app.looks import ROOT, URL, door, errand, look, port, somebody, world
 from tests.planning.estate import Estate
@@ -29,7 +35,7 @@ ESTATES = [
     for preset, count in (("single", 1), ("three-node", 3), ("fifteen-node", 15))
     for pve in ("8.4", "9.1")
 ]
-PINNED = Errand(url=URL, asker=ROOT, trust=Trust(fingerprint=FINGERPRINT))
+PINNED = ProxmoxSource(url=URL, asker=ROOT, trust=Trust(fingerprint=FINGERPRINT))
 
 
 class WrittenDown:
@@ -46,24 +52,24 @@ class WrittenDown:
         return await self._inner.call(request)
 
 
-def mistakes(files: Drafted, dialect: Dialect = "classic") -> list[Problem]:
+def mistakes(files: DraftFiles, dialect: Dialect = "classic") -> list[Problem]:
     """Everything that validation says of files, warnings too."""
-    texts = dressed(files.texts, dialect)
+    texts = add_schema_hints(files.texts, dialect)
     loaded = load({name: text.encode() for name, text in texts.items()})
-    check(loaded)
+    check_rules(loaded)
     return list(loaded.problems)
 
 
-def reached(network: FakeNetwork, wanted: Errand = PINNED) -> Reached:
+def reached(network: FakeNetwork, wanted: ProxmoxSource = PINNED) -> ApiConnection:
     pve = port(world())
 
-    async def ask() -> Reached:
-        return await reached_by(wanted, pve, await pve.cluster_state(), network)
+    async def ask() -> ApiConnection:
+        return await find_endpoints(wanted, pve, await pve.cluster_state(), network)
 
     return asyncio.run(ask())
 
 
-def hosts_of(found: Looked) -> list[str]:
+def hosts_of(found: ProxmoxProposal) -> list[str]:
     return [str(one.host) for one in found.draft.placing.machines]
 
 
@@ -94,9 +100,9 @@ def test_files_can_be_applied_to_the_hosts_that_were_looked_at(
 def test_a_look_only_reads() -> None:
     made = world("fifteen-node")
     wire = WrittenDown(WorldWire(door(made)))
-    pve = ApiProxmox(wire, WorldClock(made))
+    pve = ProxmoxClient(wire, WorldClock(made))
 
-    asyncio.run(looked_through(pve, errand(), Reached(url=URL)))
+    asyncio.run(propose_files_with_client(pve, errand(), ApiConnection(url=URL)))
 
     assert wire.methods == {"GET"}
 
@@ -110,7 +116,7 @@ def test_the_secret_of_who_looked_is_in_no_file() -> None:
 
 
 def test_a_token_that_stays_is_named() -> None:
-    wanted = replace(errand(), asker=typed_asker("ops@pve!look", "hunter2"))
+    wanted = replace(errand(), asker=login_from_prompt("ops@pve!look", "hunter2"))
 
     found = look(world(), wanted)
 
@@ -126,7 +132,7 @@ def test_machines_are_spread_over_hosts_that_are_up() -> None:
 
     assert hosts_of(found) == ["baldar", "heimdall", "loki"]
     assert "#   host thor          left out: it is offline\n" in found.files.texts["cluster.yaml"]
-    assert "left out is thor: it is offline" in list(described(found))
+    assert "left out is thor: it is offline" in list(describe_proposal(found))
 
 
 def test_numbers_of_guests_that_are_there_are_left_alone() -> None:
@@ -177,11 +183,13 @@ def test_a_name_that_another_cluster_has_is_told() -> None:
 
     found = look(estate.world, replace(errand(), answers=Answers(cluster_name="k8s")))
 
-    assert any("a cluster k8s has machines there already" in line for line in described(found))
+    assert any(
+        "a cluster k8s has machines there already" in line for line in describe_proposal(found)
+    )
 
 
 def test_the_network_of_the_user_goes_before_that_of_the_hosts() -> None:
-    wish = NetworkWish(network=IPv4Network("127.70.0.0/24"), gateway=IPv4Address("127.70.0.9"))
+    wish = NetworkOptions(network=IPv4Network("127.70.0.0/24"), gateway=IPv4Address("127.70.0.9"))
 
     found = look(world(), errand(network=wish))
 
@@ -267,9 +275,9 @@ def test_without_an_authority_that_fits_the_fingerprint_stays_pinned() -> None:
 
 def test_what_is_pinned_stands_in_the_files() -> None:
     pve = port(world())
-    told = Reached(url=URL, fingerprint=FINGERPRINT, trust_why="Confirmed.")
+    told = ApiConnection(url=URL, fingerprint=FINGERPRINT, trust_why="Confirmed.")
 
-    found = asyncio.run(looked_through(pve, errand(), told))
+    found = asyncio.run(propose_files_with_client(pve, errand(), told))
 
     assert f'fingerprint: "{FINGERPRINT}"' in found.files.texts["cluster.yaml"]
     assert mistakes(found.files) == []

@@ -4,21 +4,21 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.port import WorldClock, WorldWire
 
-from stockman.app.proxmox_survey import free_vmids, surveyed
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.port import WorldClock, WorldWire
+from stockman.app.init.proxmox_survey import free_vmids, survey_cluster
 from stockman.model.errors import Denied, Refused
 from stockman.model.names import Vmid
 from stockman.model.problem import Problem
-from stockman.ports.proxmox.cluster import Resources
-from stockman.proxmox.api import ApiProxmox
+from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.cluster import Resources
 from tests.app.looks import door, look, somebody, world
 
 AUDIT = ("/", "Sys.Audit,Datastore.Audit,SDN.Audit")
 
 
-class Asleep(ApiProxmox):
+class Asleep(ProxmoxClient):
     """A cluster that knows nothing of its hosts yet."""
 
     async def resources(self) -> Resources:
@@ -26,7 +26,7 @@ class Asleep(ApiProxmox):
         return replace(seen, hosts=tuple(replace(one, status="unknown") for one in seen.hosts))
 
 
-class Full(ApiProxmox):
+class Full(ProxmoxClient):
     """A cluster in which every number is taken."""
 
     async def is_vmid_free(self, vmid: Vmid) -> bool:
@@ -97,7 +97,7 @@ def test_devices_that_may_not_be_seen_are_told_and_do_not_stop_it() -> None:
 
 def test_no_host_that_is_up_is_told() -> None:
     with pytest.raises(Refused) as caught:
-        asyncio.run(surveyed(Asleep(*_parts())))
+        asyncio.run(survey_cluster(Asleep(*_parts())))
 
     assert caught.value.problem.code == "init.no-host"
     assert "neo: it is unknown" in caught.value.problem.why
@@ -126,7 +126,7 @@ def test_the_search_for_numbers_comes_to_an_end() -> None:
     full = Full(*_parts())
 
     async def search() -> int:
-        return await free_vmids(full, await surveyed(full), 3)
+        return await free_vmids(full, await survey_cluster(full), 3)
 
     with pytest.raises(Refused, match=r"init\.no-vmids"):
         asyncio.run(search())

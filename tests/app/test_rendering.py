@@ -15,10 +15,16 @@ from pathlib import Path
 import pytest
 
 from stockman.adapters.system import SystemClock, SystemEntropy
-from stockman.app.rendering import NEXT_LOCK, Doors, Rendering, rendering, write
+from stockman.app.rendering.render import (
+    NEXT_LOCK,
+    RenderContext,
+    Rendering,
+    prepare_rendering,
+    write_rendering,
+)
 from stockman.model.errors import StockmanError
-from stockman.rendering import lock_file
-from stockman.rendering.ownership import Act, Wishes
+from stockman.rendering import managed_files
+from stockman.rendering.managed_files import FileAction, FileDecisions
 from tests.cli.inside import ran_inside
 
 HELM = "kubernetes/apps/default/echo/app/helmrelease.yaml"
@@ -41,16 +47,16 @@ def place(started: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def doors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Doors:
+def doors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RenderContext:
     monkeypatch.setenv("HOME", str(tmp_path))
     environment = {name: text for name, text in os.environ.items() if "SOPS" not in name}
-    return Doors(environment=environment, clock=SystemClock(), entropy=SystemEntropy())
+    return RenderContext(environment=environment, clock=SystemClock(), entropy=SystemEntropy())
 
 
-def done(place: Path, doors: Doors, **wishes: object) -> Rendering:
-    found = rendering(place, Wishes(**wishes), doors)  # type: ignore[arg-type]  # fields of Wishes
+def done(place: Path, doors: RenderContext, **wishes: object) -> Rendering:
+    found = prepare_rendering(place, FileDecisions(**wishes), doors)  # type: ignore[arg-type]  # fields of Wishes
     assert not found.problems.errors
-    write(place, found, doors)
+    write_rendering(place, found, doors)
     return found
 
 
@@ -62,11 +68,11 @@ def files(place: Path) -> dict[str, bytes]:
     }
 
 
-def acts(found: Rendering, *but: Act) -> dict[str, Act]:
-    return {one.path: one.act for one in found.actions if one.act not in (Act.KEEP, *but)}
+def acts(found: Rendering, *but: FileAction) -> dict[str, FileAction]:
+    return {one.path: one.act for one in found.actions if one.act not in (FileAction.KEEP, *but)}
 
 
-def test_a_second_render_changes_no_byte(place: Path, doors: Doors) -> None:
+def test_a_second_render_changes_no_byte(place: Path, doors: RenderContext) -> None:
     done(place, doors)
     before = files(place)
 
@@ -76,12 +82,14 @@ def test_a_second_render_changes_no_byte(place: Path, doors: Doors) -> None:
     assert files(place) == before
 
 
-def test_without_an_identity_bytes_are_compared_and_that_is_said(place: Path, doors: Doors) -> None:
+def test_without_an_identity_bytes_are_compared_and_that_is_said(
+    place: Path, doors: RenderContext
+) -> None:
     done(place, doors)
     (place / "age.key").unlink()
     (place / "github-push-token.txt").unlink()
 
-    found = rendering(place, Wishes(), doors)
+    found = prepare_rendering(place, FileDecisions(), doors)
 
     assert acts(found) == {}
     assert SECRET in found.uncompared
@@ -103,7 +111,7 @@ def _with_tunnel(place: Path) -> None:
 
 
 def test_a_tunnel_that_git_does_not_hold_is_no_leak_and_no_change(
-    place: Path, doors: Doors
+    place: Path, doors: RenderContext
 ) -> None:
     _with_tunnel(place)
     done(place, doors)
@@ -112,10 +120,12 @@ def test_a_tunnel_that_git_does_not_hold_is_no_leak_and_no_change(
     for name in ("age.key", "token.txt", "cloudflare-tunnel.json"):
         (place / name).unlink()
 
-    assert acts(rendering(place, Wishes(), doors)) == {}
+    assert acts(prepare_rendering(place, FileDecisions(), doors)) == {}
 
 
-def test_a_clone_with_the_key_goes_on_with_what_was_rendered(place: Path, doors: Doors) -> None:
+def test_a_clone_with_the_key_goes_on_with_what_was_rendered(
+    place: Path, doors: RenderContext
+) -> None:
     _with_tunnel(place)
     done(place, doors)
     before = files(place)
@@ -129,7 +139,7 @@ def test_a_clone_with_the_key_goes_on_with_what_was_rendered(place: Path, doors:
 
 
 def test_a_deploy_key_that_only_the_repository_has_is_the_one_that_stays(
-    place: Path, doors: Doors
+    place: Path, doors: RenderContext
 ) -> None:
     text = (place / "cluster.yaml").read_text()
     private = "repository_name: example/k8s\nrepository_visibility: private"
@@ -140,7 +150,7 @@ def test_a_deploy_key_that_only_the_repository_has_is_the_one_that_stays(
     assert acts(done(place, doors)) == {}
 
 
-def test_rules_of_sops_from_a_template_stay_readable(place: Path, doors: Doors) -> None:
+def test_rules_of_sops_from_a_template_stay_readable(place: Path, doors: RenderContext) -> None:
     own = place / "templates/config/.sops.yaml.j2"
     own.parent.mkdir(parents=True)
     own.write_text((place / ".sops.yaml").read_text() + "# mine: #{ cluster_name }#\n")
@@ -150,26 +160,28 @@ def test_rules_of_sops_from_a_template_stay_readable(place: Path, doors: Doors) 
     assert (place / ".sops.yaml").read_text().endswith("# mine: k8s\n")
 
 
-def test_a_changed_secret_changes_its_file_alone(place: Path, doors: Doors) -> None:
+def test_a_changed_secret_changes_its_file_alone(place: Path, doors: RenderContext) -> None:
     done(place, doors)
     (place / "github-push-token.txt").write_text("another token\n")
 
-    assert acts(done(place, doors)) == {SECRET: Act.UPDATE}
+    assert acts(done(place, doors)) == {SECRET: FileAction.UPDATE}
 
 
-def test_what_was_changed_by_hand_is_kept_until_somebody_decides(place: Path, doors: Doors) -> None:
+def test_what_was_changed_by_hand_is_kept_until_somebody_decides(
+    place: Path, doors: RenderContext
+) -> None:
     done(place, doors)
     (place / HELM).write_text("mine\n")
 
-    assert acts(done(place, doors)) == {HELM: Act.EDITED}
+    assert acts(done(place, doors)) == {HELM: FileAction.EDITED}
     assert (place / HELM).read_text() == "mine\n"
-    assert acts(done(place, doors, accept=frozenset({HELM}))) == {HELM: Act.ACCEPT}
-    assert acts(done(place, doors)) == {HELM: Act.ACCEPTED}
-    assert acts(done(place, doors, overwrite=frozenset({HELM}))) == {HELM: Act.UPDATE}
+    assert acts(done(place, doors, accept=frozenset({HELM}))) == {HELM: FileAction.ACCEPT}
+    assert acts(done(place, doors)) == {HELM: FileAction.ACCEPTED}
+    assert acts(done(place, doors, overwrite=frozenset({HELM}))) == {HELM: FileAction.UPDATE}
     assert (place / HELM).read_text() != "mine\n"
 
 
-def test_files_of_the_user_are_never_touched(place: Path, doors: Doors) -> None:
+def test_files_of_the_user_are_never_touched(place: Path, doors: RenderContext) -> None:
     mine = place / "kubernetes/apps/default/mine/ks.yaml"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine\n")
@@ -180,7 +192,7 @@ def test_files_of_the_user_are_never_touched(place: Path, doors: Doors) -> None:
 
 
 def test_a_component_turned_off_and_on_again_gives_the_same_bytes(
-    place: Path, doors: Doors
+    place: Path, doors: RenderContext
 ) -> None:
     done(place, doors)
     before = files(place)
@@ -198,7 +210,7 @@ def test_a_component_turned_off_and_on_again_gives_the_same_bytes(
 
 
 def test_secrets_of_a_component_turned_off_and_on_again_keep_their_bytes(
-    place: Path, doors: Doors
+    place: Path, doors: RenderContext
 ) -> None:
     _with_tunnel(place)
     done(place, doors)
@@ -227,7 +239,7 @@ def test_secrets_of_a_component_turned_off_and_on_again_keep_their_bytes(
     ids=["for others", "for nobody", "changed", "in the clear"],
 )
 def test_a_kept_secret_that_is_not_as_it_was_is_made_anew(
-    place: Path, doors: Doors, damaged: Callable[[str, str, str], str]
+    place: Path, doors: RenderContext, damaged: Callable[[str, str, str], str]
 ) -> None:
     _with_tunnel(place)
     done(place, doors)
@@ -248,19 +260,19 @@ def test_a_kept_secret_that_is_not_as_it_was_is_made_anew(
     assert not kept.exists()
 
 
-def test_an_interrupted_run_is_finished_by_the_next(place: Path, doors: Doors) -> None:
+def test_an_interrupted_run_is_finished_by_the_next(place: Path, doors: RenderContext) -> None:
     done(place, doors)
     (place / "github-push-token.txt").write_text("another token\n")
     text = (place / "cluster.yaml").read_text()
     (place / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
-    found = rendering(place, Wishes(), doors)
-    changed = [one for one in found.actions if one.act is Act.UPDATE]
+    found = prepare_rendering(place, FileDecisions(), doors)
+    changed = [one for one in found.actions if one.act is FileAction.UPDATE]
     assert len(changed) > 1
-    lock = (place / lock_file.PATH).read_bytes()
-    write(place, found, doors)
+    lock = (place / managed_files.LOCK_PATH).read_bytes()
+    write_rendering(place, found, doors)
     # As if it had ended after the first file: the rest is as it was, and the list of before counts.
-    (place / NEXT_LOCK).write_bytes((place / lock_file.PATH).read_bytes())
-    (place / lock_file.PATH).write_bytes(lock)
+    (place / NEXT_LOCK).write_bytes((place / managed_files.LOCK_PATH).read_bytes())
+    (place / managed_files.LOCK_PATH).write_bytes(lock)
     for one in changed[1:]:
         (place / one.path).write_bytes(one.before or b"")
 
@@ -271,7 +283,9 @@ def test_an_interrupted_run_is_finished_by_the_next(place: Path, doors: Doors) -
     assert not (place / NEXT_LOCK).exists()
 
 
-def test_a_template_of_the_user_wins_and_an_empty_one_removes(place: Path, doors: Doors) -> None:
+def test_a_template_of_the_user_wins_and_an_empty_one_removes(
+    place: Path, doors: RenderContext
+) -> None:
     own = place / "templates/config/kubernetes/apps/default/echo"
     (own / "app").mkdir(parents=True)
     (own / "app/helmrelease.yaml.j2").write_text("cluster: #{ cluster_name }#\n")
@@ -286,19 +300,19 @@ def test_a_template_of_the_user_wins_and_an_empty_one_removes(place: Path, doors
     assert not (place / "kubernetes/apps/default/echo/app/ocirepository.yaml").exists()
 
 
-def test_a_template_that_breaks_changes_nothing(place: Path, doors: Doors) -> None:
+def test_a_template_that_breaks_changes_nothing(place: Path, doors: RenderContext) -> None:
     own = place / "templates/config/notes.txt.j2"
     own.parent.mkdir(parents=True)
     own.write_text("#{ 1 / 0 }#\n")
     before = files(place)
 
-    found = rendering(place, Wishes(), doors)
+    found = prepare_rendering(place, FileDecisions(), doors)
 
     assert [problem.where for problem in found.problems.errors]
     assert files(place) == before
 
 
-def test_a_list_of_apps_of_the_user_gets_our_entries(place: Path, doors: Doors) -> None:
+def test_a_list_of_apps_of_the_user_gets_our_entries(place: Path, doors: RenderContext) -> None:
     own = place / "kubernetes/apps/kustomization.yaml"
     own.parent.mkdir(parents=True)
     own.write_text("# mine\nresources:\n  - ./media\n")
@@ -311,22 +325,24 @@ def test_a_list_of_apps_of_the_user_gets_our_entries(place: Path, doors: Doors) 
     assert "  - ./network\n" in text
     assert "kustomization.yaml" not in [
         path
-        for path in lock_file.read_lock((place / lock_file.PATH).read_text())
+        for path in managed_files.read_lock((place / managed_files.LOCK_PATH).read_text())
         if path == "kubernetes/apps/kustomization.yaml"
     ]
 
 
-def test_all_mistakes_of_the_configuration_are_told_at_once(place: Path, doors: Doors) -> None:
+def test_all_mistakes_of_the_configuration_are_told_at_once(
+    place: Path, doors: RenderContext
+) -> None:
     text = (place / "cluster.yaml").read_text()
     (place / "cluster.yaml").write_text(f"{text}wrong_one: 1\nwrong_two: 2\n")
 
-    found = rendering(place, Wishes(), doors)
+    found = prepare_rendering(place, FileDecisions(), doors)
 
     assert [problem.code for problem in found.problems] == ["config.unknown-key"] * 2
     assert found.actions == ()
 
 
-def test_warnings_of_the_configuration_are_told_too(place: Path, doors: Doors) -> None:
+def test_warnings_of_the_configuration_are_told_too(place: Path, doors: RenderContext) -> None:
     text = (place / "cluster.yaml").read_text()
     (place / "cluster.yaml").write_text(f"{text}components: {{cilium: {{version: 9.9.9}}}}\n")
 
@@ -335,7 +351,7 @@ def test_warnings_of_the_configuration_are_told_too(place: Path, doors: Doors) -
     assert [problem.code for problem in found.problems] == ["component.version"]
 
 
-def test_a_new_file_of_a_template_has_its_rights(place: Path, doors: Doors) -> None:
+def test_a_new_file_of_a_template_has_its_rights(place: Path, doors: RenderContext) -> None:
     own = place / "templates/config/run.sh"
     own.parent.mkdir(parents=True)
     own.write_text("echo\n")
@@ -346,17 +362,17 @@ def test_a_new_file_of_a_template_has_its_rights(place: Path, doors: Doors) -> N
     assert (place / "run.sh").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_template_does_not_reach_what_git_runs(place: Path, doors: Doors) -> None:
+def test_a_template_does_not_reach_what_git_runs(place: Path, doors: RenderContext) -> None:
     own = place / "templates/config/.git/hooks/pre-commit"
     own.parent.mkdir(parents=True)
     own.write_text("echo\n")
 
-    found = rendering(place, Wishes(), doors)
+    found = prepare_rendering(place, FileDecisions(), doors)
 
     assert [problem.code for problem in found.problems.errors] == ["template.reserved"]
 
 
-def test_an_own_list_of_a_namespace_is_kept_and_told(place: Path, doors: Doors) -> None:
+def test_an_own_list_of_a_namespace_is_kept_and_told(place: Path, doors: RenderContext) -> None:
     path = "kubernetes/apps/default/kustomization.yaml"
     own = place / path
     own.parent.mkdir(parents=True)
@@ -366,45 +382,49 @@ def test_an_own_list_of_a_namespace_is_kept_and_told(place: Path, doors: Doors) 
     accepted = done(place, doors, accept=frozenset({path}))
 
     assert [problem.code for problem in found.problems] == ["render.namespace-taken"]
-    assert acts(found, Act.CREATE) == {path: Act.FOREIGN}
-    assert acts(accepted) == {path: Act.ACCEPT}
-    assert acts(done(place, doors)) == {path: Act.ACCEPTED}
+    assert acts(found, FileAction.CREATE) == {path: FileAction.FOREIGN}
+    assert acts(accepted) == {path: FileAction.ACCEPT}
+    assert acts(done(place, doors)) == {path: FileAction.ACCEPTED}
     assert own.read_text() == "resources: [./mine/ks.yaml]\n"
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe", b'{"schema": 1, "files": {"a\\u0000b": {}}}'])
-def test_a_broken_list_of_rendered_files_is_refused(place: Path, doors: Doors, text: bytes) -> None:
-    (place / lock_file.PATH).write_bytes(text)
+def test_a_broken_list_of_rendered_files_is_refused(
+    place: Path, doors: RenderContext, text: bytes
+) -> None:
+    (place / managed_files.LOCK_PATH).write_bytes(text)
 
     with pytest.raises(StockmanError) as caught:
-        rendering(place, Wishes(), doors)
+        prepare_rendering(place, FileDecisions(), doors)
 
     assert caught.value.problem.code == "render.lock"
 
 
-def test_what_cannot_be_read_stops_everything(place: Path, doors: Doors) -> None:
-    (place / lock_file.PATH).mkdir()
+def test_what_cannot_be_read_stops_everything(place: Path, doors: RenderContext) -> None:
+    (place / managed_files.LOCK_PATH).mkdir()
 
     with pytest.raises(StockmanError) as caught:
-        rendering(place, Wishes(), doors)
+        prepare_rendering(place, FileDecisions(), doors)
 
     assert caught.value.problem.code == "render.unreadable"
-    assert caught.value.problem.where == lock_file.PATH
+    assert caught.value.problem.where == managed_files.LOCK_PATH
 
 
-def test_a_file_that_cannot_be_written_leaves_the_old_tree(place: Path, doors: Doors) -> None:
+def test_a_file_that_cannot_be_written_leaves_the_old_tree(
+    place: Path, doors: RenderContext
+) -> None:
     done(place, doors)
     text = (place / "cluster.yaml").read_text()
     (place / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
-    found = rendering(place, Wishes(), doors)
+    found = prepare_rendering(place, FileDecisions(), doors)
     # As long as a name may be: there is a file, and no room for the name of its draft.
     longest = f"talos/{'x' * 250}"
-    blocked = next(one for one in found.actions if one.act is Act.UPDATE)
-    blocked = replace(blocked, path=longest, act=Act.CREATE)
+    blocked = next(one for one in found.actions if one.act is FileAction.UPDATE)
+    blocked = replace(blocked, path=longest, act=FileAction.CREATE)
     before = files(place)
 
     with pytest.raises(StockmanError) as caught:
-        write(place, replace(found, actions=(*found.actions, blocked)), doors)
+        write_rendering(place, replace(found, actions=(*found.actions, blocked)), doors)
 
     assert caught.value.problem.code == "render.unwritable"
     assert caught.value.problem.where == longest
@@ -413,45 +433,47 @@ def test_a_file_that_cannot_be_written_leaves_the_old_tree(place: Path, doors: D
 
 
 def test_what_an_interrupted_run_wrote_is_known_after_another_change(
-    place: Path, doors: Doors
+    place: Path, doors: RenderContext
 ) -> None:
     done(place, doors)
-    first = (place / lock_file.PATH).read_bytes()
+    first = (place / managed_files.LOCK_PATH).read_bytes()
     text = (place / "cluster.yaml").read_text()
     (place / "cluster.yaml").write_text(f"{text}repository: {{branch: second}}\n")
     done(place, doors)
     # As if it had ended before the list of rendered files was put in place.
-    (place / NEXT_LOCK).write_bytes((place / lock_file.PATH).read_bytes())
-    (place / lock_file.PATH).write_bytes(first)
+    (place / NEXT_LOCK).write_bytes((place / managed_files.LOCK_PATH).read_bytes())
+    (place / managed_files.LOCK_PATH).write_bytes(first)
     (place / "cluster.yaml").write_text(f"{text}repository: {{branch: third}}\n")
 
     again = done(place, doors)
 
-    assert set(acts(again).values()) == {Act.UPDATE}
+    assert set(acts(again).values()) == {FileAction.UPDATE}
     assert again.undecided == ()
 
 
-def test_nothing_is_rendered_without_the_secrets_bundle(place: Path, doors: Doors) -> None:
+def test_nothing_is_rendered_without_the_secrets_bundle(place: Path, doors: RenderContext) -> None:
     shutil.rmtree(place / "talos")
 
     with pytest.raises(StockmanError) as caught:
-        rendering(place, Wishes(), doors)
+        prepare_rendering(place, FileDecisions(), doors)
 
     assert caught.value.problem.code == "bundle.absent"
 
 
-def test_a_link_out_of_the_tree_is_refused(place: Path, doors: Doors, tmp_path: Path) -> None:
+def test_a_link_out_of_the_tree_is_refused(
+    place: Path, doors: RenderContext, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     (place / "kubernetes").symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(StockmanError) as caught:
-        rendering(place, Wishes(), doors)
+        prepare_rendering(place, FileDecisions(), doors)
 
     assert caught.value.problem.code == "render.out-of-tree"
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_no_secret_stands_in_a_plain_file(place: Path, doors: Doors) -> None:
+def test_no_secret_stands_in_a_plain_file(place: Path, doors: RenderContext) -> None:
     canary = "canary-5b1d8c77"
     (place / "github-push-token.txt").write_text(canary)
     done(place, doors)

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.git import environment
-from stockman.adapters.git_repo.door import GitRepo
-from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
-from stockman.app.repository_outlook import Followed, repository_outlook
-from stockman.ports.repo import Repo
+from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
+from stockman.adapters.git.probe import git_environment
+from stockman.adapters.git.repository import LocalGitRepository
+from stockman.app.runs.repository import FollowedBranch, check_repository
+from stockman.ports.repository import GitRepository
 
-FOLLOWED = Followed(url="https://github.com/me/home-ops.git", branch="main")
+FOLLOWED = FollowedBranch(url="https://github.com/me/home-ops.git", branch="main")
 
 
-def told(repo: Repo, *, push: bool) -> list[tuple[str, bool]]:
+def told(repo: GitRepository, *, push: bool) -> list[tuple[str, bool]]:
     """Codes of problems, each with whether it is an error."""
-    found = asyncio.run(repository_outlook(repo, FOLLOWED, push=push))
+    found = asyncio.run(check_repository(repo, FOLLOWED, push=push))
     return [(one.code, one.is_error) for one in found]
 
 
@@ -81,6 +81,6 @@ def test_no_repository_and_one_around_the_directory_are_told(tmp_path: Path) -> 
     inside = tmp_path / "clusters" / "home"
     inside.mkdir(parents=True)
 
-    assert told(GitRepo(inside), push=False) == [("repo.none", False)]
-    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True, env=environment())
-    assert told(GitRepo(inside), push=True) == [("repo.below", True)]
+    assert told(LocalGitRepository(inside), push=False) == [("repo.none", False)]
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True, env=git_environment())
+    assert told(LocalGitRepository(inside), push=True) == [("repo.below", True)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stockman.app.applying import PUSHED
-from stockman.app.rotating import Way, delivered
-from stockman.steps.access_restart import SecretDelivered
-from stockman.steps.checkpoint import Checkpoint
-from stockman.steps.kube_pushed import Pushed
+from stockman.app.runs.apply import PUSHED
+from stockman.app.runs.token_rotation import TokenDelivery, add_delivery
+from stockman.steps.access.delivery import SecretDelivered
+from stockman.steps.base import Checkpoint
+from stockman.steps.repository import CommitPushed
 from stockman.steps.step import Stage, Step
 
-WAY = Way(cluster="k8s", branch="main", request="now")
+WAY = TokenDelivery(cluster="k8s", branch="main", request="now")
 RENEW, OWN, READERS = "access/renew/pve/new", "access/drop/pve/own", "access/restart/pve/csi"
 
 
@@ -35,35 +35,35 @@ def _step(name: str, needs: tuple[str, ...] = ()) -> Step:
 
 
 def test_our_own_old_token_goes_after_the_new_one_is_pushed() -> None:
-    found = {step.id: step for step in delivered(made(), WAY, push=False)}
+    found = {step.id: step for step in add_delivery(made(), WAY, push=False)}
 
     assert found[OWN].needs == (RENEW, PUSHED)
     assert found[PUSHED].needs == ("access/render",)
 
 
 def test_pods_begin_anew_after_flux_was_asked_to_look() -> None:
-    found = {step.id: step for step in delivered(made(), WAY, push=True)}
+    found = {step.id: step for step in add_delivery(made(), WAY, push=True)}
 
     assert found[READERS].needs == (RENEW, "kubernetes/reconcile/gitrepositories")
     assert found[PUSHED].needs == ("kubernetes/push",)
 
 
 def test_steps_stand_after_what_they_need() -> None:
-    found = delivered(made(), WAY, push=True)
+    found = add_delivery(made(), WAY, push=True)
 
     names = [step.id for step in found]
     assert all(names.index(one) < names.index(step.id) for step in found for one in step.needs)
 
 
 def test_without_a_cluster_nothing_is_rendered_and_the_tokens_are_pushed() -> None:
-    found = {step.id: step for step in delivered(made(), replace(WAY, cluster=""), push=True)}
+    found = {step.id: step for step in add_delivery(made(), replace(WAY, cluster=""), push=True)}
 
     assert "access/render" not in found
     assert found["kubernetes/push"].needs == (RENEW,)
 
 
 def test_the_file_that_keeps_tokens_has_to_be_committed_before_old_ones_go() -> None:
-    (gate,) = next(one for one in delivered(made(), WAY, push=False) if one.id == PUSHED).gates
+    (gate,) = next(one for one in add_delivery(made(), WAY, push=False) if one.id == PUSHED).gates
 
-    assert isinstance(gate, Pushed)
+    assert isinstance(gate, CommitPushed)
     assert "talos" in gate.places

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.memory_files import memory_file, memory_places
-from stockman.app.secret_editing import Desk, edit
-from stockman.app.secret_lock import LOCK
-from stockman.app.secret_store import SecretStore
+from stockman.adapters.ram_files import ram_directories, ram_file
+from stockman.app.secrets.editing import EditingContext, edit_secret
+from stockman.app.secrets.lock import LOCK
+from stockman.app.secrets.store import SecretStore
 from stockman.model.errors import Conflict, Denied, NotFound, Refused, StockmanError
 from stockman.model.problem import Problem
-from stockman.ports.probe import NoAnswer
-from stockman.talos.bundle import bundle_text
+from stockman.ports.environment import NoAnswer
+from stockman.talos.secrets.bundle import bundle_text
 from tests.app.secret_workspace import NOBODY, PLAIN, SECRET, contents, store_in
 from tests.app.start_doors import one_bundle
 
@@ -45,13 +45,13 @@ def to(text: bytes) -> Change:
     return lambda _: text
 
 
-def desk(hand: Hand, told: list[Problem] | None = None, *, again: bool = True) -> Desk:
+def desk(hand: Hand, told: list[Problem] | None = None, *, again: bool = True) -> EditingContext:
     def ask(problem: Problem) -> bool:
         if told is not None:
             told.append(problem)
         return again
 
-    return Desk(hand, memory_places(), ask)
+    return EditingContext(hand, ram_directories(), ask)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def store(tmp_path: Path) -> SecretStore:
 def test_an_edit_is_encrypted(store: SecretStore) -> None:
     hand = Hand(lambda text: text.replace(b"canary-other", b"changed"))
 
-    assert edit(store, SECRET, desk(hand)) == "written"
+    assert edit_secret(store, SECRET, desk(hand)) == "written"
 
     assert hand.saw == [PLAIN]
     assert store.plaintext(SECRET) == PLAIN.replace(b"canary-other", b"changed")
@@ -73,10 +73,10 @@ def test_an_edit_is_encrypted(store: SecretStore) -> None:
 def test_an_edit_that_changes_nothing_changes_nothing(store: SecretStore) -> None:
     before = contents(store.directory)
 
-    assert edit(store, SECRET, desk(Hand(same))) == "unchanged"
-    assert edit(store, SECRET, desk(Hand(lambda text: text.replace(b"kind: ", b"kind:   ")))) == (
-        "unchanged"
-    )
+    assert edit_secret(store, SECRET, desk(Hand(same))) == "unchanged"
+    assert edit_secret(
+        store, SECRET, desk(Hand(lambda text: text.replace(b"kind: ", b"kind:   ")))
+    ) == ("unchanged")
 
     assert contents(store.directory) == before
 
@@ -84,7 +84,7 @@ def test_an_edit_that_changes_nothing_changes_nothing(store: SecretStore) -> Non
 def test_the_text_is_in_memory_and_gone_afterwards(store: SecretStore) -> None:
     hand = Hand(same)
 
-    edit(store, SECRET, desk(hand))
+    edit_secret(store, SECRET, desk(hand))
 
     [path] = hand.paths
     assert path.name == "secret.sops.yaml"
@@ -97,7 +97,7 @@ def test_a_broken_edit_is_opened_again_as_it_was_left(store: SecretStore) -> Non
     told: list[Problem] = []
     hand = Hand(to(broken), to(PLAIN.replace(b"canary-other", b"right")))
 
-    assert edit(store, SECRET, desk(hand, told)) == "written"
+    assert edit_secret(store, SECRET, desk(hand, told)) == "written"
 
     assert hand.saw[1] == broken
     assert [problem.code for problem in told] == ["sops.syntax"]
@@ -123,7 +123,7 @@ def test_an_edit_that_is_given_up_changes_nothing(
     before = contents(store.directory)
     told: list[Problem] = []
 
-    assert edit(store, SECRET, desk(Hand(to(text)), told, again=False)) == "abandoned"
+    assert edit_secret(store, SECRET, desk(Hand(to(text)), told, again=False)) == "abandoned"
 
     assert [problem.code for problem in told] == [code]
     assert contents(store.directory) == before
@@ -132,7 +132,7 @@ def test_an_edit_that_is_given_up_changes_nothing(
 def test_closing_a_broken_edit_unchanged_gives_it_up(store: SecretStore) -> None:
     hand = Hand(to(b"a: [\n"), same)
 
-    assert edit(store, SECRET, desk(hand)) == "abandoned"
+    assert edit_secret(store, SECRET, desk(hand)) == "abandoned"
 
 
 def test_a_bundle_with_a_missing_part_is_a_broken_edit(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_bundle_with_a_missing_part_is_a_broken_edit(tmp_path: Path) -> None:
     told: list[Problem] = []
     hand = Hand(lambda text: text.replace(b"trustdinfo:", b"trusted:"))
 
-    assert edit(store, BUNDLE, desk(hand, told, again=False)) == "abandoned"
+    assert edit_secret(store, BUNDLE, desk(hand, told, again=False)) == "abandoned"
 
     assert [problem.code for problem in told] == ["bundle.missing"]
     assert "trustdinfo.token" in told[0].what
@@ -152,23 +152,23 @@ def test_a_bundle_with_a_missing_part_is_a_broken_edit(tmp_path: Path) -> None:
 def test_a_file_that_does_not_exist_is_made_by_its_rule(tmp_path: Path) -> None:
     store = store_in(tmp_path)
 
-    assert edit(store, SECRET, desk(Hand(to(PLAIN)))) == "written"
+    assert edit_secret(store, SECRET, desk(Hand(to(PLAIN)))) == "written"
 
     assert store.plaintext(SECRET) == PLAIN
-    assert edit(store_in(tmp_path / "b"), SECRET, desk(Hand(same))) == "unchanged"
+    assert edit_secret(store_in(tmp_path / "b"), SECRET, desk(Hand(same))) == "unchanged"
     assert not (tmp_path / "b" / SECRET).exists()
 
 
 def test_no_editor_is_opened_for_a_file_without_a_rule(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"sops\.no-rule"):
-        edit(store_in(tmp_path), "x.sops.yaml", desk(Hand()))
+        edit_secret(store_in(tmp_path), "x.sops.yaml", desk(Hand()))
 
 
 def test_a_file_in_the_clear_is_encrypted_even_when_nothing_is_changed(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     (tmp_path / "cluster.yaml").write_bytes(b"cloudflare_token: canary\n")
 
-    assert edit(store, "cluster.yaml", desk(Hand(same))) == "written"
+    assert edit_secret(store, "cluster.yaml", desk(Hand(same))) == "written"
 
     assert b"canary" not in (tmp_path / "cluster.yaml").read_bytes()
 
@@ -180,7 +180,7 @@ def test_what_somebody_else_wrote_meanwhile_is_not_lost(store: SecretStore) -> N
 
     told: list[Problem] = []
 
-    assert edit(store, SECRET, desk(Hand(meanwhile), told, again=False)) == "abandoned"
+    assert edit_secret(store, SECRET, desk(Hand(meanwhile), told, again=False)) == "abandoned"
 
     assert [problem.code for problem in told] == ["secret.changed"]
     assert store.plaintext(SECRET) == b"theirs: 1\n"
@@ -199,7 +199,7 @@ def test_an_edit_survives_a_lock_file_that_cannot_be_used(store: SecretStore) ->
         return text + b"more: 1\n"
 
     told: list[Problem] = []
-    assert edit(store, SECRET, desk(Hand(spoil, mend), told)) == "written"
+    assert edit_secret(store, SECRET, desk(Hand(spoil, mend), told)) == "written"
 
     assert [problem.code for problem in told] == ["secret.lock"]
     assert b"kept" in store.plaintext(SECRET)
@@ -209,7 +209,7 @@ def test_an_editor_that_fails_changes_nothing(store: SecretStore) -> None:
     before = contents(store.directory)
 
     with pytest.raises(StockmanError, match=r"secret\.editor"):
-        edit(store, SECRET, desk(Hand("ed ended with status 1")))
+        edit_secret(store, SECRET, desk(Hand("ed ended with status 1")))
 
     assert contents(store.directory) == before
 
@@ -218,7 +218,9 @@ def test_without_a_place_in_memory_nothing_is_opened(store: SecretStore, tmp_pat
     hand = Hand(same)
 
     with pytest.raises(Refused, match=r"secret\.no-memory") as caught:
-        edit(store, SECRET, Desk(hand, [tmp_path, tmp_path / "missing"], lambda _: True))
+        edit_secret(
+            store, SECRET, EditingContext(hand, [tmp_path, tmp_path / "missing"], lambda _: True)
+        )
 
     assert str(tmp_path) in caught.value.problem.why
     assert hand.saw == []
@@ -226,7 +228,7 @@ def test_without_a_place_in_memory_nothing_is_opened(store: SecretStore, tmp_pat
 
 def test_without_an_identity_nothing_is_opened(store: SecretStore) -> None:
     with pytest.raises(Denied, match=r"key\.none"):
-        edit(store_in(store.directory, NOBODY), SECRET, desk(Hand()))
+        edit_secret(store_in(store.directory, NOBODY), SECRET, desk(Hand()))
 
 
 def test_a_new_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
@@ -237,7 +239,7 @@ def test_a_new_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
         return PLAIN
 
     told: list[Problem] = []
-    edit(store, SECRET, desk(Hand(meanwhile), told, again=False))
+    edit_secret(store, SECRET, desk(Hand(meanwhile), told, again=False))
 
     assert [problem.code for problem in told] == ["secret.changed"]
     with pytest.raises(Conflict, match=r"secret\.exists"):
@@ -249,5 +251,5 @@ def test_what_a_killed_editor_left_in_memory_is_swept(tmp_path: Path) -> None:
     left.mkdir()
     (left / "secret.sops.yaml").write_text("canary")
 
-    with memory_file(memory_places(), "a.yaml", "00bb"):
+    with ram_file(ram_directories(), "a.yaml", "00bb"):
         assert not left.exists()

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.secret_lock import LOCK, SecretLock, parse_lock, read_lock
-from stockman.crypto.seal import on_disk_only, sealed
+from stockman.app.secrets.lock import LOCK, SecretLock, parse_lock, read_lock
+from stockman.crypto.seal import create_seal, create_seal_without_identity
 from stockman.model.errors import Refused
 from tests.crypto.keys_at_hand import OWNER
 
-SEAL = sealed("b", b"bytes", b"plain", OWNER)
+SEAL = create_seal("b", b"bytes", b"plain", OWNER)
 
 
 def entry(**more: object) -> str:
@@ -19,11 +19,13 @@ def entry(**more: object) -> str:
 
 
 def test_what_is_written_is_read_back_sorted() -> None:
-    lock = SecretLock(seals={"b": SEAL, "a": on_disk_only(b"x")})
+    lock = SecretLock(seals={"b": SEAL, "a": create_seal_without_identity(b"x")})
 
     assert parse_lock(lock.text().encode()) == lock
     assert list(json.loads(lock.text())["files"]) == ["a", "b"]
-    assert lock.without("a").with_seal("a", on_disk_only(b"x")).text() == lock.text()
+    assert (
+        lock.without("a").with_seal("a", create_seal_without_identity(b"x")).text() == lock.text()
+    )
 
 
 def test_no_lock_file_is_an_empty_one(tmp_path: Path) -> None:

@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from stockman.app.completion import secret_file_names
-from stockman.app.secret_names import dialect_of, is_secret_name, name_of, secret_names
+from stockman.app.workspace.secret_names import (
+    dialect_of,
+    is_secret_name,
+    relative_name,
+    secret_names,
+)
 from stockman.model.errors import Refused
 
 
@@ -80,14 +85,14 @@ def test_the_mark_stands_in_the_last_part(name: str, secret: bool) -> None:
 
 @pytest.mark.parametrize("given", ["a/b.sops.yaml", "./a/b.sops.yaml", "a/x/../b.sops.yaml"])
 def test_names_are_told_relative_to_the_directory(tmp_path: Path, given: str) -> None:
-    assert name_of(tmp_path, given) == "a/b.sops.yaml"
-    assert name_of(tmp_path, str(tmp_path / given)) == "a/b.sops.yaml"
+    assert relative_name(tmp_path, given) == "a/b.sops.yaml"
+    assert relative_name(tmp_path, str(tmp_path / given)) == "a/b.sops.yaml"
 
 
 @pytest.mark.parametrize("given", ["..", "../x", "/etc/passwd", ".", ""])
 def test_names_outside_are_refused(tmp_path: Path, given: str) -> None:
     with pytest.raises(Refused, match=r"secret\.outside"):
-        name_of(tmp_path, given)
+        relative_name(tmp_path, given)
 
 
 def test_the_dialect_is_told_by_the_files(tmp_path: Path) -> None:

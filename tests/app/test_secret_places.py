@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.kept_tokens import FILE, with_kept_tokens
-from stockman.app.secret_places import SecretPlaces
-from stockman.app.secret_resolving import Surroundings
+from stockman.app.runs.secrets import StepSecrets
+from stockman.app.secrets.proxmox_tokens import FILE, with_stored_tokens
+from stockman.app.secrets.references import ReferenceContext
 from stockman.config.load import load
 from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
@@ -27,20 +27,20 @@ def desired(text: str = "") -> Desired:
     return resolve(load({name: one.encode() for name, one in texts.items()}))
 
 
-def places(directory: Path, **environment: str) -> SecretPlaces:
+def places(directory: Path, **environment: str) -> StepSecrets:
     around = surroundings(directory, **environment)
-    return SecretPlaces(around, desired(), store_in(directory), SeededDice())
+    return StepSecrets(around, desired(), store_in(directory), SeededDice())
 
 
-def surroundings(directory: Path, **environment: str) -> Surroundings:
-    return Surroundings(directory=directory, keyring=keyring(), environment=environment)
+def surroundings(directory: Path, **environment: str) -> ReferenceContext:
+    return ReferenceContext(directory=directory, keyring=keyring(), environment=environment)
 
 
-def write(found: SecretPlaces, place: SecretRef, text: str = CANARY) -> None:
+def write(found: StepSecrets, place: SecretRef, text: str = CANARY) -> None:
     asyncio.run(found.write(place, Secret(text, resolved=True)))
 
 
-def read(found: SecretPlaces, place: SecretRef) -> str:
+def read(found: StepSecrets, place: SecretRef) -> str:
     return asyncio.run(found.read(place)).reveal()
 
 
@@ -70,14 +70,14 @@ def test_a_token_that_was_emptied_is_not_there(tmp_path: Path) -> None:
 
     with pytest.raises(NotFound):
         read(found, TOKEN)
-    cluster = with_kept_tokens(desired(), surroundings(tmp_path)).proxmox[0]
+    cluster = with_stored_tokens(desired(), surroundings(tmp_path)).proxmox[0]
     assert cluster.token_secret is None
 
 
 def test_a_kept_token_counts_where_the_configuration_gives_none(tmp_path: Path) -> None:
     write(places(tmp_path), TOKEN)
 
-    cluster = with_kept_tokens(desired(), surroundings(tmp_path)).proxmox[0]
+    cluster = with_stored_tokens(desired(), surroundings(tmp_path)).proxmox[0]
 
     assert cluster.token_secret is not None
     assert cluster.token_secret.form is SecretForm.SOPS
@@ -87,7 +87,7 @@ def test_a_variable_that_is_set_counts_first(tmp_path: Path) -> None:
     write(places(tmp_path), TOKEN)
 
     around = surroundings(tmp_path, PROXMOX_TOKEN_SECRET="another")
-    cluster = with_kept_tokens(desired(), around).proxmox[0]
+    cluster = with_stored_tokens(desired(), around).proxmox[0]
 
     assert cluster.token_secret is not None
     assert cluster.token_secret.form is SecretForm.ENVIRONMENT
@@ -97,7 +97,7 @@ def test_a_component_reads_the_token_that_was_made_for_it(tmp_path: Path) -> Non
     write(places(tmp_path), SecretRef(place="token:pve/stockman-ccm@pve!ccm"))
     wished = desired("components: {proxmox-ccm: {enabled: true}}\n")
 
-    component = with_kept_tokens(wished, surroundings(tmp_path)).components["proxmox-ccm"]
+    component = with_stored_tokens(wished, surroundings(tmp_path)).components["proxmox-ccm"]
 
     assert component.secrets["token-pve"].form is SecretForm.SOPS
 

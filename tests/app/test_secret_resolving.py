@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.keyring import Keyring
-from stockman.app.secret_resolving import Resolved, Surroundings, resolved_desired
-from stockman.app.secret_store import SecretStore
-from stockman.app.validation import validate
-from stockman.crypto.sops.lookup import NewValue
+from stockman.app.secrets.keyring import Keyring
+from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, load_resolved
+from stockman.app.secrets.store import SecretStore
+from stockman.app.workspace.validation import validate
+from stockman.crypto.sops.update import NewValue
 from stockman.model.origin import Position
 from stockman.model.secret import Secret, SecretForm
 from tests.app.secret_workspace import NOBODY, PLAIN, SECRET, keyring, store_in
@@ -52,16 +52,16 @@ def workspace(directory: Path, token: str, secret: str = "${SECRET}") -> SecretS
     return store
 
 
-def resolved(directory: Path, keys: Keyring | None = None, **environment: str) -> Resolved:
-    around = Surroundings(
+def resolved(directory: Path, keys: Keyring | None = None, **environment: str) -> ResolvedDesired:
+    around = ReferenceContext(
         directory=directory,
         keyring=keys or keyring(),
         environment={"SECRET": "from the environment"} | environment,
     )
-    return resolved_desired(around)
+    return load_resolved(around)
 
 
-def token_of(found: Resolved) -> Secret:
+def token_of(found: ResolvedDesired) -> Secret:
     assert found.desired.cluster is not None
     assert found.desired.cluster.edge.dns_token is not None
     return found.desired.cluster.edge.dns_token

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from stockman.app.secret_rounds import Round, rekey_all, rotate_all
-from stockman.app.secret_store import SecretStore
+from stockman.app.secrets.batch import BatchResult, rekey_all, rotate_all
+from stockman.app.secrets.store import SecretStore
 from tests.app.secret_workspace import NOBODY, PLAIN, SECRET, WHOLE, contents, keyring, store_in
 from tests.crypto.keys_at_hand import OTHER, OWNER
 
@@ -18,7 +18,7 @@ def two_files(directory: Path) -> SecretStore:
     return store
 
 
-def states(done: Round) -> dict[str, str]:
+def states(done: BatchResult) -> dict[str, str]:
     return {file.name: file.state for file in done.files}
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.secret_lock import LOCK, read_lock
-from stockman.app.secret_status import SecretFile, SecretsStatus, accept, status
-from stockman.app.secret_store import SecretStore
-from stockman.crypto.sops.lookup import NewValue
+from stockman.app.secrets.lock import LOCK, read_lock
+from stockman.app.secrets.status import SecretFile, SecretsStatus, accept_all, read_status
+from stockman.app.secrets.store import SecretStore
+from stockman.crypto.sops.update import NewValue
 from tests.app.secret_workspace import NOBODY, PLAIN, SECRET, WHOLE, keyring, store_in
 from tests.crypto.keys_at_hand import OTHER, OWNER
 
@@ -38,9 +38,9 @@ def test_a_file_as_it_was_written_is_unchanged_for_everyone(tmp_path: Path) -> N
     store = written(tmp_path)
 
     for keys in (keyring(), NOBODY, keyring(OTHER)):
-        [file] = status(store_in(tmp_path, keys)).files
+        [file] = read_status(store_in(tmp_path, keys)).files
         assert (file.state, file.compared) == ("unchanged", "bytes")
-    [file] = status(store).files
+    [file] = read_status(store).files
     assert file.recipients == (OWNER.recipient,)
     assert file.modified == "2026-08-01T12:00:00Z"
     assert file.opens_here
@@ -52,7 +52,7 @@ def test_with_an_identity_values_are_compared(tmp_path: Path, value: bool, state
     store = written(tmp_path)
     changed_outside(store, value=value)
 
-    [file] = status(store).files
+    [file] = read_status(store).files
 
     assert (file.state, file.compared) == (state, "values")
 
@@ -61,7 +61,7 @@ def test_with_an_identity_values_are_compared(tmp_path: Path, value: bool, state
 def test_without_it_bytes_are_compared_and_that_is_told(tmp_path: Path, keys: object) -> None:
     changed_outside(written(tmp_path), value=False)
 
-    found = status(store_in(tmp_path, keys))  # type: ignore[arg-type]  # a keyring
+    found = read_status(store_in(tmp_path, keys))  # type: ignore[arg-type]  # a keyring
 
     assert files(found)[SECRET].state == "changed"
     assert found.only_bytes == (SECRET,)
@@ -71,14 +71,14 @@ def test_what_the_lock_file_does_not_name_is_unknown(tmp_path: Path) -> None:
     store = written(tmp_path)
     (tmp_path / LOCK).unlink()
 
-    assert files(status(store))[SECRET].state == "unknown"
+    assert files(read_status(store))[SECRET].state == "unknown"
 
 
 def test_a_file_that_is_gone_is_missing(tmp_path: Path) -> None:
     store = written(tmp_path)
     (tmp_path / SECRET).unlink()
 
-    assert files(status(store))[SECRET].state == "missing"
+    assert files(read_status(store))[SECRET].state == "missing"
 
 
 def test_a_file_in_the_clear_is_an_error(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_file_in_the_clear_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "talos").mkdir()
     (tmp_path / WHOLE).write_text("password: canary\n")
 
-    found = status(store)
+    found = read_status(store)
 
     assert files(found)[WHOLE].state == "clear"
     assert [problem.code for problem in found.problems.errors] == ["secret.clear"]
@@ -110,7 +110,7 @@ def test_a_damaged_file_is_an_error_and_the_others_are_told(
     store.write(WHOLE, b"a: 1\n")
     (tmp_path / SECRET).write_bytes(spoil((tmp_path / SECRET).read_bytes()))  # type: ignore[operator]
 
-    found = status(store)
+    found = read_status(store)
 
     assert files(found)[SECRET].state == "damaged"
     assert files(found)[WHOLE].state == "unchanged"
@@ -122,7 +122,7 @@ def test_a_broken_lock_file_is_an_error_and_files_are_told_all_the_same(tmp_path
     store = written(tmp_path)
     (tmp_path / LOCK).write_text("no")
 
-    found = status(store)
+    found = read_status(store)
 
     assert [problem.code for problem in found.problems.errors] == ["secret.lock"]
     assert files(found)[SECRET].state == "unknown"
@@ -131,10 +131,10 @@ def test_a_broken_lock_file_is_an_error_and_files_are_told_all_the_same(tmp_path
 def test_recipients_are_compared_with_the_rules(tmp_path: Path) -> None:
     written(tmp_path)
     store = store_in(tmp_path, rules=f"creation_rules:\n  - age: {OTHER.recipient}\n")
-    assert files(status(store))[SECRET].as_ruled is False
+    assert files(read_status(store))[SECRET].as_ruled is False
 
     store = store_in(tmp_path, rules="creation_rules:\n  - path_regex: nothing$\n")
-    assert files(status(store))[SECRET].as_ruled is None
+    assert files(read_status(store))[SECRET].as_ruled is None
 
 
 def test_accepting_seals_what_is_there_and_forgets_what_is_gone(tmp_path: Path) -> None:
@@ -143,18 +143,18 @@ def test_accepting_seals_what_is_there_and_forgets_what_is_gone(tmp_path: Path) 
     changed_outside(store, value=True)
     (tmp_path / WHOLE).unlink()
 
-    assert accept(store) == 2
+    assert accept_all(store) == 2
 
     assert list(read_lock(tmp_path).seals) == [SECRET]
-    assert files(status(store))[SECRET].state == "unchanged"
-    assert accept(store) == 0
+    assert files(read_status(store))[SECRET].state == "unchanged"
+    assert accept_all(store) == 0
 
 
 def test_partly_encrypted_configuration_is_among_the_secret_files(tmp_path: Path) -> None:
     (tmp_path / "cluster.yaml").write_text("cluster_name: flock\n")
     store = written(tmp_path)
-    assert "cluster.yaml" not in files(status(store))
+    assert "cluster.yaml" not in files(read_status(store))
 
     store.set_value("cluster.yaml", NewValue(path=("cloudflare_token",), value="x"))
 
-    assert files(status(store))["cluster.yaml"].state == "unchanged"
+    assert files(read_status(store))["cluster.yaml"].state == "unchanged"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.secret_lock import LOCK, read_lock
-from stockman.crypto.seal import is_on_disk
-from stockman.crypto.sops.lookup import NewValue
-from stockman.crypto.sops.opening import file_metadata
+from stockman.app.secrets.lock import LOCK, read_lock
+from stockman.crypto.seal import matches_file
+from stockman.crypto.sops.decryption import file_metadata
+from stockman.crypto.sops.update import NewValue
 from stockman.model.errors import Conflict, Denied, NotFound, Refused, StockmanError
 from tests.app.secret_workspace import (
     NOBODY,
@@ -192,7 +192,7 @@ def test_the_lock_file_follows_every_write(tmp_path: Path) -> None:
     ):
         change()
 
-        assert is_on_disk(read_lock(tmp_path).seals[SECRET], store.content(SECRET))
+        assert matches_file(read_lock(tmp_path).seals[SECRET], store.content(SECRET))
 
 
 def test_a_write_brings_a_lock_file_up_to_date_that_a_killed_run_left(tmp_path: Path) -> None:

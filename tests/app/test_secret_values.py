@@ -4,8 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.secret_store import SecretStore
-from stockman.app.secret_values import all_of, paths_in, put_all, put_value, text_of, value_of
+from stockman.app.secrets.store import SecretStore
+from stockman.app.secrets.values import (
+    paths_in,
+    put_all,
+    put_value,
+    read_all,
+    read_text_at,
+    read_value_at,
+)
 from stockman.model.errors import NotFound, Refused, WrongUsage
 from tests.app.secret_workspace import WHOLE, store_in
 
@@ -44,31 +51,31 @@ def store(tmp_path: Path) -> SecretStore:
     ],
 )
 def test_a_value_is_found_by_its_path(store: SecretStore, path: str, text: bytes) -> None:
-    assert text_of(store, WHOLE, path) == text
+    assert read_text_at(store, WHOLE, path) == text
 
 
 def test_everything_comes_as_data(store: SecretStore) -> None:
-    assert all_of(store, WHOLE) == {
+    assert read_all(store, WHOLE) == {
         "a": "canary",
         "b": [1, True, {"x.y": 1.5}],
         "tls.crt": "one\ntwo\n",
         "none": None,
         "when": "2026-01-02T00:00:00Z",
     }
-    assert value_of(store, WHOLE, "b[2]") == {"x.y": 1.5}
+    assert read_value_at(store, WHOLE, "b[2]") == {"x.y": 1.5}
 
 
 def test_paths_are_listed_as_they_are_typed_and_without_values(store: SecretStore) -> None:
     found = paths_in(store, WHOLE, None)
 
     assert found == ("a", "b[0]", "b[1]", 'b[2]["x.y"]', '["tls.crt"]', "none", "when")
-    assert all(text_of(store, WHOLE, path) for path in found)
+    assert all(read_text_at(store, WHOLE, path) for path in found)
     assert paths_in(store, WHOLE, "b[2]") == ('b[2]["x.y"]',)
 
 
 @pytest.mark.parametrize("path", ["missing", "a.b", "b[9]", "b.x", "sops", "sops.mac"])
 def test_what_is_not_there_is_not_found(store: SecretStore, path: str) -> None:
-    for call in (text_of, value_of):
+    for call in (read_text_at, read_value_at):
         with pytest.raises(NotFound, match=r"sops\.no-value"):
             call(store, WHOLE, path)
 
@@ -76,7 +83,7 @@ def test_what_is_not_there_is_not_found(store: SecretStore, path: str) -> None:
 @pytest.mark.parametrize("path", ["", "a..b", "a[", "[1", "a.", '["x]'])
 def test_what_is_no_path_is_wrong_usage(store: SecretStore, path: str) -> None:
     with pytest.raises(WrongUsage, match=r"secret\.path"):
-        text_of(store, WHOLE, path)
+        read_text_at(store, WHOLE, path)
 
 
 @pytest.mark.parametrize(
@@ -96,14 +103,14 @@ def test_the_line_break_behind_one_line_is_not_part_of_a_value(
 ) -> None:
     put_value(store, WHOLE, "a", given)
 
-    assert text_of(store, WHOLE, "a") == kept
+    assert read_text_at(store, WHOLE, "a") == kept
 
 
 @pytest.mark.parametrize(("given", "data"), [(b"3", 3), (b"true", True), (b'"x"', "x")])
 def test_json_gives_numbers_and_flags(store: SecretStore, given: bytes, data: object) -> None:
     put_value(store, WHOLE, "new.value", given, as_json=True)
 
-    assert value_of(store, WHOLE, "new.value") == data
+    assert read_value_at(store, WHOLE, "new.value") == data
 
 
 @pytest.mark.parametrize("given", [b"canary", b"null", b"[1]", b"{}", b"99999999999999999999"])
@@ -137,4 +144,4 @@ def test_a_bundle_is_not_replaced_by_something_that_is_none(tmp_path: Path) -> N
 def test_whole_contents_are_put(store: SecretStore) -> None:
     assert put_all(store, WHOLE, b"only: 1\n") is True
     assert put_all(store, WHOLE, b"only: 1\n") is False
-    assert all_of(store, WHOLE) == {"only": 1}
+    assert read_all(store, WHOLE) == {"only": 1}

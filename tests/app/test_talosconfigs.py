@@ -5,14 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.client_files import ClientFile, Doors
-from stockman.app.talosconfigs import PLACES, TalosconfigWish, new_talosconfig, write_talosconfig
-from stockman.crypto.certificates import facts, is_issued_by
+from stockman.app.client_config.files import ClientFile, ClientFileContext
+from stockman.app.client_config.talosconfig import (
+    FILES,
+    TalosconfigOptions,
+    new_talosconfig,
+    write_talosconfig,
+)
+from stockman.crypto.certificates import is_issued_by, read_certificate_facts
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.roles import TalosRole
-from stockman.talos.talosconfig import Talosconfig, read_talosconfig
+from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.talosconfig import Talosconfig, read_talosconfig
 from tests.adapters.repositories import repository
 from tests.app.start_doors import NOON
 from tests.app.workspaces import doors, workspace
@@ -35,12 +40,12 @@ def config(path: Path) -> Talosconfig:
     return found
 
 
-def write(wish: TalosconfigWish, made: Doors | None = None) -> ClientFile:
+def write(wish: TalosconfigOptions, made: ClientFileContext | None = None) -> ClientFile:
     return write_talosconfig(wish, made or doors())
 
 
 def test_the_file_is_written_for_the_administrator(place: Path) -> None:
-    done = write(TalosconfigWish(directory=place))
+    done = write(TalosconfigOptions(directory=place))
 
     assert done == ClientFile(
         file=PLACE,
@@ -58,11 +63,11 @@ def test_the_file_is_written_for_the_administrator(place: Path) -> None:
 
 
 def test_the_second_run_changes_nothing_but_a_mode_that_lets_others_in(place: Path) -> None:
-    write(TalosconfigWish(directory=place))
+    write(TalosconfigOptions(directory=place))
     before = (place / PLACE).read_bytes()
     (place / PLACE).chmod(0o644)
 
-    done = write(TalosconfigWish(directory=place))
+    done = write(TalosconfigOptions(directory=place))
 
     assert (done.state, done.closed) == ("unchanged", True)
     assert (place / PLACE).read_bytes() == before
@@ -70,10 +75,10 @@ def test_the_second_run_changes_nothing_but_a_mode_that_lets_others_in(place: Pa
 
 
 def test_renewing_changes_the_certificate(place: Path) -> None:
-    write(TalosconfigWish(directory=place))
+    write(TalosconfigOptions(directory=place))
     before = config(place / PLACE)
 
-    done = write(TalosconfigWish(directory=place, renew=True))
+    done = write(TalosconfigOptions(directory=place, renew=True))
 
     assert done.state == "renewed"
     assert config(place / PLACE).contexts["meadow"].crt != before.contexts["meadow"].crt
@@ -81,12 +86,12 @@ def test_renewing_changes_the_certificate(place: Path) -> None:
 
 @pytest.mark.parametrize("role", TalosRole)
 def test_every_role_can_be_had(place: Path, role: TalosRole) -> None:
-    wish = TalosconfigWish(directory=place, roles=(role,), lifetime=timedelta(hours=8))
+    wish = TalosconfigOptions(directory=place, roles=(role,), lifetime=timedelta(hours=8))
 
     done = write(wish)
 
     assert done.roles == (role.value,)
-    found = facts(config(place / PLACE).contexts["meadow"].crt)
+    found = read_certificate_facts(config(place / PLACE).contexts["meadow"].crt)
     assert found.organizations == (role.value,)
     assert found.period.end == NOON + timedelta(hours=8)
 
@@ -99,22 +104,24 @@ def test_roles_that_an_older_contract_does_not_know_are_refused(
     place = workspace(tmp_path / "meadow", cluster=cluster)
 
     with pytest.raises(Refused, match=r"talos\.unknown-role"):
-        write(TalosconfigWish(directory=place, roles=(role,)))
+        write(TalosconfigOptions(directory=place, roles=(role,)))
 
     assert not (place / PLACE).exists()
 
 
 @pytest.mark.parametrize(("targets", "count"), [("all", 2), ("controllers", 1), ("none", 0)])
 def test_nodes_are_those_that_commands_may_act_on(place: Path, targets: str, count: int) -> None:
-    write(TalosconfigWish(directory=place, targets=targets))  # type: ignore[arg-type]  # one of them
+    write(TalosconfigOptions(directory=place, targets=targets))  # type: ignore[arg-type]  # one of them
 
     assert len(config(place / PLACE).contexts["meadow"].nodes) == count
 
 
 def test_the_variable_moves_the_file_inside_of_the_workspace_only(place: Path) -> None:
-    inside = write(TalosconfigWish(directory=place), doors(TALOSCONFIG=str(place / "mine")))
-    outside = write(TalosconfigWish(directory=place), doors(TALOSCONFIG=str(place.parent / "x")))
-    theirs = write(TalosconfigWish(directory=place), doors(TALOSCONFIG=".stockman/lab.talosconfig"))
+    inside = write(TalosconfigOptions(directory=place), doors(TALOSCONFIG=str(place / "mine")))
+    outside = write(TalosconfigOptions(directory=place), doors(TALOSCONFIG=str(place.parent / "x")))
+    theirs = write(
+        TalosconfigOptions(directory=place), doors(TALOSCONFIG=".stockman/lab.talosconfig")
+    )
 
     assert (inside.file, outside.file, theirs.file) == ("mine", PLACE, PLACE)
     assert not (place.parent / "x").exists()
@@ -124,8 +131,8 @@ def test_the_variable_moves_the_file_inside_of_the_workspace_only(place: Path) -
 def test_merging_goes_into_another_file_and_makes_it_if_need_be(place: Path) -> None:
     path = place.parent / "home" / "config"
 
-    first = write(TalosconfigWish(directory=place, merge=path))
-    again = write(TalosconfigWish(directory=place, merge=path))
+    first = write(TalosconfigOptions(directory=place, merge=path))
+    again = write(TalosconfigOptions(directory=place, merge=path))
 
     assert (first.state, again.state, first.file) == ("written", "unchanged", str(path))
     assert path.stat().st_mode & 0o777 == 0o600
@@ -137,7 +144,7 @@ def test_a_file_that_git_would_keep_is_not_written(place: Path) -> None:
     (place / ".gitignore").write_text("")
 
     with pytest.raises(Refused, match=r"client\.exposed"):
-        write(TalosconfigWish(directory=place))
+        write(TalosconfigOptions(directory=place))
 
     assert not (place / PLACE).exists()
 
@@ -147,26 +154,26 @@ def test_a_file_that_cannot_be_read_is_left_alone(place: Path) -> None:
     (place / PLACE).write_text("contexts: 5\n")
 
     with pytest.raises(Refused, match=r"talosconfig\.unreadable"):
-        write(TalosconfigWish(directory=place))
+        write(TalosconfigOptions(directory=place))
     (place / PLACE).write_bytes(b"\xff\xfe")
     with pytest.raises(StockmanError, match=r"client\.unreadable"):
-        write(TalosconfigWish(directory=place))
+        write(TalosconfigOptions(directory=place))
 
     assert (place / PLACE).read_bytes() == b"\xff\xfe"
 
 
 def test_a_certificate_never_outlives_its_authority(place: Path) -> None:
-    done = write(TalosconfigWish(directory=place, lifetime=timedelta(days=36_500)))
+    done = write(TalosconfigOptions(directory=place, lifetime=timedelta(days=36_500)))
 
-    assert done.ends == facts(bundle().certs.os.crt).period.end
+    assert done.ends == read_certificate_facts(bundle().certs.os.crt).period.end
 
 
 def test_printing_writes_nothing(place: Path) -> None:
-    text = new_talosconfig(TalosconfigWish(directory=place), doors())
+    text = new_talosconfig(TalosconfigOptions(directory=place), doors())
 
     assert "meadow" in text.reveal()
     assert not (place / "talos" / "clusterconfig").exists()
 
 
 def test_the_other_dialect_has_the_file_elsewhere() -> None:
-    assert PLACES == {"classic": PLACE, "toml": "talos/talosconfig"}
+    assert FILES == {"classic": PLACE, "toml": "talos/talosconfig"}

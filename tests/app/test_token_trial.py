@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.adapters.proxmox.endpoint import Endpoints
 from stockman.adapters.system import SystemTimekeeper
-from stockman.app.token_trial import TriedTokens
-from stockman.lab.testing.thread import ProxmoxLab
+from stockman.app.proxmox.connections import HttpTokenTest
 from stockman.model.errors import Denied
 from stockman.model.secret import Secret
-from stockman.ports.probe import Trust
+from stockman.ports.environment import Trust
 
 
-def tried(lab: ProxmoxLab) -> TriedTokens:
+def tried(lab: ProxmoxLab) -> HttpTokenTest:
     endpoints = Endpoints(urls=(lab.endpoint,), trust=Trust(ca=lab.ca.read_bytes()))
-    return TriedTokens({"pve": endpoints}, SystemTimekeeper())
+    return HttpTokenTest({"pve": endpoints}, SystemTimekeeper())
 
 
 def test_a_token_tells_what_it_may_do(proxmox_lab: ProxmoxLab) -> None:

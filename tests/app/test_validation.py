@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.validation import validate
-from stockman.app.workspace import read_directory
+from stockman.app.workspace.directory import read_directory
+from stockman.app.workspace.validation import validate
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Severity
 from tests.cli.running import clean
@@ -155,7 +155,7 @@ def test_what_components_take_from_files_beside_is_left_to_rendering(tmp_path: P
 
 def test_without_patches_nothing_of_talos_is_imported(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from stockman.app.validation import validate;"
+        "import sys; from pathlib import Path; from stockman.app.workspace.validation import validate;"
         f"validate(Path({str(directory_with(tmp_path))!r}));"
         "sys.exit('stockman.talos.machine.assembly' in sys.modules)"
     )

@@ -6,24 +6,24 @@ import pytest
 
 from stockman.adapters.registry import HttpRegistry
 from stockman.app.versions import (
-    Comparison,
     Pins,
-    Standing,
+    VersionComparison,
     VersionsReport,
-    compare,
+    VersionStanding,
+    compare_versions,
     newest_stable,
-    report,
-    tables,
+    report_versions,
+    version_tables,
 )
-from stockman.model import support
-from stockman.model.components import component, components
+from stockman.model import compatibility
+from stockman.model.component import all_component_facts, find_component_facts
 from stockman.model.errors import Unreachable
 from stockman.model.problem import Problem
 from stockman.model.version import Version
 from tests.adapters.fake_registry import FakeRegistry
 
 v = Version.parse
-PUBLISHED = [one for one in components() if one.repository.startswith("oci://")]
+PUBLISHED = [one for one in all_component_facts() if one.repository.startswith("oci://")]
 CILIUM = v("1.20.1")
 NO_ANSWER = Problem(
     code="registry.unreachable", what="there is no answer", why="connection refused", fix="wait"
@@ -57,20 +57,20 @@ async def _turn() -> None:
     await turned
 
 
-def row(found: VersionsReport, name: str) -> Comparison:
+def row(found: VersionsReport, name: str) -> VersionComparison:
     return next(one for one in (*found.platform, *found.components) if one.name == name)
 
 
 def offline(pins: Pins) -> VersionsReport:
-    return asyncio.run(report(pins))
+    return asyncio.run(report_versions(pins))
 
 
 def online(pins: Pins, registries: Registries) -> VersionsReport:
-    return asyncio.run(report(pins, registries))
+    return asyncio.run(report_versions(pins, registries))
 
 
 def repository(name: str) -> str:
-    known = component(name)
+    known = find_component_facts(name)
     assert known is not None
     return known.repository
 
@@ -80,41 +80,41 @@ def test_without_pins_everything_known_is_shown_as_not_pinned() -> None:
 
     assert not found.online
     assert [one.name for one in found.platform] == ["talos", "kubernetes", "proxmox"]
-    assert [one.name for one in found.components] == [one.name for one in components()]
-    assert {one.standing for one in found.platform} == {Standing.NOT_PINNED}
+    assert [one.name for one in found.components] == [one.name for one in all_component_facts()]
+    assert {one.standing for one in found.platform} == {VersionStanding.NOT_PINNED}
     assert all(one.newest is not None for one in found.platform)
 
 
 def test_a_pin_is_compared_with_the_newest_and_with_its_own_line() -> None:
     talos = row(offline(Pins(talos=v("1.12.0"))), "talos")
 
-    assert talos.standing is Standing.BEHIND
-    assert talos.newest == support.talos_lines()[-1].newest
-    assert talos.because == f"newest 1.12: {support.newest_known_patch(v('1.12'))}"
+    assert talos.standing is VersionStanding.BEHIND
+    assert talos.newest == compatibility.talos_lines()[-1].newest
+    assert talos.because == f"newest 1.12: {compatibility.newest_known_patch(v('1.12'))}"
 
 
 def test_the_newest_talos_is_current() -> None:
-    newest = support.talos_lines()[-1].newest
+    newest = compatibility.talos_lines()[-1].newest
 
-    assert row(offline(Pins(talos=newest)), "talos").standing is Standing.CURRENT
+    assert row(offline(Pins(talos=newest)), "talos").standing is VersionStanding.CURRENT
 
 
 @pytest.mark.parametrize(
     ("pins", "name", "standing"),
     [
-        (Pins(talos=v("1.14.99")), "talos", Standing.AHEAD),
-        (Pins(talos=v("1.10.0")), "talos", Standing.REFUSED),
-        (Pins(kubernetes=v("1.33.0")), "kubernetes", Standing.BEHIND),
-        (Pins(talos=v("1.12.0"), kubernetes=v("1.36.0")), "kubernetes", Standing.REFUSED),
-        (Pins(talos=v("1.12.0"), kubernetes=v("1.35.98")), "kubernetes", Standing.AHEAD),
-        (Pins(talos=v("1.10.0"), kubernetes=v("1.33.0")), "kubernetes", Standing.REFUSED),
-        (Pins(proxmox=v("8.3")), "proxmox", Standing.REFUSED),
-        (Pins(proxmox=v("8.4")), "proxmox", Standing.BEHIND),
-        (Pins(proxmox=v("9.2.4")), "proxmox", Standing.CURRENT),
-        (Pins(proxmox=v("9.99")), "proxmox", Standing.AHEAD),
+        (Pins(talos=v("1.14.99")), "talos", VersionStanding.AHEAD),
+        (Pins(talos=v("1.10.0")), "talos", VersionStanding.REFUSED),
+        (Pins(kubernetes=v("1.33.0")), "kubernetes", VersionStanding.BEHIND),
+        (Pins(talos=v("1.12.0"), kubernetes=v("1.36.0")), "kubernetes", VersionStanding.REFUSED),
+        (Pins(talos=v("1.12.0"), kubernetes=v("1.35.98")), "kubernetes", VersionStanding.AHEAD),
+        (Pins(talos=v("1.10.0"), kubernetes=v("1.33.0")), "kubernetes", VersionStanding.REFUSED),
+        (Pins(proxmox=v("8.3")), "proxmox", VersionStanding.REFUSED),
+        (Pins(proxmox=v("8.4")), "proxmox", VersionStanding.BEHIND),
+        (Pins(proxmox=v("9.2.4")), "proxmox", VersionStanding.CURRENT),
+        (Pins(proxmox=v("9.99")), "proxmox", VersionStanding.AHEAD),
     ],
 )
-def test_a_pin_stands_as_the_tables_say(pins: Pins, name: str, standing: Standing) -> None:
+def test_a_pin_stands_as_the_tables_say(pins: Pins, name: str, standing: VersionStanding) -> None:
     assert row(offline(pins), name).standing is standing
 
 
@@ -128,40 +128,40 @@ def test_the_newest_kubernetes_is_one_that_the_pinned_talos_runs() -> None:
 def test_a_pinned_chart_is_compared_with_the_table() -> None:
     found = offline(Pins(components={"cilium": v("1.19.3"), "tuppr": v("99.0.0")}))
 
-    assert row(found, "cilium").standing is Standing.BEHIND
+    assert row(found, "cilium").standing is VersionStanding.BEHIND
     assert row(found, "cilium").newest == CILIUM
-    assert row(found, "tuppr").standing is Standing.AHEAD
+    assert row(found, "tuppr").standing is VersionStanding.AHEAD
 
 
 def test_a_component_may_be_pinned_by_the_name_of_its_chart() -> None:
     found = offline(Pins(components={"proxmox-csi-plugin": v("0.5.4")}))
 
     assert row(found, "proxmox-csi").pinned == v("0.5.4")
-    assert len(found.components) == len(components())
+    assert len(found.components) == len(all_component_facts())
 
 
 def test_a_component_that_the_table_does_not_know_is_unknown() -> None:
     found = row(offline(Pins(components={"sendmail": v("8.18.1")})), "sendmail")
 
-    assert (found.standing, found.newest) == (Standing.UNKNOWN, None)
+    assert (found.standing, found.newest) == (VersionStanding.UNKNOWN, None)
     assert found.because == "the table has no such component"
 
 
 def test_a_pinned_component_that_the_cluster_is_too_old_for_is_refused() -> None:
-    known = component("karpenter")
+    known = find_component_facts("karpenter")
     assert known is not None
     assert known.version is not None
 
     pins = Pins(kubernetes=v("1.29.0"), components={"karpenter": known.version})
 
-    assert row(offline(pins), "karpenter").standing is Standing.REFUSED
+    assert row(offline(pins), "karpenter").standing is VersionStanding.REFUSED
     assert "needs Kubernetes 1.30" in row(offline(pins), "karpenter").because
 
 
 def test_what_speaks_against_a_newer_release_is_said_beside_the_older_pin() -> None:
     pins = Pins(kubernetes=v("1.29.0"), components={"karpenter": v("0.1.0")})
 
-    assert row(offline(pins), "karpenter").standing is Standing.BEHIND
+    assert row(offline(pins), "karpenter").standing is VersionStanding.BEHIND
     assert "needs Kubernetes 1.30" in row(offline(pins), "karpenter").because
 
 
@@ -172,7 +172,7 @@ def test_online_the_registry_wins_over_the_table() -> None:
     found = online(Pins(components={"cilium": CILIUM}), registries)
 
     assert found.online
-    assert row(found, "cilium").standing is Standing.BEHIND
+    assert row(found, "cilium").standing is VersionStanding.BEHIND
     assert row(found, "cilium").newest == v("1.20.2")
 
 
@@ -183,9 +183,9 @@ def test_a_silent_registry_makes_its_row_unknown_and_no_other() -> None:
     found = online(Pins(components={"cilium": CILIUM, "tuppr": v("0.5.0")}), registries)
 
     cilium = row(found, "cilium")
-    assert (cilium.standing, cilium.newest) == (Standing.UNKNOWN, None)
+    assert (cilium.standing, cilium.newest) == (VersionStanding.UNKNOWN, None)
     assert cilium.because == "there is no answer: connection refused"
-    assert row(found, "tuppr").standing is Standing.CURRENT
+    assert row(found, "tuppr").standing is VersionStanding.CURRENT
 
 
 def test_when_every_registry_is_silent_nothing_is_current() -> None:
@@ -194,14 +194,14 @@ def test_when_every_registry_is_silent_nothing_is_current() -> None:
 
     found = online(Pins(components={"cilium": CILIUM}), registries)
 
-    assert {one.standing for one in found.components} == {Standing.UNKNOWN}
+    assert {one.standing for one in found.components} == {VersionStanding.UNKNOWN}
     assert all(one.because for one in found.components)
 
 
 def test_a_chart_outside_registries_is_unknown_online() -> None:
     found = row(online(Pins(components={"crossplane": v("2.3.4")}), Registries()), "crossplane")
 
-    assert found.standing is Standing.UNKNOWN
+    assert found.standing is VersionStanding.UNKNOWN
     assert "no chart in a registry" in found.because
 
 
@@ -211,7 +211,7 @@ def test_a_registry_without_a_stable_version_is_unknown() -> None:
 
     found = row(online(Pins(components={"cilium": CILIUM}), registries), "cilium")
 
-    assert found.standing is Standing.UNKNOWN
+    assert found.standing is VersionStanding.UNKNOWN
     assert found.because == "none of the registry's 3 tags is a stable version"
 
 
@@ -237,13 +237,13 @@ def test_over_real_sockets_the_charts_that_are_missing_are_unknown_and_the_other
 
     async def ask() -> VersionsReport:
         async with fake.serving(), HttpRegistry(seconds=20) as http:
-            return await report(Pins(components={"cilium": CILIUM}), Rerouted(http))
+            return await report_versions(Pins(components={"cilium": CILIUM}), Rerouted(http))
 
     found = asyncio.run(ask())
 
-    assert row(found, "cilium").standing is Standing.BEHIND
+    assert row(found, "cilium").standing is VersionStanding.BEHIND
     assert row(found, "cilium").newest == v("1.30.0")
-    assert row(found, "tuppr").standing is Standing.UNKNOWN
+    assert row(found, "tuppr").standing is VersionStanding.UNKNOWN
     assert "knows no repository" in row(found, "tuppr").because
 
 
@@ -264,7 +264,7 @@ def test_the_newest_stable_version_is_a_full_one(tags: list[str], newest: str | 
 
 
 def test_the_tables_are_whole() -> None:
-    known = tables()
+    known = version_tables()
 
     assert [one.name for one in known.about] == [
         "talos",
@@ -279,4 +279,4 @@ def test_the_tables_are_whole() -> None:
 
 
 def test_the_plain_comparison_asks_nobody() -> None:
-    assert compare(Pins(), online=False) == offline(Pins())
+    assert compare_versions(Pins(), online=False) == offline(Pins())

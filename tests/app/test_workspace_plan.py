@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.workspace_plan import Workspace
+from stockman.app.runs.workspace import RunWorkspace
 from tests.app.secret_workspace import SeededDice
 from tests.app.start_doors import StandingClock
 from tests.cli.inside import ran_inside
@@ -19,7 +19,7 @@ def test_what_is_rendered_is_committed_with_what_it_is_rendered_from_and_without
     named = file.read_text().replace("\nproxmox:\n", "\nproxmox:\n  tls: {ca_file: our-ca.pem}\n")
     file.write_text(named)
 
-    wish, _ = Workspace(tmp_path, {}, StandingClock(), SeededDice()).kubernetes()
+    wish, _ = RunWorkspace(tmp_path, {}, StandingClock(), SeededDice()).kubernetes()
 
     assert wish is not None
     assert {"cluster.yaml", "nodes.yaml", ".gitignore", "our-ca.pem"} <= set(wish.files)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from stockman.app.bundles import bundle_path
-from stockman.app.client_files import Doors
-from stockman.app.ignored import missing_lines
-from stockman.talos.bundle import bundle_text
+from stockman.app.client_config.files import ClientFileContext
+from stockman.app.init.gitignore import missing_lines
+from stockman.app.secrets.bundle import bundle_path
+from stockman.talos.secrets.bundle import bundle_text
 from tests.adapters.repositories import git, repository
 from tests.app.secret_workspace import SeededDice, keyring, store_in
 from tests.app.start_doors import StandingClock
@@ -38,8 +38,8 @@ def committed_workspace(directory: Path) -> Path:
     return directory
 
 
-def doors(**environment: str) -> Doors:
+def doors(**environment: str) -> ClientFileContext:
     """A clock that stands at noon, known dice, and the key of the workspace."""
-    return Doors(
+    return ClientFileContext(
         clock=StandingClock(), entropy=SeededDice(), keyring=keyring(), environment=environment
     )

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stockman.catalog.objects import merged
-from stockman.catalog.scene import Materials, Tunnel
+from stockman.catalog.component import InputFiles, Tunnel
+from stockman.catalog.objects import merge_values
 from stockman.config.load import load
 from stockman.config.presets import Dialect, render_preset
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
-from stockman.config.yaml_writer import dump
+from stockman.config.rules import check_rules
+from stockman.config.writers.yaml_writer import render_yaml
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.rendering.repository import Rendered, rendered_repository
-from stockman.rendering.talos_part import settled
+from stockman.rendering.repository import RenderedRepository, render_repository
+from stockman.rendering.talos_files import without_references
 from tests.quick_yaml import load_yaml
 
-MATERIALS = Materials(
+MATERIALS = InputFiles(
     age_recipient="age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
     age_identity=Secret("an identity"),
     deploy_key=Secret("a deploy key"),
@@ -32,11 +32,11 @@ def wanted(more: Mapping[str, object] | None = None, preset: str = "three-node")
     texts = render_preset(preset)
     if more:
         given = load_yaml(texts["cluster.yaml"])
-        texts = {**texts, "cluster.yaml": dump(merged(given, more))}
+        texts = {**texts, "cluster.yaml": render_yaml(merge_values(given, more))}
     loaded = load({name: text.encode() for name, text in texts.items()})
-    check(loaded)
+    check_rules(loaded)
     assert not loaded.problems.errors, [str(problem) for problem in loaded.problems.errors]
-    return settled(resolve(loaded), Secret("a resolved secret"))
+    return without_references(resolve(loaded), Secret("a resolved secret"))
 
 
 def rendered(
@@ -44,10 +44,10 @@ def rendered(
     *,
     preset: str = "three-node",
     dialect: Dialect = "classic",
-) -> Rendered:
+) -> RenderedRepository:
     """What a preset with further keys renders; fails on any error."""
     problems = Problems()
-    found = rendered_repository(wanted(more, preset), MATERIALS, dialect, problems)
+    found = render_repository(wanted(more, preset), MATERIALS, dialect, problems)
     assert not problems.errors, [str(problem) for problem in problems.errors]
     return found
 
@@ -55,5 +55,5 @@ def rendered(
 def complaints(more: Mapping[str, object]) -> list[str]:
     """The codes of what components say about a preset with further keys."""
     problems = Problems()
-    rendered_repository(wanted(more), MATERIALS, "classic", problems)
+    render_repository(wanted(more), MATERIALS, "classic", problems)
     return [problem.code for problem in problems]

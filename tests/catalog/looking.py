@@ -7,28 +7,28 @@ from functools import lru_cache
 from typing import Any
 
 from stockman.model.secret import Secret
-from stockman.rendering.repository import Rendered
+from stockman.rendering.repository import RenderedRepository
 from tests.quick_yaml import load_all_yaml
 
 
-def objects(found: Rendered, kind: str) -> list[dict[str, Any]]:
+def objects(found: RenderedRepository, kind: str) -> list[dict[str, Any]]:
     """Every object of a kind, in the order of paths; secrets are looked into as well."""
     return [one for one in _documents(found) if one.get("kind") == kind]
 
 
-def named(found: Rendered, kind: str, name: str) -> dict[str, Any]:
+def named(found: RenderedRepository, kind: str, name: str) -> dict[str, Any]:
     """The one object of a kind and name."""
     (only,) = [one for one in objects(found, kind) if one["metadata"]["name"] == name]
     return only
 
 
-def values(found: Rendered, release: str) -> dict[str, Any]:
+def values(found: RenderedRepository, release: str) -> dict[str, Any]:
     """Chart values of a release."""
     given: dict[str, Any] = named(found, "HelmRelease", release)["spec"]["values"]
     return given
 
 
-def text(found: Rendered, path: str) -> str:
+def text(found: RenderedRepository, path: str) -> str:
     """The content of a file that is no secret."""
     file = found.tree.get(path)
     assert file is not None
@@ -36,7 +36,7 @@ def text(found: Rendered, path: str) -> str:
     return file.text
 
 
-def _documents(found: Rendered) -> Iterator[dict[str, Any]]:
+def _documents(found: RenderedRepository) -> Iterator[dict[str, Any]]:
     for file in found.tree:
         if file.path.startswith("kubernetes/apps/"):
             content = file.text.reveal() if isinstance(file.text, Secret) else file.text

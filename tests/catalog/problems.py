@@ -12,12 +12,12 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from stockman.catalog.scene import Materials
-from stockman.catalog.selection import selected
+from stockman.catalog.component import InputFiles
+from stockman.catalog.selection import select_components
 from stockman.config.load import load
 from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
-from stockman.config.yaml_writer import dump
+from stockman.config.writers.yaml_writer import render_yaml
 from stockman.model.desired import Desired
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems
@@ -34,7 +34,7 @@ def estate(code: str, preset: str) -> Desired:
     block = shown(code)
     given = yaml.safe_load(texts["cluster.yaml"])
     rest = {key: value for key, value in given.items() if key not in yaml.safe_load(block)}
-    texts = {**texts, "cluster.yaml": f"{block}{dump(rest)}"}
+    texts = {**texts, "cluster.yaml": f"{block}{render_yaml(rest)}"}
     return resolve(load({name: text.encode() for name, text in texts.items()}))
 
 
@@ -42,14 +42,14 @@ def told(
     code: str,
     *,
     preset: str = "three-node",
-    materials: Materials = MATERIALS,
+    materials: InputFiles = MATERIALS,
     change: Callable[[Desired], Desired] = lambda found: found,
 ) -> Problem:
     """The problem of a code that the configuration of its page has."""
     found = change(estate(code, preset))
     problems = Problems()
     assert found.cluster is not None
-    selected(found, found.cluster, materials, "classic", problems)
+    select_components(found, found.cluster, materials, "classic", problems)
     (only,) = [problem for problem in problems if problem.code == code]
     return only
 
@@ -87,7 +87,7 @@ def lacking_a_secret() -> Problem:
     assert found.cluster is not None
     (one,) = [
         one
-        for one in selected(found, found.cluster, MATERIALS, "classic", Problems())
+        for one in select_components(found, found.cluster, MATERIALS, "classic", Problems())
         if one.component.name == "external-dns"
     ]
     with pytest.raises(StockmanError) as caught:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stockman.catalog.registry import component, names
-from stockman.config.conditions import CONDITIONS
-from stockman.model.components import component as known_component
+from stockman.config.components import CONDITIONS
+from stockman.model.component import find_component_facts as known_component
 
 OWN = ("monitoring",)
 """Made by stockman itself, of its own version."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stockman.app.explanation import component_pages, explain, explain_component
-from stockman.catalog.explained import overview_lines, page_lines
+from stockman.catalog.explanation import overview_lines, page_lines
 from stockman.catalog.registry import names
-from stockman.config.explain import Explanation
+from stockman.config.reference.explain import Explanation
 from stockman.model.errors import WrongUsage
 
 

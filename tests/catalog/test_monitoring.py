@@ -7,6 +7,7 @@ import json
 import pytest
 import yaml
 
+from stockman.catalog.component import Alert
 from stockman.catalog.metrics import metrics
 from stockman.catalog.monitoring.cluster_alerts import (
     CLUSTER_ALERTS,
@@ -16,7 +17,6 @@ from stockman.catalog.monitoring.cluster_alerts import (
 )
 from stockman.catalog.monitoring.dashboards import PANELS
 from stockman.catalog.registry import components, names
-from stockman.catalog.troubles import Alert
 from tests.catalog.estates import complaints, rendered
 from tests.catalog.everything import EVERYTHING
 from tests.catalog.looking import named, objects, text

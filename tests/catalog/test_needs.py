@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.validation import validate
+from stockman.app.workspace.validation import validate
 from stockman.config.load import load
 from stockman.config.presets import render_preset
-from stockman.config.rules import check
-from stockman.model.components import components
+from stockman.config.rules import check_rules
+from stockman.model.component import all_component_facts
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
 
@@ -19,7 +19,7 @@ def told(components: str) -> list[Problem]:
     texts = render_preset("three-node")
     texts = {**texts, "cluster.yaml": f"{texts['cluster.yaml']}\ncomponents: {components}\n"}
     loaded = load({name: text.encode() for name, text in texts.items()})
-    check(loaded)
+    check_rules(loaded)
     return [one for one in loaded.problems if one.code.startswith("component.")]
 
 
@@ -82,7 +82,7 @@ def test_settings_are_checked_with_the_other_keys(tmp_path: Path) -> None:
 
 
 def test_the_known_version_is_no_matter() -> None:
-    (known,) = [one for one in components() if one.name == "echo"]
+    (known,) = [one for one in all_component_facts() if one.name == "echo"]
 
     assert told(f"{{echo: {{version: {known.version}}}}}") == []
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stockman.catalog.registry import components
-from stockman.model.components import component as known_component
+from stockman.model.component import find_component_facts as known_component
 from tests.catalog.estates import rendered
 from tests.catalog.looking import values
 

@@ -8,27 +8,29 @@ import pytest
 import yaml
 
 from stockman.catalog.proxmox_config import secret_name
-from stockman.catalog.selection import selected
+from stockman.catalog.selection import select_components
 from stockman.model.problem import Problems
-from stockman.rendering.repository import Rendered
+from stockman.rendering.repository import RenderedRepository
 from tests.catalog.estates import MATERIALS, complaints, rendered, wanted
 from tests.catalog.everything import EVERYTHING
 from tests.catalog.looking import named, objects, text, values
 
 
 @pytest.fixture(scope="module")
-def everything() -> Rendered:
+def everything() -> RenderedRepository:
     return rendered(EVERYTHING, preset="fifteen-node")
 
 
-def test_no_release_holds_anything_confidential(everything: Rendered) -> None:
+def test_no_release_holds_anything_confidential(everything: RenderedRepository) -> None:
     for release in objects(everything, "HelmRelease"):
         content = json.dumps(release)
         assert "token_secret" not in content
         assert "file:" not in content
 
 
-def test_releases_have_the_names_that_their_conditions_look_for(everything: Rendered) -> None:
+def test_releases_have_the_names_that_their_conditions_look_for(
+    everything: RenderedRepository,
+) -> None:
     for release, name in {
         "talos-ccm": "talos-cloud-controller-manager",
         "proxmox-ccm": "proxmox-cloud-controller-manager",
@@ -46,7 +48,9 @@ def test_cgroups_are_left_to_talos_under_the_key_that_the_chart_reads() -> None:
     assert "SYS_MODULE" not in given["securityContext"]["capabilities"]["ciliumAgent"]
 
 
-def test_spire_runs_where_its_agents_may_use_the_network_of_the_host(everything: Rendered) -> None:
+def test_spire_runs_where_its_agents_may_use_the_network_of_the_host(
+    everything: RenderedRepository,
+) -> None:
     spire = values(everything, "cilium")["authentication"]["mutual"]["spire"]
 
     assert spire["install"]["namespace"] == "kube-system"
@@ -54,7 +58,7 @@ def test_spire_runs_where_its_agents_may_use_the_network_of_the_host(everything:
     assert spire["install"]["server"] == {"dataStorage": {"enabled": True}}
 
 
-def test_cilium_does_not_wait_for_what_waits_for_it(everything: Rendered) -> None:
+def test_cilium_does_not_wait_for_what_waits_for_it(everything: RenderedRepository) -> None:
     spec = named(everything, "HelmRelease", "cilium")["spec"]
 
     assert spec["install"] == spec["upgrade"] == {"disableWait": True}
@@ -70,7 +74,9 @@ def test_nothing_is_encrypted_or_announced_twice_by_default() -> None:
     assert "bgpControlPlane" not in given
 
 
-def test_the_chart_of_envoy_brings_no_definitions_of_another_channel(everything: Rendered) -> None:
+def test_the_chart_of_envoy_brings_no_definitions_of_another_channel(
+    everything: RenderedRepository,
+) -> None:
     assert values(everything, "envoy-gateway")["crds"] == {"enabled": False}
     own = named(everything, "Kustomization", "envoy-gateway-manifests")["spec"]
     assert own["path"].endswith("/crds/generated")
@@ -79,7 +85,7 @@ def test_the_chart_of_envoy_brings_no_definitions_of_another_channel(everything:
     assert standard["path"] == "./config/crd/standard"
 
 
-def test_talos_backup_gets_the_variables_that_it_reads(everything: Rendered) -> None:
+def test_talos_backup_gets_the_variables_that_it_reads(everything: RenderedRepository) -> None:
     given = {one["name"]: one["value"] for one in values(everything, "talos-backup")["env"]}
 
     assert sorted(given) == [
@@ -94,18 +100,24 @@ def test_talos_backup_gets_the_variables_that_it_reads(everything: Rendered) -> 
     assert given["USE_PATH_STYLE"] == "false"
 
 
-def test_keys_of_the_bucket_have_another_name_than_what_talos_makes(everything: Rendered) -> None:
+def test_keys_of_the_bucket_have_another_name_than_what_talos_makes(
+    everything: RenderedRepository,
+) -> None:
     assert values(everything, "talos-backup")["envSecretName"] == "talos-backup-bucket"
     assert not [one for one in objects(everything, "Secret") if "talos-backup-secrets" in str(one)]
 
 
-def test_backups_are_not_made_where_others_may_ask_for_roles(everything: Rendered) -> None:
+def test_backups_are_not_made_where_others_may_ask_for_roles(
+    everything: RenderedRepository,
+) -> None:
     home = named(everything, "Namespace", "talos-backup")
 
     assert home["metadata"]["name"] not in ("kube-system", "system-upgrade")
 
 
-def test_tuppr_upgrades_one_controller_at_a_time_and_never_by_force(everything: Rendered) -> None:
+def test_tuppr_upgrades_one_controller_at_a_time_and_never_by_force(
+    everything: RenderedRepository,
+) -> None:
     plans = {one["metadata"]["name"]: one["spec"] for one in objects(everything, "TalosUpgrade")}
 
     assert plans["controllers"]["parallelism"] == 1
@@ -115,7 +127,9 @@ def test_tuppr_upgrades_one_controller_at_a_time_and_never_by_force(everything: 
     assert kubernetes["spec"]["kubernetes"]["version"].startswith("v")
 
 
-def test_upgrades_are_apart_from_the_release_that_brings_their_kinds(everything: Rendered) -> None:
+def test_upgrades_are_apart_from_the_release_that_brings_their_kinds(
+    everything: RenderedRepository,
+) -> None:
     flux = {one["metadata"]["name"]: one["spec"] for one in objects(everything, "Kustomization")}
 
     assert {"name": "tuppr", "namespace": "system-upgrade"} in flux["tuppr-config"]["dependsOn"]
@@ -126,7 +140,9 @@ def test_without_tuppr_there_are_no_upgrades_in_the_repository() -> None:
     assert objects(rendered(), "TalosUpgrade") == []
 
 
-def test_karpenter_has_limits_and_the_group_of_its_own_classes(everything: Rendered) -> None:
+def test_karpenter_has_limits_and_the_group_of_its_own_classes(
+    everything: RenderedRepository,
+) -> None:
     pool = named(everything, "NodePool", "default")["spec"]
 
     assert pool["limits"] == {"cpu": 32, "memory": "128Gi"}
@@ -171,14 +187,18 @@ def test_meta_data_of_new_nodes_is_filled_in_with_the_machine_itself() -> None:
     assert ".Metadata" not in _META_DATA
 
 
-def test_rook_installs_the_operator_of_the_drivers_and_the_drivers(everything: Rendered) -> None:
+def test_rook_installs_the_operator_of_the_drivers_and_the_drivers(
+    everything: RenderedRepository,
+) -> None:
     assert values(everything, "rook-ceph")["csi"] == {"installCsiOperator": True}
     drivers = values(everything, "ceph-csi-drivers")["drivers"]
     provisioners = {one["provisioner"] for one in objects(everything, "StorageClass")}
     assert {one["name"] for one in drivers.values() if one["enabled"]} == provisioners
 
 
-def test_keys_of_ceph_have_the_names_and_the_type_that_rook_expects(everything: Rendered) -> None:
+def test_keys_of_ceph_have_the_names_and_the_type_that_rook_expects(
+    everything: RenderedRepository,
+) -> None:
     login = named(everything, "Secret", "rook-csi-rbd-node")
     monitors = named(everything, "Secret", "rook-ceph-mon")
 
@@ -188,7 +208,7 @@ def test_keys_of_ceph_have_the_names_and_the_type_that_rook_expects(everything: 
     assert sorted(endpoints) == ["data", "mapping", "maxMonId"]
 
 
-def test_every_step_of_a_ceph_volume_finds_its_key(everything: Rendered) -> None:
+def test_every_step_of_a_ceph_volume_finds_its_key(everything: RenderedRepository) -> None:
     parameters = named(everything, "StorageClass", "ceph-rbd")["parameters"]
 
     for step in ("provisioner", "controller-expand", "controller-publish", "node-stage"):
@@ -196,7 +216,7 @@ def test_every_step_of_a_ceph_volume_finds_its_key(everything: Rendered) -> None
         assert named(everything, "Secret", name)
 
 
-def test_multus_runs_the_image_of_its_release(everything: Rendered) -> None:
+def test_multus_runs_the_image_of_its_release(everything: RenderedRepository) -> None:
     spec = named(everything, "Kustomization", "multus-manifests")["spec"]
 
     assert spec["images"] == [
@@ -209,7 +229,9 @@ def test_multus_runs_the_image_of_its_release(everything: Rendered) -> None:
     assert names == ["install-multus-binary", "install-cni"]
 
 
-def test_networks_of_pods_stay_in_the_namespaces_that_they_name(everything: Rendered) -> None:
+def test_networks_of_pods_stay_in_the_namespaces_that_they_name(
+    everything: RenderedRepository,
+) -> None:
     flux = named(everything, "Kustomization", "multus-config")["spec"]
     network = named(everything, "NetworkAttachmentDefinition", "iot")
 
@@ -245,7 +267,7 @@ def test_the_own_authority_outlives_the_browsers_that_trust_it() -> None:
 def test_the_trial_of_volumes_uses_a_class_that_there_is() -> None:
     estate = wanted(EVERYTHING, "fifteen-node")
     assert estate.cluster is not None
-    for one in selected(estate, estate.cluster, MATERIALS, "classic", Problems()):
+    for one in select_components(estate, estate.cluster, MATERIALS, "classic", Problems()):
         if one.component.name == "proxmox-csi":
             trial = one.component.trial_in(one.scene)
             assert trial is not None
@@ -256,7 +278,7 @@ def test_the_trial_of_volumes_uses_a_class_that_there_is() -> None:
 def test_conditions_follow_a_component_into_another_namespace() -> None:
     estate = wanted({"components": {"echo": {"namespace": "lab"}}})
     assert estate.cluster is not None
-    for one in selected(estate, estate.cluster, MATERIALS, "classic", Problems()):
+    for one in select_components(estate, estate.cluster, MATERIALS, "classic", Problems()):
         if one.component.name == "echo":
             assert [each.namespace for each in one.component.conditions(one.scene)] == ["lab"]
 
@@ -270,6 +292,6 @@ def test_compression_that_nobody_does_is_told(compression: str, codes: list[str]
     assert complaints({"backup": backup}) == codes
 
 
-def test_extra_files_of_monitoring_are_there_when_asked_for(everything: Rendered) -> None:
+def test_extra_files_of_monitoring_are_there_when_asked_for(everything: RenderedRepository) -> None:
     assert "ClusterUnreachable" in text(everything, "monitoring/rules.yaml")
     assert not [one.path for one in rendered().tree if one.path.startswith("monitoring/")]

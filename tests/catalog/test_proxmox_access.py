@@ -8,12 +8,12 @@ from typing import Any
 import yaml
 
 from stockman.catalog.registry import component
-from stockman.catalog.selection import selected
+from stockman.catalog.selection import select_components
 from stockman.model.desired import Desired
 from stockman.model.names import Region
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
-from stockman.rendering.repository import Rendered, rendered_repository
+from stockman.rendering.repository import RenderedRepository, render_repository
 from tests.catalog.estates import MATERIALS, wanted
 from tests.catalog.looking import named, objects, values
 
@@ -132,11 +132,11 @@ def two_regions(estate: Desired, secrets: dict[str, Secret]) -> Desired:
     return replace(estate, proxmox=(first, second), components=components)
 
 
-def rendering(estate: Desired) -> Rendered:
+def rendering(estate: Desired) -> RenderedRepository:
     problems = Problems()
     regions = [str(one.region) for one in estate.proxmox]
     materials = replace(MATERIALS, proxmox_authorities=dict.fromkeys(regions, AUTHORITY))
-    found = rendered_repository(estate, materials, "classic", problems)
+    found = render_repository(estate, materials, "classic", problems)
     assert not problems.errors, [str(problem) for problem in problems.errors]
     return found
 
@@ -145,11 +145,11 @@ def told(estate: Desired, authorities: dict[str, str]) -> list[Problem]:
     problems = Problems()
     assert estate.cluster is not None
     materials = replace(MATERIALS, proxmox_authorities=authorities)
-    selected(estate, estate.cluster, materials, "classic", problems)
+    select_components(estate, estate.cluster, materials, "classic", problems)
     return list(problems)
 
 
-def config(found: Rendered) -> dict[str, Any]:
+def config(found: RenderedRepository) -> dict[str, Any]:
     content: dict[str, Any] = yaml.safe_load(
         named(found, "Secret", "proxmox-ccm-config")["stringData"]["config.yaml"]
     )

@@ -8,25 +8,26 @@ from pathlib import Path
 import click
 
 from stockman.cli import options
-from stockman.cli.ask import answer, confirmed
 from stockman.cli.command import command
-from stockman.cli.complete import values_in_directory, values_of
+from stockman.cli.completion import complete_in_directory, complete_with
 from stockman.cli.exit import Exit
 from stockman.cli.group import group
 from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_lines
 from stockman.cli.registry import (
     CHANGE,
-    LOOK,
-    REHEARSE,
+    INSPECT,
+    LEARN,
     SECRETS,
+    SIMULATE,
     START,
-    UNDERSTAND,
-    Entry,
+    CommandEntry,
     Registry,
 )
-from stockman.cli.screen import Screen, current
-from stockman.cli.tables import Cell, table
+from stockman.cli.terminal.prompts import ask as answer
+from stockman.cli.terminal.prompts import confirm
+from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.tables import Cell, table
 from stockman.model.errors import Refused, StockmanError, WrongUsage
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
@@ -73,14 +74,14 @@ def list_pets(output: Output) -> int:
 
 
 @command(examples={"stockman pets feed Bella": "feed one"})
-@click.argument("name", shell_complete=values_of("tests.cli.fake_values:pet_names"))
-@click.option("--place", shell_complete=values_in_directory("tests.cli.fake_values:places"))
-@click.option("--broken", shell_complete=values_of("tests.cli.fake_values:broken"))
-@click.option("--missing", shell_complete=values_of("tests.cli.no_such_module:names"))
-@click.option("--buggy", shell_complete=values_of("tests.cli.fake_values:buggy"))
+@click.argument("name", shell_complete=complete_with("tests.cli.fake_values:pet_names"))
+@click.option("--place", shell_complete=complete_in_directory("tests.cli.fake_values:places"))
+@click.option("--broken", shell_complete=complete_with("tests.cli.fake_values:broken"))
+@click.option("--missing", shell_complete=complete_with("tests.cli.no_such_module:names"))
+@click.option("--buggy", shell_complete=complete_with("tests.cli.fake_values:buggy"))
 def feed(name: str, **others: str | None) -> None:
     """Feed one pet."""
-    current().data(f"fed {name} {len(others)}")
+    current_screen().data(f"fed {name} {len(others)}")
 
 
 def _pet_table(pets: Iterable[Pet], screen: Screen) -> Iterator[str]:
@@ -118,14 +119,14 @@ def raise_(kind: str) -> None:
 def flood() -> None:
     """Print more than a pipe holds."""
     for number in range(100_000):
-        current().data(f"line {number}")
+        current_screen().data(f"line {number}")
 
 
 @command(examples={"stockman wait": "wait for Ctrl-C"})
 def wait() -> None:
     """Work until somebody interrupts."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    current().data("ready")
+    current_screen().data("ready")
     while True:
         pass
 
@@ -133,13 +134,13 @@ def wait() -> None:
 @command(examples={"stockman where": "see it"})
 def where() -> None:
     """Print the directory the command works in."""
-    current().data(str(Path.cwd()))
+    current_screen().data(str(Path.cwd()))
 
 
 @command(examples={"stockman tell -v": "hear more"})
 def tell() -> None:
     """Print one line of every kind."""
-    screen = current()
+    screen = current_screen()
     screen.data("data")
     screen.note("note")
     screen.detail("detail")
@@ -149,21 +150,21 @@ def tell() -> None:
 @command(examples={"stockman unicode": "see it"})
 def unicode() -> None:
     """Print characters that not every terminal has."""
-    current().data("Zoë 猫 ─")
-    current().note("Zoë 猫 ─")
+    current_screen().data("Zoë 猫 ─")
+    current_screen().note("Zoë 猫 ─")
 
 
 @command(examples={"stockman ask --yes": "agree beforehand"})
-@options.yes
+@options.yes_option
 @click.option("--name")
 @click.option("--color")
 def ask(yes: bool, name: str | None, color: str | None) -> int:
     """Ask three questions."""
-    if not confirmed("Go on?", yes=yes):
+    if not confirm("Go on?", yes=yes):
         return Exit.FAILED
     name = name or answer("Name of the cluster", option="--name", check=_one_word)
     color = color or answer("Colour", option="--color", default="red", choices=("red", "green"))
-    current().data(f"{name} {color}")
+    current_screen().data(f"{name} {color}")
     return Exit.DONE
 
 
@@ -174,7 +175,7 @@ def _one_word(text: str) -> str:
 @command(examples={"stockman problem": "see it"})
 def problem() -> None:
     """Print a problem as data."""
-    screen = current()
+    screen = current_screen()
     texts = {"nodes.yaml": "nodes:\n    address: 10.20.68.16\n"}
     lines = problem_lines([PROBLEM], texts, paint=screen.paint, width=screen.width)
     screen.data("\n".join(lines))
@@ -183,29 +184,31 @@ def problem() -> None:
 @command(examples={"stockman modules": "see them"})
 def modules() -> None:
     """Print what is imported."""
-    current().data("\n".join(sys.modules))
+    current_screen().data("\n".join(sys.modules))
 
 
 _HERE = "tests.cli.fake_commands"
 
 REGISTRY: Registry = {
-    "completion": Entry(
+    "completion": CommandEntry(
         "stockman.cli.completion:completion",
         "Print the script that lets a shell complete stockman's words.",
-        UNDERSTAND,
+        LEARN,
     ),
-    "pets": Entry(f"{_HERE}:pets", "Look after animals that have names.", LOOK),
-    "pets list": Entry(f"{_HERE}:list_pets", "List every pet.", LOOK),
-    "pets feed": Entry(f"{_HERE}:feed", "Feed one pet.", LOOK),
-    "status": Entry(f"{_HERE}:status", "Return the status given.", LOOK),
-    "raise": Entry(f"{_HERE}:raise_", "Raise an exception.", CHANGE),
-    "flood": Entry(f"{_HERE}:flood", "Print more than a pipe holds.", REHEARSE),
-    "wait": Entry(f"{_HERE}:wait", "Work until somebody interrupts.", START),
-    "where": Entry(f"{_HERE}:where", "Print the directory the command works in.", START),
-    "tell": Entry(f"{_HERE}:tell", "Print one line of every kind.", START),
-    "unicode": Entry(f"{_HERE}:unicode", "Print characters that not every terminal has.", START),
-    "ask": Entry(f"{_HERE}:ask", "Ask three questions.", START),
-    "problem": Entry(f"{_HERE}:problem", "Print a problem as data.", START),
-    "modules": Entry(f"{_HERE}:modules", "Print what is imported.", SECRETS),
-    "absent": Entry("tests.cli.no_such_module:absent", "Have no code.", START),
+    "pets": CommandEntry(f"{_HERE}:pets", "Look after animals that have names.", INSPECT),
+    "pets list": CommandEntry(f"{_HERE}:list_pets", "List every pet.", INSPECT),
+    "pets feed": CommandEntry(f"{_HERE}:feed", "Feed one pet.", INSPECT),
+    "status": CommandEntry(f"{_HERE}:status", "Return the status given.", INSPECT),
+    "raise": CommandEntry(f"{_HERE}:raise_", "Raise an exception.", CHANGE),
+    "flood": CommandEntry(f"{_HERE}:flood", "Print more than a pipe holds.", SIMULATE),
+    "wait": CommandEntry(f"{_HERE}:wait", "Work until somebody interrupts.", START),
+    "where": CommandEntry(f"{_HERE}:where", "Print the directory the command works in.", START),
+    "tell": CommandEntry(f"{_HERE}:tell", "Print one line of every kind.", START),
+    "unicode": CommandEntry(
+        f"{_HERE}:unicode", "Print characters that not every terminal has.", START
+    ),
+    "ask": CommandEntry(f"{_HERE}:ask", "Ask three questions.", START),
+    "problem": CommandEntry(f"{_HERE}:problem", "Print a problem as data.", START),
+    "modules": CommandEntry(f"{_HERE}:modules", "Print what is imported.", SECRETS),
+    "absent": CommandEntry("tests.cli.no_such_module:absent", "Have no code.", START),
 }

@@ -7,13 +7,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from stockman.cli.live_forms import LivePlan
-from stockman.cli.live_view import live_view
+from stockman.cli.live.view import LivePlan, live_view
 from stockman.cli.output import Output
-from stockman.cli.screen import Screen
-from stockman.engine.entry import Entry, Event
-from stockman.engine.journal import Watcher
-from stockman.engine.stop import Stop
+from stockman.cli.terminal.screen import Screen
+from stockman.engine.context import StopRequest
+from stockman.engine.journal import EntryType, JournalEntry, Watcher
 from stockman.steps.plan import Plan
 from tests.cli.shown_terminal import ShownTerminal
 from tests.engine.simulated import MORNING, LoopClock
@@ -28,16 +26,16 @@ PROBLEM = {"code": "vm.identity", "what": "VM 1030 is no longer cp-1", "why": "x
 HELD = {"key": "k", "hold": {"kind": "test.flag", "name": "red"}, "prior": "up"}
 
 
-def entry(after: float, event: Event, step: str = "", **data: object) -> Entry:
+def entry(after: float, event: EntryType, step: str = "", **data: object) -> JournalEntry:
     """Something that happened so many seconds after the morning."""
     at = MORNING + timedelta(seconds=after)
-    return Entry(number=1, at=at, event=event, step=step, data=data)
+    return JournalEntry(number=1, at=at, event=event, step=step, data=data)
 
 
-def waits(after: float, because: str = "0 of 1", answer: str = "wait") -> Entry:
+def waits(after: float, because: str = "0 of 1", answer: str = "wait") -> JournalEntry:
     """A gate before the third step, asked."""
     said = {"gate": "etcd is there", "answer": answer, "because": because}
-    return entry(after, Event.GATE, "talos/configure/cp-1", **said)
+    return entry(after, EntryType.GATE, "talos/configure/cp-1", **said)
 
 
 class OnTerminal:
@@ -56,7 +54,10 @@ class OnTerminal:
 
     @asynccontextmanager
     async def watching(
-        self, plan: Plan = PLAN, stop: Stop | None = None, before: tuple[Entry, ...] = ()
+        self,
+        plan: Plan = PLAN,
+        stop: StopRequest | None = None,
+        before: tuple[JournalEntry, ...] = (),
     ) -> AsyncIterator[tuple[Watcher, LoopClock]]:
         clock = LoopClock()
         watched = LivePlan(plan=plan, stop=stop, before=before)

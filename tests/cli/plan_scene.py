@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from stockman.model.problem import Problem, Severity
 from stockman.model.record import record
-from stockman.planning.change import Change, Mark
+from stockman.planning.change import Change, ChangeKind
 from stockman.steps.step import NO_RETRY, Stage
 from tests.engine.toys import Exists, Flag, Make, make, plan_of
 
@@ -51,18 +51,20 @@ CONFIGURE = replace(
 )
 PLAN = plan_of(FETCH, CREATE, DESTROY, CONFIGURE, lanes={"storage/ceph": 4})
 CHANGES = (
-    Change(what="image 1.13.9 on pve1", why="cp-1 boots it", mark=Mark.ADD, stage=Stage.IMAGES),
+    Change(
+        what="image 1.13.9 on pve1", why="cp-1 boots it", mark=ChangeKind.ADD, stage=Stage.IMAGES
+    ),
     Change(
         what="VM 1030 (cp-1) on pve1: 4 cores, 8192 MiB",
         why=CREATE.reason,
-        mark=Mark.ADD,
+        mark=ChangeKind.ADD,
         stage=Stage.VMS,
         node="cp-1",
     ),
     Change(
         what="VM 1033 (work-3) on pve1",
         why="work-3 is not in the configuration any more",
-        mark=Mark.REMOVE,
+        mark=ChangeKind.REMOVE,
         stage=Stage.VMS,
         destroys="VM 1033 (work-3) with its disks",
         node="work-3",
@@ -70,13 +72,13 @@ CHANGES = (
     Change(
         what="pool flock has 2 members instead of 3",
         why="members are cp-1 and work-1",
-        mark=Mark.CHANGE,
+        mark=ChangeKind.CHANGE,
         stage=Stage.VMS,
     ),
     Change(
         what="cp-1 gets its first configuration, as a controller",
         why="it is in maintenance mode",
-        mark=Mark.ADD,
+        mark=ChangeKind.ADD,
         stage=Stage.TALOS,
         node="cp-1",
     ),

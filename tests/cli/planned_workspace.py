@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
 
-from stockman.lab.testing.thread import ProxmoxLab
+from stockman_lab.testing.thread import ProxmoxLab
+
 from tests.cli.inside import ran_inside
 from tests.cli.kept_keys import with_keys
 from tests.cli.running import Ran

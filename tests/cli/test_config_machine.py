@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stockman.talos.bundle import bundle_text
+from stockman.talos.secrets.bundle import bundle_text
 from tests.app.machine_workspace import workspace
 from tests.cli.inside import ran_inside
 from tests.cli.running import Ran

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.first_boot import Asked, first_boot, write_image
+from stockman.app.machine_config.first_boot import FirstBootOptions, first_boot_files, write_image
 from stockman.model.secret import Secret
 from stockman.talos.nocloud.iso_reader import read_image
 from tests.app.private_problems import Counted
@@ -60,7 +60,9 @@ def test_a_node_that_does_not_exist_is_named(project: Path) -> None:
 
 
 def test_an_image_holds_the_files(project: Path) -> None:
-    made = first_boot(project, "cp-1", Asked(first_boot=True), lambda _: Secret("machine: {}\n"))
+    made = first_boot_files(
+        project, "cp-1", FirstBootOptions(first_boot=True), lambda _: Secret("machine: {}\n")
+    )
 
     size = write_image(project / "cp-1.iso", made, Stopped(), Counted())
 

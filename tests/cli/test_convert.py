@@ -11,7 +11,7 @@ import click
 import pytest
 
 from stockman.cli.convert import convert
-from stockman.config.convert.forms import Form
+from stockman.config.convert.formats import SourceFormat
 from tests.cli.inside import ran_inside
 from tests.cli.running import REAL, Ran, ran
 from tests.config.written import CLUSTER, NODES
@@ -206,4 +206,4 @@ def test_every_form_can_be_named_and_no_other() -> None:
     option = next(one for one in convert.params if one.name == "form")
 
     assert isinstance(option.type, click.Choice)
-    assert tuple(option.type.choices) == get_args(Form)
+    assert tuple(option.type.choices) == get_args(SourceFormat)

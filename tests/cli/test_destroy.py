@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.config.derive import machine_uuid
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.testing.thread import ProxmoxLab
+from stockman.config.defaults import machine_uuid
 from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
 
 

@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.manner import Manner
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.testing.thread import LabThread
 
-from stockman.app.initialisation import Doors
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.manner import Manner
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.pve.access.identity import Caller
-from stockman.lab.testing.thread import LabThread
+from stockman.app.init.directory import InitContext
 from tests.app.drift.scene import NETWORK, Made, Scene, made
 from tests.app.start_doors import ToldRepo
 from tests.cli.inside import ran_inside
@@ -50,7 +50,7 @@ def now() -> datetime:
 @pytest.fixture(scope="module")
 def single(tmp_path_factory: pytest.TempPathFactory, now: datetime) -> Made:
     """A cluster of one node, made once."""
-    opened = Doors(clock=_Moment(now), entropy=Dice(5), repo=ToldRepo())
+    opened = InitContext(clock=_Moment(now), entropy=Dice(5), repo=ToldRepo())
     return made(tmp_path_factory.mktemp("single"), preset="single", opened=opened)
 
 

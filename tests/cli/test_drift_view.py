@@ -5,28 +5,31 @@ from __future__ import annotations
 import io
 from datetime import UTC, date, datetime
 
-from stockman.app.drift.finding import (
+from stockman.assessment.drift.report import (
     Author,
     Correction,
     CorrectionStep,
     Drift,
+    DriftReport,
     DriftSeverity,
+    DriftValue,
     Gap,
-    Value,
+    IgnoredDrift,
+    Layer,
+    unreadable_part,
 )
-from stockman.app.drift.layer import Layer
-from stockman.app.drift.report import Ignored, Report
-from stockman.app.drift.unread import unread
-from stockman.cli.drift import LAYERS
-from stockman.cli.drift_view import explained, listed, summary
-from stockman.cli.screen import Screen
+from stockman.cli.drift import LAYERS, drift_details, drift_table, summary
+from stockman.cli.terminal.screen import Screen
 
 SCREEN = Screen(None, io.StringIO(), io.StringIO(), {})
 MEMORY = Drift(
     layer=Layer.VMS,
     subject="work-1",
     what="VM 7 (work-1) differs",
-    values=(Value(key="memory", found="2", wanted="1"), Value(key="net1", found="x", wanted=None)),
+    values=(
+        DriftValue(key="memory", found="2", wanted="1"),
+        DriftValue(key="net1", found="x", wanted=None),
+    ),
     author=Author(
         who="mary@pve", when=datetime(2026, 8, 1, 12, tzinfo=UTC), how="task qmconfig on pve1"
     ),
@@ -45,17 +48,17 @@ FILE = Drift(
     severity=DriftSeverity.NOTICE,
     correction=Correction(command="stockman render --overwrite a.yaml"),
 )
-REPORT = Report(
+REPORT = DriftReport(
     today=date(2026, 8, 1),
     layers=(Layer.VMS, Layer.TREE, Layer.TALOS),
     drifts=(MEMORY, FILE),
-    unknown=(Gap(layer=Layer.TALOS, subject="cp-1", problem=unread("cp-1", "no answer")),),
-    ignored=(Ignored(drift=MEMORY, reason="an import", until="2026-09-01"),),
+    unknown=(Gap(layer=Layer.TALOS, subject="cp-1", problem=unreadable_part("cp-1", "no answer")),),
+    ignored=(IgnoredDrift(drift=MEMORY, reason="an import", until="2026-09-01"),),
 )
 
 
 def test_every_drift_is_a_row_with_its_author_and_corrections_follow() -> None:
-    lines = list(listed(REPORT, SCREEN))
+    lines = list(drift_table(REPORT, SCREEN))
 
     assert lines[0].split() == ["LAYER", "SEVERITY", "WHAT", "BY"]
     assert lines[1].split(maxsplit=2)[:2] == ["vms", "warning"]
@@ -75,7 +78,7 @@ def test_every_drift_is_a_row_with_its_author_and_corrections_follow() -> None:
 
 
 def test_explained_drifts_tell_values_author_and_steps_and_nothing_steers_the_terminal() -> None:
-    lines = list(explained(REPORT, SCREEN))
+    lines = list(drift_details(REPORT, SCREEN))
 
     assert lines[:7] == [
         "vms warning: VM 7 (work-1) differs",
@@ -93,10 +96,10 @@ def test_explained_drifts_tell_values_author_and_steps_and_nothing_steers_the_te
 
 def test_the_summary_names_the_state_of_every_layer() -> None:
     assert summary(REPORT) == "2 drifts; 1 ignored: vms drift, tree drift, talos unknown"
-    nothing = Report(today=REPORT.today, layers=(Layer.VMS,))
+    nothing = DriftReport(today=REPORT.today, layers=(Layer.VMS,))
     assert summary(nothing) == "no drift: vms same"
-    silent = Gap(layer=Layer.VMS, subject="pve", problem=unread("pve", "no answer"))
-    unread_alone = Report(today=REPORT.today, layers=(Layer.VMS,), unknown=(silent,))
+    silent = Gap(layer=Layer.VMS, subject="pve", problem=unreadable_part("pve", "no answer"))
+    unread_alone = DriftReport(today=REPORT.today, layers=(Layer.VMS,), unknown=(silent,))
     assert summary(unread_alone) == "no drift in what could be read: vms unknown"
 
 

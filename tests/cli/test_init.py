@@ -9,9 +9,9 @@ from typing import Any
 import click
 import pytest
 
-from stockman.app.initialisation import Wish
-from stockman.cli.init_questions import wish_of
-from stockman.cli.screen import Screen
+from stockman.app.init.directory import InitOptions
+from stockman.cli.init.questions import request_from_answers
+from stockman.cli.terminal.screen import Screen
 from stockman.config.presets import PRESETS, SUMMARIES
 from stockman.model.errors import WrongUsage
 from tests.cli.inside import ran_inside
@@ -44,12 +44,12 @@ def stockman(place: Path, *arguments: str) -> Ran:
     return ran_inside("-C", str(place), *arguments)
 
 
-def asked(typed: str, **given: Any) -> tuple[Wish, str]:
+def asked(typed: str, **given: Any) -> tuple[InitOptions, str]:
     """What a user wants who types this, and what was shown meanwhile."""
     shown = Terminal()
     screen = Screen(Terminal(typed), Terminal(), shown, {"COLUMNS": "100"})
     with click.Context(click.Command("init"), obj=screen):
-        wish = wish_of(Path("here"), NOTHING_GIVEN | {"yes": False} | given)
+        wish = request_from_answers(Path("here"), NOTHING_GIVEN | {"yes": False} | given)
     return wish, shown.getvalue()
 
 
@@ -200,7 +200,7 @@ def test_help_names_every_preset(tmp_path: Path) -> None:
 def test_the_defaults_of_all_questions_are_the_preset_itself() -> None:
     wish, shown = asked("\n" * 7)
 
-    assert wish == Wish(directory=Path("here"), preset="single")
+    assert wish == InitOptions(directory=Path("here"), preset="single")
     assert all(summary in shown for summary in SUMMARIES.values())
 
 
@@ -271,7 +271,7 @@ def test_a_named_preset_asks_nothing() -> None:
 def test_yes_asks_for_the_preset_alone() -> None:
     wish, _ = asked("home\n", yes=True)
 
-    assert wish == Wish(directory=Path("here"), preset="home")
+    assert wish == InitOptions(directory=Path("here"), preset="home")
 
 
 def test_ctrl_d_interrupts() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 import pytest
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.app.proxmox_credentials import TOKEN_ID, TOKEN_SECRET
-from stockman.cli.proxmox_asking import typed_on_terminal
-from stockman.cli.screen import Screen
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.testing.thread import ProxmoxLab
+from stockman.app.proxmox.credentials import TOKEN_ID, TOKEN_SECRET
+from stockman.cli.init.proxmox import prompt_login
+from stockman.cli.terminal.screen import Screen
 from tests.cli.inside import ran_inside
 from tests.cli.kept_keys import with_keys
 from tests.cli.running import REAL, Ran, on_terminal
@@ -271,7 +271,7 @@ def test_who_asks_can_be_typed_and_is_not_shown() -> None:
     screen = Screen(Terminal("ops@pve!look\nhunter2\n"), Terminal(), shown, {})
 
     with click.Context(click.Command("init"), obj=screen):
-        asker = typed_on_terminal()
+        asker = prompt_login()
 
     assert (asker.who, asker.secret.reveal()) == ("ops@pve!look", "hunter2")
     assert asker.token_id == "ops@pve!look"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.cli import layout
+from stockman.cli.terminal import layout
 
 
 @pytest.mark.parametrize(

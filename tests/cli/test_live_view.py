@@ -8,14 +8,13 @@ import json
 
 import pytest
 
-from stockman.cli.live_forms import LivePlan
-from stockman.cli.live_view import live_view
+from stockman.cli.live.view import LivePlan, live_view
 from stockman.cli.output import Output
-from stockman.cli.screen import Screen
-from stockman.engine.carrying_out import begin
-from stockman.engine.entry import Entry, Event
-from stockman.engine.state import Result
-from stockman.engine.stop import Stop
+from stockman.cli.terminal.screen import Screen
+from stockman.engine.context import StopRequest
+from stockman.engine.journal import EntryType, JournalEntry
+from stockman.engine.lifecycle import start_run
+from stockman.engine.state import RunResult
 from tests.cli.live_scene import HELD, PLAN, PROBLEM, OnTerminal, entry, waits
 from tests.cli.plan_scene import FETCH
 from tests.cli.plan_scene import PLAN as SEVERAL_STAGES
@@ -25,10 +24,12 @@ from tests.engine.toys import Exists, Flag, Scene, make, plan_of, way
 
 CREATE = "vms/create/cp-1"
 OTHER = "vms/create/cp-2"
-ACCEPTED = entry(0, Event.ACCEPTED, run="one", cluster="toy")
+ACCEPTED = entry(0, EntryType.ACCEPTED, run="one", cluster="toy")
 
 
-def logged(*entries: Entry, until: float = 0.0, stop: Stop | None = None) -> list[str]:
+def logged(
+    *entries: JournalEntry, until: float = 0.0, stop: StopRequest | None = None
+) -> list[str]:
     """What a log says of entries, and of the time that passes after them."""
     err = io.StringIO()
     screen = Screen(None, None, err, {})
@@ -50,11 +51,11 @@ def test_a_terminal_shows_a_bar_what_is_under_way_and_what_it_waits_for() -> Non
     async def watched() -> list[str]:
         async with seen.watching() as (told, clock):
             told(ACCEPTED)
-            told(entry(0, Event.STARTED, CREATE, attempt=1))
-            told(entry(0, Event.HELD, OTHER, **HELD))
-            told(entry(0, Event.STARTED, OTHER, attempt=2))
+            told(entry(0, EntryType.STARTED, CREATE, attempt=1))
+            told(entry(0, EntryType.HELD, OTHER, **HELD))
+            told(entry(0, EntryType.STARTED, OTHER, attempt=2))
             await clock.sleep(30)
-            told(entry(30, Event.FINISHED, CREATE))
+            told(entry(30, EntryType.FINISHED, CREATE))
             told(waits(30))
             await clock.sleep(15.1)
             return seen.terminal.lines
@@ -76,7 +77,7 @@ def test_stages_are_counted_where_there_are_several() -> None:
 
     async def watched() -> list[str]:
         async with seen.watching(SEVERAL_STAGES) as (told, clock):
-            told(entry(0, Event.FINISHED, FETCH.id))
+            told(entry(0, EntryType.FINISHED, FETCH.id))
             await clock.sleep(1)
             return seen.terminal.lines
 
@@ -88,9 +89,9 @@ def test_what_stays_is_left_when_the_view_ends() -> None:
 
     async def watched() -> None:
         async with seen.watching() as (told, clock):
-            told(entry(0, Event.FINISHED, CREATE, already=True))
+            told(entry(0, EntryType.FINISHED, CREATE, already=True))
             await clock.sleep(1)
-            told(entry(1, Event.FAILED, OTHER, problem=PROBLEM))
+            told(entry(1, EntryType.FAILED, OTHER, problem=PROBLEM))
 
     virtually(watched())
 
@@ -106,7 +107,7 @@ def test_a_terminal_is_not_drawn_more_often_than_ten_times_a_second() -> None:
     async def watched() -> None:
         async with seen.watching() as (told, clock):
             for number in range(1000):
-                told(entry(number / 500, Event.STARTED, CREATE, attempt=number))
+                told(entry(number / 500, EntryType.STARTED, CREATE, attempt=number))
                 await clock.sleep(0.002)
 
     virtually(watched())
@@ -119,7 +120,7 @@ def test_without_news_a_terminal_is_drawn_once_a_second() -> None:
 
     async def watched() -> None:
         async with seen.watching() as (told, clock):
-            told(entry(0, Event.STARTED, CREATE, attempt=1))
+            told(entry(0, EntryType.STARTED, CREATE, attempt=1))
             await clock.sleep(20)
 
     virtually(watched())
@@ -134,7 +135,7 @@ def test_a_frame_is_never_wider_than_the_terminal(columns: int) -> None:
     async def watched() -> list[str]:
         async with seen.watching() as (told, clock):
             told(waits(0, because="2 of 3 voters healthy, quorum is 2, and one more has to come"))
-            told(entry(0, Event.HELD, OTHER, **HELD))
+            told(entry(0, EntryType.HELD, OTHER, **HELD))
             await clock.sleep(5.1)
             return seen.terminal.lines
 
@@ -149,7 +150,7 @@ def test_a_window_that_becomes_narrower_leaves_nothing_behind() -> None:
 
     async def watched() -> list[str]:
         async with seen.watching() as (told, clock):
-            told(entry(0, Event.STARTED, CREATE, attempt=1))
+            told(entry(0, EntryType.STARTED, CREATE, attempt=1))
             await clock.sleep(3)
             seen.resize(30)
             await clock.sleep(3.1)
@@ -165,7 +166,7 @@ def test_a_low_terminal_shows_how_many_more_are_under_way() -> None:
     async def watched() -> list[str]:
         async with seen.watching(plan) as (told, clock):
             for number in range(20):
-                told(entry(number / 100, Event.STARTED, f"vms/{number}", attempt=1))
+                told(entry(number / 100, EntryType.STARTED, f"vms/{number}", attempt=1))
             await clock.sleep(1)
             return seen.terminal.lines
 
@@ -180,7 +181,7 @@ def test_a_terminal_without_colours_gets_none() -> None:
 
     async def watched() -> None:
         async with seen.watching() as (told, clock):
-            told(entry(0, Event.FAILED, CREATE, problem=PROBLEM))
+            told(entry(0, EntryType.FAILED, CREATE, problem=PROBLEM))
             await clock.sleep(1)
 
     virtually(watched())
@@ -189,11 +190,11 @@ def test_a_terminal_without_colours_gets_none() -> None:
 
 
 def test_somebody_who_asked_to_stop_is_told_what_happens() -> None:
-    seen, stop = OnTerminal(), Stop()
+    seen, stop = OnTerminal(), StopRequest()
 
     async def watched() -> list[str]:
         async with seen.watching(stop=stop) as (told, clock):
-            told(entry(0, Event.STARTED, CREATE, attempt=1))
+            told(entry(0, EntryType.STARTED, CREATE, attempt=1))
             stop.ask()
             await clock.sleep(2)
             return seen.terminal.lines
@@ -205,11 +206,11 @@ def test_somebody_who_asked_to_stop_is_told_what_happens() -> None:
 
 def test_what_was_done_before_a_run_is_gone_on_with_counts() -> None:
     seen = OnTerminal()
-    before = (ACCEPTED, entry(0, Event.FINISHED, CREATE), entry(0, Event.STARTED, OTHER))
+    before = (ACCEPTED, entry(0, EntryType.FINISHED, CREATE), entry(0, EntryType.STARTED, OTHER))
 
     async def watched() -> list[str]:
         async with seen.watching(before=before) as (told, clock):
-            told(entry(0, Event.NOTE, text="resumed by anna", resumed=True))
+            told(entry(0, EntryType.NOTE, text="resumed by anna", resumed=True))
             await clock.sleep(1.1)
             return seen.terminal.lines
 
@@ -222,16 +223,16 @@ def test_what_was_done_before_a_run_is_gone_on_with_counts() -> None:
 def test_a_log_has_one_line_for_what_is_worth_one() -> None:
     assert logged(
         ACCEPTED,
-        entry(1, Event.STARTED, CREATE, attempt=1),
-        entry(2, Event.UNKNOWN, CREATE, problem=PROBLEM),
-        entry(2, Event.RETRIED, CREATE, problem=PROBLEM, wait=1.0),
-        entry(3, Event.STARTED, CREATE, attempt=2),
-        entry(9, Event.FINISHED, CREATE),
-        entry(10, Event.HELD, OTHER, **HELD),
-        entry(11, Event.RELEASED, key="k"),
-        entry(12, Event.FINISHED, OTHER, already=True),
-        entry(13, Event.FAILED, "talos/configure/cp-1", problem=PROBLEM),
-        entry(14, Event.ENDED, result="failed"),
+        entry(1, EntryType.STARTED, CREATE, attempt=1),
+        entry(2, EntryType.UNKNOWN, CREATE, problem=PROBLEM),
+        entry(2, EntryType.RETRIED, CREATE, problem=PROBLEM, wait=1.0),
+        entry(3, EntryType.STARTED, CREATE, attempt=2),
+        entry(9, EntryType.FINISHED, CREATE),
+        entry(10, EntryType.HELD, OTHER, **HELD),
+        entry(11, EntryType.RELEASED, key="k"),
+        entry(12, EntryType.FINISHED, OTHER, already=True),
+        entry(13, EntryType.FAILED, "talos/configure/cp-1", problem=PROBLEM),
+        entry(14, EntryType.ENDED, result="failed"),
     ) == [
         "06:00:00 run: accepted: one, 3 steps on cluster toy",
         "06:00:01 vms/create/cp-1: started: make vms/create/cp-1",
@@ -263,7 +264,7 @@ def test_a_log_says_nothing_of_gates_that_were_open() -> None:
 
 
 def test_a_log_gives_a_sign_of_life_every_minute() -> None:
-    started = entry(0, Event.STARTED, CREATE, attempt=1)
+    started = entry(0, EntryType.STARTED, CREATE, attempt=1)
 
     assert logged(started, until=130)[1:] == [
         "06:01:00 run: 0 of 3 steps, 1 under way, about 2m left",
@@ -272,7 +273,7 @@ def test_a_log_gives_a_sign_of_life_every_minute() -> None:
 
 
 def test_a_log_says_once_that_the_run_stops() -> None:
-    stop = Stop()
+    stop = StopRequest()
     stop.ask()
 
     assert logged(until=2, stop=stop) == ["06:00:00 run: stops once what has begun is finished"]
@@ -296,7 +297,7 @@ def test_what_others_say_cannot_steer_the_terminal() -> None:
     async def watched() -> None:
         async with seen.watching() as (told, clock):
             told(waits(0, because="\x1b[2J\nowned"))
-            told(entry(0, Event.FAILED, CREATE, problem={"what": "\x1b]0;owned\x07"}))
+            told(entry(0, EntryType.FAILED, CREATE, problem={"what": "\x1b]0;owned\x07"}))
             await clock.sleep(1)
 
     virtually(watched())
@@ -305,14 +306,14 @@ def test_what_others_say_cannot_steer_the_terminal() -> None:
     assert "\x1b]" not in "".join(seen.terminal.writes)
 
 
-def carried_out(screen: Screen, output: Output) -> Result:
+def carried_out(screen: Screen, output: Output) -> RunResult:
     """Carry out toys while somebody watches."""
     plan = plan_of(make("a", holds=(Flag(name="red"),)), make("b", "a", gates=(Exists(key="a"),)))
 
-    async def done() -> Result:
+    async def done() -> RunResult:
         home, ports = Scene().process()
         async with live_view(LivePlan(plan=plan), LoopClock(), output, screen) as watcher:
-            return (await begin(home, plan, ports, way(watchers=(watcher,)))).result
+            return (await start_run(home, plan, ports, way(watchers=(watcher,)))).result
 
     return asyncio.run(done())
 
@@ -334,5 +335,5 @@ def test_a_run_goes_on_when_nobody_reads_any_more() -> None:
     gone = BrokenStream(BrokenPipeError())
     full = BrokenStream(OSError(28, "No space left on device"))
 
-    assert carried_out(Screen(None, gone, None, {}), Output.JSON) is Result.DONE
-    assert carried_out(Screen(None, None, full, {}), Output.TABLE) is Result.DONE
+    assert carried_out(Screen(None, gone, None, {}), Output.JSON) is RunResult.DONE
+    assert carried_out(Screen(None, None, full, {}), Output.TABLE) is RunResult.DONE

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.lab.testing.thread import ProxmoxLab
 from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
 
 

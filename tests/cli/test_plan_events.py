@@ -2,8 +2,7 @@
 
 import json
 
-from stockman.cli.plan_data import PlanView
-from stockman.cli.plan_events import plan_events, problem_events
+from stockman.cli.plans.data import PlanView, plan_events, problem_events
 from stockman.model.problem import Problem
 from tests.cli.plan_scene import CHANGES, PLAN, WARNING
 from tests.engine.simulated import MORNING

@@ -9,19 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.cli.ask import confirmed
 from stockman.cli.output import Output
-from stockman.cli.paint import wide
-from stockman.cli.plan_data import PlanView, plan_data
-from stockman.cli.plan_explain import explained, explained_data, show_step
-from stockman.cli.plan_question import destroy_question
-from stockman.cli.plan_stats import calls_lines, show_calls
-from stockman.cli.plan_view import plan_lines, show_plan
-from stockman.cli.screen import Screen
+from stockman.cli.plans.data import PlanView, plan_data
+from stockman.cli.plans.explain import show_step, step_details, step_details_data
+from stockman.cli.plans.view import (
+    call_count_lines,
+    destroy_question,
+    plan_lines,
+    show_call_counts,
+    show_plan,
+)
+from stockman.cli.terminal.prompts import confirm
+from stockman.cli.terminal.screen import Screen
+from stockman.cli.terminal.styles import display_width
 from stockman.model.errors import Refused, WrongUsage
 from stockman.model.problem import Problem, Severity
-from stockman.planning.observed_calls import SystemCalls
-from stockman.steps.plan_file import plan_digest, plan_text, read_plan
+from stockman.planning.observed.systems import SystemCalls
+from stockman.steps.plan import parse_plan, plan_digest, render_plan
 from stockman.steps.step import Stage
 from tests.cli.plan_scene import CHANGES, CONFIGURE, CREATE, DESTROY, FETCH, PLAN, WARNING, Drop
 from tests.cli.test_screen import Terminal
@@ -69,7 +73,7 @@ lost for good:
 
 
 def test_a_plan_that_was_read_from_a_file_shows_its_steps() -> None:
-    plan = read_plan(plan_text(plan_of(FETCH, CREATE)), "plan.json")
+    plan = parse_plan(render_plan(plan_of(FETCH, CREATE)), "plan.json")
 
     assert list(plan_lines(PlanView(plan=plan), IN_A_PIPE)) == [
         "images (1 step)",
@@ -133,8 +137,8 @@ def test_marks_are_coloured_on_a_terminal() -> None:
 def test_a_plan_fits_every_terminal(columns: int) -> None:
     screen = on_columns(columns)
 
-    assert all(wide(line) <= columns for line in plan_lines(VIEW, screen))
-    assert all(wide(line) <= columns for line in explained(PLAN, CREATE, screen))
+    assert all(display_width(line) <= columns for line in plan_lines(VIEW, screen))
+    assert all(display_width(line) <= columns for line in step_details(PLAN, CREATE, screen))
 
 
 def test_programs_get_all_of_a_plan() -> None:
@@ -161,7 +165,7 @@ def test_programs_get_all_of_a_plan() -> None:
 
 def test_a_step_is_explained() -> None:
     assert (
-        "\n".join(explained(PLAN, CREATE, IN_A_PIPE))
+        "\n".join(step_details(PLAN, CREATE, IN_A_PIPE))
         == """\
 step vms/create/cp-1
   does:      make vms/create/cp-1
@@ -182,17 +186,17 @@ step vms/create/cp-1
 
 
 def test_a_step_that_destroys_says_what() -> None:
-    lines = list(explained(PLAN, DESTROY, IN_A_PIPE))
+    lines = list(step_details(PLAN, DESTROY, IN_A_PIPE))
 
     assert lines[-1] == "  destroys:  VM 1033 (work-3) with its disks"
     assert "  why:       others need it" in lines
-    data = explained_data(PLAN, CREATE)
+    data = step_details_data(PLAN, CREATE)
     assert data["needed_by"] == [CONFIGURE.id]
     assert data["gates"] == [{"kind": "test.exists", "what": "room is there"}]
 
 
 def test_a_step_that_is_tried_once_says_so() -> None:
-    assert "  retry:     tried once" in list(explained(PLAN, FETCH, IN_A_PIPE))
+    assert "  retry:     tried once" in list(step_details(PLAN, FETCH, IN_A_PIPE))
 
 
 CALLS = (
@@ -209,7 +213,7 @@ CALLS = (
 
 
 def test_calls_are_shown_with_what_they_grow_with() -> None:
-    assert list(calls_lines(CALLS, IN_A_PIPE)) == [
+    assert list(call_count_lines(CALLS, IN_A_PIPE)) == [
         "SYSTEM                  CALLS  OF                  GROWS WITH",
         "Proxmox VE cluster k8s  31     3 hosts, 15 guests  O(hosts + guests)",
         "Talos                   45     15 nodes            O(nodes)",
@@ -242,7 +246,7 @@ def test_without_a_terminal_the_question_is_told_in_one_line() -> None:
     other = make("vms/destroy/work-4", action=Drop(key="1034 (work-4)"))
 
     with pytest.raises(WrongUsage) as no:
-        confirmed(destroy_question(plan_of(DESTROY, other)), yes=False)
+        confirm(destroy_question(plan_of(DESTROY, other)), yes=False)
 
     assert "good: - VM 1033 (work-3) with its disks - VM 1034 (work-4)" in no.value.problem.why
 
@@ -264,7 +268,7 @@ def test_everything_has_an_envelope_for_programs(capsys: Capture) -> None:
     kinds.append(json.loads(capsys.readouterr().out)["kind"])
     show_step(PLAN, CREATE.id, Output.JSON)
     kinds.append(json.loads(capsys.readouterr().out)["kind"])
-    show_calls(CALLS, Output.JSON)
+    show_call_counts(CALLS, Output.JSON)
     kinds.append(json.loads(capsys.readouterr().out)["kind"])
 
     assert kinds == ["Plan", "PlanStep", "PlanStats"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stockman.cli.paint import painted
-from stockman.cli.problems import problem_data, problem_lines, summary
+from stockman.cli.problems import problem_data, problem_lines, problem_summary
+from stockman.cli.terminal.styles import paint_text
 from stockman.model.origin import Position
 from stockman.model.problem import Problem, Severity
 from tests.cli.running import on_terminal, ran
@@ -139,8 +139,8 @@ def test_what_the_caller_masks_is_never_shown() -> None:
 def test_severities_have_colours() -> None:
     warning = problem(severity=Severity.WARNING)
 
-    assert next(problem_lines([problem()], paint=painted)).startswith("\x1b[1;31merror[")
-    assert next(problem_lines([warning], paint=painted)).startswith("\x1b[1;33mwarning[")
+    assert next(problem_lines([problem()], paint=paint_text)).startswith("\x1b[1;31merror[")
+    assert next(problem_lines([warning], paint=paint_text)).startswith("\x1b[1;33mwarning[")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_severities_have_colours() -> None:
 def test_the_summary_counts(errors: int, warnings: int, words: str) -> None:
     found = [problem()] * errors + [problem(severity=Severity.WARNING)] * warnings
 
-    assert summary(found) == words
+    assert problem_summary(found) == words
 
 
 def test_programs_get_file_line_and_column() -> None:

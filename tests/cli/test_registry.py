@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from stockman.cli import flags
+from stockman.cli import overview as flags
 from stockman.cli.command import Command
 from stockman.cli.edge import run
 from stockman.cli.group import Group, Program, load
-from stockman.cli.layout import examples
 from stockman.cli.overview import overview
 from stockman.cli.registry import COMMANDS, EXAMPLES, SECTIONS, Registry, by_section, children
+from stockman.cli.terminal.layout import examples
 from tests.cli.fake_commands import REGISTRY
 
 EVERY = [

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from stockman.app.applying import PUSHED
+from stockman.app.runs.apply import PUSHED
 from stockman.cli.exit import Exit
-from stockman.cli.run_report import Ended, end_lines, ended_data
-from stockman.cli.runs_act import exit_of
-from stockman.cli.screen import Screen
-from stockman.engine.carrying_out import begin
-from stockman.engine.executor import Outcome
-from stockman.engine.state import Held, Progress, Result, RunState, StepState
+from stockman.cli.runs.control import exit_status
+from stockman.cli.runs.report import RunResult as Ended
+from stockman.cli.runs.report import result_lines, run_result_data
+from stockman.cli.terminal.screen import Screen
+from stockman.engine.executor import RunOutcome
+from stockman.engine.lifecycle import start_run
+from stockman.engine.state import RunResult, RunState, StepProgress, StepState, TakenHold
 from stockman.steps.plan import Plan
 from tests.cli.test_screen import Terminal
 from tests.engine.simulated import MORNING
@@ -31,7 +32,7 @@ def ended(plan: Plan, made: Sequence[str] = ()) -> Ended:
     scene = Scene()
     scene.world.content |= dict.fromkeys(made, b"made")
     home, ports = scene.process()
-    outcome = asyncio.run(begin(home, plan, ports, way(settings=ONE_AT_A_TIME)))
+    outcome = asyncio.run(start_run(home, plan, ports, way(settings=ONE_AT_A_TIME)))
     return Ended(outcome=outcome, plan=plan, seconds=252.0)
 
 
@@ -39,7 +40,7 @@ def test_a_run_that_failed_says_what_is_left_and_how_to_go_on() -> None:
     end = ended(BREAKS, made=["a"])
     run = end.outcome.state.run
 
-    assert list(end_lines(end, IN_A_PIPE)) == [
+    assert list(result_lines(end, IN_A_PIPE)) == [
         f"run {run}: failed after 4m12s",
         "3 steps: 0 done, 1 true already, 1 failed, 1 not finished",
         "",
@@ -53,7 +54,7 @@ def test_a_run_that_failed_says_what_is_left_and_how_to_go_on() -> None:
 def test_a_run_that_is_done_needs_nothing_more() -> None:
     end = ended(plan_of(make("a"), make("b")))
 
-    assert list(end_lines(end, IN_A_PIPE)) == [
+    assert list(result_lines(end, IN_A_PIPE)) == [
         f"run {end.outcome.state.run}: done after 4m12s",
         "2 steps: 2 done, 0 true already, 0 failed",
     ]
@@ -63,18 +64,20 @@ def test_a_run_that_is_done_needs_nothing_more() -> None:
 def test_the_end_fits_the_terminal(columns: int) -> None:
     screen = Screen(None, Terminal(), None, {"COLUMNS": str(columns)})
 
-    assert all(len(line) <= columns for line in end_lines(ended(BREAKS), screen))
+    assert all(len(line) <= columns for line in result_lines(ended(BREAKS), screen))
 
 
 def test_what_is_still_held_is_told_by_its_name() -> None:
     flag = {"kind": "test.flag", "name": "red"}
     held = {
-        "k": Held(key="k", hold=flag, prior="up", since=MORNING),
-        "l": Held(key="strange:1", hold={"kind": "strange"}, prior=None, since=MORNING),
+        "k": TakenHold(key="k", hold=flag, prior="up", since=MORNING),
+        "l": TakenHold(key="strange:1", hold={"kind": "strange"}, prior=None, since=MORNING),
     }
-    outcome = Outcome(state=RunState(run="one", held=held), result=Result.ABORTED)
+    outcome = RunOutcome(state=RunState(run="one", held=held), result=RunResult.ABORTED)
 
-    assert list(end_lines(Ended(outcome=outcome, plan=plan_of(), seconds=0.0), IN_A_PIPE))[2:] == [
+    assert list(result_lines(Ended(outcome=outcome, plan=plan_of(), seconds=0.0), IN_A_PIPE))[
+        2:
+    ] == [
         "still held: flag red is down",
         "still held: strange:1",
     ]
@@ -88,7 +91,7 @@ def test_what_is_still_held_is_told_by_its_name() -> None:
     ],
 )
 def test_programs_get_problems_and_what_to_do_next(plan: Plan, result: str, code: str) -> None:
-    data = ended_data(ended(plan))
+    data = run_result_data(ended(plan))
 
     assert data["result"].value == result
     assert [problem["code"] for problem in data["problems"]] == [code]
@@ -99,7 +102,7 @@ def test_a_run_that_waits_for_a_push_says_how_to_commit_and_go_on() -> None:
     end = ended(plan_of(make(PUSHED, action=Break(key="b"))))
     run = end.outcome.state.run
 
-    assert list(end_lines(end, IN_A_PIPE))[3:] == [
+    assert list(result_lines(end, IN_A_PIPE))[3:] == [
         "  # commit and push what was rendered: the cluster follows it",
         '  git add --all && git commit -m "Render" && git push',
         "  # then go on",
@@ -113,8 +116,8 @@ def test_a_run_that_waits_for_a_window_says_when_to_go_on() -> None:
     end = ended(plan_of(make("a", gates=(Later(key="z"),)), make("b")))
     run = end.outcome.state.run
 
-    assert exit_of(end.outcome) is Exit.CHANGES
-    assert list(end_lines(end, IN_A_PIPE))[3:] == [
+    assert exit_status(end.outcome) is Exit.CHANGES
+    assert list(result_lines(end, IN_A_PIPE))[3:] == [
         "  # go on, once the window is open",
         f"  stockman runs resume {run}",
         "  # or restart machines now",
@@ -123,10 +126,13 @@ def test_a_run_that_waits_for_a_window_says_when_to_go_on() -> None:
 
 
 def test_a_run_that_was_stopped_at_once_says_in_the_middle_of_what() -> None:
-    steps = {"a": StepState(progress=Progress.RUNNING), "b": StepState(progress=Progress.DONE)}
+    steps = {
+        "a": StepState(progress=StepProgress.RUNNING),
+        "b": StepState(progress=StepProgress.DONE),
+    }
     state = RunState(run="one", steps=steps)
-    outcome = Outcome(state=state, result=Result.PAUSED)
+    outcome = RunOutcome(state=state, result=RunResult.PAUSED)
     end = Ended(outcome=outcome, plan=plan_of(make("a"), make("b")), seconds=0.0)
 
-    assert "stopped in the middle of: make a (a)" in list(end_lines(end, IN_A_PIPE))
-    assert ended_data(end)["in_the_middle"] == ["make a (a)"]
+    assert "stopped in the middle of: make a (a)" in list(result_lines(end, IN_A_PIPE))
+    assert run_result_data(end)["in_the_middle"] == ["make a (a)"]

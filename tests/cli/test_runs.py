@@ -17,14 +17,14 @@ from stockman.app.completion import (
     step_names,
     subject_names,
 )
-from stockman.app.run_home import local_home
+from stockman.app.runs.store import local_run_store
 from stockman.cli.exit import Exit
-from stockman.cli.runs_act import exit_of
-from stockman.engine.carrying_out import begin
-from stockman.engine.executor import Outcome
-from stockman.engine.state import Progress, Result, RunState, StepState
-from stockman.engine.stop import Stop
-from stockman.steps.checkpoint import Checkpoint
+from stockman.cli.runs.control import exit_status
+from stockman.engine.context import StopRequest
+from stockman.engine.executor import RunOutcome
+from stockman.engine.lifecycle import start_run
+from stockman.engine.state import RunResult, RunState, StepProgress, StepState
+from stockman.steps.base import Checkpoint
 from stockman.steps.plan import Plan
 from stockman.steps.ports import Ports
 from tests.cli.inside import ran_inside
@@ -58,11 +58,11 @@ def runs(directory: Path) -> Runs:
 
 def carried_out(directory: Path, plan: Plan, *, stopped: bool = False) -> str:
     """Carry a plan out, or stop after the first step; returns the name of the run."""
-    clock, stop = JumpClock(), Stop()
+    clock, stop = JumpClock(), StopRequest()
     ports = Ports(clock=clock, entropy=Dice(len(run_names(directory))))
     watchers = (lambda entry: stop.ask() if stopped else None,)
-    home = local_home(directory, clock)
-    outcome = asyncio.run(begin(home, plan, ports, way(stop, watchers=watchers)))
+    home = local_run_store(directory, clock)
+    outcome = asyncio.run(start_run(home, plan, ports, way(stop, watchers=watchers)))
     return outcome.state.run
 
 
@@ -221,7 +221,7 @@ def test_a_run_is_not_given_up_without_a_word(directory: Path, runs: Runs) -> No
 def test_two_do_not_work_on_a_cluster_at_once(directory: Path, runs: Runs) -> None:
     carried_out(directory, PLAN, stopped=True)
 
-    tenure = asyncio.run(local_home(directory, JumpClock()).lock.acquire(ANNA))
+    tenure = asyncio.run(local_run_store(directory, JumpClock()).lock.acquire(ANNA))
 
     found = runs("abort", "--yes")
 
@@ -246,20 +246,20 @@ def test_metrics_are_printed_or_written(directory: Path, runs: Runs, tmp_path: P
 @pytest.mark.parametrize(
     ("result", "step", "status"),
     [
-        (Result.DONE, StepState(progress=Progress.DONE), Exit.DONE),
-        (Result.REFUSED, StepState(), Exit.REFUSED),
-        (Result.PAUSED, StepState(), Exit.INTERRUPTED),
-        (Result.FAILED, StepState(progress=Progress.FAILED), Exit.FAILED),
-        (Result.FAILED, StepState(progress=Progress.DONE), Exit.PARTLY),
-        (Result.FAILED, StepState(progress=Progress.DONE, already=True), Exit.FAILED),
+        (RunResult.DONE, StepState(progress=StepProgress.DONE), Exit.DONE),
+        (RunResult.REFUSED, StepState(), Exit.REFUSED),
+        (RunResult.PAUSED, StepState(), Exit.INTERRUPTED),
+        (RunResult.FAILED, StepState(progress=StepProgress.FAILED), Exit.FAILED),
+        (RunResult.FAILED, StepState(progress=StepProgress.DONE), Exit.PARTLY),
+        (RunResult.FAILED, StepState(progress=StepProgress.DONE, already=True), Exit.FAILED),
     ],
 )
 def test_the_exit_status_says_how_a_run_ended(
-    result: Result, step: StepState, status: Exit
+    result: RunResult, step: StepState, status: Exit
 ) -> None:
-    outcome = Outcome(state=RunState(run="one", steps={"a": step}), result=result)
+    outcome = RunOutcome(state=RunState(run="one", steps={"a": step}), result=result)
 
-    assert exit_of(outcome) is status
+    assert exit_status(outcome) is status
 
 
 def test_shells_complete_steps_out_of_the_newest_run(directory: Path) -> None:

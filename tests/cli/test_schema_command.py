@@ -5,7 +5,7 @@ import pytest
 
 from stockman.cli.edge import run
 from stockman.cli.schema import FILES
-from stockman.config.load import FILES as FILES_OF_THE_LANGUAGE
+from stockman.config.load import CONFIG_FILES as FILES_OF_THE_LANGUAGE
 
 
 def test_a_schema_is_printed_raw(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from stockman.cli.screen import ReaderGone, Screen
+from stockman.cli.terminal.screen import OutputClosed, Screen
 from stockman.model.errors import StockmanError
 
 
@@ -50,7 +50,7 @@ def test_streams_that_are_closed_swallow_everything() -> None:
 def test_a_reader_that_went_away_has_an_exception_of_its_own() -> None:
     screen = Screen(None, BrokenStream(BrokenPipeError()), None, {})
 
-    with pytest.raises(ReaderGone):
+    with pytest.raises(OutputClosed):
         screen.data("data")
 
 

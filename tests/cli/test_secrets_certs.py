@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stockman.adapters.system import SystemClock
-from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig
+from stockman.app.client_config.talosconfig import TalosconfigOptions, write_talosconfig
 from tests.app.workspaces import doors, workspace
 from tests.cli.inside import ran_inside
 from tests.cli.running import Ran
@@ -33,7 +33,7 @@ def certs(place: Path, *options: str) -> Ran:
 
 
 def with_client(place: Path, lifetime: timedelta) -> None:
-    wish = TalosconfigWish(directory=place, lifetime=lifetime)
+    wish = TalosconfigOptions(directory=place, lifetime=lifetime)
     write_talosconfig(wish, replace(doors(), clock=Earlier()))
 
 

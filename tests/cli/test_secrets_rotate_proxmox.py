@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.lab.testing.thread import ProxmoxLab
 from tests.adapters.repositories import git
 from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
 

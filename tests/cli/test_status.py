@@ -12,24 +12,23 @@ from pathlib import Path
 from time import process_time
 
 import pytest
+from stockman_lab.core.faults import Effect, Point
 
-from stockman.app.status.finding import Check
-from stockman.app.status.seen import Seen
-from stockman.app.status.status import ALL, Status, judged
-from stockman.app.status.waiting import awaited
-from stockman.cli.screen import Screen
-from stockman.cli.spans import Span
-from stockman.cli.status_data import status_data
-from stockman.cli.status_live import WaitingLines, WaitingTree, waiting_view
-from stockman.cli.status_view import status_lines
-from stockman.lab.core.faults import Effect, Point
-from stockman.steps.talos_machine import Standing
+from stockman.app.status.observation import wait_until_healthy
+from stockman.assessment.status.findings import StatusCheck
+from stockman.assessment.status.observed import StatusInput
+from stockman.assessment.status.status import ALL, Status, assess
+from stockman.cli.status.view import status_data, status_lines
+from stockman.cli.status.waiting import WaitingLines, WaitingTree, waiting_view
+from stockman.cli.terminal.screen import Screen
+from stockman.cli.types import Duration
+from stockman.steps.talos.machine import MachineState
 from tests.app.status.large import multiplied
 from tests.app.status.scene import NEO, Scene, scene
 from tests.cli.inside import ran_inside
 from tests.cli.shown_terminal import ShownTerminal
 
-CHECKS = tuple(one for one in ALL if one is not Check.CERTIFICATES)
+CHECKS = tuple(one for one in ALL if one is not StatusCheck.CERTIFICATES)
 
 
 @pytest.fixture
@@ -43,12 +42,12 @@ def shown(status: Status, *, every: bool = False) -> list[str]:
     return list(status_lines(status, screen, every=every))
 
 
-def stopped(seen: Seen, count: int) -> Seen:
+def stopped(seen: StatusInput, count: int) -> StatusInput:
     """The same look, with so many workers whose machines are silent."""
     talos = seen.talos
     assert talos is not None
     machines = {
-        name: replace(one, standing=Standing.SILENT)
+        name: replace(one, standing=MachineState.SILENT)
         if name.startswith("work-") and int(name[5:]) < count
         else one
         for name, one in talos.machines.items()
@@ -79,7 +78,7 @@ def test_a_cluster_that_works_says_so_in_one_line(here: Scene) -> None:
 
 
 def test_many_nodes_that_are_well_are_counted(here: Scene) -> None:
-    found = judged(multiplied(here.look(), 1000), CHECKS)
+    found = assess(multiplied(here.look(), 1000), CHECKS)
 
     lines = shown(found)
 
@@ -94,7 +93,7 @@ def test_many_nodes_that_are_well_are_counted(here: Scene) -> None:
 
 
 def test_many_problems_of_one_kind_are_told_once(here: Scene) -> None:
-    found = judged(stopped(multiplied(here.look(), 1000), 400), CHECKS)
+    found = assess(stopped(multiplied(here.look(), 1000), 400), CHECKS)
 
     lines = shown(found)
 
@@ -110,7 +109,7 @@ def test_judging_and_showing_a_thousand_nodes_takes_no_time_worth_speaking_of(
     seen = stopped(multiplied(here.look(), 1000), 400)
     began = process_time()  # what it costs a processor, whoever else works there
 
-    lines = shown(judged(seen, CHECKS))
+    lines = shown(assess(seen, CHECKS))
 
     assert lines
     assert process_time() - began < 2.0  # far more than it takes
@@ -150,7 +149,7 @@ class Awake:
 
     async def status(self) -> Status:
         self.looks += 1
-        return await self._looker.status((Check.TALOS, Check.KUBERNETES))
+        return await self._looker.status((StatusCheck.TALOS, StatusCheck.KUBERNETES))
 
 
 def away(here: Scene) -> None:
@@ -161,7 +160,7 @@ def away(here: Scene) -> None:
 
 def waited(here: Scene, told: Callable[[Status, timedelta], None], seconds: float) -> Status:
     looker = Awake(here)
-    return asyncio.run(awaited(looker, timedelta(seconds=seconds), told))  # type: ignore[arg-type]  # as much as it needs
+    return asyncio.run(wait_until_healthy(looker, timedelta(seconds=seconds), told))  # type: ignore[arg-type]  # as much as it needs
 
 
 def test_waiting_ends_when_everything_works(here: Scene) -> None:
@@ -196,7 +195,7 @@ def test_a_log_gets_a_line_when_something_changes_and_seldom_otherwise(here: Sce
     err = io.StringIO()
     lines = WaitingLines(Screen(io.StringIO(), io.StringIO(), err, {}))
 
-    status = here.status((Check.TALOS, Check.KUBERNETES))
+    status = here.status((StatusCheck.TALOS, StatusCheck.KUBERNETES))
     for seconds in range(0, 150, 3):
         lines(status, timedelta(seconds=seconds))
 
@@ -228,7 +227,7 @@ def test_a_terminal_gets_a_tree_that_is_drawn_over_and_removed(here: Scene) -> N
     ("text", "seconds"), [("90s", 90), ("10m", 600), ("1h30m", 5400), ("45", 45)]
 )
 def test_spans_of_time_are_read(text: str, seconds: int) -> None:
-    assert Span().convert(text, None, None) == timedelta(seconds=seconds)
+    assert Duration().convert(text, None, None) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize("words", [("--timeout", "soon"), ("--wait", "--watch")])

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.lab.testing.thread import ProxmoxLab
 from tests.cli.inside import ran_inside
 from tests.cli.kept_keys import with_keys
 from tests.cli.running import Ran

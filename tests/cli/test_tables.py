@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.cli.paint import painted, wide
-from stockman.cli.tables import Cell, table, wrapped
+from stockman.cli.terminal.styles import display_width, paint_text
+from stockman.cli.terminal.tables import Cell, table, wrap
 
 HEADERS = ("NAME", "ADDRESS", "WHY")
 ROWS = [
@@ -45,11 +45,11 @@ def test_where_columns_are_too_many_every_row_becomes_a_block() -> None:
 
 
 def test_a_word_that_is_too_long_is_cut() -> None:
-    assert wrapped("ab cdefgh", 4) == ["ab", "cdef", "gh"]
+    assert wrap("ab cdefgh", 4) == ["ab", "cdef", "gh"]
 
 
 def test_wide_characters_count_as_two_columns() -> None:
-    assert wrapped("猫猫猫", 4) == ["猫猫", "猫"]
+    assert wrap("猫猫猫", 4) == ["猫猫", "猫"]
 
 
 def test_a_row_may_be_shorter_than_the_headers() -> None:
@@ -63,7 +63,7 @@ def test_a_table_without_rows_is_its_headers() -> None:
 def test_colours_do_not_move_columns() -> None:
     rows = [(Cell("bad", "error"), "x"), (Cell("fine", "good"), "y")]
 
-    assert list(table(("A", "B"), rows, paint=painted)) == [
+    assert list(table(("A", "B"), rows, paint=paint_text)) == [
         "\x1b[1mA\x1b[0m     \x1b[1mB\x1b[0m",
         "\x1b[1;31mbad\x1b[0m   x",
         "\x1b[32mfine\x1b[0m  y",
@@ -83,5 +83,5 @@ def test_no_line_is_too_wide_and_none_ends_in_spaces(
 ) -> None:
     lines = list(table(HEADERS, rows, width=width))
 
-    assert all(wide(line) <= width for line in lines)
+    assert all(display_width(line) <= width for line in lines)
     assert all(line.rstrip(" ") == line or line.strip() == "" for line in lines)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.cli import version_views
+from stockman.cli import versions
 from stockman.cli.edge import run
 from stockman.cli.versions import TOPICS
 from stockman.model import tables
@@ -30,7 +30,7 @@ def test_outside_a_project_the_tables_are_printed(capsys: pytest.CaptureFixture[
 
 
 def test_there_is_a_view_for_every_table() -> None:
-    assert set(TOPICS) == set(tables.NAMES) == set(version_views.TOPICS)
+    assert set(TOPICS) == set(tables.TABLE_NAMES) == set(versions.VIEWS)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
@@ -51,7 +51,7 @@ def test_every_topic_tells_programs_who_keeps_the_table_and_since_when(
     document = json.loads(printed(capsys, topic, "-o", "json"))
 
     assert document["apiVersion"] == "stockman/v1"
-    assert document["data"]["refreshed"] == tables.table(topic).refreshed
+    assert document["data"]["refreshed"] == tables.table_info(topic).refreshed
     assert document["data"]["owner"]
     assert document["data"]["rows"]
 

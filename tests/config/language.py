@@ -2,46 +2,46 @@
 
 from collections.abc import Iterator
 
-from stockman.config.kinds import (
-    Block,
-    Kind,
+from stockman.config.language.configuration import Configuration
+from stockman.config.reference.key_types import (
+    KeyType,
     ListOf,
     MapOf,
-    Member,
-    Value,
-    block_in,
-    members,
-    value_in,
+    RecordKey,
+    RecordType,
+    ValueType,
+    find_record_type,
+    find_value_type,
+    record_keys,
 )
-from stockman.config.language.estate import Estate
 
 
 def _classes(cls: type) -> Iterator[type]:
     yield cls
-    for member in members(cls):
-        block = block_in(member.kind)
+    for member in record_keys(cls):
+        block = find_record_type(member.kind)
         if block is not None:
             yield from _classes(block.cls)
 
 
-def _values(kind: Kind) -> Iterator[Value]:
+def _values(kind: KeyType) -> Iterator[ValueType]:
     match kind:
-        case Value():
+        case ValueType():
             yield kind
         case ListOf(item=inner) | MapOf(value=inner):
             yield from _values(inner)
-        case Block(cls=cls):
-            for member in members(cls):
+        case RecordType(cls=cls):
+            for member in record_keys(cls):
                 yield from _values(member.kind)
 
 
-CLASSES = tuple(dict.fromkeys(_classes(Estate)))
+CLASSES = tuple(dict.fromkeys(_classes(Configuration)))
 """Every record class that a file can hold."""
 
-MEMBERS = tuple((cls, member) for cls in CLASSES for member in members(cls))
+MEMBERS = tuple((cls, member) for cls in CLASSES for member in record_keys(cls))
 """Every key with the class it stands in."""
 
-VALUES = tuple(dict.fromkeys(_values(Block(Estate))))
+VALUES = tuple(dict.fromkeys(_values(RecordType(Configuration))))
 """Every kind of single value, each once."""
 
 
@@ -51,6 +51,6 @@ SPELLED = tuple(
 """One value of each base and form."""
 
 
-def holder(value: Value) -> tuple[type, Member]:
+def holder(value: ValueType) -> tuple[type, RecordKey]:
     """A key that holds a value of a kind, and the class that the key stands in."""
-    return next((cls, member) for cls, member in MEMBERS if value_in(member.kind) == value)
+    return next((cls, member) for cls, member in MEMBERS if find_value_type(member.kind) == value)

@@ -12,13 +12,20 @@ from uuid import UUID
 import yaml
 from hypothesis import strategies as st
 
-from stockman.config import toml_writer, yaml_writer
-from stockman.config.classic import repository_address
-from stockman.config.dialect import CLASSIC_KEYS, VISIBILITY
-from stockman.config.keys import flat_member
-from stockman.config.kinds import Block, Free, Kind, ListOf, MapOf, Value, members
-from stockman.config.language.estate import CLUSTER_SECTIONS, MACHINE_SECTIONS, Estate
-from stockman.config.noted import Noted
+from stockman.config.classic import CLASSIC_KEYS, VISIBILITY_KEY, repository_address
+from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
+from stockman.config.reference.key_types import (
+    AnyType,
+    KeyType,
+    ListOf,
+    MapOf,
+    RecordType,
+    ValueType,
+    record_keys,
+)
+from stockman.config.reference.keys import flat_record_key
+from stockman.config.writers import toml_writer, yaml_writer
+from stockman.config.writers.commented import Commented
 from stockman.model.secret import Secret, is_encrypted
 from stockman.model.version import Version
 
@@ -77,7 +84,7 @@ _BASES: dict[type, st.SearchStrategy[object]] = {
 }
 
 
-def value_of(kind: Value) -> st.SearchStrategy[object]:
+def value_of(kind: ValueType) -> st.SearchStrategy[object]:
     """Values as a user writes them, numbers with or without quotes."""
     if kind.choices:
         return st.sampled_from(kind.choices)
@@ -99,27 +106,27 @@ def _folded(text: str, folded: bool) -> str:
 
 
 @st.composite
-def values(draw: Draw, kind: Kind) -> object:
+def values(draw: Draw, kind: KeyType) -> object:
     """Values that a key of some kind may have."""
     match kind:
-        case Value():
+        case ValueType():
             return draw(value_of(kind))
-        case Free():
+        case AnyType():
             return draw(_FREE)
-        case Block():
+        case RecordType():
             return draw(blocks(kind.cls))
         case ListOf():
             return draw(st.lists(values(kind.item), min_size=int(kind.filled), max_size=2))
         case MapOf():
-            names = value_of(Value(str, kind.names)) if kind.names else _TEXT
+            names = value_of(ValueType(str, kind.names)) if kind.names else _TEXT
             return draw(st.dictionaries(names, values(kind.value), max_size=2))
 
 
 @st.composite
 def blocks(draw: Draw, cls: type) -> dict[str, object]:
     """Mappings for a record class: what it needs, and some of the rest."""
-    needed = [member for member in members(cls) if member.required]
-    optional = [member for member in members(cls) if not member.required]
+    needed = [member for member in record_keys(cls) if member.required]
+    optional = [member for member in record_keys(cls) if not member.required]
     chosen = draw(
         st.lists(st.sampled_from(optional), max_size=_MOST_OPTIONAL_KEYS, unique_by=id)
         if optional
@@ -135,7 +142,7 @@ def blocks(draw: Draw, cls: type) -> dict[str, object]:
 @st.composite
 def estates(draw: Draw) -> dict[str, Any]:
     """What a user may write, in the one shape."""
-    kinds = {member.name: member.kind for member in members(Estate)}
+    kinds = {member.name: member.kind for member in record_keys(Configuration)}
     names = draw(st.lists(st.sampled_from(CLUSTER_SECTIONS), max_size=4, unique=True))
     estate = {name: draw(values(kinds[name])) for name in names}
     return {**estate, **draw(machines())}
@@ -144,7 +151,7 @@ def estates(draw: Draw) -> dict[str, Any]:
 @st.composite
 def machines(draw: Draw) -> dict[str, Any]:
     """Nodes, classes, guests and hosts; nodes and classes name classes that exist."""
-    kinds = {member.name: member.kind for member in members(Estate)}
+    kinds = {member.name: member.kind for member in record_keys(Configuration)}
     names = draw(st.lists(st.sampled_from(MACHINE_SECTIONS), max_size=3, unique=True))
     found: dict[str, Any] = {name: draw(values(kinds[name])) for name in names if name != "classes"}
     if "classes" in names:
@@ -165,9 +172,9 @@ def machines(draw: Draw) -> dict[str, Any]:
 def flat_keys(draw: Draw) -> dict[str, object]:
     """Flat keys of cluster.yaml."""
     names = draw(st.lists(st.sampled_from(list(CLASSIC_KEYS)), max_size=8, unique=True))
-    flat = {name: draw(values(flat_member(name).kind)) for name in names}
+    flat = {name: draw(values(flat_record_key(name).kind)) for name in names}
     if repository_address(str(flat.get("repository_name")), private=False) and draw(_FLAG):
-        flat[VISIBILITY] = draw(st.sampled_from(["public", "private"]))
+        flat[VISIBILITY_KEY] = draw(st.sampled_from(["public", "private"]))
     return flat
 
 
@@ -194,7 +201,7 @@ def _forget(sections: dict[str, Any], path: str) -> None:
 def _yaml_forms(value: object) -> st.SearchStrategy[str]:
     """The same value as several writers would put it."""
     forms = [
-        yaml_writer.document(value),
+        yaml_writer.render_yaml_document(value),
         yaml.safe_dump(value, sort_keys=False),
         yaml.safe_dump(value, sort_keys=False, default_flow_style=True, width=40),
     ]
@@ -215,7 +222,7 @@ def classic_files(draw: Draw) -> Contents:
 @st.composite
 def toml_files(draw: Draw) -> Contents:
     """The file of the TOML dialect."""
-    return {"cluster.toml": toml_writer.dump(draw(estates())).encode()}
+    return {"cluster.toml": toml_writer.render_toml(draw(estates())).encode()}
 
 
 class Marked:
@@ -231,9 +238,9 @@ class Marked:
             return [self._around(item) for item in value]
         return value
 
-    def _around(self, value: object) -> Noted:
+    def _around(self, value: object) -> Commented:
         above, beside = self._next(), self._next()
-        return Noted(value=self.mark(value), above=(above,), beside=beside)
+        return Commented(value=self.mark(value), above=(above,), beside=beside)
 
     def _next(self) -> str:
         self.marks.append(f"<remark {len(self.marks)}>")
@@ -246,7 +253,9 @@ def commented_classic_files(draw: Draw) -> tuple[Contents, list[str]]:
     cluster, nodes = draw(classic_estates())
     marked = Marked()
     texts = {"cluster.yaml": marked.mark(cluster), "nodes.yaml": marked.mark(nodes)}
-    written = {name: yaml_writer.document(text).encode() for name, text in texts.items()}
+    written = {
+        name: yaml_writer.render_yaml_document(text).encode() for name, text in texts.items()
+    }
     return written, marked.marks
 
 
@@ -254,5 +263,5 @@ def commented_classic_files(draw: Draw) -> tuple[Contents, list[str]]:
 def commented_toml_files(draw: Draw) -> tuple[Contents, list[str]]:
     """The TOML file with comments everywhere, and those comments."""
     marked = Marked()
-    text = toml_writer.dump(marked.mark(draw(estates())))
+    text = toml_writer.render_toml(marked.mark(draw(estates())))
     return {"cluster.toml": text.encode()}, marked.marks

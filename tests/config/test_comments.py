@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.config.comments import Comments, comments_of_toml, comments_of_yaml
-from stockman.config.noted import Noted
+from stockman.config.comments import Comments, read_toml_comments, read_yaml_comments
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Mapping, Node, Sequence
+from stockman.config.source.tree import MappingNode, SequenceNode, TreeNode
 from stockman.config.source.yaml_reader import read_yaml
+from stockman.config.writers.commented import Commented
 
 
 class Places:
     """Comments of a text by the path of what they belong to."""
 
-    def __init__(self, comments: Comments, tree: Mapping) -> None:
+    def __init__(self, comments: Comments, tree: MappingNode) -> None:
         self.header = comments.header
         self.footer = comments.footer
-        self.found: dict[str, Noted] = {}
+        self.found: dict[str, Commented] = {}
         self._walk(comments, tree, "")
 
-    def _walk(self, comments: Comments, node: Node, path: str) -> None:
-        if isinstance(node, Mapping):
+    def _walk(self, comments: Comments, node: TreeNode, path: str) -> None:
+        if isinstance(node, MappingNode):
             for name, entry in node.entries.items():
                 inner = f"{path}.{name}" if path else name
                 self.found[inner] = comments.take_key(entry.key.at)
                 self._walk(comments, entry.value, inner)
-        elif isinstance(node, Sequence):
+        elif isinstance(node, SequenceNode):
             for index, item in enumerate(node.items):
                 self.found[f"{path}[{index}]"] = comments.take_item(item.at)
                 self._walk(comments, item, f"{path}[{index}]")
@@ -43,12 +43,12 @@ class Places:
 
 def yaml_places(text: str) -> Places:
     tree = read_yaml("cluster.yaml", text)
-    return Places(comments_of_yaml(text, tree), tree)
+    return Places(read_yaml_comments(text, tree), tree)
 
 
 def toml_places(text: str) -> Places:
     tree = read_toml("cluster.toml", text)
-    return Places(comments_of_toml(text, tree), tree)
+    return Places(read_toml_comments(text, tree), tree)
 
 
 def test_a_comment_above_a_key_belongs_to_it() -> None:
@@ -124,7 +124,7 @@ def test_a_comment_behind_closed_brackets_belongs_to_the_outer_key() -> None:
 
 def test_what_an_alias_repeats_has_no_comment_a_second_time() -> None:
     tree = read_yaml("cluster.yaml", text := "a: &x\n  # once\n  b: 1\nc: *x # twice\n")
-    comments = comments_of_yaml(text, tree)
+    comments = read_yaml_comments(text, tree)
     (inner,) = _mapping(tree.get("a")).entries.values()
 
     assert comments.take_key(inner.key.at).above == ("once",)
@@ -134,7 +134,7 @@ def test_what_an_alias_repeats_has_no_comment_a_second_time() -> None:
 
 def test_comments_that_nobody_takes_can_be_listed() -> None:
     tree = read_yaml("cluster.yaml", text := "# one\na: 1 # two\n")
-    comments = comments_of_yaml(text, tree)
+    comments = read_yaml_comments(text, tree)
 
     assert [(at.line, note) for at, note in comments.left()] == [(2, "one"), (2, "two")]
 
@@ -201,6 +201,6 @@ def test_line_ends_of_other_systems_are_line_ends() -> None:
     assert toml_places("a = 1 # one\r\n# two\r\nb = 2\r\n").above("b") == ("two",)
 
 
-def _mapping(node: Node | None) -> Mapping:
-    assert isinstance(node, Mapping)
+def _mapping(node: TreeNode | None) -> MappingNode:
+    assert isinstance(node, MappingNode)
     return node

@@ -3,10 +3,9 @@ from types import ModuleType
 
 import pytest
 
-from stockman.config.describe import class_doc, field_docs
-from stockman.config.kinds import members
 from stockman.config.language.node import NodeSection, VmSection
 from stockman.config.language.talos import TalosSection
+from stockman.config.reference.key_types import class_doc, field_docs, record_keys
 from stockman.model.hardware import Nic
 from tests.config.language import CLASSES
 
@@ -38,7 +37,7 @@ def test_a_class_without_source_has_no_descriptions(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_every_key_and_every_block_of_the_language_is_described(cls: type) -> None:
-    undescribed = [member.name for member in members(cls) if not member.docs.endswith(".")]
+    undescribed = [member.name for member in record_keys(cls) if not member.docs.endswith(".")]
 
     assert undescribed == []
     assert class_doc(cls).endswith(".")

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from stockman.config.difference import Difference, differences
-from stockman.config.shown import Leaf, below, shown, values, with_origins
+from stockman.config.origin_tree import (
+    ConfigDifference,
+    TracedValue,
+    differences,
+    find_subtree,
+    origin_tree,
+    strip_origins,
+    with_origins,
+)
 from tests.config.written import CLUSTER, NODES, desired
 
 
@@ -17,7 +24,7 @@ def test_changes_are_named_by_node_not_by_position() -> None:
     nodes = NODES.replace("host: pve-a", "host: pve-a, cores: 8")
 
     assert differences(desired(), desired(nodes=nodes)) == (
-        Difference(path="nodes[cp-1].vm.cores", kind="changed", before=4, after=8),
+        ConfigDifference(path="nodes[cp-1].vm.cores", kind="changed", before=4, after=8),
     )
 
 
@@ -39,20 +46,24 @@ def test_a_changed_secret_reference_is_no_visible_difference() -> None:
 
 
 def test_a_part_can_be_named() -> None:
-    tree = shown(desired())
+    tree = origin_tree(desired())
 
-    part = below(tree, "nodes.cp-1.vm.vmid")
+    part = find_subtree(tree, "nodes.cp-1.vm.vmid")
 
-    assert part == Leaf(1021, "nodes.yaml:6:16")
-    assert below(tree, "nodes[cp-1].vm.vmid") == part
-    assert below(tree, "nodes.cp-9") is None
+    assert part == TracedValue(1021, "nodes.yaml:6:16")
+    assert find_subtree(tree, "nodes[cp-1].vm.vmid") == part
+    assert find_subtree(tree, "nodes.cp-9") is None
 
 
 def test_origins_stand_beside_values() -> None:
-    part = below(shown(desired()), "cluster.gateways")
+    part = find_subtree(origin_tree(desired()), "cluster.gateways")
     assert part is not None
 
-    assert values(part) == {"internal": "127.66.0.12", "dns": "127.66.0.11", "external": None}
+    assert strip_origins(part) == {
+        "internal": "127.66.0.12",
+        "dns": "127.66.0.11",
+        "external": None,
+    }
     assert with_origins(part) == {
         "internal": {"value": "127.66.0.12", "origin": "cluster.yaml:5:23"},
         "dns": {"value": "127.66.0.11", "origin": "cluster.yaml:4:27"},

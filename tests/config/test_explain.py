@@ -2,21 +2,23 @@ from dataclasses import replace
 
 import pytest
 
-from stockman.config.explain import (
+from stockman.config.reference.explain import (
+    build_explanation,
     default_text,
-    explained,
-    explanation,
     field_text,
-    overview,
     range_text,
+    render_explanation,
+    render_overview,
 )
-from stockman.config.keys import Key, keys_by_path
+from stockman.config.reference.keys import Key, keys_by_path
 
 KEYS = keys_by_path()
 
 
 def text(path: str, *, recursive: bool = False, width: int | None = None) -> str:
-    return "\n".join(explained(explanation(KEYS[path], recursive=recursive), width=width))
+    return "\n".join(
+        render_explanation(build_explanation(KEYS[path], recursive=recursive), width=width)
+    )
 
 
 def test_a_value_is_explained_with_its_names_type_and_default() -> None:
@@ -109,7 +111,7 @@ def test_every_key_can_be_explained() -> None:
 
 
 def test_the_overview_lists_keys_below_their_file() -> None:
-    lines = list(overview([("nodes.yaml", [KEYS["guests"]]), ("x", [])], width=60))
+    lines = list(render_overview([("nodes.yaml", [KEYS["guests"]]), ("x", [])], width=60))
 
     assert lines[:2] == ["nodes.yaml:", "  guests <list of mappings>"]
     assert lines[-2:] == ["", "x:"]

@@ -6,18 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from stockman.config.load import FILES, Loaded, load
-from stockman.config.rules import check
+from stockman.config.load import CONFIG_FILES, LoadedConfig, load
+from stockman.config.rules import check_rules
 
 TESTS = Path(__file__).parent.parent
 
 
-def checked(directory: Path) -> Loaded:
+def checked(directory: Path) -> LoadedConfig:
     contents = {
-        name: (directory / name).read_bytes() for name in FILES if (directory / name).exists()
+        name: (directory / name).read_bytes()
+        for name in CONFIG_FILES
+        if (directory / name).exists()
     }
     loaded = load(contents)
-    check(loaded)
+    check_rules(loaded)
     return loaded
 
 

@@ -2,18 +2,17 @@ import re
 
 import pytest
 
-from stockman.config.classic import repository_address
-from stockman.config.dialect import CLASSIC_KEYS, CLASSIC_ONLY
-from stockman.config.keys import (
-    REPOSITORY,
+from stockman.config.classic import CLASSIC_KEYS, CLASSIC_ONLY, repository_address
+from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS
+from stockman.config.reference.keys import (
+    REPOSITORY_NAME,
     all_keys,
-    fields_of,
+    child_keys,
     find_key,
     flat_keys,
     keys_by_path,
-    member_at,
+    record_key_at,
 )
-from stockman.config.language.estate import CLUSTER_SECTIONS, MACHINE_SECTIONS
 from tests.config.language import MEMBERS
 
 KEYS = keys_by_path()
@@ -98,17 +97,17 @@ def test_every_key_is_described_for_users() -> None:
 
 
 def test_fields_are_those_one_level_down() -> None:
-    assert [key.name for key in fields_of(KEYS["kubernetes.api"])] == [
+    assert [key.name for key in child_keys(KEYS["kubernetes.api"])] == [
         "addr",
         "endpoint",
         "tls_sans",
     ]
-    assert "hosts.NAME.pools" in {key.path for key in fields_of(KEYS["hosts"])}
-    assert fields_of(KEYS["kubernetes.pod_cidr"]) == ()
+    assert "hosts.NAME.pools" in {key.path for key in child_keys(KEYS["hosts"])}
+    assert child_keys(KEYS["kubernetes.pod_cidr"]) == ()
 
 
 def test_recursive_fields_go_down_to_the_last() -> None:
-    paths = {key.path for key in fields_of(KEYS["nodes"], recursive=True)}
+    paths = {key.path for key in child_keys(KEYS["nodes"], recursive=True)}
 
     assert {"nodes.name", "nodes.vm", "nodes.vm.nics.bridge"} <= paths
     assert not any(path.startswith("classes") for path in paths)
@@ -151,16 +150,16 @@ def test_every_key_is_found_under_its_own_path() -> None:
 
 
 def test_every_path_of_the_dialect_leads_to_a_member() -> None:
-    assert [member_at(path).name for path in CLASSIC_KEYS.values()]
+    assert [record_key_at(path).name for path in CLASSIC_KEYS.values()]
 
 
 def test_a_path_that_leads_nowhere_is_a_mistake_of_ours() -> None:
     with pytest.raises(LookupError):
-        member_at("")
+        record_key_at("")
 
 
 @pytest.mark.parametrize("name", ["owner/repo", "a/b.c_d", "no-owner", "own er/repo", "-a/b"])
 def test_the_short_form_of_a_repository_is_the_one_that_the_reader_takes(name: str) -> None:
-    taken = re.fullmatch(REPOSITORY.pattern, name) is not None
+    taken = re.fullmatch(REPOSITORY_NAME.pattern, name) is not None
 
     assert taken == (repository_address(name, private=False) is not None)

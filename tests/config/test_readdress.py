@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.config.readdress import readdressed
+from stockman.config.presets.readdress import readdress
 from stockman.model.errors import WrongUsage
 
 OLD = IPv4Network("10.0.3.0/24")
@@ -14,7 +14,7 @@ LAB = IPv4Network("127.66.0.0/16")
 
 
 def moved(text: str, new: IPv4Network = LAB, name: str = "cluster.yaml") -> str:
-    return readdressed({name: text}, OLD, new)[name]
+    return readdress({name: text}, OLD, new)[name]
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,6 @@ def test_addresses_stay_apart_and_inside(hosts: set[int], length: int, base: int
 def test_there_and_back_again_is_the_same_text() -> None:
     text = "cidr: 10.0.3.0/24\nnodes: [10.0.3.16, 10.0.3.17]  # 10.0.3.99\n"
 
-    back = readdressed({"nodes.yaml": moved(text, name="nodes.yaml")}, LAB, OLD)
+    back = readdress({"nodes.yaml": moved(text, name="nodes.yaml")}, LAB, OLD)
 
     assert back == {"nodes.yaml": text}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.config.redact import redactor
+from stockman.config.redact import build_redactor
 from stockman.model.secret import Secret
 
 
@@ -23,11 +23,13 @@ from stockman.model.secret import Secret
     ],
 )
 def test_values_of_keys_that_sound_secret_are_masked(line: str, shown: str) -> None:
-    assert redactor(())(line) == shown
+    assert build_redactor(())(line) == shown
 
 
 def test_known_secrets_are_masked_wherever_they_stand() -> None:
-    redact = redactor([Secret("hunter2-canary"), Secret("${REFERENCE}"), Secret("one\ntwo-lines")])
+    redact = build_redactor(
+        [Secret("hunter2-canary"), Secret("${REFERENCE}"), Secret("one\ntwo-lines")]
+    )
 
     assert redact("note: the word is hunter2-canary") == "note: the word is ***"
     assert redact("note: ${REFERENCE}") == "note: ${REFERENCE}"

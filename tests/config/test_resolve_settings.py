@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stockman.config.defaults import merge_settings
 from stockman.config.load import load
-from stockman.config.resolve_settings import machine_settings
-from stockman.model.settings import MachineSettings
+from stockman.model.machine import MachineSettings
 
 CLUSTER = b"""\
 talos:
@@ -31,7 +31,7 @@ nodes:
 
 def settings() -> MachineSettings:
     estate = load({"cluster.yaml": CLUSTER, "nodes.yaml": NODES}).estate
-    return machine_settings(estate.talos, estate.nodes[0].talos)
+    return merge_settings(estate.talos, estate.nodes[0].talos)
 
 
 def test_names_of_the_more_specific_win() -> None:

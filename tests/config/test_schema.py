@@ -1,9 +1,9 @@
 import pytest
 
-from stockman.config.dialect import CLASSIC_KEYS, CLASSIC_ONLY
-from stockman.config.language.estate import CLUSTER_SECTIONS, MACHINE_SECTIONS
-from stockman.config.load import FILES
-from stockman.config.schema import Schema, schema_for, title_of
+from stockman.config.classic import CLASSIC_KEYS, CLASSIC_ONLY
+from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS
+from stockman.config.load import CONFIG_FILES
+from stockman.config.reference.schema import Schema, key_title, schema_for
 
 CLUSTER = schema_for("cluster.yaml")
 NODES = schema_for("nodes.yaml")
@@ -15,7 +15,7 @@ def property_of(schema: Schema, definition: str, name: str) -> Schema:
     return found
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", CONFIG_FILES)
 def test_a_schema_says_what_it_is(file: str) -> None:
     schema = schema_for(file)
 
@@ -36,7 +36,7 @@ def test_every_key_of_a_file_is_in_its_schema() -> None:
     assert set(TOML["properties"]) == {*CLUSTER_SECTIONS, *MACHINE_SECTIONS, "sops"}
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", CONFIG_FILES)
 def test_every_definition_takes_its_own_keys_only(file: str) -> None:
     schema = schema_for(file)
     blocks = [one for one in schema["$defs"].values() if "properties" in one]
@@ -44,7 +44,7 @@ def test_every_definition_takes_its_own_keys_only(file: str) -> None:
     assert all(one["additionalProperties"] is False for one in (schema, *blocks))
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", CONFIG_FILES)
 def test_every_key_has_a_title_and_a_description(file: str) -> None:
     schema = schema_for(file)
     blocks = [schema, *(one for one in schema["$defs"].values() if "properties" in one)]
@@ -54,7 +54,7 @@ def test_every_key_has_a_title_and_a_description(file: str) -> None:
     assert [name for name, key in keys if "None" in key["description"]] == []
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", CONFIG_FILES)
 def test_every_reference_leads_to_a_definition_and_every_definition_is_used(file: str) -> None:
     schema = schema_for(file)
 
@@ -151,4 +151,4 @@ def test_a_list_that_must_not_be_empty_says_so() -> None:
     [("vm", "VM"), ("dns_servers", "DNS servers"), ("mac_addr", "MAC addr"), ("name", "Name")],
 )
 def test_a_key_as_a_title(name: str, title: str) -> None:
-    assert title_of(name) == title
+    assert key_title(name) == title

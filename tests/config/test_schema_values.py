@@ -8,14 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from stockman.config.kinds import BASES, ListOf, MapOf, Value
-from stockman.config.reading import Reading
-from stockman.config.schema_values import value_schema, whole
-from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence, untyped
-from stockman.config.typed import typed
+from stockman.config.reading import ReadContext
+from stockman.config.record_reader import read_record
+from stockman.config.reference.key_types import BASE_TYPES, ListOf, MapOf, ValueType
+from stockman.config.reference.schema import anchor_pattern, value_schema
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    to_plain_data,
+)
+from stockman.model.formats import Between, TextFormat
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
-from stockman.model.shapes import Between, Shape
 from tests.config.language import SPELLED, VALUES, holder
 
 AT = Position("nodes.yaml", 1, 1)
@@ -24,37 +31,37 @@ LOOKALIKES = ["", "0", "007", "-1", "1.10", "1e3", "0x1f", "true", "No", "~", "n
 
 
 @cache
-def judge(value: Value, *, null: bool = False) -> Draft202012Validator:
+def judge(value: ValueType, *, null: bool = False) -> Draft202012Validator:
     return Draft202012Validator(value_schema(value, null=null))
 
 
-def named(value: Value) -> str:
+def named(value: ValueType) -> str:
     return value.shape.says if value.shape is not None else value.base.__name__
 
 
-def scalar(text: str, *, plain: bool) -> Scalar:
-    return Scalar(text, AT, plain=plain, span=(0, 0))
+def scalar(text: str, *, plain: bool) -> ScalarNode:
+    return ScalarNode(text, AT, plain=plain, span=(0, 0))
 
 
-def is_read(value: Value, node: Scalar) -> bool:
+def is_read(value: ValueType, node: ScalarNode) -> bool:
     """Whether the reader of files takes a value without a word."""
     cls, member = holder(value)
-    held: Node = node
+    held: TreeNode = node
     if isinstance(member.kind, ListOf):
-        held = Sequence(AT, [node])
+        held = SequenceNode(AT, [node])
     elif isinstance(member.kind, MapOf):
-        held = Mapping(AT, {"a": Entry(scalar("a", plain=True), node)})
-    reading = Reading(Problems())
+        held = MappingNode(AT, {"a": MappingEntry(scalar("a", plain=True), node)})
+    reading = ReadContext(Problems())
     reading.partial = True
-    entries = {member.name: Entry(scalar(member.name, plain=True), held)}
-    typed(cls, Mapping(AT, entries), reading)
+    entries = {member.name: MappingEntry(scalar(member.name, plain=True), held)}
+    read_record(cls, MappingNode(AT, entries), reading)
     return not reading.problems
 
 
 @cache
-def spellings(value: Value) -> st.SearchStrategy[str]:
+def spellings(value: ValueType) -> st.SearchStrategy[str]:
     """Texts that fit, texts that nearly do, and texts that editors take for something else."""
-    pattern = value.shape.pattern if value.shape is not None else BASES[value.base].pattern
+    pattern = value.shape.pattern if value.shape is not None else BASE_TYPES[value.base].pattern
     ascii_only = st.characters(max_codepoint=126, min_codepoint=32)
     fitting = st.from_regex(pattern, fullmatch=True, alphabet=ascii_only)
     choices = [st.sampled_from(value.choices)] if value.choices else []
@@ -71,10 +78,12 @@ def spellings(value: Value) -> st.SearchStrategy[str]:
 @pytest.mark.parametrize("value", SPELLED, ids=named)
 @settings(max_examples=15)
 @given(data=st.data())
-def test_a_value_that_the_reader_takes_fits_the_schema(value: Value, data: st.DataObject) -> None:
+def test_a_value_that_the_reader_takes_fits_the_schema(
+    value: ValueType, data: st.DataObject
+) -> None:
     node = scalar(data.draw(spellings(value)), plain=data.draw(st.booleans()))
 
-    assert not is_read(value, node) or judge(value, null=True).is_valid(untyped(node))
+    assert not is_read(value, node) or judge(value, null=True).is_valid(to_plain_data(node))
 
 
 def test_every_example_is_read_and_fits() -> None:
@@ -102,31 +111,31 @@ def test_a_list_or_mapping_is_no_value(wrong: object) -> None:
 @pytest.mark.parametrize(
     ("value", "wrong"),
     [
-        (Value(int), "four"),
-        (Value(int), 4.5),
-        (Value(int), True),
-        (Value(int), "04"),
-        (Value(int, limits=Between(1, 9)), 10),
-        (Value(bool), "yes"),
-        (Value(bool), 1),
-        (Value(str, choices=("a", "b")), "c"),
-        (Value(str, Shape("digits and a unit", r"\d+m", "5m")), 5),
-        (Value(str, Shape("digits and a unit", r"\d+m", "5m")), "x5m"),
-        (Value(str, Shape("digits and a unit", r"\d+m", "5m")), "5ms"),
+        (ValueType(int), "four"),
+        (ValueType(int), 4.5),
+        (ValueType(int), True),
+        (ValueType(int), "04"),
+        (ValueType(int, limits=Between(1, 9)), 10),
+        (ValueType(bool), "yes"),
+        (ValueType(bool), 1),
+        (ValueType(str, choices=("a", "b")), "c"),
+        (ValueType(str, TextFormat("digits and a unit", r"\d+m", "5m")), 5),
+        (ValueType(str, TextFormat("digits and a unit", r"\d+m", "5m")), "x5m"),
+        (ValueType(str, TextFormat("digits and a unit", r"\d+m", "5m")), "5ms"),
     ],
 )
-def test_what_the_reader_would_not_take_does_not_fit(value: Value, wrong: object) -> None:
+def test_what_the_reader_would_not_take_does_not_fit(value: ValueType, wrong: object) -> None:
     assert not judge(value).is_valid(wrong)
 
 
 def test_choices_are_listed_for_editors() -> None:
-    schema = value_schema(Value(str, choices=("a", "b")), null=True)
+    schema = value_schema(ValueType(str, choices=("a", "b")), null=True)
 
     assert schema["anyOf"][0] == {"enum": ["a", "b", None]}
 
 
 def test_a_pattern_that_fails_is_told_in_words() -> None:
-    assert value_schema(Value(int), null=False)["patternErrorMessage"] == (
+    assert value_schema(ValueType(int), null=False)["patternErrorMessage"] == (
         "This is not a whole number."
     )
 
@@ -138,4 +147,4 @@ def test_patterns_keep_to_what_python_and_ecma_script_share() -> None:
 
 
 def test_a_pattern_is_one_for_the_whole_text() -> None:
-    assert whole("a|b") == "^(?:a|b)$"
+    assert anchor_pattern("a|b") == "^(?:a|b)$"

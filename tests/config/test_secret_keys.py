@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from stockman.config.secret_keys import SECRET_KEYS, secret_key_regex, secret_keys_of_the_language
+from stockman.config.secret_keys import SECRET_KEYS, derive_secret_keys, secret_key_regex
 
 
 def test_the_list_is_what_the_language_says() -> None:
-    assert secret_keys_of_the_language() == SECRET_KEYS
+    assert derive_secret_keys() == SECRET_KEYS
 
 
 def test_the_expression_matches_whole_words_only() -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.config.noted import Noted, bare
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import untyped
-from stockman.config.toml_writer import dump
+from stockman.config.source.tree import to_plain_data
+from stockman.config.writers.commented import Commented, strip_comments
+from stockman.config.writers.toml_writer import render_toml
 
 QUOTES = st.text(alphabet="\"'\\\n\r\tab#= \x7f\x00", max_size=10)
 TEXT = st.one_of(st.text(max_size=20), QUOTES)
@@ -27,7 +27,7 @@ COMMENT = st.text(alphabet="ab:'\"#[]{}=- é", max_size=12).map(str.strip)
 
 def noted(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     lines = st.lists(COMMENT, max_size=2).map(tuple)
-    return st.builds(Noted, value=inner, above=lines, beside=COMMENT, below=lines)
+    return st.builds(Commented, value=inner, above=lines, beside=COMMENT, below=lines)
 
 
 NOTED_VALUE = st.recursive(
@@ -41,36 +41,36 @@ NOTED_VALUE = st.recursive(
 
 @given(DOCUMENT)
 def test_tomllib_gets_the_value_back(value: dict[str, object]) -> None:
-    assert tomllib.loads(dump(value)) == value
+    assert tomllib.loads(render_toml(value)) == value
 
 
 @given(DOCUMENT)
 def test_our_reader_gets_the_value_back(value: dict[str, object]) -> None:
-    assert untyped(read_toml("cluster.toml", dump(value))) == value
+    assert to_plain_data(read_toml("cluster.toml", render_toml(value))) == value
 
 
 @given(st.dictionaries(TEXT, noted(NOTED_VALUE), max_size=4))
 def test_comments_change_no_value(value: dict[str, object]) -> None:
-    text = dump(value)
+    text = render_toml(value)
 
-    assert tomllib.loads(text) == bare(value)
-    assert untyped(read_toml("cluster.toml", text)) == bare(value)
+    assert tomllib.loads(text) == strip_comments(value)
+    assert to_plain_data(read_toml("cluster.toml", text)) == strip_comments(value)
 
 
 @given(st.dictionaries(TEXT, noted(NOTED_VALUE), max_size=4))
 def test_no_comment_is_dropped(value: dict[str, object]) -> None:
     marked = _with_marked_comments(value)
 
-    text = dump(marked[0])
+    text = render_toml(marked[0])
 
     assert all(text.count(f"<{mark}>") == 1 for mark in range(marked[1]))
 
 
 def _with_marked_comments(value: object, count: int = 0) -> tuple[object, int]:
-    if isinstance(value, Noted):
+    if isinstance(value, Commented):
         inner, after = _with_marked_comments(value.value, count + 3)
         marks = [f"<{count + index}>" for index in range(3)]
-        return Noted(value=inner, above=(marks[0],), beside=marks[1], below=(marks[2],)), after
+        return Commented(value=inner, above=(marks[0],), beside=marks[1], below=(marks[2],)), after
     if isinstance(value, dict):
         mapping: dict[object, object] = {}
         for key, item in value.items():
@@ -97,7 +97,7 @@ def test_the_layout_is_what_people_write() -> None:
         "components": {"a.b": {}},
     }
 
-    assert dump(value) == (
+    assert render_toml(value) == (
         "[network]\n"
         'node_cidr = "127.66.0.0/24"\n'
         'dns_servers = ["127.66.0.1"]\n'
@@ -134,16 +134,16 @@ def test_the_layout_is_what_people_write() -> None:
 
 def test_comments_stand_above_beside_and_below() -> None:
     value = {
-        "a": Noted(value=1, above=("first", "", "second"), beside="why", below=("end",)),
-        "t": Noted(
-            value={"x": Noted(value=[1, Noted(value=2, beside="two")], beside="list")},
+        "a": Commented(value=1, above=("first", "", "second"), beside="why", below=("end",)),
+        "t": Commented(
+            value={"x": Commented(value=[1, Commented(value=2, beside="two")], beside="list")},
             above=("table",),
             beside="head",
         ),
-        "m": Noted(value=[Noted(value={"k": 1}, above=("item",))], above=("many",)),
+        "m": Commented(value=[Commented(value={"k": 1}, above=("item",))], above=("many",)),
     }
 
-    assert dump(value) == (
+    assert render_toml(value) == (
         "# first\n\n# second\na = 1  # why\n# end\n"
         "\n# table\n[t]  # head\nx = [  # list\n  1,\n  2,  # two\n]\n"
         "\n# many\n# item\n[[m]]\nk = 1\n"
@@ -153,14 +153,14 @@ def test_comments_stand_above_beside_and_below() -> None:
 def test_a_long_list_has_one_item_per_line() -> None:
     value = {"servers": [f"ntp-{number}.example.com" for number in range(5)]}
 
-    assert dump(value).count("\n") == 7
+    assert render_toml(value).count("\n") == 7
 
 
 def test_numbers_without_end_are_written_as_toml_knows_them() -> None:
-    assert dump({"a": [math.inf, -math.inf, math.nan]}) == "a = [inf, -inf, nan]\n"
+    assert render_toml({"a": [math.inf, -math.inf, math.nan]}) == "a = [inf, -inf, nan]\n"
 
 
 @pytest.mark.parametrize("value", [None, 3, {"a": None}, {1: "a"}, {"a": object()}])
 def test_what_toml_has_no_place_for_is_refused(value: object) -> None:
     with pytest.raises(TypeError):
-        dump(value)
+        render_toml(value)

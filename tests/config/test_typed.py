@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 import pytest
 
-from stockman.config.reading import Reading
+from stockman.config.reading import ReadContext
+from stockman.config.record_reader import read_record
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.config.typed import typed
+from stockman.model.formats import NON_EMPTY, REQUIRED, Between, MacText
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.model.shapes import NON_EMPTY, REQUIRED, Between, MacText
 from stockman.model.version import Version
 
 
@@ -42,14 +42,14 @@ class Thing(Traced):
     class_: str = ""
 
 
-def read(text: str) -> tuple[Thing, Reading]:
-    reading = Reading(Problems())
-    thing = typed(Thing, read_yaml("f", text), reading)
+def read(text: str) -> tuple[Thing, ReadContext]:
+    reading = ReadContext(Problems())
+    thing = read_record(Thing, read_yaml("f", text), reading)
     assert thing is not None
     return thing, reading
 
 
-def found(reading: Reading) -> list[tuple[str, str]]:
+def found(reading: ReadContext) -> list[tuple[str, str]]:
     return [(problem.code, str(problem.where)) for problem in reading.problems]
 
 

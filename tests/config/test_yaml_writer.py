@@ -7,10 +7,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.config.noted import Noted, bare
-from stockman.config.source.tree import untyped
+from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.config.yaml_writer import document, dump, scalar
+from stockman.config.writers.commented import Commented, strip_comments
+from stockman.config.writers.yaml_writer import format_scalar, render_yaml, render_yaml_document
 
 LOOKALIKE = st.text(alphabet="0123456789abcdefoxABEF_:.,+-eTZ ~=<yn", max_size=12)
 INDICATOR = st.text(alphabet="-?:,[]{}#&*!|>'\"%@` \tab\n\\", max_size=8)
@@ -27,7 +27,7 @@ COMMENT = st.text(alphabet="ab:'\"#[]{}- é", max_size=12).map(str.strip)
 
 def noted(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     lines = st.lists(COMMENT, max_size=2).map(tuple)
-    return st.builds(Noted, value=inner, above=lines, beside=COMMENT, below=lines)
+    return st.builds(Commented, value=inner, above=lines, beside=COMMENT, below=lines)
 
 
 NOTED_VALUE = st.recursive(
@@ -45,36 +45,36 @@ def read_1_1(text: str) -> object:
 
 def read_1_2(text: str) -> object:
     inside = "\n".join(f"  {line}" if line else "" for line in text.split("\n"))
-    return untyped(read_yaml("cluster.yaml", f"value:\n{inside}").entries["value"].value)
+    return to_plain_data(read_yaml("cluster.yaml", f"value:\n{inside}").entries["value"].value)
 
 
 @given(VALUE)
 def test_a_yaml_1_1_reader_gets_the_value_back(value: object) -> None:
-    assert read_1_1(dump(value)) == value
+    assert read_1_1(render_yaml(value)) == value
 
 
 @given(VALUE)
 def test_our_reader_gets_the_value_back(value: object) -> None:
-    assert read_1_2(dump({"key": value})) == {"key": value}
+    assert read_1_2(render_yaml({"key": value})) == {"key": value}
 
 
 @given(NOTED_VALUE)
 def test_comments_change_no_value(value: object) -> None:
-    text = dump({"key": value})
+    text = render_yaml({"key": value})
 
-    assert read_1_1(text) == read_1_2(text) == {"key": bare(value)}
+    assert read_1_1(text) == read_1_2(text) == {"key": strip_comments(value)}
 
 
 @given(VALUE)
 def test_a_second_run_changes_nothing(value: object) -> None:
-    first = dump(value)
+    first = render_yaml(value)
 
-    assert dump(read_1_1(first)) == first
+    assert render_yaml(read_1_1(first)) == first
 
 
 @given(VALUE)
 def test_a_text_ends_with_one_newline_and_knows_no_other_line_ends(value: object) -> None:
-    text = dump(value)
+    text = render_yaml(value)
 
     assert text.endswith("\n")
     assert not set(text) & set("\r\x85\u2028\u2029\ufeff")
@@ -82,7 +82,7 @@ def test_a_text_ends_with_one_newline_and_knows_no_other_line_ends(value: object
 
 @given(TEXT)
 def test_a_scalar_is_one_line(text: str) -> None:
-    written = scalar(text)
+    written = format_scalar(text)
 
     assert "\n" not in written
     assert read_1_1(f"key: {written}\n") == {"key": text}
@@ -138,7 +138,7 @@ def test_a_scalar_is_one_line(text: str) -> None:
     ],
 )
 def test_what_could_be_misread_is_quoted(text: str) -> None:
-    assert scalar(text)[0] in "\"'"
+    assert format_scalar(text)[0] in "\"'"
 
 
 @pytest.mark.parametrize(
@@ -160,12 +160,12 @@ def test_what_could_be_misread_is_quoted(text: str) -> None:
     ],
 )
 def test_what_cannot_be_misread_stays_bare(text: str) -> None:
-    assert scalar(text) == text
+    assert format_scalar(text) == text
 
 
 def test_quotes_are_single_where_that_saves_escapes() -> None:
-    assert scalar('say "no" \\ #') == 'say "no" \\ #'.join("''")
-    assert scalar("- it's") == '"- it\'s"'
+    assert format_scalar('say "no" \\ #') == 'say "no" \\ #'.join("''")
+    assert format_scalar("- it's") == '"- it\'s"'
 
 
 def test_the_layout_is_what_people_write() -> None:
@@ -178,7 +178,7 @@ def test_the_layout_is_what_people_write() -> None:
         "grid": [[1, 2], [3]],
     }
 
-    assert document(value) == (
+    assert render_yaml_document(value) == (
         "---\n"
         "name: k8s\n"
         "nodes:\n"
@@ -203,11 +203,11 @@ def test_the_layout_is_what_people_write() -> None:
 
 def test_comments_stand_above_beside_and_below() -> None:
     value = {
-        "a": Noted(value=1, above=("first", "", "second"), beside="why", below=("end",)),
-        "b": Noted(value=[Noted(value={"c": 1}, above=("item",))], beside="list"),
+        "a": Commented(value=1, above=("first", "", "second"), beside="why", below=("end",)),
+        "b": Commented(value=[Commented(value={"c": 1}, above=("item",))], beside="list"),
     }
 
-    assert dump(value) == (
+    assert render_yaml(value) == (
         "# first\n\n# second\na: 1  # why\n# end\nb:  # list\n  # item\n  - c: 1\n"
     )
 
@@ -215,16 +215,16 @@ def test_comments_stand_above_beside_and_below() -> None:
 def test_a_long_key_has_a_line_of_its_own() -> None:
     key = "k" * 1500
 
-    assert read_1_1(dump({key: {"a": 1}})) == {key: {"a": 1}}
-    assert read_1_2(dump({key: [1]})) == {key: [1]}
+    assert read_1_1(render_yaml({key: {"a": 1}})) == {key: {"a": 1}}
+    assert read_1_2(render_yaml({key: [1]})) == {key: [1]}
 
 
 def test_what_is_no_number_is_written_as_yaml_knows_it() -> None:
-    assert dump(math.nan) == ".nan\n"
-    assert dump([math.inf, -math.inf, 1e22]) == "- .inf\n- -.inf\n- 1.0e+22\n"
+    assert render_yaml(math.nan) == ".nan\n"
+    assert render_yaml([math.inf, -math.inf, 1e22]) == "- .inf\n- -.inf\n- 1.0e+22\n"
 
 
 @pytest.mark.parametrize("value", [{1: "a"}, {"a": object()}, b"bytes"])
 def test_what_yaml_has_no_place_for_is_refused(value: object) -> None:
     with pytest.raises(TypeError):
-        dump(value)
+        render_yaml(value)

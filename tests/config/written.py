@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stockman.config.load import Loaded, load
+from stockman.config.load import LoadedConfig, load
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.desired import Desired
 
 CLUSTER = """\
@@ -33,10 +33,10 @@ nodes:
 """
 
 
-def loaded(cluster: str = CLUSTER, nodes: str = NODES) -> Loaded:
+def loaded(cluster: str = CLUSTER, nodes: str = NODES) -> LoadedConfig:
     """Both files read and checked."""
     found = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
-    check(found)
+    check_rules(found)
     return found
 
 
@@ -45,6 +45,6 @@ def desired(cluster: str = CLUSTER, nodes: str = NODES) -> Desired:
     return resolve(loaded(cluster, nodes))
 
 
-def codes(found: Loaded) -> list[str]:
+def codes(found: LoadedConfig) -> list[str]:
     """Codes of the problems, in reading order."""
     return [problem.code for problem in found.problems]

@@ -5,8 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.selectors import Selector
+from stockman.crypto.sops.selectors import EncryptionSettings, Selector
 
 T = TypeVar("T")
 
@@ -121,13 +120,13 @@ class Made(NamedTuple):
 
     name: str
     plain: bytes
-    recipe: Recipe
+    recipe: EncryptionSettings
 
 
 def made(seed: str, recipients: tuple[str, ...], *, comments: bool = True) -> Made:
     """The document of a seed: mostly YAML, some JSON and binary."""
     dice = Dice(seed)
-    recipe = Recipe(
+    recipe = EncryptionSettings(
         recipients=recipients,
         selector=dice.one_of(SELECTORS),
         only_encrypted=dice.chance(40),
@@ -135,7 +134,7 @@ def made(seed: str, recipients: tuple[str, ...], *, comments: bool = True) -> Ma
     )
     form = dice.below(10)
     if form == 0:
-        recipe = Recipe(recipients=recipients)
+        recipe = EncryptionSettings(recipients=recipients)
         return Made("made.bin", dice.bytes(dice.one_of((1, 10, 5000))), recipe)
     if form <= 2:
         value = {key: _json_value(dice, 0) for key in _keys(dice, 1 + dice.below(6))}

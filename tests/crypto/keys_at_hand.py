@@ -3,21 +3,21 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stockman.crypto.age.identities import Identity
-from stockman.crypto.sops.sealing import Fresh
+from stockman.crypto.age.identities import AgeIdentity
+from stockman.crypto.sops.files import EncryptionInputs
 from tests.crypto.generated import Dice
 
 VECTORS = Path(__file__).parent / "vectors"
 
-OWNER = Identity(bytes(range(32)), post_quantum=False)
-OTHER = Identity(bytes(range(1, 33)), post_quantum=False)
-QUANTUM = Identity(bytes(range(32)), post_quantum=True)
+OWNER = AgeIdentity(bytes(range(32)), post_quantum=False)
+OTHER = AgeIdentity(bytes(range(1, 33)), post_quantum=False)
+QUANTUM = AgeIdentity(bytes(range(32)), post_quantum=True)
 NOON = datetime(2026, 8, 1, 12, 0, 0, 999, tzinfo=UTC)
 
 
-def fresh(seed: str = "fresh", now: datetime = NOON) -> Fresh:
+def fresh(seed: str = "fresh", now: datetime = NOON) -> EncryptionInputs:
     """The same dice for the same seed, at noon."""
-    return Fresh(now=now, random_bytes=Dice(seed).bytes)
+    return EncryptionInputs(now=now, random_bytes=Dice(seed).bytes)
 
 
 def vector(name: str) -> bytes:

@@ -9,13 +9,13 @@ from collections.abc import Callable
 import pytest
 
 from stockman.crypto.age import files as age
-from stockman.crypto.age.identities import Identity, parse_identities
+from stockman.crypto.age.identities import AgeIdentity, parse_identities
 from stockman.crypto.age.recipients import parse_recipient
+from stockman.crypto.sops.decryption import open_file
 from stockman.crypto.sops.files import decrypt, encrypt
-from stockman.crypto.sops.lookup import value_at
-from stockman.crypto.sops.opening import opened
-from stockman.crypto.sops.recipe import Recipe
 from stockman.crypto.sops.rules import read_sops_config
+from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.crypto.sops.update import value_at
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from tests.crypto.generated import Dice
@@ -24,7 +24,7 @@ from tests.model.page_files import shown
 
 AGE_FILE = "flock.age"
 SECRET = "secret.sops.yaml"
-RECIPE = Recipe(recipients=(OWNER.recipient,))
+RECIPE = EncryptionSettings(recipients=(OWNER.recipient,))
 
 
 def told(call: Callable[[], object]) -> Problem:
@@ -34,13 +34,13 @@ def told(call: Callable[[], object]) -> Problem:
     return caught.value.problem
 
 
-def age_file(*identities: Identity, armor: bool = False) -> bytes:
+def age_file(*identities: AgeIdentity, armor: bool = False) -> bytes:
     """A small age file for these identities."""
     recipients = [parse_recipient(one.recipient) for one in identities]
     return age.encrypt(b"sheep", recipients, Dice("problems").bytes, armor=armor)
 
 
-def age_opened(content: bytes, identity: Identity = OWNER) -> Problem:
+def age_opened(content: bytes, identity: AgeIdentity = OWNER) -> Problem:
     return told(lambda: age.decrypt(content, [identity], AGE_FILE))
 
 
@@ -73,7 +73,7 @@ def not_sealed(code: str, file: str = SECRET) -> Problem:
     return told(lambda: encrypt(shown(code).encode(), file, RECIPE, fresh()))
 
 
-def not_opened(content: bytes, identity: Identity = OWNER) -> Problem:
+def not_opened(content: bytes, identity: AgeIdentity = OWNER) -> Problem:
     return told(lambda: decrypt(content, SECRET, [identity]))
 
 
@@ -116,7 +116,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "sops.no-value": lambda: told(
         lambda: value_at(
-            opened(sops_file("stringData:\n  user: Dolly\n").encode(), SECRET, [OWNER]),
+            open_file(sops_file("stringData:\n  user: Dolly\n").encode(), SECRET, [OWNER]),
             ("stringData", "name"),
         )
     ),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.bech32 import bech32, bech32_data
+from stockman.crypto.bech32 import decode_bech32, encode_bech32
 
 
 @pytest.mark.parametrize(
@@ -19,19 +19,19 @@ from stockman.crypto.bech32 import bech32, bech32_data
     ],
 )
 def test_the_examples_of_the_specification(prefix: str, data: str, text: str) -> None:
-    assert bech32(prefix, bytes.fromhex(data)) == text
+    assert encode_bech32(prefix, bytes.fromhex(data)) == text
 
 
 def test_bits_that_do_not_fill_a_character_are_filled_with_zeros() -> None:
-    assert bech32("age", b"\xff").startswith("age1lu")
+    assert encode_bech32("age", b"\xff").startswith("age1lu")
 
 
 @given(st.binary(max_size=100))
 def test_data_reads_back_in_both_cases(data: bytes) -> None:
-    text = bech32("age-secret-key-", data)
+    text = encode_bech32("age-secret-key-", data)
 
-    assert bech32_data(text) == ("age-secret-key-", data)
-    assert bech32_data(text.upper()) == ("age-secret-key-", data)
+    assert decode_bech32(text) == ("age-secret-key-", data)
+    assert decode_bech32(text.upper()) == ("age-secret-key-", data)
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_data_reads_back_in_both_cases(data: bytes) -> None:
         "a12uel5m",
         "12uel5l",
         "\u212a12uel5l",
-        "age1lu" + bech32("age", b"\xff")[6:-1],
+        "age1lu" + encode_bech32("age", b"\xff")[6:-1],
     ],
 )
 def test_what_is_damaged_is_refused_without_being_shown(text: str) -> None:
     with pytest.raises(
         ValueError, match=r"a wrong check sum|no form|a character|letters"
     ) as caught:
-        bech32_data(text)
+        decode_bech32(text)
 
     assert not text or text not in str(caught.value) or len(text) == 1

@@ -7,24 +7,23 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID as Usage
 
-from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.crypto.certificates import (
-    Leaf,
-    Period,
+    CertificateRequest,
     Purpose,
-    belongs,
-    facts,
+    ValidityPeriod,
+    create_authority,
     is_issued_by,
-    issued,
-    new_authority,
+    issue_certificate,
+    key_matches_certificate,
     read_certificate,
+    read_certificate_facts,
 )
-from stockman.crypto.pem import NotPem, first_block, pem
+from stockman.crypto.pem import CertificateAndKey, NotPem, encode_pem, first_block
 from stockman.crypto.private_keys import Algorithm, algorithm_of, read_key
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 890, tzinfo=UTC)
-YEAR = Period.lasting(NOW, timedelta(days=365))
-CLIENT = Leaf(period=YEAR, purposes=(Purpose.CLIENT,), organizations=("os:admin",))
+YEAR = ValidityPeriod.lasting(NOW, timedelta(days=365))
+CLIENT = CertificateRequest(period=YEAR, purposes=(Purpose.CLIENT,), organizations=("os:admin",))
 
 
 def counted(count: int) -> bytes:
@@ -32,7 +31,7 @@ def counted(count: int) -> bytes:
 
 
 def authority(algorithm: Algorithm = Algorithm.ED25519, name: str = "talos") -> CertificateAndKey:
-    return new_authority(name, algorithm, YEAR, counted)
+    return create_authority(name, algorithm, YEAR, counted)
 
 
 def extensions(text: str) -> dict[str, tuple[bool, object]]:
@@ -61,7 +60,7 @@ def test_an_authority_has_the_extensions_of_talos_in_its_order() -> None:
 
 
 def test_time_and_serial_number_are_those_given() -> None:
-    found = facts(authority().crt)
+    found = read_certificate_facts(authority().crt)
 
     serial = read_certificate(authority().crt).serial_number
     assert serial == int.from_bytes(counted(16), "big")
@@ -71,17 +70,17 @@ def test_time_and_serial_number_are_those_given() -> None:
 
 
 def test_a_serial_number_is_never_zero() -> None:
-    zeros = new_authority("talos", Algorithm.ED25519, YEAR, bytes)
+    zeros = create_authority("talos", Algorithm.ED25519, YEAR, bytes)
 
     assert read_certificate(zeros.crt).serial_number == 1
 
 
 def test_a_serial_number_of_zero_is_read_without_a_word() -> None:
-    one = first_block(new_authority("kubernetes", Algorithm.ECDSA, YEAR, bytes).crt).der
+    one = first_block(create_authority("kubernetes", Algorithm.ECDSA, YEAR, bytes).crt).der
 
     zero = one.replace(b"\x02\x01\x02\x02\x01\x01", b"\x02\x01\x02\x02\x01\x00", 1)
 
-    assert facts(pem("CERTIFICATE", zero)).organizations == ("kubernetes",)
+    assert read_certificate_facts(encode_pem("CERTIFICATE", zero)).organizations == ("kubernetes",)
 
 
 def test_without_an_organization_the_subject_is_empty() -> None:
@@ -93,7 +92,7 @@ def test_without_an_organization_the_subject_is_empty() -> None:
 def test_a_client_certificate_has_the_extensions_of_talos() -> None:
     parent = authority()
 
-    found = extensions(issued(parent, CLIENT, counted).crt)
+    found = extensions(issue_certificate(parent, CLIENT, counted).crt)
 
     assert list(found) == ["keyUsage", "extendedKeyUsage", "authorityKeyIdentifier"]
     assert found["extendedKeyUsage"] == (False, x509.ExtendedKeyUsage([Usage.CLIENT_AUTH]))
@@ -106,42 +105,46 @@ def test_a_client_certificate_has_the_extensions_of_talos() -> None:
 def test_a_leaf_uses_the_kind_of_key_of_its_authority(algorithm: Algorithm) -> None:
     parent = authority(algorithm)
 
-    leaf = issued(parent, CLIENT, counted)
+    leaf = issue_certificate(parent, CLIENT, counted)
 
     assert algorithm_of(read_key(leaf.key)) is algorithm
     assert is_issued_by(leaf.crt, parent.crt)
-    assert belongs(leaf.crt, leaf.key)
-    assert not facts(leaf.crt).is_authority
+    assert key_matches_certificate(leaf.crt, leaf.key)
+    assert not read_certificate_facts(leaf.crt).is_authority
 
 
 def test_a_certificate_of_another_authority_is_told_apart() -> None:
-    leaf = issued(authority(), CLIENT, counted)
+    leaf = issue_certificate(authority(), CLIENT, counted)
     other = authority()
 
     assert not is_issued_by(leaf.crt, other.crt)
     assert not is_issued_by(leaf.crt, authority(Algorithm.ECDSA).crt)
-    assert not belongs(leaf.crt, other.key)
+    assert not key_matches_certificate(leaf.crt, other.key)
 
 
 def test_several_organizations_share_one_place_in_the_name() -> None:
-    leaf = Leaf(period=YEAR, purposes=(Purpose.CLIENT,), organizations=("b", "a"), common_name="x")
+    leaf = CertificateRequest(
+        period=YEAR, purposes=(Purpose.CLIENT,), organizations=("b", "a"), common_name="x"
+    )
 
-    crt = issued(authority(), leaf, counted).crt
+    crt = issue_certificate(authority(), leaf, counted).crt
 
     assert [len(list(part)) for part in read_certificate(crt).subject.rdns] == [2, 1]
-    assert sorted(facts(crt).organizations) == ["a", "b"]
-    assert facts(crt).common_name == "x"
+    assert sorted(read_certificate_facts(crt).organizations) == ["a", "b"]
+    assert read_certificate_facts(crt).common_name == "x"
 
 
 def test_a_server_certificate_names_its_addresses() -> None:
-    leaf = Leaf(
+    leaf = CertificateRequest(
         period=YEAR,
         purposes=(Purpose.SERVER,),
         dns_names=("talos",),
         addresses=(ip_address("127.0.0.1"), ip_address("::1")),
     )
 
-    critical, names = extensions(issued(authority(), leaf, counted).crt)["subjectAltName"]
+    critical, names = extensions(issue_certificate(authority(), leaf, counted).crt)[
+        "subjectAltName"
+    ]
 
     assert critical, "because the subject is empty"
     assert isinstance(names, x509.SubjectAlternativeName)
@@ -153,7 +156,9 @@ def test_keys_stay_out_of_everything_that_is_printed() -> None:
     assert "PRIVATE" not in repr(authority())
 
 
-@pytest.mark.parametrize("text", ["", pem("CERTIFICATE", b"abc"), pem("PUBLIC KEY", b"abc")])
+@pytest.mark.parametrize(
+    "text", ["", encode_pem("CERTIFICATE", b"abc"), encode_pem("PUBLIC KEY", b"abc")]
+)
 def test_what_is_no_certificate_is_refused(text: str) -> None:
     with pytest.raises(NotPem):
-        facts(text)
+        read_certificate_facts(text)

@@ -8,7 +8,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from stockman.crypto.key_fingerprint import key_fingerprint
+from stockman.crypto.certificates import key_fingerprint
 from tests.talos.made import bundle
 
 _ED25519_PREFIX = bytes.fromhex("302a300506032b6570032100")

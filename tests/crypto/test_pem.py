@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.pem import Block, NotPem, first_block, pem
+from stockman.crypto.pem import NotPem, PemBlock, encode_pem, first_block
 
 
 @given(st.binary(max_size=300))
 def test_what_is_written_is_read_again(der: bytes) -> None:
-    assert first_block(pem("CERTIFICATE", der)) == Block("CERTIFICATE", der)
+    assert first_block(encode_pem("CERTIFICATE", der)) == PemBlock("CERTIFICATE", der)
 
 
 def test_lines_are_as_long_as_go_and_openssl_make_them() -> None:
-    first, *body, last, empty = pem("PUBLIC KEY", bytes(100)).split("\n")
+    first, *body, last, empty = encode_pem("PUBLIC KEY", bytes(100)).split("\n")
 
     assert first == "-----BEGIN PUBLIC KEY-----"
     assert [len(line) for line in body] == [64, 64, 8]
@@ -21,7 +21,7 @@ def test_lines_are_as_long_as_go_and_openssl_make_them() -> None:
 
 
 def test_the_first_of_several_blocks_counts_and_text_around_it_does_not() -> None:
-    text = f"subject: x\r\n{pem('CERTIFICATE', b'one')}\n{pem('CERTIFICATE', b'two')}"
+    text = f"subject: x\r\n{encode_pem('CERTIFICATE', b'one')}\n{encode_pem('CERTIFICATE', b'two')}"
 
     assert first_block(text.replace("\n", "\r\n")).der == b"one"
 

@@ -4,13 +4,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from stockman.crypto.pem import NotPem, first_block, pem
+from stockman.crypto.pem import NotPem, encode_pem, first_block
 from stockman.crypto.private_keys import (
     Algorithm,
     PrivateKey,
     algorithm_of,
+    generate_key,
     key_pem,
-    new_key,
     public_bytes,
     read_key,
     standard_key_pem,
@@ -19,8 +19,8 @@ from stockman.model.secret import Secret
 
 SMALL_RSA = generate_private_key(65537, 2048)
 KEYS: dict[str, PrivateKey] = {
-    "ED25519 PRIVATE KEY": new_key(Algorithm.ED25519),
-    "EC PRIVATE KEY": new_key(Algorithm.ECDSA),
+    "ED25519 PRIVATE KEY": generate_key(Algorithm.ED25519),
+    "EC PRIVATE KEY": generate_key(Algorithm.ECDSA),
     "RSA PRIVATE KEY": SMALL_RSA,
 }
 
@@ -55,10 +55,13 @@ def test_an_ed25519_key_needs_its_label_changed_before_others_read_it() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (pem("DSA PRIVATE KEY", b""), "none of"),
-        (pem("EC PRIVATE KEY", b"abc"), "no such key"),
+        (encode_pem("DSA PRIVATE KEY", b""), "none of"),
+        (encode_pem("EC PRIVATE KEY", b"abc"), "no such key"),
         (key_pem(SMALL_RSA).reveal().replace("RSA", "EC"), "another kind of key|no such key"),
-        (key_pem(new_key(Algorithm.ECDSA)).reveal().replace("EC ", "ED25519 "), "another kind"),
+        (
+            key_pem(generate_key(Algorithm.ECDSA)).reveal().replace("EC ", "ED25519 "),
+            "another kind",
+        ),
     ],
 )
 def test_what_is_no_key_is_refused_with_a_reason(text: str, why: str) -> None:
@@ -71,4 +74,4 @@ def test_an_rsa_key_whose_numbers_do_not_fit_is_refused() -> None:
     der[60] ^= 1
 
     with pytest.raises(NotPem, match=r"do not belong together|no such key"):
-        read_key(Secret(pem("RSA PRIVATE KEY", bytes(der))))
+        read_key(Secret(encode_pem("RSA PRIVATE KEY", bytes(der))))

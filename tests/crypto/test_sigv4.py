@@ -6,15 +6,15 @@ import pytest
 
 from stockman.crypto.sigv4 import (
     EMPTY_DIGEST,
-    Canonical,
-    Scope,
+    CanonicalRequest,
+    SigningScope,
     chunk_signature,
     signature,
     trailer_signature,
 )
 
 SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
-SCOPE = Scope("20130524T000000Z", "us-east-1")
+SCOPE = SigningScope("20130524T000000Z", "us-east-1")
 HOST = "examplebucket.s3.amazonaws.com"
 PIECES = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
 
@@ -27,7 +27,7 @@ def asked(method: str, path: str, query: tuple[tuple[str, str], ...] = (), **hea
         "x-amz-date": SCOPE.moment,
         **{name.replace("_", "-"): value for name, value in headers.items()},
     }
-    return signature(SECRET, SCOPE, Canonical(method, path, query, signed, payload))
+    return signature(SECRET, SCOPE, CanonicalRequest(method, path, query, signed, payload))
 
 
 def test_a_part_of_an_object() -> None:
@@ -87,4 +87,4 @@ def test_what_follows_the_pieces_is_signed_with_the_last_of_them() -> None:
     [("/a b", "/a%20b"), ("/a+b", "/a%2Bb"), ("/~a/é", "/~a/%C3%A9"), ("/a%2Fb", "/a%252Fb")],
 )
 def test_paths_are_encoded_once(path: str, encoded: str) -> None:
-    assert Canonical("GET", path, (), {"host": HOST}, "").text.splitlines()[1] == encoded
+    assert CanonicalRequest("GET", path, (), {"host": HOST}, "").text.splitlines()[1] == encoded

@@ -11,15 +11,15 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.ssh_keys import CHECK_BYTES, RAW_BYTES, ssh_private_key, ssh_public_key
+from stockman.crypto.ssh_keys import CHECK_BYTES, SSH_SEED_BYTES, ssh_private_key, ssh_public_key
 from stockman.model.secret import Secret
 
-RAW = bytes(range(RAW_BYTES))
+RAW = bytes(range(SSH_SEED_BYTES))
 CHECK = b"abcd"
 
 
 @given(
-    st.binary(min_size=RAW_BYTES, max_size=RAW_BYTES),
+    st.binary(min_size=SSH_SEED_BYTES, max_size=SSH_SEED_BYTES),
     st.binary(min_size=CHECK_BYTES, max_size=CHECK_BYTES),
     st.text(max_size=40),
 )

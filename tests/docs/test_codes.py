@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.model.problems import codes
+from stockman.model.problems import problem_codes
 from tests.docs.pages import PROBLEMS, ROOT
 
 SOURCE = ROOT / "src" / "stockman"
@@ -51,14 +51,14 @@ def used_codes() -> set[str]:
 
 
 def test_every_code_of_the_source_has_a_page() -> None:
-    assert sorted(used_codes().difference(codes())) == []
+    assert sorted(used_codes().difference(problem_codes())) == []
 
 
 def test_every_page_is_of_a_code_that_the_source_uses() -> None:
-    assert sorted(set(codes()).difference(used_codes())) == []
+    assert sorted(set(problem_codes()).difference(used_codes())) == []
 
 
 def test_pages_start_with_their_code() -> None:
     titles = {page.stem: page.read_text("utf-8").split("\n")[0] for page in PROBLEMS.glob("*.md")}
 
-    assert titles == {code: f"# {code}" for code in codes()}
+    assert titles == {code: f"# {code}" for code in problem_codes()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from stockman_lab.kube.schema.types import Types
 
 from scripts.write_lab_kubernetes_page import PLACE, text
-from stockman.lab.kube.schema.types import Types
 from tests.real.kubectl.explained import OF_THE_LAB, OF_THE_OTHER_SIDE
 from tests.real.kubectl.simulated import ACTED
 from tests.real.kubectl.stories.all import STORIES

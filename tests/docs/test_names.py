@@ -11,9 +11,9 @@ from docs._ext.names import complaint_about, place_of
 from docs._ext.pages import generated
 from stockman.cli.exit import Exit
 from stockman.cli.registry import COMMANDS
-from stockman.config.keys import all_keys, flat_keys
 from stockman.config.presets import PRESETS
-from stockman.model.problems import codes
+from stockman.config.reference.keys import all_keys, flat_keys
+from stockman.model.problems import problem_codes
 from tests.docs import consoles, pages
 
 HAND_WRITTEN = pages.hand_written()
@@ -49,7 +49,7 @@ def test_no_two_keys_share_a_place() -> None:
 
 
 def test_every_problem_code_has_a_page() -> None:
-    assert [code for code in codes() if not has_place(places.of_problem(code))] == []
+    assert [code for code in problem_codes() if not has_place(places.of_problem(code))] == []
 
 
 @pytest.mark.parametrize("status", Exit)

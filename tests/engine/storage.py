@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 from stockman.model.errors import Conflict, NotFound, StockmanError, Uncertain, Unreachable
 from stockman.model.problem import Problem
-from stockman.ports.objects import ObjectFacts, UnfinishedUpload
+from stockman.ports.objects import ObjectMetadata, UnfinishedUpload
 from tests.engine.simulated import MORNING, Dice, LoopClock
 
 
@@ -84,13 +84,13 @@ class Stored:
         await self._after("read", key)
         yield content
 
-    async def head(self, key: str) -> ObjectFacts:
+    async def head(self, key: str) -> ObjectMetadata:
         await self._before("head", key)
         if key not in self.storage.content:
             raise trouble(NotFound, key)
         return self._facts(key)
 
-    async def listed(self, folder: str = "") -> tuple[ObjectFacts, ...]:
+    async def listed(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
         await self._before("listed", folder)
         prefix = f"{folder}/" if folder else ""
         found = sorted(key for key in self.storage.content if key.startswith(prefix))
@@ -109,9 +109,9 @@ class Stored:
     async def abort(self, upload: UnfinishedUpload) -> None:
         return
 
-    def _facts(self, key: str) -> ObjectFacts:
+    def _facts(self, key: str) -> ObjectMetadata:
         size = len(self.storage.content[key])
-        return ObjectFacts(key=key, size=size, tag=str(size), modified=MORNING)
+        return ObjectMetadata(key=key, size=size, tag=str(size), modified=MORNING)
 
 
 def times(

@@ -8,13 +8,12 @@ from typing import ClassVar
 
 import pytest
 
-from stockman.engine.carrying_out import begin
-from stockman.engine.entry import Entry
-from stockman.engine.events import event_line, event_text
+from stockman.engine.journal import JournalEntry, entry_json, entry_text
+from stockman.engine.lifecycle import start_run
 from stockman.model.errors import Uncertain
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.steps.plan_file import plan_text
+from stockman.steps.plan import render_plan
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from tests.engine.storage import trouble
@@ -52,18 +51,18 @@ def test_a_secret_reaches_the_world_and_nothing_else() -> None:
     scene = Scene()
     told: list[str] = []
 
-    def watch(entry: Entry) -> None:
-        told.extend((event_line(entry), event_text(entry), repr(entry)))
+    def watch(entry: JournalEntry) -> None:
+        told.extend((entry_json(entry), entry_text(entry), repr(entry)))
 
     plan = plan_of(make("a", action=Seal(key="a", password=PLACE)))
     home, ports = scene.process()
     how = way(watchers=(watch,))
-    outcome = asyncio.run(begin(home, plan, replace(ports, secrets=Vault()), how))
+    outcome = asyncio.run(start_run(home, plan, replace(ports, secrets=Vault()), how))
 
     assert scene.world.content["a"] == CANARY.encode()
     kept = b"".join(scene.kept.content.values()).decode()
     assert "sent *** and lost the answer" in kept
-    for text in (kept, plan_text(plan), repr(plan), repr(outcome), *told):
+    for text in (kept, render_plan(plan), repr(plan), repr(outcome), *told):
         assert CANARY not in text
 
 

@@ -9,16 +9,14 @@ from typing import ClassVar
 
 import pytest
 
-from stockman.engine.carrying_out import Way, abort, begin, resume
-from stockman.engine.context import Settings
-from stockman.engine.entry import Entry, Event
-from stockman.engine.executor import Outcome
-from stockman.engine.state import Progress, Result
-from stockman.engine.stop import Stop
+from stockman.engine.context import RunSettings, StopRequest
+from stockman.engine.executor import RunOutcome
+from stockman.engine.journal import EntryType, JournalEntry
+from stockman.engine.lifecycle import RunOptions, abort_run, resume_run, start_run
+from stockman.engine.state import RunResult, StepProgress
 from stockman.model.errors import Busy, Refused, StockmanError, Uncertain, Unreachable
 from stockman.model.record import record
-from stockman.steps.base import Verdict
-from stockman.steps.checkpoint import Checkpoint
+from stockman.steps.base import Checkpoint, Verdict
 from stockman.steps.plan import Plan
 from stockman.steps.ports import Ports
 from stockman.steps.step import Retry
@@ -44,9 +42,9 @@ class Log:
     """Entries as somebody who watches sees them."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[JournalEntry] = []
 
-    def __call__(self, entry: Entry) -> None:
+    def __call__(self, entry: JournalEntry) -> None:
         self.entries.append(entry)
 
     @property
@@ -54,15 +52,15 @@ class Log:
         return [f"{one.event.value} {one.step}".strip() for one in self.entries]
 
 
-def carried_out(scene: Scene, plan: Plan, how: Way | None = None) -> Outcome:
+def carried_out(scene: Scene, plan: Plan, how: RunOptions | None = None) -> RunOutcome:
     home, ports = scene.process()
-    return asyncio.run(begin(home, plan, ports, how or way()))
+    return asyncio.run(start_run(home, plan, ports, how or way()))
 
 
-def with_trouble(scene: Scene, plan: Plan, kind: type[StockmanError], count: int) -> Outcome:
+def with_trouble(scene: Scene, plan: Plan, kind: type[StockmanError], count: int) -> RunOutcome:
     home, ports = scene.process()
     scene.objects.troubles.append(times(kind, "put", count))
-    return asyncio.run(begin(home, plan, ports, way()))
+    return asyncio.run(start_run(home, plan, ports, way()))
 
 
 def test_every_effect_stands_between_two_entries() -> None:
@@ -70,7 +68,7 @@ def test_every_effect_stands_between_two_entries() -> None:
 
     outcome = carried_out(Scene(), plan_of(make("a"), make("b", "a")), way(watchers=(log,)))
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert log.told == [
         "accepted",
         "started a",
@@ -95,7 +93,7 @@ def test_what_is_true_already_is_finished_without_being_started() -> None:
 def test_a_step_that_only_says_that_it_is_done_has_failed() -> None:
     outcome = carried_out(Scene(), plan_of(make("a", action=Pretend(key="a"))))
 
-    assert outcome.result is Result.FAILED
+    assert outcome.result is RunResult.FAILED
     assert [problem.code for problem in outcome.problems] == ["run.not-done"]
 
 
@@ -105,9 +103,9 @@ def test_after_a_failure_nothing_new_begins() -> None:
 
     outcome = carried_out(scene, plan, way(settings=ONE_AT_A_TIME))
 
-    assert outcome.result is Result.FAILED
+    assert outcome.result is RunResult.FAILED
     assert scene.world.writes.total() == 0
-    assert outcome.state.step("b").progress is Progress.WAITING
+    assert outcome.state.step("b").progress is StepProgress.WAITING
 
 
 @pytest.mark.parametrize("kind", [Unreachable, Busy, Uncertain])
@@ -116,7 +114,7 @@ def test_what_nobody_answered_is_tried_again(kind: type[StockmanError]) -> None:
 
     outcome = with_trouble(scene, plan_of(make("a")), kind, 2)
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert outcome.state.step("a").attempts == 3
     assert scene.world.writes["a"] == 1
 
@@ -124,7 +122,7 @@ def test_what_nobody_answered_is_tried_again(kind: type[StockmanError]) -> None:
 def test_it_is_not_tried_more_often_than_the_step_says() -> None:
     outcome = with_trouble(Scene(), plan_of(make("a")), Unreachable, 3)
 
-    assert outcome.result is Result.FAILED
+    assert outcome.result is RunResult.FAILED
     assert outcome.state.step("a").attempts == 3
 
 
@@ -141,7 +139,7 @@ def test_the_journal_tells_why_each_attempt_failed(kind: type[StockmanError], ti
 def test_other_refusals_are_not_tried_again() -> None:
     outcome = with_trouble(Scene(), plan_of(make("a")), Refused, 1)
 
-    assert outcome.result is Result.FAILED
+    assert outcome.result is RunResult.FAILED
     assert outcome.state.step("a").attempts == 1
 
 
@@ -161,7 +159,7 @@ def test_an_effect_that_nobody_is_sure_of_is_looked_at_and_not_repeated() -> Non
 
     outcome = carried_out(scene, plan_of(make("a", action=Unsure(key="a"))), way(watchers=(log,)))
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert log.told == ["accepted", "started a", "unknown a", "finished a", "ended"]
     assert [one.attempt for one in outcome.state.step("a").troubles] == [1]
     assert scene.world.writes["a"] == 1
@@ -173,7 +171,7 @@ def test_a_gate_is_waited_for_while_others_work() -> None:
 
     outcome = carried_out(scene, plan)
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert outcome.state.step("a").gate == "c is there: 1 of 1"
 
 
@@ -190,7 +188,7 @@ def test_a_gate_that_stays_closed_ends_with_the_deadline() -> None:
 def test_a_gate_that_refuses_ends_the_run_as_refused() -> None:
     outcome = carried_out(Scene(), plan_of(make("a", gates=(Exists(key="z", never=True),))))
 
-    assert outcome.result is Result.REFUSED
+    assert outcome.result is RunResult.REFUSED
     assert [problem.code for problem in outcome.problems] == ["run.gate"]
 
 
@@ -205,7 +203,7 @@ def test_what_is_too_early_is_left_while_everything_else_is_done() -> None:
 
     outcome = carried_out(scene, plan, way(settings=ONE_AT_A_TIME))
 
-    assert outcome.result is Result.REFUSED
+    assert outcome.result is RunResult.REFUSED
     assert [problem.code for problem in outcome.problems] == ["run.too-early"]
     assert sorted(one for one in "abcd" if outcome.state.is_done(one)) == ["c", "d"]
 
@@ -220,7 +218,7 @@ def test_a_failure_ends_a_run_also_where_something_is_too_early() -> None:
 
     outcome = carried_out(scene, plan, way(settings=ONE_AT_A_TIME))
 
-    assert outcome.result is Result.FAILED
+    assert outcome.result is RunResult.FAILED
     assert outcome.problems[0].code == "run.too-early"
     assert not outcome.state.is_done("c")
 
@@ -243,7 +241,7 @@ def test_a_checkpoint_waits_for_its_gates_alone() -> None:
 
     outcome = carried_out(scene, plan_of(wait, make("b"), make("c", "w")))
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert outcome.state.step("w").gate == "b is there: 1 of 1"
 
 
@@ -268,7 +266,7 @@ def test_holds_are_given_back_when_a_step_fails() -> None:
 
     outcome = carried_out(scene, plan)
 
-    assert outcome.result is Result.FAILED
+    assert outcome.result is RunResult.FAILED
     assert scene.made["flag/blue"] == "half"
     assert not outcome.state.held
 
@@ -283,12 +281,12 @@ def test_a_hold_that_cannot_be_given_back_is_told_and_given_back_later() -> None
         return trouble(Refused, key) if is_back else None
 
     scene.objects.troubles.append(broken)
-    outcome = asyncio.run(begin(home, plan, ports, way()))
+    outcome = asyncio.run(start_run(home, plan, ports, way()))
 
-    assert outcome.result is Result.FAILED
+    assert outcome.result is RunResult.FAILED
     assert [problem.code for problem in outcome.problems] == ["run.hold-kept"]
     home, ports = scene.process()
-    assert asyncio.run(abort(home, outcome.state.run, ports, way())).result is Result.ABORTED
+    assert asyncio.run(abort_run(home, outcome.state.run, ports, way())).result is RunResult.ABORTED
     assert scene.made["flag/red"] == "up"
 
 
@@ -308,11 +306,11 @@ class Busywork(Make):
         await super().run(ports)
 
 
-def busy(plan: Plan, settings: Settings | None = None) -> tuple[int, timedelta]:
+def busy(plan: Plan, settings: RunSettings | None = None) -> tuple[int, timedelta]:
     """How many were at work at once, and how long it took."""
     Busywork.most = Busywork.now = 0
     scene = Scene()
-    carried_out(scene, plan, way(settings=settings or Settings()))
+    carried_out(scene, plan, way(settings=settings or RunSettings()))
     return Busywork.most, scene.clock.moment - MORNING
 
 
@@ -328,7 +326,7 @@ def test_steps_that_need_nothing_of_each_other_run_side_by_side() -> None:
 def test_no_more_run_side_by_side_than_allowed() -> None:
     steps = [make(name, action=Busywork(key=name)) for name in "abcdef"]
 
-    assert busy(plan_of(*steps), settings=Settings(max_parallel=2))[0] == 2
+    assert busy(plan_of(*steps), settings=RunSettings(max_parallel=2))[0] == 2
 
 
 def test_a_lane_holds_one_step_unless_the_plan_says_more() -> None:
@@ -348,64 +346,64 @@ def test_what_most_waits_for_begins_first() -> None:
 
 
 def test_asked_to_stop_a_run_finishes_what_has_begun_and_gives_back() -> None:
-    scene, stop = Scene(), Stop()
+    scene, stop = Scene(), StopRequest()
 
-    def watch(entry: Entry) -> None:
-        if entry.event is Event.STARTED:
+    def watch(entry: JournalEntry) -> None:
+        if entry.event is EntryType.STARTED:
             stop.ask()
 
     plan = plan_of(make("a", holds=(Flag(name="red"),)), make("b", "a"))
     outcome = carried_out(scene, plan, way(stop, watchers=(watch,)))
 
-    assert outcome.result is Result.PAUSED
+    assert outcome.result is RunResult.PAUSED
     assert outcome.state.is_done("a")
     assert scene.made["flag/red"] == "up"
     assert "b" not in scene.made
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was() -> None:
-    scene, stop = Scene(), Stop()
+    scene, stop = Scene(), StopRequest()
     plan = plan_of(make("a"), make("b", "a"))
     stopped = carried_out(scene, plan, way(stop, watchers=(lambda _: stop.ask(),)))
     home, ports = scene.process()
 
-    outcome = asyncio.run(resume(home, stopped.state.run, ports, way()))
+    outcome = asyncio.run(resume_run(home, stopped.state.run, ports, way()))
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert scene.made["b"] == "made"
 
 
 def test_asked_to_stop_at_a_gate_a_step_waits_no_longer() -> None:
-    scene, stop = Scene(), Stop()
+    scene, stop = Scene(), StopRequest()
 
-    def watch(entry: Entry) -> None:
-        if entry.event is Event.GATE:
+    def watch(entry: JournalEntry) -> None:
+        if entry.event is EntryType.GATE:
             stop.ask()
 
     plan = plan_of(make("a", gates=(Exists(key="z"),)))
     outcome = carried_out(scene, plan, way(stop, watchers=(watch,)))
 
-    assert outcome.result is Result.PAUSED
+    assert outcome.result is RunResult.PAUSED
     assert scene.clock.moment - MORNING < timedelta(seconds=3)
 
 
 def test_asked_twice_it_leaves_everything_as_it_is() -> None:
-    scene, stop = Scene(), Stop()
+    scene, stop = Scene(), StopRequest()
 
-    def watch(entry: Entry) -> None:
-        if entry.event is Event.STARTED:
+    def watch(entry: JournalEntry) -> None:
+        if entry.event is EntryType.STARTED:
             stop.ask()
             stop.ask()
 
     plan = plan_of(make("a", action=Busywork(key="a"), holds=(Flag(name="red"),)))
     home, ports = scene.process()
-    story = begin(home, plan, replace(ports, clock=LoopClock()), way(stop, watchers=(watch,)))
+    story = start_run(home, plan, replace(ports, clock=LoopClock()), way(stop, watchers=(watch,)))
     outcome = virtually(story)
 
-    assert outcome.result is Result.PAUSED
+    assert outcome.result is RunResult.PAUSED
     assert list(outcome.state.held) == [Flag(name="red").part_key]
     home, ports = scene.process()
-    assert asyncio.run(resume(home, outcome.state.run, ports, way())).result is Result.DONE
+    assert asyncio.run(resume_run(home, outcome.state.run, ports, way())).result is RunResult.DONE
     assert scene.made["flag/red"] == "up"
 
 
@@ -422,15 +420,15 @@ class Hang(Make):
         await asyncio.get_running_loop().create_future()
 
 
-@pytest.mark.parametrize(("works", "result"), [(True, Result.DONE), (False, Result.FAILED)])
+@pytest.mark.parametrize(("works", "result"), [(True, RunResult.DONE), (False, RunResult.FAILED)])
 def test_a_call_that_never_returns_ends_with_the_deadline_and_is_looked_at(
-    works: bool, result: Result
+    works: bool, result: RunResult
 ) -> None:
     scene = Scene()
     home, ports = scene.process()
     plan = plan_of(make("a", action=Hang(key="a", works=works), deadline=30.0))
 
-    outcome = virtually(begin(home, plan, replace(ports, clock=LoopClock()), way()))
+    outcome = virtually(start_run(home, plan, replace(ports, clock=LoopClock()), way()))
 
     assert outcome.result is result
 
@@ -454,7 +452,7 @@ def test_a_finished_run_is_not_resumed() -> None:
     home, ports = scene.process()
 
     with pytest.raises(Refused, match=r"run\.over"):
-        asyncio.run(resume(home, outcome.state.run, ports, way()))
+        asyncio.run(resume_run(home, outcome.state.run, ports, way()))
 
 
 def test_a_failed_run_is_resumed_with_the_step_that_failed() -> None:
@@ -462,9 +460,9 @@ def test_a_failed_run_is_resumed_with_the_step_that_failed() -> None:
     failed = with_trouble(scene, plan_of(make("a"), make("b", "a")), Refused, 1)
     home, ports = scene.process()
 
-    outcome = asyncio.run(resume(home, failed.state.run, ports, way()))
+    outcome = asyncio.run(resume_run(home, failed.state.run, ports, way()))
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert outcome.state.step("a").attempts == 2
 
 
@@ -472,10 +470,10 @@ def test_whoever_watches_is_told_that_a_run_goes_on_and_which_it_is() -> None:
     scene, first, again = Scene(), Log(), Log()
     home, ports = scene.process()
     scene.objects.troubles.append(times(Refused, "put", 1))
-    failed = asyncio.run(begin(home, plan_of(make("a")), ports, way(watchers=(first,))))
+    failed = asyncio.run(start_run(home, plan_of(make("a")), ports, way(watchers=(first,))))
     home, ports = scene.process()
 
-    asyncio.run(resume(home, failed.state.run, ports, way(watchers=(again,))))
+    asyncio.run(resume_run(home, failed.state.run, ports, way(watchers=(again,))))
 
     assert first.entries[0].text("run") == failed.state.run
     assert again.told == ["note", "started a", "finished a", "ended"]
@@ -486,7 +484,7 @@ def test_whoever_watches_is_told_that_a_run_is_given_up() -> None:
     failed = with_trouble(scene, plan_of(make("a")), Refused, 1)
     home, ports = scene.process()
 
-    asyncio.run(abort(home, failed.state.run, ports, way(watchers=(log,))))
+    asyncio.run(abort_run(home, failed.state.run, ports, way(watchers=(log,))))
 
     assert log.told == ["note", "ended"]
 
@@ -495,8 +493,8 @@ def test_without_the_lock_nothing_has_an_effect() -> None:
     scene = Scene()
     home, ports = scene.process()
 
-    def thief(entry: Entry) -> None:
-        if entry.event is Event.FINISHED:
+    def thief(entry: JournalEntry) -> None:
+        if entry.event is EntryType.FINISHED:
             number = max(key for key in scene.kept.content if key.startswith("lock/"))
             taken = scene.kept.content[number].replace(b'"anna"', b'"bert"')
             nonce = taken.index(b'"nonce": "') + 10
@@ -505,9 +503,9 @@ def test_without_the_lock_nothing_has_an_effect() -> None:
             scene.kept.content[f"lock/{after:06d}.json"] = taken
 
     plan = plan_of(make("a"), make("b", "a"))
-    outcome = asyncio.run(begin(home, plan, ports, way(watchers=(thief,))))
+    outcome = asyncio.run(start_run(home, plan, ports, way(watchers=(thief,))))
 
-    assert outcome.result is Result.FAILED
+    assert outcome.result is RunResult.FAILED
     assert [problem.code for problem in outcome.problems] == ["lock.lost"]
     assert "b" not in scene.made
 
@@ -545,7 +543,7 @@ def test_all_gates_of_a_step_are_asked_at_once_and_told_in_their_order() -> None
 
     carried_out(scene, plan, way(watchers=(log,)))
 
-    told = [one.text("gate") for one in log.entries if one.event is Event.GATE]
+    told = [one.text("gate") for one in log.entries if one.event is EntryType.GATE]
     assert told == [gate.summary for gate in gates]
     assert Asked.most == 2
 
@@ -556,7 +554,7 @@ def test_a_gate_behind_a_closed_one_is_not_told() -> None:
 
     carried_out(Scene(), plan_of(make("a", gates=gates, deadline=5.0)), way(watchers=(log,)))
 
-    told = {one.text("gate") for one in log.entries if one.event is Event.GATE}
+    told = {one.text("gate") for one in log.entries if one.event is EntryType.GATE}
     assert told == {gates[0].summary}
 
 
@@ -619,7 +617,7 @@ def test_gates_are_asked_while_one_looks_and_again_where_that_took_long(
 
     outcome = carried_out(Scene(), plan_of(make("a"), step))
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert Counted.asked == asked
     assert Counted.looks == asked - 1
 
@@ -631,7 +629,7 @@ def test_a_closed_gate_does_not_matter_to_what_is_done_already() -> None:
     gates = (Exists(key="z", never=True),)
     outcome = carried_out(scene, plan_of(make("a", gates=gates)), way(watchers=(log,)))
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert "gate a" not in log.told
 
 

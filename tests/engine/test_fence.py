@@ -9,24 +9,21 @@ from typing import ClassVar, cast
 
 import pytest
 
-from stockman.engine.carrying_out import begin
-from stockman.engine.entry import Entry, Event
-from stockman.engine.fence import Fence
-from stockman.engine.journal import Watcher
-from stockman.engine.lease import ClusterLease
-from stockman.engine.lock import Holder
+from stockman.engine.journal import EntryType, JournalEntry, Watcher
+from stockman.engine.lifecycle import start_run
+from stockman.engine.lock import ClusterLease, Fence, LockHolder
 from stockman.engine.object_lock import ObjectLock
+from stockman.kubernetes.leases import Lease, LeaseRequest
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Locked, Refused, StockmanError, Unreachable
 from stockman.model.record import record
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.leases import Lease, LeaseWish
 from stockman.steps.base import Json
 from stockman.steps.ports import Ports
 from tests.engine.simulated import JumpClock, LoopClock, virtually
 from tests.engine.storage import Killed, Storage, Stored, trouble
 from tests.engine.toys import Flag, Scene, make, plan_of, way
 
-ANNA = Holder(name="anna", run="run-1", nonce="a")
+ANNA = LockHolder(name="anna", run="run-1", nonce="a")
 
 
 async def runs() -> tuple[str, ...]:
@@ -46,7 +43,7 @@ class Api:
     async def lease(self, namespace: str, name: str) -> Lease:
         return self._lease(self._clock.now())
 
-    async def acquire_lease(self, wish: LeaseWish) -> Lease:
+    async def acquire_lease(self, wish: LeaseRequest) -> Lease:
         if self.trouble is not None:
             raise trouble(self.trouble, wish.name)
         if self.holder not in ("", wish.holder):
@@ -242,9 +239,9 @@ class Told(Flag):
         await super().give_back(ports, prior)
 
 
-def dies(entry: Entry) -> None:
+def dies(entry: JournalEntry) -> None:
     """End the process as soon as a step has begun."""
-    if entry.event is Event.STARTED:
+    if entry.event is EntryType.STARTED:
         raise Killed
 
 
@@ -256,7 +253,7 @@ def test_whoever_ends_an_older_run_has_the_lease_in_its_name() -> None:
     async def story(watchers: tuple[Watcher, ...] = ()) -> tuple[str, ...]:
         home, ports = scene.process()
         with_api = replace(ports, kubernetes=cast("Kubernetes", api))
-        await begin(home, plan, with_api, way(watchers=watchers))
+        await start_run(home, plan, with_api, way(watchers=watchers))
         return await home.runs.listed()
 
     with pytest.raises((Killed, BaseExceptionGroup)):

@@ -7,19 +7,18 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from stockman_lab.core.faults import Effect
+from stockman_lab.doors.port import WorldClock
 
-from stockman.engine.carrying_out import Home, begin
-from stockman.engine.executor import Outcome
-from stockman.engine.lease import ClusterLease
-from stockman.engine.lock import Holder
+from stockman.engine.executor import RunOutcome
+from stockman.engine.lifecycle import RunHome, start_run
+from stockman.engine.lock import ClusterLease, LockHolder
 from stockman.engine.object_lock import ObjectLock
-from stockman.engine.object_runs import ObjectRuns
-from stockman.engine.state import Result
-from stockman.lab.core.faults import Effect
-from stockman.lab.doors.port import WorldClock
+from stockman.engine.object_runs import ObjectRunStore
+from stockman.engine.state import RunResult
+from stockman.kubernetes.objects import NAMESPACES
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Refused, StockmanError
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import NAMESPACES
 from stockman.steps.ports import Ports
 from tests.contract.kubernetes.doors import NOW, Stage
 from tests.contract.kubernetes.doors import memory as api_server
@@ -30,38 +29,39 @@ from tests.engine.toys import Exists, make, plan_of, way
 PLAN = plan_of(make("a"), make("b"), make("c", "a", "b", gates=(Exists(key="b"),)))
 
 
-def in_world(scene: Scene) -> tuple[Home, Ports]:
+def in_world(scene: Scene) -> tuple[RunHome, Ports]:
     assert scene.world is not None
     clock = WorldClock(scene.world)
-    home = Home(
-        runs=ObjectRuns(scene.objects, clock), lock=ObjectLock(scene.objects, clock, "s3://flock")
+    home = RunHome(
+        runs=ObjectRunStore(scene.objects, clock),
+        lock=ObjectLock(scene.objects, clock, "s3://flock"),
     )
     return home, Ports(clock=clock, entropy=Dice(), objects=scene.objects)
 
 
 def test_a_run_is_carried_out_and_written_down_in_a_simulated_bucket() -> None:
-    async def story(scene: Scene) -> tuple[Outcome, list[str]]:
+    async def story(scene: Scene) -> tuple[RunOutcome, list[str]]:
         home, ports = in_world(scene)
-        outcome = await begin(home, PLAN, ports, way())
+        outcome = await start_run(home, PLAN, ports, way())
         return outcome, [one.key for one in await scene.objects.listed()]
 
     outcome, keys = memory(story)
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert {"a", "b", "c", "lock/000001.json", f"runs/{outcome.state.run}/plan.json"} <= set(keys)
 
 
 @pytest.mark.parametrize("spared", range(0, 40, 3))
 def test_a_connection_that_is_cut_anywhere_is_overcome(spared: int) -> None:
-    async def story(scene: Scene) -> Result:
+    async def story(scene: Scene) -> RunResult:
         home, ports = in_world(scene)
         scene.let(Effect.CUT, times=2, skip=spared)
         with suppress(StockmanError):
-            await begin(home, PLAN, ports, way())
+            await start_run(home, PLAN, ports, way())
         await ports.clock.sleep(120)
-        return (await begin(home, PLAN, ports, way())).result
+        return (await start_run(home, PLAN, ports, way())).result
 
-    assert memory(story) is Result.DONE
+    assert memory(story) is RunResult.DONE
 
 
 async def no_runs() -> tuple[str, ...]:
@@ -69,7 +69,7 @@ async def no_runs() -> tuple[str, ...]:
     return ()
 
 
-HOLDER = Holder(name="anna", run="run-1", nonce="a")
+HOLDER = LockHolder(name="anna", run="run-1", nonce="a")
 
 
 def test_the_lease_is_held_in_the_cluster_and_keeps_others_away() -> None:

@@ -9,43 +9,55 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.engine.entry import LONGEST, SCHEMA, Event
-from stockman.engine.journal import Journal, JournalLost, Lines, opened, parsed
-from stockman.engine.local_runs import JOURNAL, LocalLines, LocalRuns
-from stockman.engine.object_runs import ObjectRuns
-from stockman.engine.state import Progress, Result, folded
+from stockman.engine.journal import (
+    JOURNAL_SCHEMA,
+    MAX_LINE_BYTES,
+    EntryType,
+    Journal,
+    JournalLines,
+    JournalLost,
+    open_journal,
+    parse_journal,
+)
+from stockman.engine.local_runs import JOURNAL, LocalJournalLines, LocalRunStore
+from stockman.engine.object_runs import ObjectRunStore
+from stockman.engine.state import RunResult, StepProgress, fold_entries
 from stockman.model.errors import NotFound, Refused, Uncertain, Unreachable
 from stockman.model.secret import Secret
 from tests.engine.simulated import Dice, JumpClock, LoopClock, virtually
 from tests.engine.storage import SlowStored, Storage, Stored, times
 
-EVENTS: list[tuple[Event, str, dict[str, object]]] = [
-    (Event.ACCEPTED, "", {"schema": SCHEMA, "cluster": "toy", "plan": "d", "by": "anna"}),
-    (Event.GATE, "a", {"gate": "it is dry", "answer": "go", "because": "0 of 3 wet"}),
-    (Event.HELD, "a", {"key": "k", "hold": {"kind": "test.flag", "name": "red"}, "prior": [1]}),
-    (Event.STARTED, "a", {"attempt": 1}),
-    (Event.UNKNOWN, "a", {"problem": {"what": "no answer"}}),
-    (Event.FINISHED, "a", {}),
-    (Event.STARTED, "b", {"attempt": 1}),
-    (Event.FAILED, "b", {"problem": {"what": "no room"}}),
-    (Event.RELEASED, "", {"key": "k"}),
-    (Event.ENDED, "", {"result": "failed"}),
+EVENTS: list[tuple[EntryType, str, dict[str, object]]] = [
+    (
+        EntryType.ACCEPTED,
+        "",
+        {"schema": JOURNAL_SCHEMA, "cluster": "toy", "plan": "d", "by": "anna"},
+    ),
+    (EntryType.GATE, "a", {"gate": "it is dry", "answer": "go", "because": "0 of 3 wet"}),
+    (EntryType.HELD, "a", {"key": "k", "hold": {"kind": "test.flag", "name": "red"}, "prior": [1]}),
+    (EntryType.STARTED, "a", {"attempt": 1}),
+    (EntryType.UNKNOWN, "a", {"problem": {"what": "no answer"}}),
+    (EntryType.FINISHED, "a", {}),
+    (EntryType.STARTED, "b", {"attempt": 1}),
+    (EntryType.FAILED, "b", {"problem": {"what": "no room"}}),
+    (EntryType.RELEASED, "", {"key": "k"}),
+    (EntryType.ENDED, "", {"result": "failed"}),
 ]
 
 
-async def filled(lines: Lines) -> Journal:
-    journal = await opened(lines, JumpClock())
+async def filled(lines: JournalLines) -> Journal:
+    journal = await open_journal(lines, JumpClock())
     for event, step, data in EVENTS:
         await journal.append(event, step, data)
     return journal
 
 
-def local(tmp_path: Path) -> LocalLines:
-    return LocalLines(tmp_path / JOURNAL)
+def local(tmp_path: Path) -> LocalJournalLines:
+    return LocalJournalLines(tmp_path / JOURNAL)
 
 
-def read_again(lines: Lines) -> Journal:
-    return asyncio.run(opened(lines, JumpClock()))
+def read_again(lines: JournalLines) -> Journal:
+    return asyncio.run(open_journal(lines, JumpClock()))
 
 
 def test_entries_are_the_same_after_they_were_read(tmp_path: Path) -> None:
@@ -58,7 +70,7 @@ def test_a_journal_is_the_same_in_a_file_and_in_a_bucket(tmp_path: Path) -> None
     objects = Stored(Storage())
 
     async def in_a_bucket() -> Journal:
-        runs = ObjectRuns(objects, JumpClock())
+        runs = ObjectRunStore(objects, JumpClock())
         return await filled(await runs.create("one", "{}"))
 
     in_a_file = asyncio.run(filled(local(tmp_path)))
@@ -68,7 +80,7 @@ def test_a_journal_is_the_same_in_a_file_and_in_a_bucket(tmp_path: Path) -> None
 
 def test_what_is_added_is_written_with_the_next_that_is_appended(tmp_path: Path) -> None:
     async def story() -> tuple[int, Journal]:
-        journal = await opened(local(tmp_path), JumpClock())
+        journal = await open_journal(local(tmp_path), JumpClock())
         await journal.append(*EVENTS[0])
         journal.add(*EVENTS[1])
         before = len(journal.entries)
@@ -85,11 +97,11 @@ def test_what_is_added_is_written_with_the_next_that_is_appended(tmp_path: Path)
 def test_entries_come_to_a_state() -> None:
     journal = asyncio.run(filled(_memory()))
 
-    state = folded("one", journal.entries)
+    state = fold_entries("one", journal.entries)
 
     assert state.cluster == "toy"
-    assert state.result is Result.FAILED
-    assert state.step("a").progress is Progress.DONE
+    assert state.result is RunResult.FAILED
+    assert state.step("a").progress is StepProgress.DONE
     assert state.step("a").gate == "it is dry: 0 of 3 wet"
     assert state.step("b").problem == {"what": "no room"}
     assert state.held == {}
@@ -98,7 +110,7 @@ def test_entries_come_to_a_state() -> None:
 def test_what_is_held_is_known_with_what_was_there_before() -> None:
     journal = asyncio.run(filled(_memory()))
 
-    held = folded("one", journal.entries[:5]).held["k"]
+    held = fold_entries("one", journal.entries[:5]).held["k"]
 
     assert held.prior == [1]
     assert held.hold == {"kind": "test.flag", "name": "red"}
@@ -110,7 +122,7 @@ def test_a_file_that_ends_anywhere_is_read_up_to_its_last_whole_line(lost: int) 
 
     kept = content[: max(len(content) - lost, 0)]
     whole = kept[: kept.rfind(b"\n") + 1]
-    entries, _ = parsed(whole, "journal")
+    entries, _ = parse_journal(whole, "journal")
 
     assert len(entries) == kept.count(b"\n")
 
@@ -122,8 +134,8 @@ def test_a_torn_line_is_cut_before_the_next_is_written(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes() + b'[{"number":11,"at"')
 
     async def go_on() -> None:
-        journal = await opened(local(tmp_path), JumpClock())
-        await journal.append(Event.NOTE, "", {"text": "on"})
+        journal = await open_journal(local(tmp_path), JumpClock())
+        await journal.append(EntryType.NOTE, "", {"text": "on"})
 
     asyncio.run(go_on())
 
@@ -137,7 +149,7 @@ def test_a_byte_that_changed_anywhere_is_noticed(place: int, change: int) -> Non
     content[place] ^= change
 
     with pytest.raises(Refused, match=r"journal\.damaged"):
-        parsed(bytes(content), "journal")
+        parse_journal(bytes(content), "journal")
 
 
 @given(st.integers(0, 8))
@@ -146,13 +158,13 @@ def test_a_line_that_was_taken_out_is_noticed(number: int) -> None:
     del lines[number]
 
     with pytest.raises(Refused, match=r"journal\.damaged"):
-        parsed(b"".join(lines), "journal")
+        parse_journal(b"".join(lines), "journal")
 
 
 def test_a_journal_of_another_schema_is_refused(tmp_path: Path) -> None:
     async def story() -> None:
-        journal = await opened(local(tmp_path), JumpClock())
-        await journal.append(Event.ACCEPTED, "", {"schema": "stockman.journal/9"})
+        journal = await open_journal(local(tmp_path), JumpClock())
+        await journal.append(EntryType.ACCEPTED, "", {"schema": "stockman.journal/9"})
 
     asyncio.run(story())
 
@@ -162,8 +174,8 @@ def test_a_journal_of_another_schema_is_refused(tmp_path: Path) -> None:
 
 def test_a_secret_cannot_be_written(tmp_path: Path) -> None:
     async def story() -> None:
-        journal = await opened(local(tmp_path), JumpClock())
-        await journal.append(Event.NOTE, "", {"text": Secret("hunter2")})
+        journal = await open_journal(local(tmp_path), JumpClock())
+        await journal.append(EntryType.NOTE, "", {"text": Secret("hunter2")})
 
     with pytest.raises(TypeError, match="Secret cannot be in a plan"):
         asyncio.run(story())
@@ -172,15 +184,15 @@ def test_a_secret_cannot_be_written(tmp_path: Path) -> None:
 
 def test_a_line_has_a_longest_length(tmp_path: Path) -> None:
     async def story() -> None:
-        journal = await opened(local(tmp_path), JumpClock())
-        await journal.append(Event.NOTE, "", {"text": "x" * LONGEST})
+        journal = await open_journal(local(tmp_path), JumpClock())
+        await journal.append(EntryType.NOTE, "", {"text": "x" * MAX_LINE_BYTES})
 
     with pytest.raises(Refused, match=r"journal\.too-long"):
         asyncio.run(story())
 
 
 def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
-    runs = LocalRuns(tmp_path / "runs")
+    runs = LocalRunStore(tmp_path / "runs")
 
     async def story() -> None:
         await filled(await runs.create("one", "{}"))
@@ -196,9 +208,9 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
 def test_two_who_write_the_same_journal_do_not_both_go_on(tmp_path: Path) -> None:
     async def story() -> None:
         one = await filled(local(tmp_path))
-        other = await opened(local(tmp_path), JumpClock())
-        await other.append(Event.NOTE, "", {"text": "mine"})
-        await one.append(Event.NOTE, "", {"text": "mine, too"})
+        other = await open_journal(local(tmp_path), JumpClock())
+        await other.append(EntryType.NOTE, "", {"text": "mine"})
+        await one.append(EntryType.NOTE, "", {"text": "mine, too"})
 
     with pytest.raises(JournalLost, match=r"journal\.taken"):
         asyncio.run(story())
@@ -208,11 +220,11 @@ def test_two_who_write_the_same_segment_do_not_both_go_on() -> None:
     storage = Storage()
 
     async def story() -> None:
-        runs = ObjectRuns(Stored(storage), JumpClock())
+        runs = ObjectRunStore(Stored(storage), JumpClock())
         one = await filled(await runs.create("one", "{}"))
-        other = await opened(await runs.lines("one"), JumpClock())
-        await other.append(Event.NOTE, "", {"text": "mine"})
-        await one.append(Event.NOTE, "", {"text": "mine, too"})
+        other = await open_journal(await runs.lines("one"), JumpClock())
+        await other.append(EntryType.NOTE, "", {"text": "mine"})
+        await one.append(EntryType.NOTE, "", {"text": "mine, too"})
 
     with pytest.raises(JournalLost, match=r"journal\.taken"):
         asyncio.run(story())
@@ -224,7 +236,7 @@ def test_a_segment_is_written_in_spite_of_trouble(kind: type[Unreachable | Uncer
     objects.troubles.append(times(kind, "create", 4))
 
     async def story() -> Journal:
-        runs = ObjectRuns(objects, JumpClock())
+        runs = ObjectRunStore(objects, JumpClock())
         return await filled(await runs.create("one", "{}"))
 
     assert len(asyncio.run(story()).entries) == len(EVENTS)
@@ -234,11 +246,11 @@ def test_entries_of_steps_side_by_side_are_written_together() -> None:
     storage = Storage()
 
     async def story() -> Journal:
-        runs = ObjectRuns(SlowStored(storage, Dice(), LoopClock()), LoopClock())
-        journal = await opened(await runs.create("one", "{}"), LoopClock())
+        runs = ObjectRunStore(SlowStored(storage, Dice(), LoopClock()), LoopClock())
+        journal = await open_journal(await runs.create("one", "{}"), LoopClock())
         await journal.append(*EVENTS[0])
-        await asyncio.gather(*(journal.append(Event.STARTED, f"s{n}") for n in range(9)))
-        return await opened(await runs.lines("one"), LoopClock())
+        await asyncio.gather(*(journal.append(EntryType.STARTED, f"s{n}") for n in range(9)))
+        return await open_journal(await runs.lines("one"), LoopClock())
 
     assert len(virtually(story()).entries) == 10
     assert len([key for key in storage.content if "/journal/" in key]) <= 4
@@ -248,17 +260,17 @@ def test_a_segment_that_is_missing_is_noticed() -> None:
     storage = Storage()
 
     async def story() -> None:
-        runs = ObjectRuns(Stored(storage), JumpClock())
+        runs = ObjectRunStore(Stored(storage), JumpClock())
         await filled(await runs.create("one", "{}"))
         del storage.content["runs/one/journal/00000004.jsonl"]
-        await opened(await runs.lines("one"), JumpClock())
+        await open_journal(await runs.lines("one"), JumpClock())
 
     with pytest.raises(Refused, match=r"journal\.damaged"):
         asyncio.run(story())
 
 
 def test_a_run_that_is_not_there_is_not_found(tmp_path: Path) -> None:
-    for runs in (LocalRuns(tmp_path), ObjectRuns(Stored(Storage()), JumpClock())):
+    for runs in (LocalRunStore(tmp_path), ObjectRunStore(Stored(Storage()), JumpClock())):
         with pytest.raises(NotFound, match=r"run\.not-found"):
             asyncio.run(runs.plan("none"))
 

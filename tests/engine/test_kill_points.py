@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from stockman.engine.carrying_out import abort, begin, resume
-from stockman.engine.journal import opened
-from stockman.engine.state import Result, RunState, folded
+from stockman.engine.journal import open_journal
+from stockman.engine.lifecycle import abort_run, resume_run, start_run
+from stockman.engine.state import RunResult, RunState, fold_entries
 from tests.engine.storage import Bomb, Killed
 from tests.engine.toys import Exists, Flag, Scene, make, plan_of, way
 
@@ -31,13 +31,13 @@ FINISHED = {
 
 async def first(scene: Scene, bomb: Bomb) -> None:
     home, ports = scene.process(bomb)
-    await begin(home, PLAN, ports, way())
+    await start_run(home, PLAN, ports, way())
 
 
 async def states(scene: Scene) -> list[RunState]:
     home, ports = scene.process()
     return [
-        folded(run, (await opened(await home.runs.lines(run), ports.clock)).entries)
+        fold_entries(run, (await open_journal(await home.runs.lines(run), ports.clock)).entries)
         for run in await home.runs.listed()
     ]
 
@@ -47,21 +47,21 @@ async def resumed(scene: Scene) -> None:
     runs = await home.runs.listed()
     known = await states(scene)
     if not runs:
-        await begin(home, PLAN, ports, way())
-    elif known[-1].result is not Result.DONE:
-        await resume(home, runs[-1], ports, way())
+        await start_run(home, PLAN, ports, way())
+    elif known[-1].result is not RunResult.DONE:
+        await resume_run(home, runs[-1], ports, way())
 
 
 async def applied_again(scene: Scene) -> None:
     home, ports = scene.process()
-    await begin(home, PLAN, ports, way())
+    await start_run(home, PLAN, ports, way())
 
 
 async def given_up(scene: Scene) -> None:
     home, ports = scene.process()
     known = await states(scene)
-    if known and known[-1].result is not Result.DONE:
-        await abort(home, known[-1].run, ports, way())
+    if known and known[-1].result is not RunResult.DONE:
+        await abort_run(home, known[-1].run, ports, way())
 
 
 def points() -> int:
@@ -104,7 +104,7 @@ def test_whoever_goes_on_finishes_and_nothing_is_done_twice(
         writes = {key: scene.world.writes[key] for key in "abcd"}
         assert writes == {"a": 1, "b": 1, "c": 1, "d": 1}, point
         known = asyncio.run(states(scene))
-        assert known[-1].result is Result.DONE, point
+        assert known[-1].result is RunResult.DONE, point
         assert not any(state.held for state in known), point
 
 
@@ -116,7 +116,7 @@ def test_a_run_that_is_given_up_gives_everything_back() -> None:
         assert flags == {"flag/red": "up", "flag/blue": "half"}, point
         known = asyncio.run(states(scene))
         assert not any(state.held for state in known), point
-        assert all(state.result in (Result.DONE, Result.ABORTED) for state in known), point
+        assert all(state.result in (RunResult.DONE, RunResult.ABORTED) for state in known), point
 
 
 def test_a_second_run_of_a_finished_plan_writes_nothing_into_the_world() -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from stockman.engine.local_lock import LocalLock, Machine, started
-from stockman.engine.lock import Holder
+from stockman.engine.local_lock import LocalLock, LockProcess, process_start_time
+from stockman.engine.lock import LockHolder
 from stockman.model.errors import Locked, Refused
 from tests.engine.simulated import JumpClock
 
-HERE = Machine(host="workbench", pid=4711, started="100")
-ANNA = Holder(name="anna@workbench", run="run-1", nonce="a")
-BERT = Holder(name="bert@workbench", run="run-2", nonce="b")
+HERE = LockProcess(host="workbench", pid=4711, started="100")
+ANNA = LockHolder(name="anna@workbench", run="run-1", nonce="a")
+BERT = LockHolder(name="bert@workbench", run="run-2", nonce="b")
 
 
-def lock(file: Path, machine: Machine = HERE) -> LocalLock:
+def lock(file: Path, machine: LockProcess = HERE) -> LocalLock:
     return LocalLock(file, JumpClock(), machine)
 
 
@@ -74,7 +74,7 @@ def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path: Path) -> None:
 
 def test_a_lock_that_another_machine_did_not_give_back_refuses(tmp_path: Path) -> None:
     async def story() -> None:
-        elsewhere = Machine(host="notebook", pid=1, started="1")
+        elsewhere = LockProcess(host="notebook", pid=1, started="1")
         tenure = await lock(tmp_path / "lock", elsewhere).acquire(ANNA)
         os.close(tenure._handle or 0)
         await lock(tmp_path / "lock").acquire(BERT)
@@ -114,7 +114,7 @@ def test_a_file_that_nobody_can_read_refuses(tmp_path: Path) -> None:
 
 def test_who_has_it_is_told_without_taking_it(tmp_path: Path) -> None:
     file = tmp_path / "lock"
-    alive = Machine(host="workbench", pid=os.getpid(), started=started(os.getpid()))
+    alive = LockProcess(host="workbench", pid=os.getpid(), started=process_start_time(os.getpid()))
 
     async def story() -> list[str]:
         told = [await lock(file).held_by()]
@@ -129,7 +129,7 @@ def test_who_has_it_is_told_without_taking_it(tmp_path: Path) -> None:
 
 def test_nobody_has_what_a_dead_process_left(tmp_path: Path) -> None:
     file = tmp_path / "lock"
-    gone = Machine(host="workbench", pid=os.getpid(), started="1")
+    gone = LockProcess(host="workbench", pid=os.getpid(), started="1")
 
     async def story() -> str:
         await lock(file, gone).acquire(ANNA)

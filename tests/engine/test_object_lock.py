@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stockman.engine.lock import Holder
-from stockman.engine.object_lock import Act, LockTimes, ObjectLock, ObjectTenure
+from stockman.engine.lock import LockHolder
+from stockman.engine.object_lock import HeldObjectLock, LockAction, LockTimeouts, ObjectLock
 from stockman.model.errors import Denied, Locked, Refused, StockmanError, Unreachable
-from stockman.ports.objects import ObjectFacts
+from stockman.ports.objects import ObjectMetadata
 from tests.engine.simulated import Dice, JumpClock, LoopClock, virtually
 from tests.engine.storage import SlowStored, Storage, Stored, times
 
-TIMES = LockTimes(seconds=60.0, spare=10.0)
+TIMES = LockTimeouts(seconds=60.0, spare=10.0)
 
 
-def holder(name: str) -> Holder:
-    return Holder(name=name, run=f"run-{name}", nonce=f"nonce-{name}")
+def holder(name: str) -> LockHolder:
+    return LockHolder(name=name, run=f"run-{name}", nonce=f"nonce-{name}")
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Contender:
                 self._watch.ends(name, asyncio.get_running_loop().time())
                 await _quietly(tenure.release())
 
-    async def _sure(self, tenure: ObjectTenure, name: str) -> bool:
+    async def _sure(self, tenure: HeldObjectLock, name: str) -> bool:
         """Whether the lock is ours; says for how long we would rely on it."""
         try:
             await tenure.check()
@@ -215,7 +215,7 @@ def test_whoever_takes_a_number_that_was_deleted_holds_nothing() -> None:
             clock.jump(31)
             await one.check()
         slow = lock(storage, clock)
-        await slow.write(3, Act.TAKEN, holder("bert"), 3)
+        await slow.write(3, LockAction.TAKEN, holder("bert"), 3)
         await one.check()
         await lock(storage, clock).acquire(holder("carl"))
 
@@ -231,7 +231,7 @@ class LongAgo(Stored):
         super().__init__(storage)
         self._old: Storage | None = old
 
-    async def listed(self, folder: str = "") -> tuple[ObjectFacts, ...]:
+    async def listed(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
         old, self._old = self._old, None
         return await (super().listed(folder) if old is None else Stored(old).listed(folder))
 

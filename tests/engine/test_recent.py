@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.engine.recent import RecentLooks
+from stockman.engine.gates import RecentReads
 from tests.engine.simulated import JumpClock
 
 
 def test_what_was_seen_is_handed_out_once() -> None:
-    looks = RecentLooks(JumpClock())
+    looks = RecentReads(JumpClock())
     looks.keep("vm/1", "free")
 
     assert [looks.taken("vm/1"), looks.taken("vm/1"), looks.taken("vm/2")] == ["free", None, None]
@@ -20,7 +20,7 @@ def test_what_was_seen_long_ago_or_by_another_clock_is_forgotten(
     seconds: float, seen: str | None
 ) -> None:
     clock = JumpClock()
-    looks = RecentLooks(clock)
+    looks = RecentReads(clock)
     looks.keep("vm/1", "free")
     clock.jump(seconds)
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from stockman.engine.sure import created
+from stockman.engine.objects import create_object_once
 from stockman.model.errors import Conflict, StockmanError
 from tests.engine.simulated import JumpClock
 from tests.engine.storage import Storage, Stored, trouble
@@ -21,7 +21,7 @@ def test_a_refusal_before_anything_is_there_is_asked_about_again() -> None:
 
     objects.troubles.append(refuse)
 
-    asyncio.run(created(objects, JumpClock(), "lock/000001.json", b"ours"))
+    asyncio.run(create_object_once(objects, JumpClock(), "lock/000001.json", b"ours"))
 
     assert objects.storage.content == {"lock/000001.json": b"ours"}
 
@@ -31,6 +31,6 @@ def test_what_somebody_else_created_is_theirs() -> None:
     asyncio.run(objects.create("lock/000001.json", b"theirs"))
 
     with pytest.raises(Conflict):
-        asyncio.run(created(objects, JumpClock(), "lock/000001.json", b"ours"))
+        asyncio.run(create_object_once(objects, JumpClock(), "lock/000001.json", b"ours"))
 
     assert objects.storage.content == {"lock/000001.json": b"theirs"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from stockman.engine.entry import Entry, Event
-from stockman.engine.state import folded
-from stockman.engine.times import critical_path, ends_at, seconds_left, tails
+from stockman.engine.estimates import critical_path, estimate_end, seconds_left, seconds_to_end
+from stockman.engine.journal import EntryType, JournalEntry
+from stockman.engine.state import fold_entries
 from tests.engine.simulated import MORNING
 from tests.engine.toys import make, plan_of
 
@@ -16,7 +16,7 @@ PLAN = plan_of(
     make("other", seconds=30.0),
     make("boot", "vm", "other", seconds=10.0),
 )
-NOTHING = folded("one", ())
+NOTHING = fold_entries("one", ())
 
 
 def test_the_critical_path_is_the_longest_chain() -> None:
@@ -24,23 +24,27 @@ def test_the_critical_path_is_the_longest_chain() -> None:
 
 
 def test_a_step_counts_with_everything_that_waits_for_it() -> None:
-    assert tails(PLAN) == {"image": 90.0, "vm": 30.0, "other": 40.0, "boot": 10.0}
+    assert seconds_to_end(PLAN) == {"image": 90.0, "vm": 30.0, "other": 40.0, "boot": 10.0}
 
 
 def test_what_is_done_takes_no_time() -> None:
-    state = folded("one", [Entry(number=1, at=MORNING, event=Event.FINISHED, step="image")])
+    state = fold_entries(
+        "one", [JournalEntry(number=1, at=MORNING, event=EntryType.FINISHED, step="image")]
+    )
 
     assert seconds_left(PLAN, NOTHING, MORNING) == 90.0
     assert seconds_left(PLAN, state, MORNING) == 40.0
 
 
 def test_what_runs_has_its_rest_to_go() -> None:
-    state = folded("one", [Entry(number=1, at=MORNING, event=Event.STARTED, step="image")])
+    state = fold_entries(
+        "one", [JournalEntry(number=1, at=MORNING, event=EntryType.STARTED, step="image")]
+    )
 
     later = MORNING + timedelta(seconds=45)
 
     assert seconds_left(PLAN, state, later) == 45.0
-    assert ends_at(PLAN, state, later) == later + timedelta(seconds=45)
+    assert estimate_end(PLAN, state, later) == later + timedelta(seconds=45)
 
 
 def test_a_narrow_lane_takes_longer_than_the_longest_chain() -> None:

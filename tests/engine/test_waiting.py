@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from stockman.engine.waiting import Waiting
+from stockman.engine.executor import StepQueue
 from stockman.steps.plan import Plan
 from tests.engine.toys import make, plan_of
 
 
-def taken(waiting: Waiting, room: int = 9, busy: Counter[str] | None = None) -> list[str]:
+def taken(waiting: StepQueue, room: int = 9, busy: Counter[str] | None = None) -> list[str]:
     return [step.id for step in waiting.taken(room, Counter() if busy is None else busy)]
 
 
@@ -19,7 +19,7 @@ def chain() -> Plan:
 
 def test_a_step_waits_until_all_that_it_needs_is_finished() -> None:
     plan = chain()
-    waiting = Waiting(plan, set())
+    waiting = StepQueue(plan, set())
 
     assert taken(waiting) == ["a"]
     assert taken(waiting) == []
@@ -30,7 +30,7 @@ def test_a_step_waits_until_all_that_it_needs_is_finished() -> None:
 
 
 def test_what_was_done_before_is_not_waited_for() -> None:
-    assert taken(Waiting(chain(), {"a", "b"})) == ["c"]
+    assert taken(StepQueue(chain(), {"a", "b"})) == ["c"]
 
 
 def test_those_begin_first_that_the_most_waits_for_and_then_as_planned() -> None:
@@ -38,8 +38,8 @@ def test_those_begin_first_that_the_most_waits_for_and_then_as_planned() -> None
         make("x"), make("y"), make("long"), make("after", "long", seconds=60.0), make("z")
     )
 
-    assert taken(Waiting(plan, set())) == ["long", "x", "y", "z"]
-    assert taken(Waiting(plan, set()), room=2) == ["long", "x"]
+    assert taken(StepQueue(plan, set())) == ["long", "x", "y", "z"]
+    assert taken(StepQueue(plan, set()), room=2) == ["long", "x"]
 
 
 def test_a_full_lane_is_passed_by_those_on_others() -> None:
@@ -50,7 +50,7 @@ def test_a_full_lane_is_passed_by_those_on_others() -> None:
         make("d"),
         lanes={"disk": 2},
     )
-    waiting = Waiting(plan, set())
+    waiting = StepQueue(plan, set())
     busy: Counter[str] = Counter({"disk": 1})
 
     assert taken(waiting, busy=busy) == ["a", "d"]
@@ -61,7 +61,7 @@ def test_a_full_lane_is_passed_by_those_on_others() -> None:
 
 def test_a_step_that_had_no_effect_waits_at_its_old_place() -> None:
     plan = plan_of(make("a"), make("b"))
-    waiting = Waiting(plan, set())
+    waiting = StepQueue(plan, set())
     waiting.taken(9, Counter())
 
     waiting.put_back(plan.step("b"))

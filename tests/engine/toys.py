@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import ClassVar
 
-from stockman.engine.carrying_out import Home, Way
-from stockman.engine.context import Settings
+from stockman.engine.context import RunSettings, StopRequest
+from stockman.engine.lifecycle import RunHome, RunOptions
 from stockman.engine.object_lock import ObjectLock
-from stockman.engine.object_runs import ObjectRuns
-from stockman.engine.stop import Stop
-from stockman.engine.sure import content_of
+from stockman.engine.object_runs import ObjectRunStore
+from stockman.engine.objects import read_object
 from stockman.model.errors import NotFound, Refused, Unreachable
 from stockman.model.record import record
-from stockman.steps.base import Action, Answer, Gate, Hold, Json, Verdict
-from stockman.steps.plan import Plan, planned
+from stockman.steps.base import Action, Gate, GateAnswer, Hold, Json, Verdict
+from stockman.steps.plan import Plan, build_plan
 from stockman.steps.ports import Ports
 from stockman.steps.step import Retry, Stage, Step
 from tests.engine.simulated import MORNING, Dice, JumpClock
@@ -27,7 +26,7 @@ async def pieces(text: str) -> AsyncIterator[bytes]:
 
 async def text_of(ports: Ports, key: str) -> str:
     try:
-        return (await content_of(ports.to_objects(), key)).decode()
+        return (await read_object(ports.to_objects(), key)).decode()
     except NotFound:
         return ""
 
@@ -105,8 +104,8 @@ class Later(Gate):
 
     async def check(self, ports: Ports) -> Verdict:
         if await text_of(ports, self.key):
-            return Verdict(answer=Answer.GO, because="it has")
-        return Verdict(answer=Answer.STOP, because="it has not", fix="come again")
+            return Verdict(answer=GateAnswer.GO, because="it has")
+        return Verdict(answer=GateAnswer.STOP, because="it has not", fix="come again")
 
 
 @record
@@ -123,8 +122,8 @@ class Exists(Gate):
 
     async def check(self, ports: Ports) -> Verdict:
         if await text_of(ports, self.key):
-            return Verdict(answer=Answer.GO, because="1 of 1")
-        answer = Answer.STOP if self.never else Answer.WAIT
+            return Verdict(answer=GateAnswer.GO, because="1 of 1")
+        answer = GateAnswer.STOP if self.never else GateAnswer.WAIT
         return Verdict(answer=answer, because="0 of 1")
 
 
@@ -162,7 +161,7 @@ def make(name: str, *needs: str, action: Action | None = None, **more: object) -
 
 
 def plan_of(*steps: Step, **more: object) -> Plan:
-    return planned(Plan(cluster="toy", made_at=MORNING, steps=steps, **more))  # type: ignore[arg-type]
+    return build_plan(Plan(cluster="toy", made_at=MORNING, steps=steps, **more))  # type: ignore[arg-type]
 
 
 class Scene:
@@ -176,22 +175,22 @@ class Scene:
         self._processes = 0
         self.objects = Stored(self.world)
 
-    def process(self, bomb: Bomb | None = None) -> tuple[Home, Ports]:
+    def process(self, bomb: Bomb | None = None) -> tuple[RunHome, Ports]:
         """A new process: what it sees of the world and of the runs."""
         self._processes += 1
         self.objects = Stored(self.world, bomb)
         kept = Stored(self.kept, bomb)
         ports = Ports(clock=self.clock, entropy=Dice(self._processes), objects=self.objects)
         lock = ObjectLock(kept, self.clock, "s3://flock")
-        return Home(runs=ObjectRuns(kept, self.clock), lock=lock), ports
+        return RunHome(runs=ObjectRunStore(kept, self.clock), lock=lock), ports
 
     @property
     def made(self) -> dict[str, str]:
         return {key: content.decode() for key, content in self.world.content.items()}
 
 
-def way(stop: Stop | None = None, **more: object) -> Way:
-    return Way(by="anna", stop=stop or Stop(), **more)  # type: ignore[arg-type]
+def way(stop: StopRequest | None = None, **more: object) -> RunOptions:
+    return RunOptions(by="anna", stop=stop or StopRequest(), **more)  # type: ignore[arg-type]
 
 
-ONE_AT_A_TIME = Settings(max_parallel=1)
+ONE_AT_A_TIME = RunSettings(max_parallel=1)

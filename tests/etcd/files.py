@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from stockman.etcd.bbolt.pages import HEADER, LEAF, PAGE_SIZE, Meta, meta_page
-from stockman.etcd.bbolt.writing import Entries, written
+from stockman.etcd.bbolt.writer import Entries, database_pieces
 
 
 def file_of(**buckets: dict[bytes, bytes]) -> bytes:
     """A whole file of such buckets."""
     named = {name.encode(): Entries.of(content) for name, content in buckets.items()}
-    return b"".join(written(named))
+    return b"".join(database_pieces(named))
 
 
 def many(count: int, size: int) -> dict[bytes, bytes]:

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stockman.etcd.buckets import Beside, StoredLease, StoredMember, read_beside
+from stockman.etcd.buckets import DatabaseMetadata, StoredLease, StoredMember, read_metadata
 from stockman.etcd.errors import BrokenDatabase, MissingChecksum, WrongChecksum
 from stockman.etcd.records import KeyValue, Record, Revision
 from stockman.etcd.snapshot import (
     Snapshot,
-    check_sum,
     has_checksum,
     read_snapshot,
     snapshot_pieces,
     snapshot_size,
+    verify_checksum,
 )
-from stockman.etcd.status import status
+from stockman.etcd.status import snapshot_status
 from tests.etcd.files import file_of
 
-BESIDE = Beside(
+BESIDE = DatabaseMetadata(
     index=40,
     term=3,
     voters=[7, 2**64 - 1],
@@ -80,7 +80,7 @@ def test_a_changed_byte_is_noticed_by_the_check_sum_alone() -> None:
     changed = FILE[:place] + b"H" + FILE[place + 1 :]
 
     with pytest.raises(WrongChecksum) as caught:
-        check_sum(changed)
+        verify_checksum(changed)
     assert caught.value.expected == FILE[-32:]
     assert read_snapshot(changed, checked=False) != SNAPSHOT
 
@@ -93,21 +93,21 @@ def test_an_empty_snapshot_has_no_revision() -> None:
 
 
 def test_the_revision_of_a_compaction_counts_where_nothing_is_left() -> None:
-    assert Snapshot(beside=Beside(scheduled_compaction=9)).revision == 9
+    assert Snapshot(beside=DatabaseMetadata(scheduled_compaction=9)).revision == 9
 
 
 def test_a_snapshot_is_summed_up() -> None:
-    found = status(FILE)
+    found = snapshot_status(FILE)
 
     assert (found.revision, found.total_keys, found.version) == (5, 1, "3.6.0")
     assert found.total_size == len(FILE) - 32
-    assert status(FILE[:-32]) == found
+    assert snapshot_status(FILE[:-32]) == found
 
 
 def test_the_sum_is_that_of_the_content() -> None:
     other = Snapshot(SNAPSHOT.revisions, [*SNAPSHOT.values[:-1], KeyValue(b"/c").encoded], BESIDE)
 
-    assert status(b"".join(snapshot_pieces(other))).hash != status(FILE).hash
+    assert snapshot_status(b"".join(snapshot_pieces(other))).hash != snapshot_status(FILE).hash
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_sum_is_that_of_the_content() -> None:
 )
 def test_what_etcdutl_would_die_of_is_refused(content: bytes) -> None:
     with pytest.raises(BrokenDatabase):
-        status(content)
+        snapshot_status(content)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_what_etcdutl_would_die_of_is_refused(content: bytes) -> None:
 )
 def test_what_no_etcd_wrote_is_refused(bucket: bytes, key: bytes, value: bytes) -> None:
     with pytest.raises(BrokenDatabase):
-        read_beside({bucket: {key: value}})
+        read_metadata({bucket: {key: value}})
 
 
 @settings(max_examples=200)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 
-from stockman.kubernetes.wire import Reply, Request
+from stockman.kubernetes.errors import Permission
+from stockman.kubernetes.leases import Lease, LeaseRequest
+from stockman.kubernetes.objects import (
+    DEPLOYMENTS,
+    MergePatch,
+    ObjectRef,
+    Selection,
+    ServerSideApply,
+)
+from stockman.kubernetes.pods import PodLogRequest
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.kubernetes.server import TokenRequest
+from stockman.kubernetes.transport import Reply, Request
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.access import TokenWish
-from stockman.ports.kubernetes.errors import Right
-from stockman.ports.kubernetes.kinds import DEPLOYMENTS, Ref
-from stockman.ports.kubernetes.leases import Lease, LeaseWish
-from stockman.ports.kubernetes.logs import LogWish
-from stockman.ports.kubernetes.objects import Application, MergePatch, Selection
 
 PLACE, NAME = "NAMESPACE", "NAME"
-REF = Ref(kind=DEPLOYMENTS, name=NAME, namespace=PLACE)
+REF = ObjectRef(kind=DEPLOYMENTS, name=NAME, namespace=PLACE)
 CONTENT = {"metadata": {"name": NAME, "namespace": PLACE}}
 LEASE = Lease(
     namespace=PLACE,
@@ -57,7 +62,7 @@ EVERY: dict[str, Callable[[Kubernetes], object]] = {
     "get": lambda one: one.get(REF),
     "objects": lambda one: one.objects(DEPLOYMENTS, Selection(namespace=PLACE)),
     "create": lambda one: one.create(DEPLOYMENTS, CONTENT),
-    "apply": lambda one: one.apply(DEPLOYMENTS, Application(content=CONTENT)),
+    "apply": lambda one: one.apply(DEPLOYMENTS, ServerSideApply(content=CONTENT)),
     "replace": lambda one: one.replace(DEPLOYMENTS, CONTENT),
     "patch": lambda one: one.patch(REF, MergePatch(changes={})),
     "delete": lambda one: one.delete(REF),
@@ -69,10 +74,10 @@ EVERY: dict[str, Callable[[Kubernetes], object]] = {
     "pod": lambda one: one.pod(PLACE, NAME),
     "pods": lambda one: one.pods(),
     "evict": lambda one: one.evict(PLACE, NAME),
-    "log": lambda one: one.log(LogWish(namespace=PLACE, pod=NAME)),
+    "log": lambda one: one.log(PodLogRequest(namespace=PLACE, pod=NAME)),
     "lease": lambda one: one.lease(PLACE, NAME),
     "acquire_lease": lambda one: one.acquire_lease(
-        LeaseWish(namespace=PLACE, name=NAME, holder="one")
+        LeaseRequest(namespace=PLACE, name=NAME, holder="one")
     ),
     "renew_lease": lambda one: one.renew_lease(LEASE),
     "release_lease": lambda one: one.release_lease(LEASE),
@@ -80,6 +85,6 @@ EVERY: dict[str, Callable[[Kubernetes], object]] = {
     "readiness": lambda one: one.readiness(),
     "served_kind": lambda one: one.served_kind("apps/v1", "Deployment"),
     "serves": lambda one: one.serves(DEPLOYMENTS),
-    "may": lambda one: one.may(Right(verb="get", resource="pods")),
-    "token": lambda one: one.token(TokenWish(namespace=PLACE, account=NAME)),
+    "may": lambda one: one.may(Permission(verb="get", resource="pods")),
+    "token": lambda one: one.token(TokenRequest(namespace=PLACE, account=NAME)),
 }

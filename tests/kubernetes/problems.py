@@ -8,16 +8,16 @@ from collections.abc import Callable
 
 import pytest
 
-from stockman.adapters.http_kubernetes.credentials import Credentials
-from stockman.adapters.http_kubernetes.door import HttpKubernetes
-from stockman.adapters.http_kubernetes.endpoint import Endpoint
-from stockman.kubernetes.kubeconfig import Context, Plugin, read_context
-from stockman.kubernetes.refusals import lost, odd_answer, refusal
-from stockman.kubernetes.wire import Method, Reply, Request
+from stockman.adapters.kubernetes.credentials import Credentials
+from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+from stockman.adapters.kubernetes.transport import HttpKubernetes
+from stockman.kubernetes.errors import lost_reply, reply_error, unexpected_answer
+from stockman.kubernetes.kubeconfig import ExecPlugin, KubeconfigContext, read_context
+from stockman.kubernetes.leases import LeaseRequest
+from stockman.kubernetes.transport import Method, Reply, Request
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.ports.kubernetes.leases import LeaseWish
 from tests.adapters.http_proxmox.scripted import ScriptedServer
 from tests.kubernetes.scripted import StandingClock, told
 
@@ -33,7 +33,7 @@ def answered(
     asked: Request, code: int, message: str, reason: str = "", **details: object
 ) -> Problem:
     body = {"kind": "Status", "message": message, "reason": reason, "details": details}
-    return refusal(asked, Reply(status=code, body=json.dumps(body).encode())).problem
+    return reply_error(asked, Reply(status=code, body=json.dumps(body).encode())).problem
 
 
 def caught(act: Callable[[], object]) -> Problem:
@@ -51,7 +51,7 @@ def held() -> Problem:
             "renewTime": "2030-01-01T00:00:00.000000Z",
         },
     }
-    wish = LeaseWish(namespace="stockman", name="run", holder="runner-2")
+    wish = LeaseRequest(namespace="stockman", name="run", holder="runner-2")
     return caught(lambda: asyncio.run(told(lease).acquire_lease(wish)))
 
 
@@ -61,23 +61,27 @@ def dialled(port: int = 0, ca: str = "") -> Problem:
     async def asked() -> None:
         server = ScriptedServer()
         async with server.serving():
-            context = Context(server=f"https://127.0.0.1:{port or server.port}", ca=ca)
-            async with HttpKubernetes(Endpoint(context=context), StandingClock()) as kubernetes:
+            context = KubeconfigContext(server=f"https://127.0.0.1:{port or server.port}", ca=ca)
+            async with HttpKubernetes(
+                KubernetesEndpoint(context=context), StandingClock()
+            ) as kubernetes:
                 await kubernetes.server_version()
 
     return caught(lambda: asyncio.run(asked()))
 
 
 def unwanted_program() -> Problem:
-    plugin = Plugin(command="cloud-login", arguments=("token",))
-    context = Context(name="admin@meadow", server="https://10.42.0.10:6443", plugin=plugin)
-    return caught(lambda: Credentials(Endpoint(context=context), StandingClock()))
+    plugin = ExecPlugin(command="cloud-login", arguments=("token",))
+    context = KubeconfigContext(
+        name="admin@meadow", server="https://10.42.0.10:6443", plugin=plugin
+    )
+    return caught(lambda: Credentials(KubernetesEndpoint(context=context), StandingClock()))
 
 
 GET_MAP = request("GET", *MAP)
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "kubernetes.answer": lambda: odd_answer(GET_MAP, "metadata is not told").problem,
+    "kubernetes.answer": lambda: unexpected_answer(GET_MAP, "metadata is not told").problem,
     "kubernetes.blocked": lambda: answered(
         request("POST", *PODS, "web-1", "eviction"),
         429,
@@ -140,7 +144,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "kubernetes.lease": held,
     "kubernetes.no-such-kind": lambda: (
-        refusal(
+        reply_error(
             request("GET", "apis", "helm.toolkit.fluxcd.io", "v2", "helmreleases"),
             Reply(status=404, body=b"404 page not found\n"),
         ).problem
@@ -162,9 +166,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "error decoding patch: unexpected end of JSON input",
         "BadRequest",
     ),
-    "kubernetes.silent": lambda: lost(GET_MAP, "no full answer within 20 s").problem,
+    "kubernetes.silent": lambda: lost_reply(GET_MAP, "no full answer within 20 s").problem,
     "kubernetes.unknown-outcome": lambda: (
-        lost(request("POST", *PODS), "the connection was cut").problem
+        lost_reply(request("POST", *PODS), "the connection was cut").problem
     ),
     "kubernetes.unreachable": lambda: dialled(port=1),
 }

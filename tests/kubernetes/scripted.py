@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
 
-from stockman.kubernetes.api import ApiKubernetes
-from stockman.kubernetes.refusals import refusal
-from stockman.kubernetes.wire import Reply, Request
+from stockman.kubernetes.client import KubernetesClient
+from stockman.kubernetes.errors import reply_error
+from stockman.kubernetes.transport import Reply, Request
 from stockman.model.errors import StockmanError
 
 Answer = Mapping[str, object] | Reply | StockmanError | list[object]
@@ -52,7 +52,7 @@ class ScriptedWire:
         if isinstance(found, StockmanError):
             raise found
         if isinstance(found, Reply):
-            raise refusal(request, found)
+            raise reply_error(request, found)
         for piece in found if isinstance(found, list) else []:
             if isinstance(piece, StockmanError):
                 raise piece
@@ -65,6 +65,6 @@ class ScriptedWire:
         return [dict(one.query) for one in self.asked]
 
 
-def told(*answers: Answer) -> ApiKubernetes:
+def told(*answers: Answer) -> KubernetesClient:
     """The port, with answers behind it."""
-    return ApiKubernetes(ScriptedWire(*answers), StandingClock())
+    return KubernetesClient(ScriptedWire(*answers), StandingClock())

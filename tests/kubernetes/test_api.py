@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stockman.kubernetes.api import ApiKubernetes
-from stockman.kubernetes.wire import Request
-from stockman.ports.kubernetes import Kubernetes
+from stockman.kubernetes.client import KubernetesClient
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.kubernetes.transport import Request
 from tests.kubernetes.every_call import EVERY, Heard, Notebook
 from tests.kubernetes.scripted import StandingClock
 
@@ -22,7 +22,7 @@ DEPLOYMENTS = "/apis/apps/v1/namespaces/NAMESPACE/deployments"
 def heard(method: str) -> Request:
     """The first request that a method makes."""
     notebook = Notebook()
-    kubernetes: Kubernetes = ApiKubernetes(notebook, StandingClock())
+    kubernetes: Kubernetes = KubernetesClient(notebook, StandingClock())
 
     async def made() -> None:
         found = EVERY[method](kubernetes)

@@ -4,18 +4,18 @@ import base64
 
 import pytest
 
-from stockman.config.yaml_writer import dump
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.kubernetes.kubeconfig import Plugin, read_context
+from stockman.config.writers.yaml_writer import render_yaml
+from stockman.crypto.pem import CertificateAndKey
+from stockman.kubernetes.kubeconfig import ExecPlugin, read_context
 from stockman.model.errors import Refused
 from stockman.model.secret import Secret
-from stockman.talos.kubeconfig import kubeconfig
+from stockman.talos.credentials.kubeconfig import render_kubeconfig
 
 
 def written(cluster: dict[str, object], user: dict[str, object]) -> Secret:
     server = {"server": "https://10.42.0.10:6443", **cluster}
     return Secret(
-        dump(
+        render_yaml(
             {
                 "clusters": [{"name": "meadow", "cluster": server}],
                 "users": [{"name": "one", "user": user}],
@@ -32,7 +32,7 @@ def written(cluster: dict[str, object], user: dict[str, object]) -> Secret:
 def test_one_of_ours_is_read_again() -> None:
     client = CertificateAndKey(crt="certificate", key=Secret("key"))
 
-    text = kubeconfig("meadow", "https://10.42.0.10:6443", "authority", client)
+    text = render_kubeconfig("meadow", "https://10.42.0.10:6443", "authority", client)
     found = read_context("kubeconfig", text)
 
     assert (found.server, found.ca, found.crt) == (
@@ -58,7 +58,7 @@ def test_files_tokens_and_programs_are_read() -> None:
 
     assert found.token == Secret("0012")
     assert (found.token_file, found.ca_file, found.server_name) == ("token", "ca.crt", "kube")
-    assert found.plugin == Plugin(
+    assert found.plugin == ExecPlugin(
         command="cloud-login",
         arguments=("token", "--quiet"),
         variables={"REGION": "meadow"},

@@ -6,8 +6,17 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from stockman.kubernetes.refusals import refusal
-from stockman.kubernetes.wire import Reply, Request
+from stockman.kubernetes.errors import Expired, Forbidden, Invalid, Permission, reply_error
+from stockman.kubernetes.objects import (
+    SECRETS,
+    EvictionBlocked,
+    JsonPatch,
+    MergePatch,
+    ObjectRef,
+    ServerSideApply,
+)
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.kubernetes.transport import Reply, Request
 from stockman.model.errors import (
     Busy,
     Conflict,
@@ -19,11 +28,6 @@ from stockman.model.errors import (
     Unreachable,
     Unsupported,
 )
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.errors import Expired, Invalid, NotAllowed, Right
-from stockman.ports.kubernetes.eviction import Blocked
-from stockman.ports.kubernetes.kinds import SECRETS, Ref
-from stockman.ports.kubernetes.objects import Application, JsonPatch, MergePatch
 from tests.kubernetes.scripted import ScriptedWire, told
 
 READ = Request(method="GET", segments=("api", "v1", "pods"))
@@ -62,14 +66,14 @@ def reply(
 def test_a_status_means(
     status: int, message: str, read: type[StockmanError], write: type[StockmanError]
 ) -> None:
-    assert type(refusal(READ, reply(status, message))) is read
-    assert type(refusal(WRITE, reply(status, message))) is write
+    assert type(reply_error(READ, reply(status, message))) is read
+    assert type(reply_error(WRITE, reply(status, message))) is write
 
 
 def test_an_object_that_is_missing_is_not_a_kind_that_is_missing() -> None:
     named = reply(404, 'pods "a" not found', reason="NotFound", details={"name": "a"})
-    assert type(refusal(READ, named)) is NotFound
-    assert type(refusal(READ, Reply(status=404, body=b"404 page not found\n"))) is Unsupported
+    assert type(reply_error(READ, named)) is NotFound
+    assert type(reply_error(READ, Reply(status=404, body=b"404 page not found\n"))) is Unsupported
 
 
 def test_who_may_not_is_told_what() -> None:
@@ -77,23 +81,23 @@ def test_who_may_not_is_told_what() -> None:
         'pods "a" is forbidden: User "b" cannot create resource "pods/eviction" in API group ""'
         ' in the namespace "web"'
     )
-    found = refusal(WRITE, reply(403, message, details={"name": "a"}))
-    assert isinstance(found, NotAllowed)
-    wanted = Right(verb="create", resource="pods/eviction", namespace="web", name="a")
+    found = reply_error(WRITE, reply(403, message, details={"name": "a"}))
+    assert isinstance(found, Forbidden)
+    wanted = Permission(verb="create", resource="pods/eviction", namespace="web", name="a")
     assert found.right == wanted
     assert found.problem.what == "Kubernetes does not allow to create pods/eviction"
 
 
 def test_a_path_that_is_not_allowed_is_named() -> None:
-    found = refusal(READ, reply(403, 'forbidden: User "b" cannot get path "/readyz"'))
-    assert isinstance(found, NotAllowed)
-    assert found.right == Right(verb="get", resource="/readyz")
+    found = reply_error(READ, reply(403, 'forbidden: User "b" cannot get path "/readyz"'))
+    assert isinstance(found, Forbidden)
+    assert found.right == Permission(verb="get", resource="/readyz")
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_busy_server_says_for_how_long(status: int) -> None:
-    by_header = refusal(WRITE, reply(status, "later", {"retry-after": "7"}))
-    by_details = refusal(WRITE, reply(status, "later", details={"retryAfterSeconds": 3}))
+    by_header = reply_error(WRITE, reply(status, "later", {"retry-after": "7"}))
+    by_details = reply_error(WRITE, reply(status, "later", details={"retryAfterSeconds": 3}))
     assert isinstance(by_header, Busy)
     assert isinstance(by_details, Busy)
     assert (by_header.retry_after, by_details.retry_after) == (7, 3)
@@ -105,7 +109,7 @@ def test_a_budget_is_an_answer_and_overload_is_none() -> None:
     details = {"causes": causes, "retryAfterSeconds": 10}
     answer = reply(429, "Cannot evict pod", reason="TooManyRequests", details=details)
     found = asyncio.run(told(answer).evict("web", "web-1"))
-    assert found == Blocked(budget="web", why=why, retry_after=10)
+    assert found == EvictionBlocked(budget="web", why=why, retry_after=10)
 
     with pytest.raises(Busy) as caught:
         asyncio.run(told(reply(429, "later", {"retry-after": "1"})).evict("web", "web-1"))
@@ -113,7 +117,7 @@ def test_a_budget_is_an_answer_and_overload_is_none() -> None:
 
 
 DATA = {"b": "aGlkZGVuLXdvb2w="}
-SECRET = Ref(kind=SECRETS, name="a", namespace="web")
+SECRET = ObjectRef(kind=SECRETS, name="a", namespace="web")
 CONTENT = {"metadata": {"name": "a", "namespace": "web"}, "data": DATA}
 OPERATION = {"op": "replace", "path": "/data/b", "value": DATA["b"]}
 
@@ -122,7 +126,7 @@ OPERATION = {"op": "replace", "path": "/data/b", "value": DATA["b"]}
     "act",
     [
         lambda one: one.create(SECRETS, CONTENT),
-        lambda one: one.apply(SECRETS, Application(content=CONTENT)),
+        lambda one: one.apply(SECRETS, ServerSideApply(content=CONTENT)),
         lambda one: one.patch(SECRET, MergePatch(changes={"stringData": {"b": "hidden-wool"}})),
         lambda one: one.patch(SECRET, JsonPatch(operations=[OPERATION])),
     ],
@@ -145,7 +149,7 @@ def test_values_of_secrets_are_not_told(act: Callable[[Kubernetes], Awaitable[ob
 
 
 def test_what_a_server_says_is_fit_for_a_terminal() -> None:
-    found = refusal(READ, reply(400, f"a\x1b[31m\nb{'c' * 1000}")).problem
+    found = reply_error(READ, reply(400, f"a\x1b[31m\nb{'c' * 1000}")).problem
     assert found.why.startswith("a [31m bccc")
     assert len(found.why) < 700
 

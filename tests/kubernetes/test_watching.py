@@ -7,12 +7,11 @@ from contextlib import aclosing
 import pytest
 
 from stockman.kubernetes import problems
-from stockman.kubernetes.api import ApiKubernetes
-from stockman.kubernetes.wire import Reply
+from stockman.kubernetes.client import KubernetesClient
+from stockman.kubernetes.errors import Expired
+from stockman.kubernetes.objects import CONFIG_MAPS, WatchEventType
+from stockman.kubernetes.transport import Reply
 from stockman.model.errors import Busy, Rejected, Unreachable
-from stockman.ports.kubernetes.errors import Expired
-from stockman.ports.kubernetes.kinds import CONFIG_MAPS
-from stockman.ports.kubernetes.watching import Seen
 from tests.kubernetes.scripted import Answer, ScriptedWire, StandingClock
 
 
@@ -30,16 +29,18 @@ def gone() -> dict[str, object]:
 
 
 def cut() -> Unreachable:
-    return Unreachable(problems.silent("GET", "the connection was cut"))
+    return Unreachable(problems.no_reply("GET", "the connection was cut"))
 
 
-def followed(*answers: Answer, sights: int = 9) -> tuple[list[tuple[Seen, str]], ScriptedWire]:
+def followed(
+    *answers: Answer, sights: int = 9
+) -> tuple[list[tuple[WatchEventType, str]], ScriptedWire]:
     """What a watch tells, as long as there are answers."""
     wire = ScriptedWire(*answers)
-    kubernetes = ApiKubernetes(wire, StandingClock())
+    kubernetes = KubernetesClient(wire, StandingClock())
 
-    async def told() -> list[tuple[Seen, str]]:
-        found: list[tuple[Seen, str]] = []
+    async def told() -> list[tuple[WatchEventType, str]]:
+        found: list[tuple[WatchEventType, str]] = []
         async with aclosing(kubernetes.watch(CONFIG_MAPS)) as watch:
             while len(found) < sights:
                 sight = await anext(watch)
@@ -58,7 +59,7 @@ def test_a_watch_that_the_server_ends_goes_on_behind_its_last_bookmark() -> None
     )
 
     assert [version for _, version in found] == ["5", "6", "9", "12"]
-    assert found[2][0] is Seen.PASSED
+    assert found[2][0] is WatchEventType.PASSED
     assert [one.get("resourceVersion") for one in wire.queries()] == [None, "5", "9"]
     assert wire.queries()[1]["allowWatchBookmarks"] == "true"
 
@@ -70,7 +71,7 @@ def test_what_is_forgotten_is_listed_anew(number: int) -> None:
         answers += [listed(5), [gone()]]
     found, _ = followed(*answers, listed(20), [event("MODIFIED", 21)], sights=number + 2)
 
-    assert found[-2:] == [(Seen.LISTED, "20"), (Seen.CHANGED, "21")]
+    assert found[-2:] == [(WatchEventType.LISTED, "20"), (WatchEventType.CHANGED, "21")]
 
 
 def test_a_server_that_always_forgets_is_given_up() -> None:
@@ -139,7 +140,7 @@ def test_pages_that_are_no_longer_kept_are_read_at_once() -> None:
     gone_page = {"message": "the continue parameter is too old", "reason": "Expired", "code": 410}
     wire = ScriptedWire(page, _refused(gone_page), listed(9))
 
-    found = asyncio.run(ApiKubernetes(wire, StandingClock()).objects(CONFIG_MAPS))
+    found = asyncio.run(KubernetesClient(wire, StandingClock()).objects(CONFIG_MAPS))
 
     assert (found.items, found.version) == ((), "9")
     assert [(one.get("limit"), one.get("continue")) for one in wire.queries()] == [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.model.git_address import git_server
+from stockman.model.git_address import git_host
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from stockman.model.git_address import git_server
     ],
 )
 def test_the_server_of_an_address(url: str, server: str) -> None:
-    assert git_server(url) == server
+    assert git_host(url) == server

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.model.package_file import package_bytes, package_text
+from stockman.model.package_file import read_package_bytes, read_package_text
 
 
 def test_a_file_of_a_package_is_read() -> None:
-    assert package_text("stockman.rendering.templates", "known_hosts.txt").startswith("github.com ")
+    assert read_package_text("stockman.rendering.templates", "known_hosts.txt").startswith(
+        "github.com "
+    )
 
 
 def test_bytes_and_text_are_the_same_file() -> None:
-    text = package_text("stockman.rendering.templates", "known_hosts.txt")
-    assert package_bytes("stockman.rendering.templates", "known_hosts.txt") == text.encode()
+    text = read_package_text("stockman.rendering.templates", "known_hosts.txt")
+    assert read_package_bytes("stockman.rendering.templates", "known_hosts.txt") == text.encode()
 
 
 def test_a_file_that_is_not_there_is_an_error() -> None:
     with pytest.raises(FileNotFoundError):
-        package_text("stockman.rendering.templates", "absent.txt")
+        read_package_text("stockman.rendering.templates", "absent.txt")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.model.origin import Origin, Position, Traced, derived
+from stockman.model.origin import Origin, Position, Traced, derivation
 from stockman.model.problem import Problem, Problems
 
 
@@ -48,7 +48,7 @@ def test_an_origin_is_a_place_and_what_carried_the_value() -> None:
 
     assert str(Origin(at, "vm.cores")) == "nodes.yaml:2:24"
     assert str(Origin(at, "vm.cores", "class worker")) == "nodes.yaml:2:24 (class worker)"
-    assert str(derived("from the name")) == "derived: from the name"
+    assert str(derivation("from the name")) == "derived: from the name"
 
 
 def test_a_field_that_was_not_written_is_where_its_record_is() -> None:
@@ -61,6 +61,8 @@ def test_a_field_that_was_not_written_is_where_its_record_is() -> None:
 
 def test_what_follows_from_other_keys_has_no_place() -> None:
     problems = Problems()
-    problems.error("tunnel.missing", "no tunnel", why="w", fix="f", at=derived("from the domain"))
+    problems.error(
+        "tunnel.missing", "no tunnel", why="w", fix="f", at=derivation("from the domain")
+    )
 
     assert [problem.where for problem in problems] == [""]

@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from stockman.adapters.registry import HttpRegistry
-from stockman.app.validation import validate
-from stockman.app.workspace import read_directory
-from stockman.cli.bug import bug
+from stockman.app.workspace.directory import read_directory
+from stockman.app.workspace.validation import validate
+from stockman.cli.edge import internal_bug
 from stockman.cli.problems import problem_lines
-from stockman.config.load import FILES
+from stockman.config.load import CONFIG_FILES
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.model.problems import codes, page
+from stockman.model.problems import problem_codes, problem_page
 from tests.adapters.fake_registry import Answer, FakeRegistry
 from tests.adapters.git_repo.problems import MADE_BY_CALL as REPOSITORIES
 from tests.app import leak_problems, secret_troubles
@@ -86,7 +86,7 @@ def unread(directory: Path) -> Problem:
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "internal.bug": lambda: bug(KeyError()),
+    "internal.bug": lambda: internal_bug(KeyError()),
     "registry.address": lambda: listed(address="127.0.0.1:5000/charts/one"),
     "registry.answer": lambda: listed(Answer(200, b"<html>")),
     "registry.denied": lambda: listed(Answer(403)),
@@ -150,7 +150,7 @@ def files_of(code: str) -> dict[str, str]:
         text.partition("\n")[0].removeprefix("# "): f"{text}\n"
         for text in texts(code, "yaml", "toml", "text")
     }
-    return {name: text for name, text in found.items() if name in FILES}
+    return {name: text for name, text in found.items() if name in CONFIG_FILES}
 
 
 def message_of(code: str) -> str:
@@ -160,30 +160,30 @@ def message_of(code: str) -> str:
     return told[0]
 
 
-WITH_FILES = [code for code in codes() if files_of(code)]
-WITH_COMMANDS = [code for code in codes() if texts(code, "console")]
+WITH_FILES = [code for code in problem_codes() if files_of(code)]
+WITH_COMMANDS = [code for code in problem_codes() if texts(code, "console")]
 
 
 def test_a_page_is_found_by_its_code() -> None:
-    assert (page("address.taken") or "").startswith("# address.taken\n\nError: ")
+    assert (problem_page("address.taken") or "").startswith("# address.taken\n\nError: ")
 
 
 @pytest.mark.parametrize("name", ["address.tekan", "", "../problem", "__init__"])
 def test_other_names_have_no_page(name: str) -> None:
-    assert page(name) is None
+    assert problem_page(name) is None
 
 
 def test_codes_are_sorted_and_each_has_a_page() -> None:
-    assert list(codes()) == sorted(codes())
-    assert all(page(code) for code in codes())
+    assert list(problem_codes()) == sorted(problem_codes())
+    assert all(problem_page(code) for code in problem_codes())
 
 
 def test_a_page_has_its_code_its_sentence_and_three_sections() -> None:
-    pages = {code: prose(PROBLEMS / f"{code}.md").split("\n") for code in codes()}
+    pages = {code: prose(PROBLEMS / f"{code}.md").split("\n") for code in problem_codes()}
 
     assert {
         code: [line for line in lines if line.startswith("#")] for code, lines in pages.items()
-    } == {code: [f"# {code}", *SECTIONS] for code in codes()}
+    } == {code: [f"# {code}", *SECTIONS] for code in problem_codes()}
     assert [code for code, lines in pages.items() if lines[1]] == []
     assert [
         code for code, lines in pages.items() if not lines[2].startswith(("Error: ", "Warning: "))
@@ -192,24 +192,27 @@ def test_a_page_has_its_code_its_sentence_and_three_sections() -> None:
 
 
 def test_the_message_of_a_page_is_of_its_code_and_severity() -> None:
-    found = {code: _HEADER.search(message_of(code)) for code in codes()}
+    found = {code: _HEADER.search(message_of(code)) for code in problem_codes()}
 
     assert {code: header and header["code"] for code, header in found.items()} == {
-        code: code for code in codes()
+        code: code for code in problem_codes()
     }
     assert [
         code
         for code, header in found.items()
         if header is not None
-        and not (page(code) or "").split("\n")[2].lower().startswith(f"{header['severity']}: ")
+        and not (problem_page(code) or "")
+        .split("\n")[2]
+        .lower()
+        .startswith(f"{header['severity']}: ")
     ] == []
 
 
 def test_a_page_names_no_address_that_somebody_could_have() -> None:
     named = [
         (code, ipaddress.ip_address(text))
-        for code in codes()
-        for text in _ADDRESS.findall(page(code) or "")
+        for code in problem_codes()
+        for text in _ADDRESS.findall(problem_page(code) or "")
     ]
 
     strangers = [one for one in named if not any(one[1] in network for network in _NOT_DIALLED)]
@@ -238,4 +241,4 @@ def test_problems_that_no_file_brings_about_are_as_their_page_says(code: str) ->
 
 
 def test_every_page_shows_its_problem_in_one_way() -> None:
-    assert sorted([*WITH_FILES, *WITH_COMMANDS, *MADE_BY_CALL]) == list(codes())
+    assert sorted([*WITH_FILES, *WITH_COMMANDS, *MADE_BY_CALL]) == list(problem_codes())

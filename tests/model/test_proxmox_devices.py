@@ -4,13 +4,13 @@ from uuid import UUID
 
 import pytest
 
-from stockman.model.proxmox_devices import (
+from stockman.model.proxmox_values import (
     AgentChannel,
-    Card,
     Drive,
     HostDevice,
+    NetworkCard,
     Smbios,
-    memory_mib,
+    parse_memory,
 )
 
 IDENTITY = UUID("4b1e7c7e-9d5a-4f53-8a3e-2f6a0f4d1021")
@@ -54,21 +54,21 @@ def test_texts_that_are_no_drives_are_refused(text: str) -> None:
     ],
 )
 def test_both_ways_of_writing_a_card_are_one(text: str) -> None:
-    card = Card.parse(text)
+    card = NetworkCard.parse(text)
 
     assert (card.model, card.mac, card.bridge) == ("virtio", "bc:24:11:aa:bb:cc", "vmbr0")
     assert (card.vlan_id, card.options) == (62, {"firewall": "1"})
 
 
 def test_a_card_without_an_address_has_none_yet() -> None:
-    card = Card.parse("e1000,bridge=vmbr1")
+    card = NetworkCard.parse("e1000,bridge=vmbr1")
 
     assert (card.model, card.mac, card.vlan_id) == ("e1000", None, None)
 
 
 def test_a_card_without_a_model_is_none() -> None:
     with pytest.raises(ValueError, match="model"):
-        Card.parse("bridge=vmbr0")
+        NetworkCard.parse("bridge=vmbr0")
 
 
 def test_an_identity_is_read_whatever_its_order_and_coding() -> None:
@@ -108,4 +108,4 @@ def test_devices_are_given_by_mapping_or_by_address() -> None:
 
 @pytest.mark.parametrize("text", ["4096", "current=4096"])
 def test_memory_is_a_number_or_a_property(text: str) -> None:
-    assert memory_mib(text) == 4096
+    assert parse_memory(text) == 4096

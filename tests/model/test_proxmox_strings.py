@@ -5,16 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.model.names import Datastore
-from stockman.model.proxmox_strings import (
+from stockman.model.proxmox_values import (
     VolumeId,
-    boot_order,
-    properties,
-    property_text,
-    size_bytes,
-    size_text,
-    tags,
-    tags_text,
-    truth,
+    format_properties,
+    format_size,
+    format_tags,
+    parse_boot_order,
+    parse_flag,
+    parse_properties,
+    parse_size,
+    parse_tags,
 )
 
 WORDS = st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789-_:./;+", min_size=1)
@@ -22,41 +22,41 @@ KEYS = st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789-", min_size=1)
 
 
 def test_a_value_without_a_key_belongs_to_the_default_key() -> None:
-    assert properties("local-zfs:vm-100-disk-0,size=32G", default="file") == {
+    assert parse_properties("local-zfs:vm-100-disk-0,size=32G", default="file") == {
         "file": "local-zfs:vm-100-disk-0",
         "size": "32G",
     }
 
 
 def test_values_may_hold_the_sign_of_equality() -> None:
-    assert properties("serial=aD1h==,uuid=1") == {"serial": "aD1h==", "uuid": "1"}
+    assert parse_properties("serial=aD1h==,uuid=1") == {"serial": "aD1h==", "uuid": "1"}
 
 
 @pytest.mark.parametrize("text", ["x", "a=1,a=2", "=1"])
 def test_texts_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"key|twice"):
-        properties(text)
+        parse_properties(text)
 
 
 def test_two_values_without_a_key_are_refused() -> None:
     with pytest.raises(ValueError, match="twice"):
-        properties("a,b", default="file")
+        parse_properties("a,b", default="file")
 
 
 def test_the_default_key_comes_first_and_the_others_by_name() -> None:
     values = {"ssd": "1", "file": "local:1", "discard": "on"}
 
-    assert property_text(values, default="file") == "local:1,discard=on,ssd=1"
+    assert format_properties(values, default="file") == "local:1,discard=on,ssd=1"
 
 
 def test_a_value_with_a_comma_is_refused() -> None:
     with pytest.raises(ValueError, match="comma"):
-        property_text({"comment": "a,b"})
+        format_properties({"comment": "a,b"})
 
 
 @given(st.dictionaries(KEYS, WORDS))
 def test_what_is_written_is_read_again(values: dict[str, str]) -> None:
-    assert properties(property_text(values)) == values
+    assert parse_properties(format_properties(values)) == values
 
 
 @pytest.mark.parametrize(
@@ -72,41 +72,41 @@ def test_what_is_written_is_read_again(values: dict[str, str]) -> None:
     ],
 )
 def test_sizes_are_read(text: str, size: int) -> None:
-    assert size_bytes(text) == size
+    assert parse_size(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1G", "1X", "+1G", "1 G", "1g"])
 def test_other_texts_are_no_sizes(text: str) -> None:
     with pytest.raises(ValueError, match="not a size"):
-        size_bytes(text)
+        parse_size(text)
 
 
 @given(st.integers(min_value=0, max_value=1 << 60))
 def test_sizes_that_are_written_are_read_again(size: int) -> None:
-    assert size_bytes(size_text(size)) == size
+    assert parse_size(format_size(size)) == size
 
 
 @pytest.mark.parametrize(
     ("size", "text"), [(32 << 30, "32G"), (1 << 40, "1T"), (1536, "1536"), (0, "0"), (2048, "2K")]
 )
 def test_sizes_have_the_largest_unit_that_fits(size: int, text: str) -> None:
-    assert size_text(size) == text
+    assert format_size(size) == text
 
 
 def test_tags_are_sorted_lower_case_and_each_once() -> None:
-    assert tags("Talos;stockman, talos b") == ("b", "stockman", "talos")
-    assert tags_text(("b", "A", "a")) == "a;b"
-    assert tags("") == ()
+    assert parse_tags("Talos;stockman, talos b") == ("b", "stockman", "talos")
+    assert format_tags(("b", "A", "a")) == "a;b"
+    assert parse_tags("") == ()
 
 
 @pytest.mark.parametrize(("text", "yes"), [("1", True), ("ON", True), ("no", False), ("0", False)])
 def test_yes_and_no_are_understood(text: str, yes: bool) -> None:
-    assert truth(text) is yes
+    assert parse_flag(text) is yes
 
 
 def test_other_words_are_neither() -> None:
     with pytest.raises(ValueError, match="neither"):
-        truth("maybe")
+        parse_flag("maybe")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_other_words_are_neither() -> None:
     [("order=scsi0;ide2;net0", ("scsi0", "ide2", "net0")), ("cdn", ()), ("", ()), ("order=", ())],
 )
 def test_the_order_of_devices_is_read(text: str, order: tuple[str, ...]) -> None:
-    assert boot_order(text) == order
+    assert parse_boot_order(text) == order
 
 
 @pytest.mark.parametrize(

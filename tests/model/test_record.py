@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from stockman.model.record import plain, record
+from stockman.model.record import record, to_plain_value
 from stockman.model.secret import Secret
 
 
@@ -73,13 +73,13 @@ def test_the_text_of_a_record_shows_what_is_meant_to_be_shown() -> None:
 def test_plain_values_are_what_json_knows() -> None:
     cart = Cart(spokes=1, wheels=(Wheel(spokes=2, marks=("a",)),))
 
-    assert plain(cart) == {
+    assert to_plain_value(cart) == {
         "spokes": 1,
         "hub": "steel",
         "marks": [],
         "notes": {},
         "wheels": [{"spokes": 2, "hub": "steel", "marks": ["a"], "notes": {}}],
     }
-    assert plain({"b": IPv4Address("127.0.0.1")}) == {"b": "127.0.0.1"}
-    assert plain([Secret("x")]) == ["***"]
-    assert plain({2, 1}) == [1, 2]
+    assert to_plain_value({"b": IPv4Address("127.0.0.1")}) == {"b": "127.0.0.1"}
+    assert to_plain_value([Secret("x")]) == ["***"]
+    assert to_plain_value({2, 1}) == [1, 2]

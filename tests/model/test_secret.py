@@ -9,7 +9,7 @@ import traceback
 
 import pytest
 
-from stockman.model.record import plain, record
+from stockman.model.record import record, to_plain_value
 from stockman.model.secret import Secret, SecretForm, secret_form
 
 CANARY = "canary-7f3a"
@@ -32,7 +32,7 @@ def test_no_text_form_shows_the_value() -> None:
         f"{secret!r}",
         repr(door),
         str({"a": [secret]}),
-        json.dumps(plain(door)),
+        json.dumps(to_plain_value(door)),
     ]
 
     assert all("***" in text and CANARY not in text for text in shown)

@@ -6,8 +6,7 @@ from dataclasses import field
 
 from stockman.model.origin import Origin, Position, Traced
 from stockman.model.record import record
-from stockman.model.secret import Secret
-from stockman.model.secrets_within import secrets_within
+from stockman.model.secret import Secret, find_secrets
 
 
 @record
@@ -25,7 +24,7 @@ class House:
 
 
 def names(value: object) -> list[tuple[str, str]]:
-    return [(name, secret.reveal()) for name, secret in secrets_within(value)]
+    return [(name, secret.reveal()) for name, secret in find_secrets(value)]
 
 
 def test_secrets_are_named_by_the_way_to_them() -> None:
@@ -45,5 +44,5 @@ def test_the_name_that_the_user_gave_comes_first() -> None:
 
 
 def test_a_secret_alone_has_the_name_that_it_is_given() -> None:
-    assert [name for name, _ in secrets_within(Secret("a"), "token")] == ["token"]
+    assert [name for name, _ in find_secrets(Secret("a"), "token")] == ["token"]
     assert names(["text", 1, None, True]) == []

@@ -9,52 +9,56 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.model import components, extensions, support, tables
-from stockman.model.support import Verdict
+from stockman.model import compatibility, component, tables
+from stockman.model import compatibility as extensions
+from stockman.model.compatibility import Verdict
 from stockman.model.version import Version
 
 v = Version.parse
 
 
-@pytest.mark.parametrize("name", tables.NAMES)
+@pytest.mark.parametrize("name", tables.TABLE_NAMES)
 def test_every_table_has_an_owner_and_a_refresh_date_and_a_source(name: str) -> None:
-    about = tables.table(name)
+    about = tables.table_info(name)
 
     assert about.owner
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", about.refreshed)
     assert all(about.source)
 
 
-@pytest.mark.parametrize("name", tables.NAMES)
+@pytest.mark.parametrize("name", tables.TABLE_NAMES)
 def test_rows_are_in_order_and_none_comes_twice(name: str) -> None:
-    rows = tables.content(name)["rows"]
+    rows = tables.read_table(name)["rows"]
     keys = [row["name"] if "name" in row else v(row["line"]) for row in rows]
 
     assert keys == sorted(set(keys))
 
 
-@pytest.mark.parametrize("line", support.talos_lines(), ids=lambda one: str(one.line))
-def test_a_line_of_talos_runs_its_default_kubernetes(line: support.TalosLine) -> None:
-    assert support.kubernetes_fits(line.newest, line.kubernetes_default).verdict is Verdict.OK
+@pytest.mark.parametrize("line", compatibility.talos_lines(), ids=lambda one: str(one.line))
+def test_a_line_of_talos_runs_its_default_kubernetes(line: compatibility.TalosLine) -> None:
+    assert (
+        compatibility.kubernetes_compatibility(line.newest, line.kubernetes_default).verdict
+        is Verdict.OK
+    )
 
 
-@pytest.mark.parametrize("line", support.talos_lines(), ids=lambda one: str(one.line))
-def test_a_line_of_talos_can_be_installed_over_itself(line: support.TalosLine) -> None:
+@pytest.mark.parametrize("line", compatibility.talos_lines(), ids=lambda one: str(one.line))
+def test_a_line_of_talos_can_be_installed_over_itself(line: compatibility.TalosLine) -> None:
     oldest, too_new = line.installs_over
 
     assert oldest < line.line < line.newest < too_new
 
 
 def test_every_kubernetes_that_some_talos_runs_has_a_row_and_no_other() -> None:
-    run = [line.kubernetes for line in support.talos_lines()]
+    run = [line.kubernetes for line in compatibility.talos_lines()]
     minors = range(run[0][0].minor, run[-1][1].minor + 1)
 
-    assert [one.line.line for one in support.kubernetes_lines()] == [(1, n) for n in minors]
+    assert [one.line.line for one in compatibility.kubernetes_lines()] == [(1, n) for n in minors]
 
 
 def test_the_newest_patch_belongs_to_its_line() -> None:
-    assert all(one.newest.line == one.line.line for one in support.talos_lines())
-    assert all(one.newest.line == one.line.line for one in support.kubernetes_lines())
+    assert all(one.newest.line == one.line.line for one in compatibility.talos_lines())
+    assert all(one.newest.line == one.line.line for one in compatibility.kubernetes_lines())
 
 
 @pytest.mark.parametrize(
@@ -73,20 +77,23 @@ def test_the_newest_patch_belongs_to_its_line() -> None:
 def test_a_newer_patch_of_talos_is_newer_and_a_newer_line_is_refused(
     talos: str, verdict: Verdict
 ) -> None:
-    assert support.talos_fits(v(talos)).verdict is verdict
-    assert support.is_supported_talos(v(talos)) is (verdict is not Verdict.REFUSED)
+    assert compatibility.talos_compatibility(v(talos)).verdict is verdict
+    assert compatibility.is_supported_talos(v(talos)) is (verdict is not Verdict.REFUSED)
 
 
 def test_a_refused_talos_is_told_which_are_supported() -> None:
-    assert support.talos_fits(v("1.8.0")).because == "stockman supports Talos 1.11 to 1.14"
+    assert (
+        compatibility.talos_compatibility(v("1.8.0")).because
+        == "stockman supports Talos 1.11 to 1.14"
+    )
 
 
 def test_a_newer_patch_is_told_what_is_known_and_since_when() -> None:
-    because = support.talos_fits(v("1.13.99")).because
+    because = compatibility.talos_compatibility(v("1.13.99")).because
 
     assert because == (
-        f"the newest Talos 1.13 that stockman knows is {support.newest_known_patch(v('1.13'))}"
-        f" ({tables.table('talos').refreshed})"
+        f"the newest Talos 1.13 that stockman knows is {compatibility.newest_known_patch(v('1.13'))}"
+        f" ({tables.table_info('talos').refreshed})"
     )
 
 
@@ -110,17 +117,17 @@ def test_a_newer_patch_is_told_what_is_known_and_since_when() -> None:
 def test_kubernetes_is_judged_by_the_talos_it_runs_on(
     talos: str, kubernetes: str, verdict: Verdict
 ) -> None:
-    assert support.kubernetes_fits(v(talos), v(kubernetes)).verdict is verdict
+    assert compatibility.kubernetes_compatibility(v(talos), v(kubernetes)).verdict is verdict
 
 
 def test_a_refused_kubernetes_is_told_the_range() -> None:
-    fit = support.kubernetes_fits(v("1.12.0"), v("1.36.0"))
+    fit = compatibility.kubernetes_compatibility(v("1.12.0"), v("1.36.0"))
 
     assert fit.because == "Talos 1.12 runs Kubernetes 1.30 to 1.35"
 
 
 def test_what_code_accepts_and_documentation_does_not_list_is_ok_with_a_word() -> None:
-    fit = support.kubernetes_fits(v("1.14.0"), v("1.32.0"))
+    fit = compatibility.kubernetes_compatibility(v("1.14.0"), v("1.32.0"))
 
     assert fit.verdict is Verdict.OK
     assert "though its documentation lists 1.33 to 1.37" in fit.because
@@ -142,7 +149,7 @@ def test_what_code_accepts_and_documentation_does_not_list_is_ok_with_a_word() -
     ],
 )
 def test_proxmox_is_supported_from_8_4_on(proxmox: str, verdict: Verdict, because: str) -> None:
-    fit = support.proxmox_fits(v(proxmox))
+    fit = compatibility.proxmox_compatibility(v(proxmox))
 
     assert fit.verdict is verdict
     assert because in fit.because
@@ -153,26 +160,28 @@ versions = st.builds(Version, st.integers(0, 20), st.integers(0, 50), st.integer
 
 @given(talos=versions, kubernetes=versions)
 def test_every_pair_gets_a_verdict_and_a_reason(talos: Version, kubernetes: Version) -> None:
-    assert support.talos_fits(talos).because
-    assert support.kubernetes_fits(talos, kubernetes).because
-    assert support.proxmox_fits(talos).because
+    assert compatibility.talos_compatibility(talos).because
+    assert compatibility.kubernetes_compatibility(talos, kubernetes).because
+    assert compatibility.proxmox_compatibility(talos).because
 
 
-@given(line=st.sampled_from(support.talos_lines()), patch=st.integers(0, 10_000))
-def test_no_patch_of_a_supported_line_is_ever_refused(line: support.TalosLine, patch: int) -> None:
+@given(line=st.sampled_from(compatibility.talos_lines()), patch=st.integers(0, 10_000))
+def test_no_patch_of_a_supported_line_is_ever_refused(
+    line: compatibility.TalosLine, patch: int
+) -> None:
     talos = Version(line.line.major, line.line.minor, patch)
 
-    assert support.talos_fits(talos).verdict is not Verdict.REFUSED
+    assert compatibility.talos_compatibility(talos).verdict is not Verdict.REFUSED
 
 
 def test_the_range_of_an_unknown_talos_is_unknown() -> None:
-    assert support.kubernetes_range(v("1.9.0")) is None
-    assert support.newest_known_patch(v("1.9.0")) is None
-    assert support.kubernetes_range(v("1.12.3")) == (v("1.30"), v("1.35"))
+    assert compatibility.kubernetes_range(v("1.9.0")) is None
+    assert compatibility.newest_known_patch(v("1.9.0")) is None
+    assert compatibility.kubernetes_range(v("1.12.3")) == (v("1.30"), v("1.35"))
 
 
-@pytest.mark.parametrize("one", components.components(), ids=lambda one: one.name)
-def test_a_component_is_described_whole_and_readable(one: components.KnownComponent) -> None:
+@pytest.mark.parametrize("one", component.all_component_facts(), ids=lambda one: one.name)
+def test_a_component_is_described_whole_and_readable(one: component.ComponentFacts) -> None:
     assert re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", one.name)
     assert re.fullmatch(r"(oci|https)://[^/]+(/[^/]+)*|", one.repository)
     assert bool(one.chart) == bool(one.repository)
@@ -181,51 +190,55 @@ def test_a_component_is_described_whole_and_readable(one: components.KnownCompon
 
 
 def test_a_chart_in_a_registry_is_the_last_part_of_its_address() -> None:
-    published = [one for one in components.components() if one.repository.startswith("oci://")]
+    published = [
+        one for one in component.all_component_facts() if one.repository.startswith("oci://")
+    ]
 
     assert all(one.repository.endswith(f"/{one.chart}") for one in published)
 
 
 def test_a_component_is_found_by_its_name_and_by_its_chart() -> None:
-    assert components.component("proxmox-csi") == components.component("proxmox-csi-plugin")
-    assert components.component("proxmox-csi") is not None
-    assert components.component("sendmail") is None
+    assert component.find_component_facts("proxmox-csi") == component.find_component_facts(
+        "proxmox-csi-plugin"
+    )
+    assert component.find_component_facts("proxmox-csi") is not None
+    assert component.find_component_facts("sendmail") is None
 
 
 def test_a_component_is_refused_where_its_needs_are_not_met() -> None:
-    known = components.component("karpenter")
+    known = component.find_component_facts("karpenter")
     assert known is not None
 
-    fit = components.component_fits(known, {"kubernetes": v("1.29.4"), "proxmox": v("8.4")})
+    fit = component.component_compatibility(known, {"kubernetes": v("1.29.4"), "proxmox": v("8.4")})
 
     assert fit.verdict is Verdict.REFUSED
     assert fit.because == "karpenter needs Kubernetes 1.30 or newer, not 1.29.4"
 
 
 def test_a_kubernetes_newer_than_a_component_is_tested_with_is_newer() -> None:
-    known = components.component("rook-ceph")
+    known = component.find_component_facts("rook-ceph")
     assert known is not None
 
-    fit = components.component_fits(known, {"kubernetes": v("1.37.0")})
+    fit = component.component_compatibility(known, {"kubernetes": v("1.37.0")})
 
     assert fit.verdict is Verdict.NEWER
     assert fit.because == "rook-ceph is tested with Kubernetes 1.31 to 1.36, not 1.37.0"
 
 
 def test_a_component_is_not_judged_by_what_is_not_known() -> None:
-    known = components.component("karpenter")
+    known = component.find_component_facts("karpenter")
     assert known is not None
 
-    assert components.component_fits(known, {"kubernetes": None}).verdict is Verdict.OK
+    assert component.component_compatibility(known, {"kubernetes": None}).verdict is Verdict.OK
 
 
 @pytest.mark.parametrize("one", extensions.extensions(), ids=lambda one: one.name)
-def test_an_extension_is_one_that_some_supported_talos_has(one: extensions.Extension) -> None:
-    newest = support.talos_lines()[-1].newest
+def test_an_extension_is_one_that_some_supported_talos_has(one: extensions.TalosExtension) -> None:
+    newest = compatibility.talos_lines()[-1].newest
 
     assert one.name.startswith("siderolabs/")
     assert one.purpose
-    assert extensions.extension_fits(one.name, newest).verdict is Verdict.OK
+    assert extensions.extension_compatibility(one.name, newest).verdict is Verdict.OK
 
 
 @pytest.mark.parametrize(
@@ -242,7 +255,7 @@ def test_an_extension_is_one_that_some_supported_talos_has(one: extensions.Exten
 def test_an_extension_is_judged_by_the_talos_it_is_for(
     name: str, talos: str, verdict: Verdict, because: str
 ) -> None:
-    fit = extensions.extension_fits(f"siderolabs/{name}", v(talos))
+    fit = extensions.extension_compatibility(f"siderolabs/{name}", v(talos))
 
     assert fit.verdict is verdict
     assert because in fit.because
@@ -250,15 +263,15 @@ def test_an_extension_is_judged_by_the_talos_it_is_for(
 
 def test_gone_extensions_name_what_exists_instead() -> None:
     known = {one.name for one in extensions.extensions()}
-    gone = extensions.gone_extensions()
+    gone = extensions.removed_extensions()
 
     assert known.isdisjoint(one.name for one in gone)
     assert all(known.issuperset(one.now) for one in gone)
 
 
 def test_tables_are_plain_json_of_their_own() -> None:
-    for name in tables.NAMES:
-        assert json.loads(json.dumps(tables.content(name))) == tables.content(name)
+    for name in tables.TABLE_NAMES:
+        assert json.loads(json.dumps(tables.read_table(name))) == tables.read_table(name)
 
 
 def test_judging_versions_imports_nothing_large() -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from stockman.model.time_span import time_span
+from stockman.model.schedule import parse_duration
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from stockman.model.time_span import time_span
     ],
 )
 def test_a_text_is_as_long_as_it_says(text: str, expected: timedelta) -> None:
-    assert time_span(text) == expected
+    assert parse_duration(text) == expected

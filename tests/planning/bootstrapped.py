@@ -10,29 +10,34 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 import yaml
+from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.kube.clusters.clusters import KubernetesCluster
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
+from stockman_lab.world.world import World
 
-from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
-from stockman.app.kubernetes_wish import kubernetes_wish
-from stockman.catalog.scene import Materials
+from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
+from stockman.assessment.kubernetes import desired_kubernetes
+from stockman.catalog.component import InputFiles
 from stockman.config.load import load
 from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
-from stockman.engine.observe.kubernetes import Interest, observe_kubernetes
-from stockman.kubernetes.api import ApiKubernetes
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.lab.kube.clusters.clusters import KubernetesCluster
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staging, stage_cluster
-from stockman.lab.world.world import World
+from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
+from stockman.kubernetes.client import KubernetesClient
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.planning.kube_stage import Around, KubernetesChange, changes, steps
-from stockman.planning.kube_wish import KubernetesWish
-from stockman.planning.observed_kubernetes import ObservedKubernetes
-from stockman.rendering.repository import rendered_repository
-from stockman.rendering.talos_part import settled
-from stockman.steps.base import Answer
+from stockman.planning.kubernetes.desired import DesiredKubernetes
+from stockman.planning.kubernetes.stage import (
+    KubernetesChange,
+    StageContext,
+    kubernetes_steps,
+    plan_kubernetes_changes,
+)
+from stockman.planning.observed.kubernetes import ObservedKubernetes
+from stockman.rendering.repository import render_repository
+from stockman.rendering.talos_files import without_references
+from stockman.steps.base import GateAnswer
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.step import Step
@@ -40,7 +45,7 @@ from tests.contract.repo.doors import git
 
 NETWORK = IPv4Network("127.67.0.0/16")
 CANARY = "AGE-SECRET-KEY-CANARY"
-MATERIALS = Materials(
+MATERIALS = InputFiles(
     age_recipient="age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",
     age_identity=Secret(CANARY),
     webhook_token=Secret("a webhook token"),
@@ -71,7 +76,7 @@ class Workspace:
 
     bare: Path
     url: str
-    wish: KubernetesWish
+    wish: DesiredKubernetes
 
 
 def workspace(root: Path, preset: str = "three-node") -> Workspace:
@@ -79,8 +84,8 @@ def workspace(root: Path, preset: str = "three-node") -> Workspace:
     texts = render_preset(preset, network=NETWORK)
     desired = resolve(load({name: text.encode() for name, text in texts.items()}))
     problems = Problems()
-    rendered = rendered_repository(
-        settled(desired, Secret("a resolved secret")), MATERIALS, "classic", problems
+    rendered = render_repository(
+        without_references(desired, Secret("a resolved secret")), MATERIALS, "classic", problems
     )
     assert not problems.errors
     assert desired.cluster is not None
@@ -101,7 +106,7 @@ def workspace(root: Path, preset: str = "three-node") -> Workspace:
     git(work, "add", "--all")
     git(work, *_WHO, "commit", "--quiet", "--message", "Render")
     git(work, "push", "--quiet", str(bare), "HEAD:refs/heads/main")
-    wish = kubernetes_wish(desired.cluster, rendered)
+    wish = desired_kubernetes(desired.cluster, rendered)
     return Workspace(bare, desired.cluster.repository.url, wish)
 
 
@@ -143,7 +148,7 @@ class Killed(BaseException):
 class Mortal:
     """A door that lets so many calls through, and then the process dies."""
 
-    def __init__(self, door: ApiKubernetes) -> None:
+    def __init__(self, door: KubernetesClient) -> None:
         self._door = door
         self.left: int | None = None
         self.calls: list[str] = []
@@ -170,7 +175,7 @@ class Bootstrapped:
 
     world: World
     cluster: KubernetesCluster
-    wish: KubernetesWish
+    wish: DesiredKubernetes
     door: Mortal
     ports: Ports
     repo: MemoryRepo
@@ -178,7 +183,7 @@ class Bootstrapped:
     """Steps that had an effect."""
 
     def look(self) -> ObservedKubernetes:
-        interest = Interest(
+        interest = KubernetesQuery(
             secrets=tuple(one.action.ref for one in self.wish.secrets),
             conditions=self.wish.conditions,
         )
@@ -186,10 +191,10 @@ class Bootstrapped:
         return asyncio.run(observe_kubernetes(port, self.ports.clock, interest))
 
     def changes(self) -> tuple[KubernetesChange, ...]:
-        return changes(self.wish, self.look())
+        return plan_kubernetes_changes(self.wish, self.look())
 
     def steps(self, *, push: bool = False) -> tuple[Step, ...]:
-        return steps(self.changes(), self.wish, Around(push=push))
+        return kubernetes_steps(self.changes(), self.wish, StageContext(push=push))
 
     def apply(self, *, until: str = "") -> None:
         """Do what a plan says, up to a step."""
@@ -202,8 +207,8 @@ class Bootstrapped:
         """One step, as the engine does it."""
         end = self.world.now + step.deadline
         for gate in step.gates:
-            while (verdict := await gate.check(self.ports)).answer is not Answer.GO:
-                assert verdict.answer is Answer.WAIT, verdict
+            while (verdict := await gate.check(self.ports)).answer is not GateAnswer.GO:
+                assert verdict.answer is GateAnswer.WAIT, verdict
                 assert self.world.now < end, verdict
                 await self.ports.clock.sleep(5.0)
         if await step.action.done(self.ports):

@@ -4,7 +4,8 @@ import tarfile
 from http import HTTPStatus
 from io import BytesIO
 
-from stockman.lab.pve.api.call import Upload
+from stockman_lab.pve.api.call import Upload
+
 from tests.planning.estate import Estate
 
 CONTAINER = """  - name: dns

@@ -8,32 +8,33 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from ipaddress import IPv4Network
 
+from stockman_lab.doors.images_port import memory_images
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.doors.port import SELDOM, WorldClock, WorldWire
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.world import World
+
 from stockman.config.load import load
 from stockman.config.presets import render_preset
 from stockman.config.presets.answers import Answers
 from stockman.config.resolve import resolve
 from stockman.engine.observe.proxmox import observe_proxmox
-from stockman.lab.doors.images_port import memory_images
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.port import SELDOM, WorldClock, WorldWire
-from stockman.lab.pve.access.identity import Caller
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.world import World
 from stockman.model.desired import Desired
 from stockman.model.errors import Denied, NotFound
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
-from stockman.planning.observed_proxmox import ObservedProxmox
-from stockman.planning.proxmox_change import ProxmoxChange, lanes, steps
-from stockman.planning.proxmox_plan import Options, asked, changes
-from stockman.ports.clock import Timekeeper
-from stockman.ports.proxmox.access import Privileges
-from stockman.proxmox.api import ApiProxmox
-from stockman.proxmox.wire import Reply, Request, Wire
-from stockman.steps.access_door import admin_name
-from stockman.steps.base import Action, Answer
-from stockman.steps.plan import Plan, planned
+from stockman.planning.change import ProxmoxChange, lane_widths, unique_steps
+from stockman.planning.observed.proxmox import ObservedProxmox
+from stockman.planning.proxmox.plan import PlanOptions, plan_proxmox_changes, proxmox_query
+from stockman.ports.system import Timekeeper
+from stockman.proxmox.access import Privileges
+from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.transport import Reply, Request, Transport
+from stockman.steps.access.admin import admin_client_name
+from stockman.steps.base import Action, GateAnswer
+from stockman.steps.plan import Plan, build_plan
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.step import Step
@@ -67,7 +68,7 @@ class Trigger:
 class DeadlyWire:
     """A wire on which the product may die."""
 
-    def __init__(self, inner: Wire, trigger: Trigger, name: str) -> None:
+    def __init__(self, inner: Transport, trigger: Trigger, name: str) -> None:
         self._inner = inner
         self._trigger = trigger
         self._name = name
@@ -115,7 +116,7 @@ class WorldTrial:
         access = self._world.clusters[first].state.access
         if access.users[user].tokens[name].secret != secret.reveal():
             raise Denied(Problem(code="test", what="no", why="the secret is another", fix=""))
-        door = ApiProxmox(
+        door = ProxmoxClient(
             WorldWire(MemoryDoor(self._world, first, caller=Caller(user, name))),
             WorldClock(self._world),
         )
@@ -179,14 +180,14 @@ class Estate:
     def ports(self, *, administrator: bool = True) -> Ports:
         """Doors; the one of stockman itself has no more rights than its token."""
         first = next(iter(self.world.clusters))
-        doors: dict[str, ApiProxmox] = {}
+        doors: dict[str, ProxmoxClient] = {}
         for one in self.desired.proxmox:
             region = str(one.region)
             cluster = region if region in self.world.clusters else first
             user, _, token = (one.token_id or "").partition("!")
             doors[region] = self._door(cluster, self.token or Caller(user, token))
             if administrator:
-                doors[admin_name(region)] = self._door(cluster, None)
+                doors[admin_client_name(region)] = self._door(cluster, None)
         return Ports(
             clock=self.clock,
             entropy=Dice(),
@@ -196,10 +197,10 @@ class Estate:
             trial=WorldTrial(self.world),
         )
 
-    def _door(self, cluster: str, caller: Caller | None) -> ApiProxmox:
+    def _door(self, cluster: str, caller: Caller | None) -> ProxmoxClient:
         wire = WorldWire(MemoryDoor(self.world, cluster, caller=caller))
         name = caller.authid if caller is not None else "root@pam"
-        return ApiProxmox(DeadlyWire(wire, self.trigger, name), self.clock, SELDOM)
+        return ProxmoxClient(DeadlyWire(wire, self.trigger, name), self.clock, SELDOM)
 
     async def observe(self, *, administrator: bool = True) -> ObservedProxmox:
         """The first region."""
@@ -212,23 +213,30 @@ class Estate:
                 str(one.region),
                 ports.on(str(one.region)),
                 ports.clock,
-                asked(desired, one),
-                ports.proxmox.get(admin_name(str(one.region))),
+                proxmox_query(desired, one),
+                ports.proxmox.get(admin_client_name(str(one.region))),
             )
             for one in desired.proxmox
         }
 
-    async def plan(self, *, administrator: bool = True, options: Options | None = None) -> Outcome:
+    async def plan(
+        self, *, administrator: bool = True, options: PlanOptions | None = None
+    ) -> Outcome:
         desired, problems = self.desired, Problems()
         observed = await self.observe_all(administrator=administrator)
-        found = changes(desired, observed, problems, options or Options())
-        made = steps(found)
+        found = plan_proxmox_changes(desired, observed, problems, options or PlanOptions())
+        made = unique_steps(found)
         plan = Plan(
-            cluster="test", made_at=WorldClock(self.world).now(), steps=made, lanes=lanes(made)
+            cluster="test",
+            made_at=WorldClock(self.world).now(),
+            steps=made,
+            lanes=lane_widths(made),
         )
-        return Outcome(found, planned(plan), problems, observed)
+        return Outcome(found, build_plan(plan), problems, observed)
 
-    async def apply(self, *, administrator: bool = True, options: Options | None = None) -> Outcome:
+    async def apply(
+        self, *, administrator: bool = True, options: PlanOptions | None = None
+    ) -> Outcome:
         """Plan and do it all, one step after the other."""
         outcome = await self.plan(administrator=administrator, options=options)
         assert [one for one in outcome.problems if one.is_error] == []
@@ -236,7 +244,7 @@ class Estate:
         for step in outcome.plan.steps:
             for gate in step.gates:
                 verdict = await gate.check(ports)
-                assert verdict.answer is Answer.GO, (step.id, verdict)
+                assert verdict.answer is GateAnswer.GO, (step.id, verdict)
             await perform(step.action, ports)
         self.world.settle()
         return outcome

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from stockman.lab.doors.images_face import WorldImages
-from stockman.lab.http.messages import Request, Response
-from stockman.lab.images.fetching import Fetched, FetchFailed, QueryFailed
-from stockman.lab.world.world import World
+from stockman_lab.doors.images_face import WorldImages
+from stockman_lab.http.messages import Request, Response
+from stockman_lab.images.fetching import Fetched, FetchFailed, QueryFailed
+from stockman_lab.world.world import World
 
 _OK = 200
 

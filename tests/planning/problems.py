@@ -9,34 +9,39 @@ from uuid import UUID
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.origin import Traced
 from stockman.model.problem import Problem, Problems
-from stockman.planning import destruction_problems as ending
-from stockman.planning import template_problems as templates
-from stockman.planning import vm_problems as say
-from stockman.planning.access_problems import (
-    lacks_privilege,
-    no_administrator,
-    no_such_token,
-    other_secret,
-    shared_token,
-    still_used,
-    token_ends,
-    user_of_others,
-    user_off,
+from stockman.planning import problems as ending
+from stockman.planning.access.problems import (
+    administrator_missing,
+    component_still_in_use,
+    foreign_user,
+    inactive_user,
+    missing_privilege,
+    token_expires,
+    token_in_use,
+    token_secret_mismatch,
+    unknown_token,
 )
-from stockman.planning.vm_wanted import GuestWish
-from stockman.steps import vm_problems as work
-from stockman.steps.access_mapping import MappedDevice, another_device
-from stockman.steps.access_rotation import still_kept, unproven
-from stockman.steps.image_fetch import no_image, no_way, wrong_checksum, wrong_size
-from stockman.steps.image_schematic import another_id
-from stockman.steps.vm_identity import Identity
+from stockman.planning.templates import problems as templates
+from stockman.planning.vm import problems as say
+from stockman.planning.vm.desired import DesiredGuest
+from stockman.steps.access.mapping import MappedDevice, device_mismatch
+from stockman.steps.access.tokens import token_still_in_use, token_verification_failure
+from stockman.steps.images.fetch import (
+    checksum_mismatch,
+    image_not_available,
+    no_download_method,
+    size_mismatch,
+)
+from stockman.steps.images.schematic import schematic_id_mismatch
+from stockman.steps.vm import problems as work
+from stockman.steps.vm.identity import GuestIdentity
 
 _UUID = UUID("5f0a9c1e-0000-4000-8000-00000000002a")
 _GIB = 1 << 30
 _VMID = Vmid(1030)
 _URL = "https://factory.talos.dev/image/376567988ad3/v1.13.9/nocloud-amd64.qcow2"
-_WISH = GuestWish(
-    who=Identity(cluster="pve", vmid=_VMID, name="cp-1", uuid=_UUID),
+_WISH = DesiredGuest(
+    who=GuestIdentity(cluster="pve", vmid=_VMID, name="cp-1", uuid=_UUID),
     host=HostName("pve1"),
     owner="k8s",
     source=Traced(),
@@ -60,35 +65,41 @@ def _said(tell: Callable[[Problems], None]) -> Callable[[], Problem]:
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "access.not-alone": _said(
-        lambda found: user_of_others(found, "stockman-csi@pve", "proxmox-csi", ("backup",))
+        lambda found: foreign_user(found, "stockman-csi@pve", "proxmox-csi", ("backup",))
     ),
     "access.still-used": _said(
-        lambda found: still_used(found, "user stockman-csi@pve and role StockmanCSI", "proxmox-csi")
+        lambda found: component_still_in_use(
+            found, "user stockman-csi@pve and role StockmanCSI", "proxmox-csi"
+        )
     ),
-    "proxmox.token-shared": lambda: shared_token("stockman@pve!stockman", ("meadow",)),
-    "destroy.access-shared": _said(lambda found: ending.access_shared(found, "pve", ("other",))),
-    "destroy.karpenter": _said(lambda found: ending.karpenter_stays(found, "pve", "20000, 20001")),
+    "proxmox.token-shared": lambda: token_in_use("stockman@pve!stockman", ("meadow",)),
+    "destroy.access-shared": _said(
+        lambda found: ending.access_in_use_stays(found, "pve", ("other",))
+    ),
+    "destroy.karpenter": _said(
+        lambda found: ending.karpenter_guest_stays(found, "pve", "20000, 20001")
+    ),
     "destroy.not-ours": _said(
-        lambda found: ending.not_ours(found, "VM 1030 (cp-1)", "billing", "pve1")
+        lambda found: ending.guest_not_ours(found, "VM 1030 (cp-1)", "billing", "pve1")
     ),
-    "image.checksum": lambda: wrong_checksum(_URL, "checksum mismatch: got 5f0a, expected 0000"),
-    "image.missing": lambda: no_image(_URL),
+    "image.checksum": lambda: checksum_mismatch(_URL, "checksum mismatch: got 5f0a, expected 0000"),
+    "image.missing": lambda: image_not_available(_URL),
     "image.no-volume": _said(lambda found: say.no_volume(found, _WISH)),
-    "image.no-way": lambda: no_way(_URL, "pve1"),
-    "image.schematic-id": lambda: another_id("5f0a" * 16, "0b1c" * 16),
-    "image.size": lambda: wrong_size("local:import/talos.qcow2", 4096, 104857600),
-    "proxmox.device": lambda: another_device(
+    "image.no-way": lambda: no_download_method(_URL, "pve1"),
+    "image.schematic-id": lambda: schematic_id_mismatch("5f0a" * 16, "0b1c" * 16),
+    "image.size": lambda: size_mismatch("local:import/talos.qcow2", 4096, 104857600),
+    "proxmox.device": lambda: device_mismatch(
         MappedDevice(host=HostName("pve1"), place="0000:01:00.0", id="10de:2571"), "8086:1533"
     ),
-    "proxmox.no-administrator": _said(lambda found: no_administrator(found, "pve")),
+    "proxmox.no-administrator": _said(lambda found: administrator_missing(found, "pve")),
     "proxmox.other-secret": _said(
-        lambda found: other_secret(found, "stockman@pve!stockman", "stockman")
+        lambda found: token_secret_mismatch(found, "stockman@pve!stockman", "stockman")
     ),
     "proxmox.user-off": _said(
-        lambda found: user_off(found, "stockman@pve", "stockman", "it is not enabled")
+        lambda found: inactive_user(found, "stockman@pve", "stockman", "it is not enabled")
     ),
     "proxmox.token-ends": _said(
-        lambda found: token_ends(
+        lambda found: token_expires(
             found,
             "stockman@pve!stockman",
             "stockman",
@@ -97,7 +108,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         )
     ),
     "proxmox.lacks-privilege": _said(
-        lambda found: lacks_privilege(
+        lambda found: missing_privilege(
             found,
             "/storage",
             {"Datastore.AllocateSpace"},
@@ -106,7 +117,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         )
     ),
     "template.host-offline": _said(
-        lambda found: templates.host_offline(found, "talos-v1-13-9-37656798", "pve2")
+        lambda found: templates.template_host_offline(found, "talos-v1-13-9-37656798", "pve2")
     ),
     "template.in-use": lambda: work.template_in_use(
         Vmid(9000), "talos-v1-13-8-37656798", ("local-zfs:base-9000-disk-0/vm-500-disk-0",)
@@ -120,18 +131,18 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         )
     ),
     "template.storage": _said(
-        lambda found: templates.unfit_storage(
+        lambda found: templates.unsuitable_template_storage(
             found, "talos-v1-13-9-37656798", ("san", "lvm", "pve1"), None
         )
     ),
     "template.unseen": _said(
-        lambda found: templates.template_unseen(found, 9000, "talos-v1-13-8-37656798", "pve2")
+        lambda found: templates.template_unreadable(found, 9000, "talos-v1-13-8-37656798", "pve2")
     ),
-    "token.still-kept": lambda: still_kept(
+    "token.still-kept": lambda: token_still_in_use(
         "stockman-csi@pve!csi", "sops:kubernetes/secrets.sops.yaml#csi"
     ),
-    "token.unknown": _said(lambda found: no_such_token(found, "csi", ("proxmox-csi", "stockman"))),
-    "token.unproven": lambda: unproven(
+    "token.unknown": _said(lambda found: unknown_token(found, "csi", ("proxmox-csi", "stockman"))),
+    "token.unproven": lambda: token_verification_failure(
         "stockman-csi@pve!csi-2", "it lacks Datastore.AllocateSpace on /storage"
     ),
     "vm.cannot-move": lambda: work.cannot_move(
@@ -139,15 +150,15 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "vm.data-disk": lambda: work.data_disks(_VMID, "cp-1", ["scsi1 (local-zfs:vm-1030-disk-2)"]),
     "vm.disk-elsewhere": _said(
-        lambda found: say.other_storage(found, _WISH, "scsi0", "local-lvm", "local-zfs")
+        lambda found: say.storage_mismatch(found, _WISH, "scsi0", "local-lvm", "local-zfs")
     ),
-    "vm.disk-shrinks": _said(lambda found: say.shrinks(found, _WISH, "scsi0", 100 * _GIB, 64)),
-    "vm.gone": lambda: work.gone(_VMID, "cp-1", "pve1"),
-    "vm.hidden": lambda: work.hidden("pve", _VMID, "cp-1"),
+    "vm.disk-shrinks": _said(lambda found: say.disk_shrinks(found, _WISH, "scsi0", 100 * _GIB, 64)),
+    "vm.gone": lambda: work.guest_missing(_VMID, "cp-1", "pve1"),
+    "vm.hidden": lambda: work.guest_not_visible("pve", _VMID, "cp-1"),
     "vm.host-offline": _said(lambda found: say.host_offline(found, _WISH)),
-    "vm.identity": lambda: work.another_guest(_VMID, "cp-1", "pve1", "billing", _UUID),
-    "vm.keeper-taken": _said(lambda found: say.keeper_taken(found, 999_999_998, "billing")),
-    "vm.left-behind": _said(lambda found: say.left_behind(found, "cp-1", 1030, "pve1")),
+    "vm.identity": lambda: work.guest_identity_mismatch(_VMID, "cp-1", "pve1", "billing", _UUID),
+    "vm.keeper-taken": _said(lambda found: say.keeper_vmid_taken(found, 999_999_998, "billing")),
+    "vm.left-behind": _said(lambda found: say.leftover_disk(found, "cp-1", 1030, "pve1")),
     "vm.mac-taken": _said(
         lambda found: say.mac_taken(found, _WISH, "bc:24:11:00:00:2a", "200 (billing)")
     ),
@@ -155,12 +166,14 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         lambda found: say.mount_stays(found, _WISH, "/media", "mp0", "local-zfs:subvol-1030-disk-1")
     ),
     "vm.no-host": _said(lambda found: say.no_host(found, _WISH, ["pve2", "pve3"])),
-    "vm.no-mapping": _said(lambda found: say.unmapped(found, _WISH, "gpu", "pci")),
+    "vm.no-mapping": _said(lambda found: say.device_without_mapping(found, _WISH, "gpu", "pci")),
     "vm.no-room": _said(
         lambda found: say.no_room(found, "local-zfs", "pve1", 192 * _GIB, 40 * _GIB)
     ),
     "vm.larger-than-storage": _said(
-        lambda found: say.never_fits(found, _WISH, "local-zfs", 6400 * _GIB, 930 * _GIB)
+        lambda found: say.disk_larger_than_storage(
+            found, _WISH, "local-zfs", 6400 * _GIB, 930 * _GIB
+        )
     ),
     "vm.no-seed-storage": _said(
         lambda found: say.no_iso_storage(
@@ -168,18 +181,18 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         )
     ),
     "vm.no-storage": _said(lambda found: say.no_storage(found, _WISH, "local", "import")),
-    "vm.protected": lambda: work.protected(_VMID, "cp-1"),
+    "vm.protected": lambda: work.guest_protection(_VMID, "cp-1"),
     "vm.raw-device": _said(lambda found: say.raw_device(found, _WISH, "0000:01:00.0")),
-    "vm.renamed": _said(lambda found: say.renamed(found, _WISH, "talos-1")),
+    "vm.renamed": _said(lambda found: say.name_mismatch(found, _WISH, "talos-1")),
     "vm.disk-in-use": _said(lambda found: say.disk_in_use(found, _WISH, "data", "VM 1029", "pve2")),
-    "vm.half-made": lambda: work.half_made(Vmid(301), "dns", "pve1"),
-    "vm.leftovers": lambda: work.leftovers(_VMID, "cp-1", ("ceph:vm-1030-cloudinit",)),
-    "vm.ha-elsewhere": _said(lambda found: say.ha_elsewhere(found, _WISH, "pve2", online=True)),
-    "vm.recovering": _said(lambda found: say.recovering(found, _WISH, "pve2")),
+    "vm.half-made": lambda: work.incomplete_guest(Vmid(301), "dns", "pve1"),
+    "vm.leftovers": lambda: work.leftover_volumes(_VMID, "cp-1", ("ceph:vm-1030-cloudinit",)),
+    "vm.ha-elsewhere": _said(lambda found: say.ha_host_mismatch(found, _WISH, "pve2", online=True)),
+    "vm.recovering": _said(lambda found: say.ha_recovery(found, _WISH, "pve2")),
     "vm.root-only": _said(
         lambda found: say.root_only(found, _WISH, "the device /dev/dri/renderD128")
     ),
-    "vm.stuck": _said(lambda found: say.stuck(found, _WISH, "pve2", shared=True)),
-    "vm.taken": _said(lambda found: say.taken(found, _WISH, "billing", "pve1")),
-    "vm.unfinished": lambda: work.unfinished("qemu", _VMID, "cp-1", "pve1"),
+    "vm.stuck": _said(lambda found: say.incomplete_creation(found, _WISH, "pve2", shared=True)),
+    "vm.taken": _said(lambda found: say.vmid_taken(found, _WISH, "billing", "pve1")),
+    "vm.unfinished": lambda: work.creation_in_progress("qemu", _VMID, "cp-1", "pve1"),
 }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from stockman.lab.world.devices import pci_device
-from stockman.planning.change import Mark
-from stockman.steps.access_removal import DropRole, RevokeRole
+from stockman_lab.world.devices import pci_device
+
+from stockman.planning.change import ChangeKind
+from stockman.steps.access.roles import DeleteRole, RevokeRole
 from tests.planning.estate import Estate, died_at_every_call, perform
 
 USER = "stockman@pve"
@@ -54,8 +55,8 @@ async def test_rights_on_devices_go_when_no_machine_has_one_and_everything_else_
     outcome = await estate.apply()
 
     kinds = [type(step.action).__name__ for step in outcome.plan.steps]
-    assert kinds == ["ConfigureVm", "RestartVm", "RevokeRole", "RevokeRole", "DropRole"]
-    (change,) = (one for one in outcome.changes if one.mark is Mark.REMOVE)
+    assert kinds == ["ConfigureVm", "RestartVm", "RevokeRole", "RevokeRole", "DeleteRole"]
+    (change,) = (one for one in outcome.changes if one.mark is ChangeKind.REMOVE)
     assert change.what == f"rights of {USER}!stockman in {estate.region}: StockmanPci"
     assert change.destroys == ""
     assert held(estate) == set()
@@ -92,7 +93,7 @@ async def test_nothing_goes_where_another_cluster_may_need_it() -> None:
     outcome = await estate.plan()
 
     actions = [type(step.action) for step in outcome.plan.steps]
-    assert not {RevokeRole, DropRole} & {*actions}
+    assert not {RevokeRole, DeleteRole} & {*actions}
 
 
 async def test_without_an_administrator_nothing_is_given_back() -> None:

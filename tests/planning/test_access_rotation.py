@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
+from stockman_lab.pve.access.identity import Caller
 
-from stockman.lab.pve.access.identity import Caller
 from stockman.model.errors import Denied, Refused
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
-from stockman.planning.access_rotation import rotation
-from stockman.planning.proxmox_change import steps
-from stockman.planning.proxmox_plan import Options
-from stockman.ports.proxmox.access import Privileges
-from stockman.steps.access_rotation import DropToken, RenewToken
+from stockman.planning.access.rotation import plan_rotation
+from stockman.planning.change import unique_steps
+from stockman.planning.proxmox.plan import PlanOptions
+from stockman.proxmox.access import Privileges
+from stockman.steps.access.tokens import DeleteToken, RenewToken
 from stockman.steps.step import Step
 from tests.planning.estate import Estate, Killed, died_at_every_call, perform
 
@@ -34,9 +34,9 @@ def estate() -> Estate:
 async def planned(estate: Estate, *names: str) -> tuple[Step, ...]:
     problems = Problems()
     seen = {estate.region: await estate.observe()}
-    found = rotation(estate.desired, seen, names, problems, in_cluster=False)
+    found = plan_rotation(estate.desired, seen, names, problems, in_cluster=False)
     assert list(problems) == []
-    return steps(found)
+    return unique_steps(found)
 
 
 def tokens(estate: Estate, user: str) -> list[str]:
@@ -186,7 +186,7 @@ async def test_without_an_administrator_nothing_is_rotated_and_it_is_said(estate
     problems = Problems()
     seen = {estate.region: await estate.observe(administrator=False)}
 
-    found = rotation(estate.desired, seen, (), problems)
+    found = plan_rotation(estate.desired, seen, (), problems)
 
     assert found == ()
     assert [one.code for one in problems] == ["proxmox.no-administrator"]
@@ -197,7 +197,7 @@ async def test_a_name_that_nobody_has_is_told_with_those_there_are(estate: Estat
     problems = Problems()
     seen = {estate.region: await estate.observe()}
 
-    rotation(estate.desired, seen, ("ccm",), problems)
+    plan_rotation(estate.desired, seen, ("ccm",), problems)
 
     (only,) = problems
     assert only.code == "token.unknown"
@@ -210,7 +210,7 @@ async def test_no_secret_is_in_the_plan(estate: Estate) -> None:
 
     found = await planned(estate)
 
-    assert {type(step.action) for step in found} == {RenewToken, DropToken}
+    assert {type(step.action) for step in found} == {RenewToken, DeleteToken}
     assert not [one for one in secrets if one in str(found)]
 
 
@@ -220,7 +220,7 @@ async def test_components_keep_their_old_token_until_their_pods_began_anew(
     await estate.apply()
     problems = Problems()
     seen = {estate.region: await estate.observe()}
-    found = steps(rotation(estate.desired, seen, ("proxmox-csi",), problems))
+    found = unique_steps(plan_rotation(estate.desired, seen, ("proxmox-csi",), problems))
 
     restart, drop = found[1:]
     (here,), (gate,) = restart.gates, drop.gates
@@ -246,7 +246,7 @@ async def test_a_renewed_token_whose_secret_was_lost_is_made_anew_under_its_name
         await perform(step.action, estate.ports())
     before = estate.secrets.kept.pop(OWN)
 
-    await estate.apply(options=Options(unkept=frozenset({OWN})))
+    await estate.apply(options=PlanOptions(unkept=frozenset({OWN})))
 
     assert tokens(estate, "stockman@pve") == ["stockman-2"]
     assert estate.secrets.kept[OWN].startswith("stockman@pve!stockman-2=")

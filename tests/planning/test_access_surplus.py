@@ -8,16 +8,15 @@ from datetime import UTC, datetime
 import pytest
 
 from stockman.model.problem import Problems
-from stockman.planning.access_surplus import surplus_access, surplus_changes
-from stockman.planning.access_wanted import token_wishes
-from stockman.planning.change import Mark
-from stockman.planning.observed import Observed
-from stockman.planning.observed_kubernetes import ObservedKubernetes, Owner, SeenObject
-from stockman.planning.proxmox_change import ProxmoxChange
-from stockman.planning.proxmox_plan import Options
-from stockman.planning.wishes import Wishes
-from stockman.steps.access_unused import TokenUnused
-from stockman.steps.checkpoint import Checkpoint
+from stockman.planning.access.desired import list_desired_tokens
+from stockman.planning.access.surplus import find_surplus_access, plan_surplus_removal
+from stockman.planning.change import ChangeKind, ProxmoxChange
+from stockman.planning.desired import DesiredState
+from stockman.planning.observed.kubernetes import ObjectOwner, ObservedKubernetes, ObservedObject
+from stockman.planning.observed.systems import Observed
+from stockman.planning.proxmox.plan import PlanOptions
+from stockman.steps.access.delivery import TokenUnused
+from stockman.steps.base import Checkpoint
 from stockman.steps.step import Stage, Step
 from tests.planning.estate import Estate, perform
 
@@ -44,7 +43,9 @@ def estate() -> Estate:
 
 def kubernetes(*releases: str) -> ObservedKubernetes:
     found = tuple(
-        SeenObject(kind="HelmRelease", namespace="csi", name=name, uid="1", owner=Owner.FLUX)
+        ObservedObject(
+            kind="HelmRelease", namespace="csi", name=name, uid="1", owner=ObjectOwner.FLUX
+        )
         for name in releases
     )
     return ObservedKubernetes(at=NOW, source="test", version="v1.36.3", releases=(), flux=found)
@@ -59,8 +60,8 @@ async def changes(
     stale: tuple[str, ...] = (),
 ) -> tuple[ProxmoxChange, ...]:
     observed = Observed(at=NOW, proxmox=await estate.observe_all(), kubernetes=seen)
-    wishes = Wishes(desired=estate.desired, push=push, stale=stale)
-    return tuple(surplus_changes(wishes, observed, (PUSHED,) if push else (), problems))
+    wishes = DesiredState(desired=estate.desired, push=push, stale=stale)
+    return tuple(plan_surplus_removal(wishes, observed, (PUSHED,) if push else (), problems))
 
 
 async def test_what_the_cluster_has_let_go_is_taken_away_and_named_plainly(
@@ -69,7 +70,11 @@ async def test_what_the_cluster_has_let_go_is_taken_away_and_named_plainly(
     (change,) = await changes(estate, Problems(), kubernetes())
 
     user, role = change.steps
-    assert (change.mark, change.stage, user.stage) == (Mark.REMOVE, Stage.ACCESS, Stage.ACCESS)
+    assert (change.mark, change.stage, user.stage) == (
+        ChangeKind.REMOVE,
+        Stage.ACCESS,
+        Stage.ACCESS,
+    )
     assert change.what == f"user {CSI} and role {ROLE} in {estate.region}"
     assert change.destroys.startswith(f"user {CSI} with its tokens")
     assert role.needs == (user.id,)
@@ -135,7 +140,7 @@ async def test_users_that_stockman_did_not_make_are_never_surplus(estate: Estate
     estate.pve.put(f"/access/users/{CSI}", comment="made by anna")
 
     (cluster,) = estate.desired.proxmox
-    found = surplus_access(estate.desired, cluster, await estate.observe())
+    found = find_surplus_access(estate.desired, cluster, await estate.observe())
 
     assert found == ()
 
@@ -145,7 +150,7 @@ async def test_users_that_another_cluster_may_need_stay(estate: Estate) -> None:
     estate.edit("cluster.yaml", "^cluster_name: k8s$", "cluster_name: other")
 
     (cluster,) = estate.desired.proxmox
-    found = surplus_access(estate.desired, cluster, await estate.observe())
+    found = find_surplus_access(estate.desired, cluster, await estate.observe())
 
     assert found == ()
 
@@ -170,9 +175,9 @@ async def test_a_role_that_another_cluster_works_with_is_not_made_smaller() -> N
 async def test_a_token_that_another_cluster_works_with_is_not_made_anew() -> None:
     estate = await shared()
     (cluster,) = estate.desired.proxmox
-    place = token_wishes(estate.desired, cluster, 9)[0].secret.place
+    place = list_desired_tokens(estate.desired, cluster, 9)[0].secret.place
 
-    found = await estate.plan(options=Options(unkept=frozenset({place})))
+    found = await estate.plan(options=PlanOptions(unkept=frozenset({place})))
 
     assert "proxmox.token-shared" in found.codes
     assert [step.id for step in found.plan.steps if step.id.startswith("access/token/")] == []

@@ -1,17 +1,17 @@
 """The end of a cluster: everything that is its own goes, and nothing else."""
 
 import pytest
+from stockman_lab.doors.port import WorldClock
 
-from stockman.lab.doors.port import WorldClock
 from stockman.model.names import Datastore, HostName
 from stockman.model.problem import Problems
-from stockman.planning.destruction import Extent, destruction, remains
-from stockman.planning.proxmox_change import ProxmoxChange, lanes, steps
-from stockman.steps.access_door import admin_name
-from stockman.steps.base import Answer
-from stockman.steps.plan import Plan, planned
+from stockman.planning.change import ProxmoxChange, lane_widths, unique_steps
+from stockman.planning.destruction import DestructionScope, find_remains, plan_destruction
+from stockman.steps.access.admin import admin_client_name
+from stockman.steps.base import GateAnswer
+from stockman.steps.plan import Plan, build_plan
 from stockman.steps.step import Stage
-from stockman.steps.vm_disks import KEEPER
+from stockman.steps.vm.disks import KEEPER
 from tests.planning.estate import NO_HA, Estate, died_at_every_call, perform
 
 TEMPLATE = "  templates:\n    - {name: talos, like: talos-niobe}\n"
@@ -42,14 +42,14 @@ class Ending:
 
 
 async def ending(
-    estate: Estate, extent: Extent | None = None, *, administrator: bool = True
+    estate: Estate, extent: DestructionScope | None = None, *, administrator: bool = True
 ) -> Ending:
     problems = Problems()
     seen = {estate.region: await estate.observe(administrator=administrator)}
-    found = destruction(estate.desired, seen, problems, extent or Extent())
-    made = steps(found)
+    found = plan_destruction(estate.desired, seen, problems, extent or DestructionScope())
+    made = unique_steps(found)
     now = WorldClock(estate.world).now()
-    plan = planned(Plan(cluster="k8s", made_at=now, steps=made, lanes=lanes(made)))
+    plan = build_plan(Plan(cluster="k8s", made_at=now, steps=made, lanes=lane_widths(made)))
     return Ending(found, problems, plan)
 
 
@@ -57,7 +57,7 @@ async def carry_out(estate: Estate, plan: Plan, *, administrator: bool = True) -
     ports = estate.ports(administrator=administrator)
     for step in plan.steps:
         for gate in step.gates:
-            assert (await gate.check(ports)).answer is Answer.GO
+            assert (await gate.check(ports)).answer is GateAnswer.GO
         await perform(step.action, ports)
     estate.world.settle()
 
@@ -67,7 +67,7 @@ def numbers(estate: Estate) -> list[int]:
 
 
 async def volumes(estate: Estate, storage: str) -> list[str]:
-    pve = estate.ports().proxmox[admin_name(estate.region)]
+    pve = estate.ports().proxmox[admin_client_name(estate.region)]
     return [one.id for one in await pve.volumes(HostName("neo"), Datastore(storage))]
 
 
@@ -76,7 +76,7 @@ async def test_machines_and_templates_go_and_the_second_look_finds_nothing(pve: 
     estate = Estate("three-node", pve)
     estate.edit("cluster.yaml", r"^proxmox:\n", f"proxmox:\n{TEMPLATE}")
     await estate.apply()
-    before = remains(estate.desired, {estate.region: await estate.observe()})
+    before = find_remains(estate.desired, {estate.region: await estate.observe()})
 
     first = await ending(estate)
     await carry_out(estate, first.plan)
@@ -93,7 +93,7 @@ async def test_machines_and_templates_go_and_the_second_look_finds_nothing(pve: 
 async def test_everything_that_is_lost_is_said_in_plain_words(estate: Estate) -> None:
     await estate.apply()
 
-    found = await ending(estate, Extent(access=False))
+    found = await ending(estate, DestructionScope(access=False))
 
     assert sorted(found.plan.destroys) == [
         "VM 1030 (talos-trinity) on trinity with its system disk",
@@ -188,7 +188,7 @@ async def test_images_go_only_when_asked_to(estate: Estate) -> None:
     await estate.apply()
 
     kept = await ending(estate)
-    pruned = await ending(estate, Extent(prune=True))
+    pruned = await ending(estate, DestructionScope(prune=True))
 
     assert Stage.IMAGES not in {step.stage for step in kept.plan.steps}
     image = "cephfs:import/talos-376567988ad37013-v1.11.0-nocloud-amd64.qcow2"

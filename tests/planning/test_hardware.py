@@ -3,18 +3,18 @@
 from collections.abc import Callable
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.port import WorldClock
+from stockman_lab.pve.host_power import give_power, lose_power
+from stockman_lab.world.devices import pci_device, usb_device
+from stockman_lab.world.world import World
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.port import WorldClock
-from stockman.lab.pve.host_power import give_power, lose_power
-from stockman.lab.world.devices import pci_device, usb_device
-from stockman.lab.world.world import World
 from stockman.model.errors import Refused, StockmanError
-from stockman.steps.base import Answer
-from stockman.steps.vm_configure import ConfigureVm
-from stockman.steps.vm_disks import AttachDisk, DetachDisk, GrowDisk
-from stockman.steps.vm_placing import JoinPool, MakePool
-from stockman.steps.vm_power import RestartVm
+from stockman.steps.base import GateAnswer
+from stockman.steps.vm.configure import ConfigureVm
+from stockman.steps.vm.disks import AttachDisk, DetachDisk, GrowDisk
+from stockman.steps.vm.placement import AddToPool, CreatePool
+from stockman.steps.vm.power import RestartVm
 from tests.planning.containers import CONTAINER, upload_system
 from tests.planning.estate import Estate, died_at_every_call, perform
 
@@ -183,8 +183,8 @@ async def test_pools_are_made_and_machines_change_over(estate: Estate) -> None:
     outcome = await estate.apply()
 
     assert [type(step.action) for step in outcome.plan.steps if step.stage.value == "vms"] == [
-        MakePool,
-        JoinPool,
+        CreatePool,
+        AddToPool,
     ]
     pools = next(iter(estate.world.clusters.values())).state.resource_pools
     assert sorted(pools) == ["first", "second"]
@@ -424,7 +424,7 @@ async def test_a_container_whose_host_died_while_making_it_is_left_to_root(
     )
     await contained.apply()
 
-    assert verdict.answer is Answer.STOP
+    assert verdict.answer is GateAnswer.STOP
     assert verdict.fix == (
         "run `pct unlock 301` and `pct destroy 301 --destroy-unreferenced-disks 1` as root on neo"
     )

@@ -6,13 +6,12 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from stockman_lab.doors.kube_port import memory_kubernetes
 
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.planning.change import Mark
-from stockman.steps.kube_applying import ours, put
-from stockman.steps.kube_kinds import ROLE_BINDINGS
-from stockman.steps.kube_release import release
-from stockman.steps.kube_trial import BEGUN
+from stockman.planning.change import ChangeKind
+from stockman.steps.kubernetes.objects import ROLE_BINDINGS, apply_object, with_owner_labels
+from stockman.steps.kubernetes.releases import find_release
+from stockman.steps.kubernetes.smoke_test import STARTED
 from stockman.steps.step import Step
 from tests.planning.bootstrapped import Bootstrapped, Killed, Workspace, bootstrapped
 from tests.planning.test_kube_stage import leftovers
@@ -70,7 +69,9 @@ def test_an_install_is_finished_by_the_next_run_and_made_once(followed: Workspac
         found = bootstrapped(followed)
         assert killed_after(found, calls, step)
         asyncio.run(found.perform(step))
-        made = asyncio.run(release(memory_kubernetes(found.cluster.api), "cilium", "kube-system"))
+        made = asyncio.run(
+            find_release(memory_kubernetes(found.cluster.api), "cilium", "kube-system")
+        )
         assert made is not None
         assert (made.revision, made.status) == (1, "deployed"), calls
         assert leftovers(found) == [], calls
@@ -79,17 +80,19 @@ def test_an_install_is_finished_by_the_next_run_and_made_once(followed: Workspac
 def test_what_a_killed_install_left_is_removed_by_a_new_plan(followed: Workspace) -> None:
     found = bootstrapped(followed)
     found.apply()
-    binding = ours(ROLE_BINDINGS, "stockman-install-cilium", roleRef=ADMIN, subjects=[])
-    asyncio.run(put(memory_kubernetes(found.cluster.api), ROLE_BINDINGS, binding))
+    binding = with_owner_labels(
+        ROLE_BINDINGS, "stockman-install-cilium", roleRef=ADMIN, subjects=[]
+    )
+    asyncio.run(apply_object(memory_kubernetes(found.cluster.api), ROLE_BINDINGS, binding))
     assert leftovers(found) == ["stockman-install-cilium"]
 
     change = found.changes()[0]
     found.apply()
 
-    assert (change.id, change.mark) == ("kubernetes/install/cilium", Mark.REMOVE)
+    assert (change.id, change.mark) == ("kubernetes/install/cilium", ChangeKind.REMOVE)
     assert change.why == "what installed it is still there"
     assert leftovers(found) == []
-    made = asyncio.run(release(memory_kubernetes(found.cluster.api), "cilium", "kube-system"))
+    made = asyncio.run(find_release(memory_kubernetes(found.cluster.api), "cilium", "kube-system"))
     assert made is not None
     assert made.revision == 1
     assert found.changes() == ()
@@ -98,7 +101,7 @@ def test_what_a_killed_install_left_is_removed_by_a_new_plan(followed: Workspace
 def test_what_was_installed_and_not_tried_yet_is_tried_by_a_new_plan(followed: Workspace) -> None:
     found = bootstrapped(followed)
     found.apply(until="kubernetes/try/cilium")
-    assert found.look().trials == {"cilium": BEGUN, "coredns": BEGUN}
+    assert found.look().trials == {"cilium": STARTED, "coredns": STARTED}
 
     tried = [one.id for one in found.changes()]
 

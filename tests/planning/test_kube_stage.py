@@ -6,21 +6,33 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.kube_port import memory_kubernetes
 
-from stockman.engine.observe.kubernetes import Interest, observe_kubernetes
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
+from stockman.kubernetes.objects import (
+    DEPLOYMENTS,
+    JOBS,
+    SECRETS,
+    ObjectList,
+    ObjectRef,
+    ResourceKind,
+    Selection,
+    ServerSideApply,
+)
 from stockman.model.errors import Refused, Rejected, Unreachable
 from stockman.model.problem import Problem
-from stockman.planning.kube_foreign import foreign
-from stockman.planning.kube_stage import Around, changes, pushing, reconciling, steps
-from stockman.planning.observed_kubernetes import Owner
-from stockman.ports.kubernetes.kinds import DEPLOYMENTS, JOBS, SECRETS, Kind, Ref
-from stockman.ports.kubernetes.objects import Application, Listed, Selection
-from stockman.steps.kube_kinds import ROLE_BINDINGS
-from stockman.steps.kube_reading import name_of
-from stockman.steps.plan import Plan, planned
-from stockman.steps.plan_file import plan_text
+from stockman.planning.kubernetes.conflicts import find_foreign_objects
+from stockman.planning.kubernetes.stage import (
+    StageContext,
+    kubernetes_steps,
+    plan_kubernetes_changes,
+    push_change,
+    reconcile_changes,
+)
+from stockman.planning.observed.kubernetes import ObjectOwner
+from stockman.steps.kubernetes.objects import ROLE_BINDINGS, object_name
+from stockman.steps.plan import Plan, build_plan, render_plan
 from tests.planning.bootstrapped import CANARY, Bootstrapped, Workspace, bootstrapped
 
 BEFORE_FLUX = ["cilium", "coredns", "spegel", "cert-manager", "flux-operator", "flux-instance"]
@@ -38,7 +50,7 @@ def leftovers(found: Bootstrapped) -> list[str]:
         port = memory_kubernetes(found.cluster.api)
         jobs = (await port.objects(JOBS)).items
         bindings = (await port.objects(ROLE_BINDINGS)).items
-        names = [name_of(one) for one in (*jobs, *bindings)]
+        names = [object_name(one) for one in (*jobs, *bindings)]
         return [one for one in names if one.startswith("stockman-")]
 
     return asyncio.run(listed())
@@ -80,18 +92,18 @@ def test_a_plan_says_what_comes_before_what(bare: Bootstrapped) -> None:
 
 
 def test_without_a_cluster_everything_is_planned(followed: Workspace) -> None:
-    found = changes(followed.wish, None)
+    found = plan_kubernetes_changes(followed.wish, None)
 
     assert installs(found) == BEFORE_FLUX
-    assert steps(found, followed.wish, Around(needs=("talos/x",), push=True))[0].needs == (
-        "talos/x",
-    )
+    assert kubernetes_steps(found, followed.wish, StageContext(needs=("talos/x",), push=True))[
+        0
+    ].needs == ("talos/x",)
 
 
 def test_a_saved_plan_holds_no_secret(bare: Bootstrapped) -> None:
-    plan = planned(Plan(cluster="one", made_at=bare.ports.clock.now(), steps=bare.steps()))
+    plan = build_plan(Plan(cluster="one", made_at=bare.ports.clock.now(), steps=bare.steps()))
 
-    text = plan_text(plan)
+    text = render_plan(plan)
 
     assert "sops-age.sops.yaml" in text
     assert CANARY not in text
@@ -109,19 +121,21 @@ def test_what_could_not_be_read_is_not_taken_for_absent(followed: Workspace) -> 
         def __getattr__(self, name: str) -> object:
             return getattr(self.door, name)
 
-        async def objects(self, kind: Kind, selection: Selection | None = None) -> Listed:
+        async def objects(
+            self, kind: ResourceKind, selection: Selection | None = None
+        ) -> ObjectList:
             if kind == SECRETS:
                 raise Unreachable(Problem(code="toy.deaf", what="no answer", why="cut", fix=""))
             return await self.door.objects(kind, selection)
 
     seen = asyncio.run(
-        observe_kubernetes(Deaf(), found.ports.clock, Interest())  # type: ignore[arg-type]  # handed on
+        observe_kubernetes(Deaf(), found.ports.clock, KubernetesQuery())  # type: ignore[arg-type]  # handed on
     )
 
     assert seen.releases is None
     assert seen.unknown["releases"] == "no answer: cut"
     with pytest.raises(Refused, match=r"kube\.unknown"):
-        changes(found.wish, seen)
+        plan_kubernetes_changes(found.wish, seen)
 
 
 def test_one_look_asks_as_much_of_a_small_cluster_as_of_a_large_one(bare: Bootstrapped) -> None:
@@ -142,9 +156,9 @@ def test_objects_of_others_are_named_before_anything_is_done(bare: Bootstrapped)
         "spec": {"selector": {"matchLabels": {"app": "dns"}}, "template": template},
     }
     port = memory_kubernetes(bare.cluster.api)
-    asyncio.run(port.apply(DEPLOYMENTS, Application(content=content, manager="somebody")))
+    asyncio.run(port.apply(DEPLOYMENTS, ServerSideApply(content=content, manager="somebody")))
 
-    found = foreign(bare.wish, bare.look())
+    found = find_foreign_objects(bare.wish, bare.look())
 
     assert [one.code for one in found] == ["kube.foreign"]
     assert "deployments.apps coredns in kube-system" in found[0].what
@@ -187,11 +201,13 @@ def test_secrets_of_ours_that_differ_are_put_right(bare: Bootstrapped) -> None:
     secret = next(one for one in bare.steps() if "/secret/" in one.id)
     asyncio.run(bare.perform(secret))
     seen = bare.look()
-    assert [(one.name, one.owner) for one in seen.secrets or ()] == [("sops-age", Owner.STOCKMAN)]
+    assert [(one.name, one.owner) for one in seen.secrets or ()] == [
+        ("sops-age", ObjectOwner.STOCKMAN)
+    ]
     wanted = bare.wish.secrets[0]
     renewed = replace(wanted, digests=dict.fromkeys(wanted.digests, "another"))
 
-    found = changes(replace(bare.wish, secrets=(renewed,)), seen)
+    found = plan_kubernetes_changes(replace(bare.wish, secrets=(renewed,)), seen)
 
     whys = [one.why for one in found if "/secret/" in one.id]
     assert whys == ["age.agekey differs from the encrypted file"]
@@ -203,16 +219,16 @@ def test_the_seen_secret_has_digests_and_no_values(bare: Bootstrapped) -> None:
     asyncio.run(bare.perform(secret))
 
     assert CANARY not in repr(bare.look())
-    ref = Ref(kind=SECRETS, name="sops-age", namespace="flux-system")
+    ref = ObjectRef(kind=SECRETS, name="sops-age", namespace="flux-system")
     assert asyncio.run(memory_kubernetes(bare.cluster.api).get(ref))["data"]
 
 
 def test_flux_looks_at_its_repository_when_it_is_asked_to(bare: Bootstrapped) -> None:
-    assert list(reconciling(bare.wish, bare.look(), "now", "it was asked for")) == []
+    assert list(reconcile_changes(bare.wish, bare.look(), "now", "it was asked for")) == []
     bare.apply()
 
-    found = tuple(reconciling(bare.wish, bare.look(), "now", "it was asked for"))
-    for step in steps(found, bare.wish, Around()):
+    found = tuple(reconcile_changes(bare.wish, bare.look(), "now", "it was asked for"))
+    for step in kubernetes_steps(found, bare.wish, StageContext()):
         asyncio.run(bare.perform(step))
 
     assert [one.id for one in found] == [
@@ -226,6 +242,8 @@ def test_flux_looks_at_its_repository_when_it_is_asked_to(bare: Bootstrapped) ->
 def test_a_repository_that_is_all_that_differs_is_pushed_without_a_look_at_itself(
     bare: Bootstrapped,
 ) -> None:
-    made = steps((pushing(bare.wish, "files are rendered"),), bare.wish, Around(needs=("a",)))
+    made = kubernetes_steps(
+        (push_change(bare.wish, "files are rendered"),), bare.wish, StageContext(needs=("a",))
+    )
 
     assert [(one.id, one.needs) for one in made] == [("kubernetes/push", ("a",))]

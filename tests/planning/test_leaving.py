@@ -1,6 +1,6 @@
 """Machines that leave, and where they answer."""
 
-from stockman.planning.leaving import leaving_machines
+from stockman.planning.vm.removal import find_leaving_machines
 from tests.planning.estate import Estate
 
 NIOBE = """
@@ -17,11 +17,11 @@ async def test_a_machine_that_the_files_do_not_have_leaves_from_the_address_it_w
 ):
     estate = Estate("three-node")
     await estate.apply()
-    assert leaving_machines(estate.desired, await estate.observe_all(), None) == {}
+    assert find_leaving_machines(estate.desired, await estate.observe_all(), None) == {}
 
     estate.edit("nodes.yaml", NIOBE, "")
 
-    found = leaving_machines(estate.desired, await estate.observe_all(), None)
+    found = find_leaving_machines(estate.desired, await estate.observe_all(), None)
     assert found == {"talos-niobe": "127.66.0.18"}
 
 
@@ -32,4 +32,4 @@ async def test_a_machine_of_others_does_not_leave() -> None:
 
     estate.edit("nodes.yaml", NIOBE, "")
 
-    assert leaving_machines(estate.desired, await estate.observe_all(), None) == {}
+    assert find_leaving_machines(estate.desired, await estate.observe_all(), None) == {}

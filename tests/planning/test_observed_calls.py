@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from stockman.planning.observed_calls import kubernetes_calls, proxmox_calls, talos_calls
-from stockman.planning.observed_kubernetes import ObservedKubernetes
-from stockman.planning.observed_talos import ObservedTalos
-from stockman.steps.etcd_view import EtcdView
+from stockman.planning.observed.kubernetes import ObservedKubernetes
+from stockman.planning.observed.systems import kubernetes_calls, proxmox_calls, talos_calls
+from stockman.planning.observed.talos import ObservedTalos
+from stockman.steps.etcd.view import ObservedEtcd
 from tests.planning.estate import Estate
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -26,7 +26,7 @@ async def test_calls_to_proxmox_are_told_with_its_hosts_and_guests() -> None:
 
 def test_calls_to_talos_are_told_by_their_names() -> None:
     seen = ObservedTalos(
-        seen_at=NOW, machines={}, etcd=EtcdView(answers=()), calls={"version": 3, "links": 2}
+        seen_at=NOW, machines={}, etcd=ObservedEtcd(answers=()), calls={"version": 3, "links": 2}
     )
 
     told = talos_calls(seen)

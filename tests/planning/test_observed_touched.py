@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.app.observing import observe_touched
-from stockman.planning.proxmox_plan import touched
+from stockman.app.runs.observation import observe_touched
+from stockman.planning.proxmox.plan import digest_touched_guests
 from tests.planning.estate import Estate
 
 VMS = ("vm/pve/1030", "vm/pve/1032")
@@ -20,8 +20,8 @@ async def test_what_a_plan_touches_looks_the_same_without_all_the_rest(is_made: 
 
     part = await observe_touched(estate.desired, estate.ports(), (*VMS, "machine/neo"))
 
-    assert touched(part, VMS) == touched(whole, VMS)
-    assert sorted(touched(part, VMS)) == sorted(VMS)
+    assert digest_touched_guests(part, VMS) == digest_touched_guests(whole, VMS)
+    assert sorted(digest_touched_guests(part, VMS)) == sorted(VMS)
 
 
 async def test_nothing_but_the_guests_that_a_plan_touches_is_looked_at() -> None:

@@ -5,14 +5,13 @@ from dataclasses import replace
 import pytest
 
 from stockman.model.errors import Refused
-from stockman.planning.change import Mark
-from stockman.planning.proxmox_change import steps
-from stockman.planning.vm_seeds import seed_removals
-from stockman.steps.vm_configure import ConfigureVm, MoveVm
-from stockman.steps.vm_destroy import DestroyVm
-from stockman.steps.vm_disks import KEEPER, AttachDisk, GrowDisk
-from stockman.steps.vm_identity import Identity
-from stockman.steps.vm_power import RestartVm, StartVm, StopVm
+from stockman.planning.change import ChangeKind, unique_steps
+from stockman.planning.vm.seeds import plan_seed_removals
+from stockman.steps.vm.configure import ConfigureVm, MoveVm
+from stockman.steps.vm.destroy import DestroyVm
+from stockman.steps.vm.disks import KEEPER, AttachDisk, GrowDisk
+from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.power import RestartVm, StartVm, StopVm
 from tests.planning.containers import CONTAINER, upload_system
 from tests.planning.estate import NO_HA, Estate, Killed, perform
 
@@ -123,7 +122,7 @@ async def test_a_node_that_left_the_files_is_destroyed_and_said_so(estate: Estat
     outcome = await estate.apply()
 
     assert outcome.plan.destroys == ("VM 1032 (talos-niobe) on niobe with its system disk",)
-    assert [one.mark for one in outcome.changes] == [Mark.REMOVE]
+    assert [one.mark for one in outcome.changes] == [ChangeKind.REMOVE]
     assert sorted(next(iter(estate.world.clusters.values())).state.guests) == [1030, 1031]
     assert (await estate.plan()).changes == ()
 
@@ -249,15 +248,17 @@ async def test_a_network_that_keys_cannot_say_comes_in_an_image_that_is_removed_
     known = {str(node.name): () for node in estate.desired.nodes}
     seen = {estate.region: await estate.observe()}
 
-    removals = seed_removals(estate.desired, seen, {}, known)
-    for step in steps(removals):
+    removals = plan_seed_removals(estate.desired, seen, {}, known)
+    for step in unique_steps(removals):
         assert await perform(step.action, estate.ports())
 
     assert volume.startswith("cephfs:iso/stockman-talos-trinity-")
     assert "NoCloud image" in next(one.what for one in outcome.changes if "1030" in one.what)
     assert len(removals) == 3
     assert estate.config(1030)["ide2"] == "none,media=cdrom"
-    assert seed_removals(estate.desired, {estate.region: await estate.observe()}, {}, known) == ()
+    assert (
+        plan_seed_removals(estate.desired, {estate.region: await estate.observe()}, {}, known) == ()
+    )
     assert (await estate.plan()).changes == ()
 
 
@@ -376,7 +377,7 @@ async def test_stopping_asks_first_and_is_fine_where_nothing_runs(estate: Estate
     await estate.apply()
     node = estate.desired.nodes[0].vm
     assert node is not None
-    who = Identity(cluster=estate.region, vmid=node.vmid, name=node.name, uuid=node.uuid)
+    who = GuestIdentity(cluster=estate.region, vmid=node.vmid, name=node.name, uuid=node.uuid)
     stop = StopVm(vm=who, host=node.host, seconds=5)
 
     assert await perform(stop, estate.ports()) is True

@@ -3,11 +3,11 @@
 from http import HTTPStatus
 
 import pytest
+from stockman_lab.pve.api.call import Upload
 
-from stockman.lab.pve.api.call import Upload
-from stockman.planning.change import Mark
-from stockman.planning.proxmox_plan import Options
-from stockman.steps.plan_file import plan_text, read_plan
+from stockman.planning.change import ChangeKind
+from stockman.planning.proxmox.plan import PlanOptions
+from stockman.steps.plan import parse_plan, render_plan
 from stockman.steps.step import Stage
 from tests.planning.estate import Estate, died_at_every_call, perform
 
@@ -143,7 +143,7 @@ async def test_a_plan_can_be_saved_and_carried_out_later() -> None:
     estate = Estate("three-node")
     plan = (await estate.plan()).plan
 
-    again = read_plan(plan_text(plan), "plan.json")
+    again = parse_plan(render_plan(plan), "plan.json")
 
     assert again == plan
 
@@ -166,10 +166,10 @@ async def test_images_that_no_node_has_any_more_are_deleted_when_asked_to() -> N
     estate.edit("cluster.yaml", "talos_version: 1.11.0", "talos_version: 1.11.1")
 
     kept = await estate.plan()
-    pruned = await estate.apply(options=Options(prune=True))
+    pruned = await estate.apply(options=PlanOptions(prune=True))
 
     assert kept.changes == ()
-    assert [(one.mark, one.stage) for one in pruned.changes] == [(Mark.REMOVE, Stage.IMAGES)]
+    assert [(one.mark, one.stage) for one in pruned.changes] == [(ChangeKind.REMOVE, Stage.IMAGES)]
     image = "cephfs:import/talos-376567988ad37013-v1.11.0-nocloud-amd64.qcow2"
     assert pruned.plan.destroys == (f"the image {image}, which can be fetched again",)
 
@@ -187,6 +187,6 @@ async def test_pruning_leaves_what_stockman_did_not_fetch() -> None:
         assert reply.status == HTTPStatus.OK
     estate.world.settle()
 
-    outcome = await estate.plan(options=Options(prune=True))
+    outcome = await estate.plan(options=PlanOptions(prune=True))
 
     assert outcome.changes == ()

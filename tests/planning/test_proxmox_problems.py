@@ -3,22 +3,22 @@
 from dataclasses import replace
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.port import WorldClock
+from stockman_lab.pve.host import Pool
+from stockman_lab.pve.host_power import lose_power
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.port import WorldClock
-from stockman.lab.pve.host import Pool
-from stockman.lab.pve.host_power import lose_power
 from stockman.model.errors import Refused, Rejected
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problem, Problems
 from stockman.planning.fact import Unknown
-from stockman.planning.proxmox_plan import Options, changes
-from stockman.steps.access_door import admin_name
-from stockman.steps.access_mapping import MapDevices, MappedDevice
-from stockman.steps.base import Answer
-from stockman.steps.image_fetch import FetchImage
-from stockman.steps.image_schematic import RegisterSchematic, SchematicKnown
-from stockman.steps.vm_gates import HostOnline, ProxmoxQuorum, StorageSpace
+from stockman.planning.proxmox.plan import PlanOptions, plan_proxmox_changes
+from stockman.steps.access.admin import admin_client_name
+from stockman.steps.access.mapping import MapDevices, MappedDevice
+from stockman.steps.base import GateAnswer
+from stockman.steps.images.fetch import FetchImage
+from stockman.steps.images.schematic import RegisterSchematic, SchematicRegistered
+from stockman.steps.vm.gates import HostOnline, ProxmoxQuorum, StorageSpace
 from tests.planning.estate import NO_HA, Estate, Killed, perform
 
 GIB = 1 << 30
@@ -107,7 +107,9 @@ async def test_a_token_that_is_there_and_is_turned_away_has_another_secret(estat
         source="Proxmox cluster pve: its token",
     )
 
-    changes(estate.desired, {estate.region: replace(seen, turned_away=turned_away)}, problems)
+    plan_proxmox_changes(
+        estate.desired, {estate.region: replace(seen, turned_away=turned_away)}, problems
+    )
 
     (told,) = problems
     assert (told.code, told.where) == ("proxmox.other-secret", "stockman@pve!stockman")
@@ -367,13 +369,13 @@ async def test_a_machine_of_a_host_that_was_removed_is_made_anew_under_its_numbe
     verdicts = [await gate.check(estate.ports()) for gate in create.gates]
     with pytest.raises(Refused) as caught:
         await perform(create.action, estate.ports())
-    pve = estate.ports().proxmox[admin_name(estate.region)]
+    pve = estate.ports().proxmox[admin_client_name(estate.region)]
     for one in await pve.volumes(HostName("neo"), Datastore("ceph-vm-disks"), vmid=Vmid(1032)):
         await pve.delete_volume(HostName("neo"), one.id)
     estate.world.settle()
     await estate.apply()
 
-    (closed,) = (one for one in verdicts if one.answer is Answer.STOP)
+    (closed,) = (one for one in verdicts if one.answer is GateAnswer.STOP)
     assert "ceph-vm-disks:vm-1032-cloudinit" in closed.because
     assert caught.value.problem.code == "vm.leftovers"
     assert "ceph-vm-disks:vm-1032-cloudinit" in caught.value.problem.why
@@ -391,7 +393,7 @@ async def test_machines_cannot_be_made_on_a_host_that_is_off(estate: Estate) -> 
     verdict = await HostOnline(cluster=estate.region, host=HostName("niobe")).check(estate.ports())
 
     assert "vm.host-offline" in errors(outcome.problems)
-    assert (verdict.answer, verdict.because) == (Answer.WAIT, "niobe is offline")
+    assert (verdict.answer, verdict.because) == (GateAnswer.WAIT, "niobe is offline")
 
 
 async def test_devices_by_address_are_refused_with_the_reason(estate: Estate) -> None:
@@ -427,8 +429,8 @@ async def test_gates_say_the_numbers_that_they_saw(estate: Estate) -> None:
 
     quorum = await ProxmoxQuorum(cluster=region).check(ports)
 
-    assert (quorum.answer, quorum.because) == (Answer.GO, "3 of 3 hosts are online")
-    assert (await much.check(ports)).answer is Answer.STOP
+    assert (quorum.answer, quorum.because) == (GateAnswer.GO, "3 of 3 hosts are online")
+    assert (await much.check(ports)).answer is GateAnswer.STOP
     assert (await none.check(ports)).because == "neo has no storage nowhere"
 
 
@@ -583,9 +585,9 @@ async def test_schematics_are_told_to_the_factory_once(estate: Estate) -> None:
     with pytest.raises(Refused, match=r"image\.schematic-id") as caught:
         await wrong.run(estate.ports())
     known = caught.value.problem.why.partition(" ")[0]
-    gate = SchematicKnown(schematic=known)  # type: ignore[arg-type]  # its text
+    gate = SchematicRegistered(schematic=known)  # type: ignore[arg-type]  # its text
 
-    assert (await gate.check(estate.ports())).answer is Answer.GO
+    assert (await gate.check(estate.ports())).answer is GateAnswer.GO
     assert not await wrong.done(estate.ports())
 
 
@@ -594,7 +596,7 @@ async def test_a_secret_that_was_lost_makes_a_new_token(estate: Estate) -> None:
     place = "${PROXMOX_TOKEN_SECRET}"
     before = estate.secrets.kept.pop(place)
 
-    outcome = await estate.apply(options=Options(unkept=frozenset({place})))
+    outcome = await estate.apply(options=PlanOptions(unkept=frozenset({place})))
 
     assert "access/token/pve/stockman@pve!stockman" in [one.id for one in outcome.plan.steps]
     assert estate.secrets.kept[place] != before

@@ -6,18 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
+from stockman_lab.doors.port import WorldClock
+from stockman_lab.pve.host_power import give_power, lose_power
 
-from stockman.engine.carrying_out import Home, Way, begin, resume
-from stockman.engine.context import Settings
-from stockman.engine.entry import Entry, Event
-from stockman.engine.executor import Outcome
+from stockman.engine.context import RunSettings, StopRequest
+from stockman.engine.executor import RunOutcome
+from stockman.engine.journal import EntryType, JournalEntry
+from stockman.engine.lifecycle import RunHome, RunOptions, resume_run, start_run
 from stockman.engine.object_lock import ObjectLock
-from stockman.engine.object_runs import ObjectRuns
+from stockman.engine.object_runs import ObjectRunStore
 from stockman.engine.shared_clock import SharedClock
-from stockman.engine.state import Result
-from stockman.engine.stop import Stop
-from stockman.lab.doors.port import WorldClock
-from stockman.lab.pve.host_power import give_power, lose_power
+from stockman.engine.state import RunResult
 from stockman.steps.plan import Plan
 from tests.engine.storage import Storage, Stored
 from tests.planning.estate import Estate, Killed
@@ -34,15 +33,15 @@ class Watching:
         self.most: Counter[str] = Counter()
         self.acted = 0
 
-    def __call__(self, entry: Entry) -> None:
+    def __call__(self, entry: JournalEntry) -> None:
         if entry.step not in self._lanes:
             return
         names = ("", *self._lanes[entry.step])
-        if entry.event is Event.STARTED:
+        if entry.event is EntryType.STARTED:
             self.acted += 1
             self._now.update(names)
             self.most |= self._now
-        elif entry.event in (Event.FINISHED, Event.FAILED):
+        elif entry.event in (EntryType.FINISHED, EntryType.FAILED):
             self._now.subtract(names)
 
 
@@ -54,18 +53,18 @@ class Runs:
         # Time passes once for all who wait at the same moment.
         estate.clock = SharedClock(WorldClock(estate.world))
         objects, clock = Stored(Storage()), estate.clock
-        self.home = Home(
-            runs=ObjectRuns(objects, clock), lock=ObjectLock(objects, clock, "s3://flock")
+        self.home = RunHome(
+            runs=ObjectRunStore(objects, clock), lock=ObjectLock(objects, clock, "s3://flock")
         )
 
-    async def begin(self, plan: Plan, watching: Watching, most: int = 10) -> Outcome:
-        way = Way(
+    async def begin(self, plan: Plan, watching: Watching, most: int = 10) -> RunOutcome:
+        way = RunOptions(
             by="anna",
-            stop=Stop(),
-            settings=Settings(max_parallel=most),
+            stop=StopRequest(),
+            settings=RunSettings(max_parallel=most),
             watchers=(watching,),
         )
-        return await begin(self.home, plan, self.estate.ports(), way)
+        return await start_run(self.home, plan, self.estate.ports(), way)
 
     def writes(self, since: int) -> list[str]:
         log = self.estate.trigger.log[since:]
@@ -91,7 +90,7 @@ async def test_fifteen_machines_are_made_side_by_side_and_the_second_run_writes_
     second = Watching(again.plan)
     await runs.begin(again.plan, second)
 
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert 4 <= watching.most[""] <= 10
     assert not [lane for lane, most in watching.most.items() if lane and most > width(plan, lane)]
     assert again.changes == ()
@@ -133,12 +132,12 @@ async def test_a_run_that_was_killed_is_resumed_and_makes_everything_once(
     await estate.clock.sleep(120)
 
     (run,) = await runs.home.runs.listed()
-    way = Way(by="anna", stop=Stop())
-    outcome = await resume(runs.home, run, estate.ports(), way)
+    way = RunOptions(by="anna", stop=StopRequest())
+    outcome = await resume_run(runs.home, run, estate.ports(), way)
     estate.world.settle()
 
     made = [line for line in estate.trigger.log if line.endswith("/qemu") and "POST" in line]
-    assert outcome.result is Result.DONE
+    assert outcome.result is RunResult.DONE
     assert len(made) <= 3 + 1
     assert sorted(next(iter(estate.world.clusters.values())).state.guests) == [1030, 1031, 1032]
     assert (await estate.plan()).changes == ()
@@ -148,7 +147,7 @@ async def whole(preset: str) -> Estate:
     """An estate after a run that nobody disturbed."""
     estate = Estate(preset)
     runs, plan = Runs(estate), (await estate.plan()).plan
-    assert (await runs.begin(plan, Watching(plan))).result is Result.DONE
+    assert (await runs.begin(plan, Watching(plan))).result is RunResult.DONE
     return estate
 
 
@@ -158,13 +157,13 @@ async def test_a_host_that_dies_stops_the_run_and_the_next_one_finishes_it() -> 
     cluster = next(iter(estate.world.clusters.values()))
     watching = Watching(plan)
 
-    def strike(entry: Entry) -> None:
+    def strike(entry: JournalEntry) -> None:
         watching(entry)
-        if (entry.event, entry.step) == (Event.STARTED, "vms/create/k8s-work-8"):
+        if (entry.event, entry.step) == (EntryType.STARTED, "vms/create/k8s-work-8"):
             lose_power(cluster, cluster.state.hosts["thor"])
 
-    way = Way(by="anna", stop=Stop(), watchers=(strike,))
-    struck = await begin(runs.home, plan, estate.ports(), way)
+    way = RunOptions(by="anna", stop=StopRequest(), watchers=(strike,))
+    struck = await start_run(runs.home, plan, estate.ports(), way)
     give_power(cluster, cluster.state.hosts["thor"])
     await estate.clock.sleep(600)
 
@@ -172,8 +171,8 @@ async def test_a_host_that_dies_stops_the_run_and_the_next_one_finishes_it() -> 
     finished = await runs.begin(again.plan, Watching(again.plan))
 
     wanted = {node.vm.vmid for node in estate.desired.nodes if node.vm is not None}
-    assert struck.result is Result.FAILED
+    assert struck.result is RunResult.FAILED
     assert struck.problems
-    assert finished.result is Result.DONE
+    assert finished.result is RunResult.DONE
     assert set(cluster.state.guests) == wanted
     assert (await estate.plan()).changes == ()

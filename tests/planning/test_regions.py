@@ -3,12 +3,12 @@
 from ipaddress import IPv4Network
 
 import pytest
+from stockman_lab.world.preset import Wish, preset_world
 
-from stockman.lab.world.preset import Wish, preset_world
 from stockman.model.problem import Problems
-from stockman.planning.access_rotation import rotation
-from stockman.planning.destruction import destruction
-from stockman.planning.proxmox_change import steps
+from stockman.planning.access.rotation import plan_rotation
+from stockman.planning.change import unique_steps
+from stockman.planning.destruction import plan_destruction
 from stockman.steps.step import Stage
 from tests.planning.estate import NO_HA, Estate, perform
 
@@ -121,16 +121,16 @@ async def test_tokens_of_both_regions_are_renewed(estate: Estate) -> None:
     await estate.apply()
     problems = Problems()
     seen = await estate.observe_all()
-    found = rotation(estate.desired, seen, ("stockman",), problems, in_cluster=False)
+    found = plan_rotation(estate.desired, seen, ("stockman",), problems, in_cluster=False)
 
     assert [one.region for one in found] == ["pve", "west"]
-    assert len({step.id for step in steps(found)}) == 4
+    assert len({step.id for step in unique_steps(found)}) == 4
 
 
 async def test_destroying_reaches_every_region(estate: Estate) -> None:
     await estate.apply()
     problems = Problems()
-    found = steps(destruction(estate.desired, await estate.observe_all(), problems))
+    found = unique_steps(plan_destruction(estate.desired, await estate.observe_all(), problems))
     for step in found:
         await perform(step.action, estate.ports())
 

@@ -8,23 +8,22 @@ from uuid import UUID
 import pytest
 
 from stockman.model.names import HostName, Vmid
-from stockman.model.upgrade import Window
-from stockman.planning.restart_windows import in_windows, open_times, taken_down
-from stockman.steps.base import Action
-from stockman.steps.checkpoint import Checkpoint
+from stockman.model.policies import Window
+from stockman.planning.windows import gate_restarts, maintenance_windows, nodes_to_restart
+from stockman.steps.base import Action, Checkpoint
 from stockman.steps.step import Stage, Step
-from stockman.steps.vm_configure import MoveVm
-from stockman.steps.vm_identity import Identity
-from stockman.steps.vm_power import RestartVm, StartVm
+from stockman.steps.vm.configure import MoveVm
+from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.power import RestartVm, StartVm
 from stockman.steps.window import WindowOpen
 
-WINDOWS = open_times([Window(start="0 3 * * 6", duration="4h", timezone="Europe/Berlin")])
+WINDOWS = maintenance_windows([Window(start="0 3 * * 6", duration="4h", timezone="Europe/Berlin")])
 Kind = Literal["qemu", "lxc"]
 NEO, TRINITY = HostName("neo"), HostName("trinity")
 
 
-def who(kind: Kind = "qemu") -> Identity:
-    return Identity(cluster="pve", vmid=Vmid(1031), name="cp-1", uuid=UUID(int=7), kind=kind)
+def who(kind: Kind = "qemu") -> GuestIdentity:
+    return GuestIdentity(cluster="pve", vmid=Vmid(1031), name="cp-1", uuid=UUID(int=7), kind=kind)
 
 
 def step(name: str, action: Action | None = None) -> Step:
@@ -33,7 +32,7 @@ def step(name: str, action: Action | None = None) -> Step:
 
 
 def waiting(*steps: Step) -> set[str]:
-    found = in_windows({one.id: one for one in steps}, WINDOWS)
+    found = gate_restarts({one.id: one for one in steps}, WINDOWS)
     return {name for name, one in found.items() if any(g.kind == "window.open" for g in one.gates)}
 
 
@@ -68,14 +67,14 @@ def test_a_controller_that_joins_etcd_anew_does_not_wait() -> None:
     steps = (step("nodes/drain/cp-1"), step("talos/rejoin/cp-1"), RESTART)
 
     assert waiting(*steps) == set()
-    assert taken_down({one.id: one for one in steps}) == ()
+    assert nodes_to_restart({one.id: one for one in steps}) == ()
 
 
 def test_without_windows_nothing_waits() -> None:
-    assert in_windows({RESTART.id: RESTART}, ()) == {RESTART.id: RESTART}
+    assert gate_restarts({RESTART.id: RESTART}, ()) == {RESTART.id: RESTART}
 
 
 def test_the_gate_is_asked_before_all_others() -> None:
-    found = in_windows({RESTART.id: RESTART}, WINDOWS)[RESTART.id]
+    found = gate_restarts({RESTART.id: RESTART}, WINDOWS)[RESTART.id]
 
     assert found.gates == (WindowOpen(windows=WINDOWS), *RESTART.gates)

@@ -6,8 +6,8 @@ from stockman.config.load import load
 from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
 from stockman.model.desired import Node, Role
-from stockman.planning.rolling import rolling
-from stockman.steps.checkpoint import Checkpoint
+from stockman.planning.rolling import serialize_restarts
+from stockman.steps.base import Checkpoint
 from stockman.steps.step import Stage, Step
 
 NAMES = ("talos-trinity", "talos-neo", "talos-niobe")
@@ -24,7 +24,7 @@ def step(name: str, *needs: str) -> Step:
 
 
 def ordered(*steps: Step, known: frozenset[str] = frozenset(NAMES)) -> dict[str, Step]:
-    return rolling({one.id: one for one in steps}, nodes(), known)
+    return serialize_restarts({one.id: one for one in steps}, nodes(), known)
 
 
 def test_the_next_machine_goes_down_when_the_last_one_is_back() -> None:
@@ -43,7 +43,7 @@ def test_workers_come_first() -> None:
 def test_a_node_that_is_chosen_waits_for_no_other() -> None:
     steps = {one.id: one for one in (step(f"vms/restart/{name}") for name in NAMES)}
 
-    found = rolling(steps, nodes(), frozenset(NAMES), frozenset({"talos-neo"}))
+    found = serialize_restarts(steps, nodes(), frozenset(NAMES), frozenset({"talos-neo"}))
 
     assert found["vms/restart/talos-neo"].needs == ()
     assert "nodes/back/talos-neo" in found["vms/restart/talos-niobe"].needs
@@ -83,7 +83,7 @@ def test_a_new_configuration_comes_before_the_restart_of_the_vm() -> None:
 def test_steps_that_take_nothing_down_stay_as_they_are() -> None:
     before = {"a": step("a"), "b": step("b", "a")}
 
-    assert rolling(before, nodes(), frozenset(NAMES)) == before
+    assert serialize_restarts(before, nodes(), frozenset(NAMES)) == before
 
 
 def test_a_machine_that_is_carried_to_another_host_is_back_before_the_next_goes_down() -> None:

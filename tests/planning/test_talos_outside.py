@@ -6,10 +6,10 @@ from functools import cache
 
 import pytest
 
-from stockman.planning.talos_changes import Rejoin
-from stockman.planning.talos_outside import outside_etcd, rejoin_id
-from stockman.steps.base import Answer
-from stockman.steps.etcd_rejoin import OutsideEtcd
+from stockman.planning.talos.changes import RejoinChange
+from stockman.planning.talos.rejoin import find_controllers_outside_etcd, rejoin_step_id
+from stockman.steps.base import GateAnswer
+from stockman.steps.etcd.members import NotEtcdMember
 from stockman.steps.step import Step
 from tests.steps.talos_scene import NEO, NIOBE, TRINITY, Killed, Scene, copied, scene, told
 
@@ -32,7 +32,7 @@ def taken_out(name: str = NIOBE) -> Scene:
 
 
 def rejoin(found: Scene) -> Step:
-    (step,) = (one for one in found.plan() if one.id == rejoin_id(NIOBE))
+    (step,) = (one for one in found.plan() if one.id == rejoin_step_id(NIOBE))
     return step
 
 
@@ -43,7 +43,7 @@ def members(found: Scene) -> set[str]:
 def test_nobody_is_outside_of_a_cluster_that_is_whole() -> None:
     found = copied(_up())
 
-    assert outside_etcd(found.wish(), found.observe()) == ()
+    assert find_controllers_outside_etcd(found.wish(), found.observe()) == ()
 
 
 def test_the_way_back_is_planned_and_says_what_is_lost() -> None:
@@ -51,7 +51,7 @@ def test_the_way_back_is_planned_and_says_what_is_lost() -> None:
 
     (change,) = (one for one in found.changes() if one.node)
 
-    assert isinstance(change, Rejoin)
+    assert isinstance(change, RejoinChange)
     assert change.what == f"{NIOBE} joins etcd anew, with a reboot"
     assert change.destroys == rejoin(found).action.destroys
     assert "what pods keep" in change.destroys
@@ -92,9 +92,9 @@ def test_a_member_is_never_erased() -> None:
     found = copied(_up())
     others = tuple(one for one in found.controllers if one.node != NIOBE)
 
-    verdict = told(OutsideEtcd(node=NIOBE, others=others).check(found.ports))
+    verdict = told(NotEtcdMember(node=NIOBE, others=others).check(found.ports))
 
-    assert verdict.answer is Answer.STOP
+    assert verdict.answer is GateAnswer.STOP
 
 
 def test_without_a_quorum_nobody_is_erased() -> None:
@@ -102,6 +102,6 @@ def test_without_a_quorum_nobody_is_erased() -> None:
     others = tuple(one for one in found.controllers if one.node != NIOBE)
     found.power_off(NEO)
 
-    verdict = told(OutsideEtcd(node=NIOBE, others=others).check(found.ports))
+    verdict = told(NotEtcdMember(node=NIOBE, others=others).check(found.ports))
 
-    assert verdict.answer is Answer.WAIT
+    assert verdict.answer is GateAnswer.WAIT

@@ -8,18 +8,18 @@ from ipaddress import IPv4Interface
 from uuid import UUID
 
 import pytest
+from stockman_lab.core.dice import Dice
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.world.staging import Staged
 
-from stockman.lab.core.dice import Dice
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.world.staging import Staged
 from stockman.model.desired import Desired, Node, Role
 from stockman.model.names import SchematicId
 from stockman.model.version import Version
-from stockman.planning.talos_changes import Reconfigure
-from stockman.planning.talos_refusals import refusals
-from stockman.ports.probe import Door, NoAnswer
-from stockman.talos.bundle import new_bundle
-from stockman.talos.machine.live import boots_for
+from stockman.planning.talos.changes import ReconfigureChange
+from stockman.planning.talos.refusals import find_refusals
+from stockman.ports.environment import NoAnswer, ServerAddress
+from stockman.talos.machine.values import paths_needing_reboot
+from stockman.talos.secrets.bundle import new_bundle
 from tests.steps.talos_scene import NEO, NIOBE, TRINITY, Scene, copied, scene
 
 NODE = "talos-1"
@@ -54,7 +54,7 @@ class Somebody:
     def __init__(self, host: str) -> None:
         self.host = host
 
-    async def connect(self, door: Door) -> None:
+    async def connect(self, door: ServerAddress) -> None:
         if (door.host, door.port) != (self.host, 6443):
             raise NoAnswer("nothing listens there")
 
@@ -62,7 +62,7 @@ class Somebody:
 def taken(found: Scene, host: str) -> list[str]:
     """What is said where somebody has an address."""
     observed = found.observe(network=Somebody(host))  # type: ignore[arg-type]  # it only connects
-    return [one.what for one in refusals(found.wish(), observed) if one.is_error]
+    return [one.what for one in find_refusals(found.wish(), observed) if one.is_error]
 
 
 def test_an_address_of_the_api_that_somebody_has_is_refused_before_there_is_a_cluster() -> None:
@@ -103,7 +103,7 @@ def test_what_tuppr_upgrades_is_left_alone_and_only_told() -> None:
 
     found.wants(replace(found.desired, cluster=newer, upgrade=upgrade))
 
-    told = refusals(found.wish(), found.observe())
+    told = find_refusals(found.wish(), found.observe())
     assert [(one.code, one.is_error) for one in told] == [("node.upgrade", False)]
     assert [one for one in found.changes() if one.node] == []
 
@@ -186,7 +186,7 @@ def test_other_time_servers_are_given_to_a_machine_whose_clock_is_far_off() -> N
 
     found.wants(replace(found.desired, cluster=replace(cluster, network=network)))
 
-    told = refusals(found.wish(), found.observe())
+    told = find_refusals(found.wish(), found.observe())
     assert [(one.code, one.is_error) for one in told] == [("node.clock", False)]
     assert [type(one).__name__ for one in found.changes() if one.node] == ["Reconfigure"]
 
@@ -227,7 +227,7 @@ def test_a_label_is_changed_while_the_machine_runs_and_the_plan_says_so() -> Non
 
     found.wants(with_first(found.desired, labels={"zone": "b"}))
 
-    (change,) = [one for one in found.changes() if isinstance(one, Reconfigure)]
+    (change,) = [one for one in found.changes() if isinstance(one, ReconfigureChange)]
     assert change.boot_id == ""
     assert "machine.nodeLabels.zone" in change.why
     assert "takes that on while it runs" in change.why
@@ -250,7 +250,7 @@ def test_a_label_is_changed_while_the_machine_runs_and_the_plan_says_so() -> Non
     ],
 )
 def test_what_a_minor_boots_for(path: str, version: str, boots: bool) -> None:
-    assert bool(boots_for([path], Version.parse(version))) is boots
+    assert bool(paths_needing_reboot([path], Version.parse(version))) is boots
 
 
 def test_the_address_of_a_node_is_not_asked_of_another_machine() -> None:

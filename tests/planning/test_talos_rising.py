@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.planning.talos_changes import BeginEtcd, EtcdComesUp, Join
+from stockman.planning.talos.changes import BootstrapEtcdChange, EtcdStartingChange, JoinChange
 from tests.steps.talos_scene import NEO, NIOBE, TRINITY, scene
 
 ALL = frozenset({TRINITY, NEO, NIOBE})
@@ -13,8 +13,8 @@ def test_machines_that_do_not_answer_yet_are_waited_for_and_etcd_begins_after_th
 
     changes = found.changes(rising=ALL, api_answers=False)
 
-    assert {one.node for one in changes if isinstance(one, Join)} == ALL
-    assert [one.node for one in changes if isinstance(one, BeginEtcd)] == [TRINITY]
+    assert {one.node for one in changes if isinstance(one, JoinChange)} == ALL
+    assert [one.node for one in changes if isinstance(one, BootstrapEtcdChange)] == [TRINITY]
 
 
 def test_nothing_is_planned_while_one_of_them_was_started_long_ago() -> None:
@@ -22,8 +22,8 @@ def test_nothing_is_planned_while_one_of_them_was_started_long_ago() -> None:
 
     changes = found.changes(rising=ALL - {NIOBE}, api_answers=False)
 
-    assert {one.node for one in changes if isinstance(one, Join)} == {TRINITY, NEO}
-    assert not any(isinstance(one, BeginEtcd) for one in changes)
+    assert {one.node for one in changes if isinstance(one, JoinChange)} == {TRINITY, NEO}
+    assert not any(isinstance(one, BootstrapEtcdChange) for one in changes)
 
 
 def test_a_member_of_etcd_that_boots_again_is_left_alone() -> None:
@@ -32,7 +32,7 @@ def test_a_member_of_etcd_that_boots_again_is_left_alone() -> None:
 
     changes = found.changes(rising=frozenset({NIOBE}))
 
-    assert [one for one in changes if isinstance(one, Join)] == []
+    assert [one for one in changes if isinstance(one, JoinChange)] == []
 
 
 def test_an_etcd_that_began_a_moment_ago_is_waited_for_before_kubernetes() -> None:
@@ -41,7 +41,9 @@ def test_an_etcd_that_began_a_moment_ago_is_waited_for_before_kubernetes() -> No
     changes = found.changes(rising=ALL, api_answers=False)
     steps = [step.id for step in found.plan(rising=ALL, api_answers=False)]
 
-    assert [type(one) for one in changes if isinstance(one, EtcdComesUp)] == [EtcdComesUp]
+    assert [type(one) for one in changes if isinstance(one, EtcdStartingChange)] == [
+        EtcdStartingChange
+    ]
     assert "talos/bootstrap" not in steps
     assert {"talos/etcd-healthy", "talos/shared-address"} <= set(steps)
 

@@ -3,10 +3,10 @@
 import pytest
 
 from stockman.model.errors import Refused
-from stockman.planning.change import Mark
-from stockman.planning.proxmox_plan import Options
-from stockman.steps.vm_configure import ConfigureVm
-from stockman.steps.vm_template import MakeTemplate, RemoveTemplate
+from stockman.planning.change import ChangeKind
+from stockman.planning.proxmox.plan import PlanOptions
+from stockman.steps.vm.configure import ConfigureVm
+from stockman.steps.vm.template import ConvertToTemplate, DeleteTemplate
 from tests.planning.estate import NO_HA, Estate, died_at_every_call, perform
 
 TEMPLATE = """\
@@ -81,7 +81,7 @@ async def test_another_version_means_a_new_template_before_the_old_one_goes(
     outcome = await estate.apply()
 
     marks = [one.mark for one in outcome.changes if one.what.startswith("template")]
-    assert marks == [Mark.ADD, Mark.ADD, Mark.REMOVE, Mark.REMOVE]
+    assert marks == [ChangeKind.ADD, ChangeKind.ADD, ChangeKind.REMOVE, ChangeKind.REMOVE]
     assert templates(estate) == {
         9002: ("neo", "talos-v1-11-1-37656798"),
         9003: ("niobe", "talos-v1-11-1-37656798"),
@@ -150,21 +150,21 @@ async def test_whoever_dies_while_templates_are_replaced_finishes_when_started_a
 async def test_a_vm_that_was_not_made_a_template_yet_is_made_one(estate: Estate) -> None:
     plan = (await estate.plan()).plan
     for step in plan.steps:
-        if not isinstance(step.action, MakeTemplate):
+        if not isinstance(step.action, ConvertToTemplate):
             await perform(step.action, estate.ports())
 
     outcome = await estate.apply()
 
-    assert {type(step.action) for step in outcome.plan.steps} == {MakeTemplate}
+    assert {type(step.action) for step in outcome.plan.steps} == {ConvertToTemplate}
     assert sorted(templates(estate)) == [9000, 9001]
 
 
 async def test_templates_are_no_reason_to_keep_images_of_other_versions(estate: Estate) -> None:
     await estate.apply()
 
-    outcome = await estate.plan(options=Options(prune=True))
+    outcome = await estate.plan(options=PlanOptions(prune=True))
 
-    assert not any(isinstance(step.action, RemoveTemplate) for step in outcome.plan.steps)
+    assert not any(isinstance(step.action, DeleteTemplate) for step in outcome.plan.steps)
     assert outcome.changes == ()
 
 

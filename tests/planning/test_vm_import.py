@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.guest_config.state import GuestConfig
+from stockman_lab.pve.host_power import give_power
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.pve.cluster import Cluster
-from stockman.lab.pve.guest_config.state import GuestConfig
-from stockman.lab.pve.host_power import give_power
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.names import Datastore, HostName, Vmid
-from stockman.planning.change import Mark
-from stockman.ports.proxmox.storages import NewVolume
-from stockman.ports.proxmox.vms import VmConfig
-from stockman.steps.access_door import admin_name
-from stockman.steps.base import Answer, Verdict
-from stockman.steps.vm_import import ImportedDisk, is_half_made
+from stockman.planning.change import ChangeKind
+from stockman.proxmox.storages import NewVolume
+from stockman.proxmox.vms import VmConfig
+from stockman.steps.access.admin import admin_client_name
+from stockman.steps.base import GateAnswer, Verdict
+from stockman.steps.vm.system_disk import ImportedDisk, has_no_disk
 from tests.planning.estate import NO_HA, Estate, Killed, perform
 
 _CREATE = "vms/create/talos-niobe"
@@ -107,7 +107,7 @@ async def test_a_plan_says_that_making_a_machine_was_interrupted(estate: Estate)
     outcome = await estate.plan()
 
     (change,) = (one for one in outcome.changes if "1032" in one.what)
-    assert change.mark is Mark.ADD
+    assert change.mark is ChangeKind.ADD
     assert "has no disk yet: making it was interrupted" in change.why
 
 
@@ -125,7 +125,7 @@ async def test_what_nobody_wrote_down_before_a_machine_was_made_is_not_touched(
     await ready(estate)
     create = (await estate.plan()).plan.step(_CREATE)
     gate = next(one for one in create.gates if one.kind == "proxmox.vmid")
-    door = estate.ports().proxmox[admin_name(estate.region)]
+    door = estate.ports().proxmox[admin_client_name(estate.region)]
     free = await gate.check(estate.ports())
     new = NewVolume(vmid=Vmid(_VMID), name="vm-1032-disk-7", size=1 << 30)
     await door.allocate_volume(HostName("niobe"), Datastore("ceph-vm-disks"), new)
@@ -173,7 +173,7 @@ async def test_a_later_plan_takes_over_such_a_disk_too(estate: Estate) -> None:
 def test_only_a_machine_without_any_disk_that_never_ran_is_half_made(
     values: dict[str, str], *, is_half: bool
 ) -> None:
-    assert is_half_made(VmConfig(values=values, digest="")) is is_half
+    assert has_no_disk(VmConfig(values=values, digest="")) is is_half
 
 
 def test_a_disk_is_asked_for_in_the_words_of_proxmox() -> None:
@@ -206,9 +206,9 @@ async def test_what_a_host_left_locked_only_root_can_unlock(estate: Estate) -> N
     (told,) = (one for one in outcome.problems if one.code == "vm.unfinished")
     assert not told.is_error
     assert "`qm unlock 1032` as root on niobe" in told.fix
-    assert verdict.answer is Answer.STOP
+    assert verdict.answer is GateAnswer.STOP
     assert verdict.fix == "run `qm unlock 1032` as root on niobe"
-    assert after.answer is Answer.GO
+    assert after.answer is GateAnswer.GO
 
 
 async def test_what_root_unlocked_is_made_anew_and_nothing_is_left_of_the_first_attempt(
@@ -234,7 +234,7 @@ async def test_a_machine_that_root_unlocked_keeps_volumes_that_somebody_may_need
 ) -> None:
     await struck(estate, "qmcreate")
     unlock(estate)
-    door = estate.ports().proxmox[admin_name(estate.region)]
+    door = estate.ports().proxmox[admin_client_name(estate.region)]
     new = NewVolume(vmid=Vmid(_VMID), name="vm-1032-disk-7", size=1 << 30)
     await door.allocate_volume(HostName("niobe"), Datastore("ceph-vm-disks"), new)
     step = (await estate.plan()).plan.step(_CREATE)
@@ -243,7 +243,7 @@ async def test_a_machine_that_root_unlocked_keeps_volumes_that_somebody_may_need
     with pytest.raises(Refused, match=r"vm\.leftovers"):
         await perform(step.action, estate.ports())
 
-    assert verdict.answer is Answer.STOP
+    assert verdict.answer is GateAnswer.STOP
     assert "pvesm free" in verdict.fix
     assert volumes(estate) == ["vm-1032-cloudinit", "vm-1032-disk-0", "vm-1032-disk-7"]
     assert _VMID in pve(estate).state.guests

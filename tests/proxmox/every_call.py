@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from stockman.model.errors import StockmanError
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problem
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.access import AccessRole, AccessRule, AccessToken, User
-from stockman.ports.proxmox.backups import BackupWish
-from stockman.ports.proxmox.grouping import DeviceMapping
-from stockman.ports.proxmox.ha import HaGroup, HaResource, HaRule
-from stockman.ports.proxmox.storages import Checksum, Download, NewVolume, Upload
-from stockman.ports.proxmox.tasks import TaskRef
-from stockman.ports.proxmox.vms import Clone, DiskMove, GuestRef, Migration, VmChange
-from stockman.proxmox.wire import Reply, Request
+from stockman.proxmox.access import AccessRole, AccessRule, AccessToken, User
+from stockman.proxmox.backups import BackupRequest
+from stockman.proxmox.ha import HaGroup, HaResource, HaRule
+from stockman.proxmox.pools import DeviceMapping
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.storages import Checksum, Download, NewVolume, Upload
+from stockman.proxmox.tasks import TaskRef
+from stockman.proxmox.transport import Reply, Request
+from stockman.proxmox.vms import CloneRequest, DiskMove, GuestRef, MigrationRequest, VmUpdate
 
 HOST = HostName("pve1")
 LOCAL = Datastore("local")
@@ -108,16 +108,16 @@ EVERY: dict[str, tuple[Callable[[Proxmox], Awaitable[object]], ...]] = {
     ),
     "update_vm": (
         lambda pve: pve.update_vm(
-            AT, VmChange(values={"cores": 2}, delete=("net1",), revert=("cpu",), digest="0" * 40)
+            AT, VmUpdate(values={"cores": 2}, delete=("net1",), revert=("cpu",), digest="0" * 40)
         ),
-        lambda pve: pve.update_vm(AT, VmChange(values={"tags": "a"}, delete=("onboot",))),
-        lambda pve: pve.update_vm(CONTAINER, VmChange(values={"cores": 2})),
+        lambda pve: pve.update_vm(AT, VmUpdate(values={"tags": "a"}, delete=("onboot",))),
+        lambda pve: pve.update_vm(CONTAINER, VmUpdate(values={"cores": 2})),
     ),
     "delete_vm": (lambda pve: pve.delete_vm(AT), lambda pve: pve.delete_vm(CONTAINER)),
     "clone_vm": (
         lambda pve: pve.clone_vm(
             AT,
-            Clone(
+            CloneRequest(
                 vmid=Vmid(101),
                 name="cp-2",
                 full=True,
@@ -127,7 +127,7 @@ EVERY: dict[str, tuple[Callable[[Proxmox], Awaitable[object]], ...]] = {
                 description="b",
             ),
         ),
-        lambda pve: pve.clone_vm(CONTAINER, Clone(vmid=Vmid(201), name="nas")),
+        lambda pve: pve.clone_vm(CONTAINER, CloneRequest(vmid=Vmid(201), name="nas")),
     ),
     "make_template": (lambda pve: pve.make_template(AT), lambda pve: pve.make_template(CONTAINER)),
     "resize_disk": (
@@ -143,9 +143,13 @@ EVERY: dict[str, tuple[Callable[[Proxmox], Awaitable[object]], ...]] = {
     "migrate_vm": (
         lambda pve: pve.migrate_vm(
             AT,
-            Migration(target=HOST, online=True, with_local_disks=True, target_storage="local"),
+            MigrationRequest(
+                target=HOST, online=True, with_local_disks=True, target_storage="local"
+            ),
         ),
-        lambda pve: pve.migrate_vm(CONTAINER, Migration(target=HOST, target_storage="local")),
+        lambda pve: pve.migrate_vm(
+            CONTAINER, MigrationRequest(target=HOST, target_storage="local")
+        ),
     ),
     "regenerate_cloud_init": (lambda pve: pve.regenerate_cloud_init(AT),),
     "cloud_init_text": (lambda pve: pve.cloud_init_text(AT, "user"),),
@@ -217,7 +221,7 @@ EVERY: dict[str, tuple[Callable[[Proxmox], Awaitable[object]], ...]] = {
     "permissions": (lambda pve: pve.permissions("/vms"),),
     "back_up": (
         lambda pve: pve.back_up(
-            HOST, BackupWish(vmid=Vmid(100), storage=LOCAL, notes="a", protected=True)
+            HOST, BackupRequest(vmid=Vmid(100), storage=LOCAL, notes="a", protected=True)
         ),
     ),
     "backup_jobs": (lambda pve: pve.backup_jobs(),),

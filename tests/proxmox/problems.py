@@ -7,18 +7,17 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from stockman.adapters.http_proxmox import failures
-from stockman.adapters.http_proxmox.endpoint import Endpoints
-from stockman.adapters.http_proxmox.multipart import Multipart
-from stockman.adapters.http_proxmox.pinning import context
+from stockman.adapters.proxmox import errors
+from stockman.adapters.proxmox.endpoint import Endpoints, tls_context
+from stockman.adapters.proxmox.transport import Multipart
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.ports.probe import Trust
-from stockman.ports.proxmox.storages import Upload
-from stockman.ports.proxmox.tasks import TaskRef
-from stockman.proxmox.api import ApiProxmox
-from stockman.proxmox.refusals import Asker, Refusal, odd_answer, refusal
-from stockman.proxmox.wire import Reply, Request
+from stockman.ports.environment import Trust
+from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.errors import ErrorReply, Requester, reply_error, unexpected_answer
+from stockman.proxmox.storages import Upload
+from stockman.proxmox.tasks import TaskRef
+from stockman.proxmox.transport import Reply, Request
 from tests.adapters.http_proxmox.talking import SimulatedClock
 
 VM = ("nodes", "pve1", "qemu", "1021")
@@ -31,15 +30,15 @@ FINGERPRINT = ":".join(["5F", "0A"] * 16)
 
 
 def told(request: Request, status: int, reason: str, **errors: str) -> Problem:
-    return refusal(request, Refusal(status=status, reason=reason, errors=errors)).problem
+    return reply_error(request, ErrorReply(status=status, reason=reason, errors=errors)).problem
 
 
 def not_let_in() -> Problem:
-    asker = Asker(name="token stockman@pve!stockman", given="talos/proxmox-tokens.sops.yaml")
-    no = Refusal(
+    asker = Requester(name="token stockman@pve!stockman", given="talos/proxmox-tokens.sops.yaml")
+    no = ErrorReply(
         status=401, reason="Authentication failed!", asker=asker, at="https://127.66.0.4:8006"
     )
-    return refusal(Request(method="GET", segments=("version",)), no).problem
+    return reply_error(Request(method="GET", segments=("version",)), no).problem
 
 
 def caught(act: Callable[[], object]) -> Problem:
@@ -62,7 +61,7 @@ class _Told:
 
 
 def waited(**state: str) -> Problem:
-    pve = ApiProxmox(_Told(**state), SimulatedClock())
+    pve = ProxmoxClient(_Told(**state), SimulatedClock())
     return caught(lambda: asyncio.run(pve.wait_task(TASK)))
 
 
@@ -85,11 +84,11 @@ def agent() -> Problem:
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "proxmox.agent": agent,
-    "proxmox.answer": lambda: odd_answer(READ, "its answer is not a JSON object").problem,
+    "proxmox.answer": lambda: unexpected_answer(READ, "its answer is not a JSON object").problem,
     "proxmox.authentication": not_let_in,
-    "proxmox.authority": lambda: caught(lambda: context(Trust(ca=b"pve-root-ca"))),
+    "proxmox.authority": lambda: caught(lambda: tls_context(Trust(ca=b"pve-root-ca"))),
     "proxmox.certificate": lambda: (
-        failures.untrusted(
+        errors.certificate_error(
             "https://127.66.0.4:8006", "unable to get local issuer certificate", FINGERPRINT
         ).problem
     ),
@@ -124,7 +123,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "proxmox.task-late": lambda: waited(status="running"),
     "proxmox.unknown-outcome": lambda: told(CHANGE, 596, "Connection timed out"),
     "proxmox.unreachable": lambda: (
-        failures.unreachable("https://127.66.0.4:8006", "nothing listens there").problem
+        errors.unreachable_error("https://127.66.0.4:8006", "nothing listens there").problem
     ),
     "proxmox.upload": sent,
 }

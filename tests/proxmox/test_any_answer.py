@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from stockman.model.errors import Rejected, StockmanError
 from stockman.model.names import HostName
-from stockman.proxmox.api import ApiProxmox
-from stockman.proxmox.wire import Reply
+from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.transport import Reply
 from tests.adapters.http_proxmox.talking import SimulatedClock
 from tests.proxmox.every_call import EVERY
 from tests.proxmox.test_reading import Canned
@@ -44,7 +44,7 @@ CALLS = [(name, act) for name, acts in EVERY.items() for act in acts]
 @given(st.sampled_from(range(len(CALLS))), ANSWERS, st.none() | st.integers(0, 99))
 def test_no_answer_breaks_a_call(number: int, data: object, total: int | None) -> None:
     _, act = CALLS[number]
-    pve = ApiProxmox(Canned(Reply(data=data, total=total)), SimulatedClock())
+    pve = ProxmoxClient(Canned(Reply(data=data, total=total)), SimulatedClock())
 
     async def ask() -> None:
         await act(pve)
@@ -55,7 +55,7 @@ def test_no_answer_breaks_a_call(number: int, data: object, total: int | None) -
 
 @pytest.mark.parametrize("volume", ["", "none", "/dev/sda", "local:"])
 def test_what_is_no_volume_is_told_and_never_deleted(volume: str) -> None:
-    pve = ApiProxmox(Canned(Reply(data=None)), SimulatedClock())
+    pve = ProxmoxClient(Canned(Reply(data=None)), SimulatedClock())
 
     with pytest.raises(Rejected, match=r"proxmox\.parameters"):
         asyncio.run(pve.delete_volume(HostName("pve1"), volume))

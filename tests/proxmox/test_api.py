@@ -5,9 +5,9 @@ import inspect
 
 import pytest
 
-from stockman.ports.proxmox import Proxmox
-from stockman.proxmox.api import ApiProxmox
-from stockman.proxmox.wire import Request
+from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.transport import Request
 from tests.adapters.http_proxmox.talking import SimulatedClock
 from tests.proxmox.every_call import EVERY, Heard, Notebook
 
@@ -15,7 +15,7 @@ from tests.proxmox.every_call import EVERY, Heard, Notebook
 def heard(method: str) -> list[Request]:
     """Requests that a method makes, in each of its forms."""
     notebook = Notebook()
-    pve: Proxmox = ApiProxmox(notebook, SimulatedClock())
+    pve: Proxmox = ProxmoxClient(notebook, SimulatedClock())
     for act in EVERY[method]:
         with pytest.raises(Heard):
             asyncio.run(_awaited(act(pve)))

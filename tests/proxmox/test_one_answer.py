@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from stockman.proxmox.one_answer import OneAnswer
+from stockman.proxmox.calls.base import SharedCall
 
 
 class Asked:
@@ -34,7 +34,7 @@ def test_who_asks_while_a_question_is_on_its_way_gets_its_answer() -> None:
 
 
 async def _who_asks_while_a_question_is_on_its_way_gets_its_answer() -> None:
-    question, one = Asked(), OneAnswer[int]()
+    question, one = Asked(), SharedCall[int]()
 
     async with asyncio.TaskGroup() as group:
         both = [group.create_task(one.of(question)) for _ in range(2)]
@@ -49,7 +49,7 @@ def test_an_answer_is_never_kept() -> None:
 
 
 async def _an_answer_is_never_kept() -> None:
-    question, one = Asked(), OneAnswer[int]()
+    question, one = Asked(), SharedCall[int]()
     question.may_answer.set()
 
     assert [await one.of(question), await one.of(question)] == [1, 2]
@@ -60,7 +60,7 @@ def test_whoever_gives_up_leaves_the_answer_to_the_others() -> None:
 
 
 async def _whoever_gives_up_leaves_the_answer_to_the_others() -> None:
-    question, one = Asked(), OneAnswer[int]()
+    question, one = Asked(), SharedCall[int]()
 
     async with asyncio.TaskGroup() as group:
         first = group.create_task(one.of(question))
@@ -77,7 +77,7 @@ def test_all_learn_that_there_is_no_answer() -> None:
 
 
 async def _all_learn_that_there_is_no_answer() -> None:
-    one: OneAnswer[int] = OneAnswer()
+    one: SharedCall[int] = SharedCall()
 
     async def no() -> int:
         raise OSError("nobody is there")

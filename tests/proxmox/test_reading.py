@@ -11,13 +11,13 @@ import pytest
 
 from stockman.model.errors import Rejected
 from stockman.model.names import HostName, Vmid
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.backups import BackupWish
-from stockman.ports.proxmox.cluster import ClusterState, Member
-from stockman.ports.proxmox.ha import HaGroup
-from stockman.ports.proxmox.vms import AgentAddress, AgentInterface, GuestRef, PendingKey
-from stockman.proxmox.api import ApiProxmox
-from stockman.proxmox.wire import Reply, Request
+from stockman.proxmox.backups import BackupRequest
+from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.cluster import ClusterMember, ClusterState
+from stockman.proxmox.ha import HaGroup
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.transport import Reply, Request
+from stockman.proxmox.vms import AgentAddress, AgentInterface, GuestRef, PendingKey
 from tests.adapters.http_proxmox.talking import SimulatedClock
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class Canned:
 
 def answered(data: object, ask: Callable[[Proxmox], Awaitable[T]], changes: str = "") -> T:
     async def told() -> T:
-        return await ask(ApiProxmox(Canned(Reply(data=data, changes=changes)), SimulatedClock()))
+        return await ask(ProxmoxClient(Canned(Reply(data=data, changes=changes)), SimulatedClock()))
 
     return asyncio.run(told())
 
@@ -48,7 +48,7 @@ def test_a_single_host_is_its_own_quorum() -> None:
     assert answered([row], lambda pve: pve.cluster_state()) == ClusterState(
         name="",
         quorate=True,
-        members=(Member(name=HostName("pve"), online=True, is_local=True),),
+        members=(ClusterMember(name=HostName("pve"), online=True, is_local=True),),
     )
 
 
@@ -224,7 +224,7 @@ def test_privileges_are_read_by_path() -> None:
 
 
 def test_a_backup_of_a_guest_that_is_elsewhere_is_no_task() -> None:
-    wish = BackupWish(vmid=Vmid(100), storage="pbs")  # type: ignore[arg-type]  # a name
+    wish = BackupRequest(vmid=Vmid(100), storage="pbs")  # type: ignore[arg-type]  # a name
 
     assert answered("OK", lambda pve: pve.back_up(HOST, wish)) is None
 
@@ -240,7 +240,7 @@ def test_a_vm_that_moved_while_it_was_looked_for_is_found() -> None:
 
     class Moving:
         async def call(self, request: Request) -> Reply:
-            from stockman.proxmox.refusals import Refusal, refusal
+            from stockman.proxmox.errors import ErrorReply, reply_error
 
             asked.append(request.path)
             if request.path == "/cluster/resources":
@@ -248,10 +248,10 @@ def test_a_vm_that_moved_while_it_was_looked_for_is_found() -> None:
                 return Reply(data=[{**row, "node": at}])
             if "/pve1/" in request.path:
                 gone = "Configuration file 'nodes/pve1/qemu-server/100.conf' does not exist"
-                raise refusal(request, Refusal(status=500, reason=gone))
+                raise reply_error(request, ErrorReply(status=500, reason=gone))
             return Reply(data={"name": "cp-1", "status": "running", "digest": "0"})
 
-    found = asyncio.run(ApiProxmox(Moving(), SimulatedClock()).find_vm(Vmid(100)))
+    found = asyncio.run(ProxmoxClient(Moving(), SimulatedClock()).find_vm(Vmid(100)))
 
     assert found is not None
     assert (found.host, found.name, found.uuid) == ("pve2", "cp-1", None)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.proxmox.rights import Wish, provisioning
+from stockman.proxmox.privileges import VmRequirements, provisioning_privileges
 from tests.proxmox.every_call import EVERY
 from tests.proxmox.test_api import heard
 
@@ -34,8 +34,10 @@ def test_what_is_listed_is_what_is_called(method: str) -> None:
 
 
 def test_every_path_that_needs_rights_is_listed() -> None:
-    everything = Wish(pools=True, pci=True, usb=True, high_availability=True, start_order=True)
+    everything = VmRequirements(
+        pools=True, pci=True, usb=True, high_availability=True, start_order=True
+    )
 
-    needed = [need.path for need in provisioning(9, everything)]
+    needed = [need.path for need in provisioning_privileges(9, everything)]
 
     assert [path for path in needed if f"`{path}`" not in TEXT] == []

@@ -15,8 +15,8 @@ from stockman.model.errors import (
     Unreachable,
 )
 from stockman.model.secret import Secret
-from stockman.proxmox.refusals import Asker, Refusal, clean, refusal
-from stockman.proxmox.wire import Request
+from stockman.proxmox.errors import ErrorReply, Requester, clean_text, reply_error
+from stockman.proxmox.transport import Request
 
 READ = Request(method="GET", segments=("nodes", "pve1", "qemu", "100", "config"))
 CHANGE = Request(method="POST", segments=("nodes", "pve1", "qemu", "100", "config"))
@@ -89,7 +89,7 @@ def test_words_decide(
 ) -> None:
     body = f"{text}\n" if in_body and text else ""
 
-    found = refusal(READ, Refusal(status=status, reason=text, message=body))
+    found = reply_error(READ, ErrorReply(status=status, reason=text, message=body))
 
     assert type(found) is kind
     assert found.problem.code == code
@@ -111,7 +111,7 @@ def test_words_decide(
 def test_words_about_parameters_decide(
     errors: dict[str, str], kind: type[StockmanError], code: str
 ) -> None:
-    found = refusal(READ, Refusal(status=400, reason=PARAMETERS, errors=errors))
+    found = reply_error(READ, ErrorReply(status=400, reason=PARAMETERS, errors=errors))
 
     assert (type(found), found.problem.code) == (kind, code)
     assert all(f"{name}: {text.strip()}" in found.problem.why for name, text in errors.items())
@@ -120,7 +120,7 @@ def test_words_about_parameters_decide(
 def test_a_missing_privilege_is_named_with_its_path() -> None:
     told = "Permission check failed (/storage/x, Datastore.Audit|Datastore.AllocateSpace)"
 
-    problem = refusal(READ, Refusal(status=403, reason=told)).problem
+    problem = reply_error(READ, ErrorReply(status=403, reason=told)).problem
 
     assert problem.what == (
         "the token lacks Datastore.Audit or Datastore.AllocateSpace on /storage/x"
@@ -129,9 +129,9 @@ def test_a_missing_privilege_is_named_with_its_path() -> None:
 
 def test_a_token_that_has_ended_is_told_apart_where_the_server_does() -> None:
     told = "token 'main' access expired"
-    asker = Asker(name="token stockman@pve!main")
+    asker = Requester(name="token stockman@pve!main")
 
-    problem = refusal(READ, Refusal(status=401, reason=told, asker=asker)).problem
+    problem = reply_error(READ, ErrorReply(status=401, reason=told, asker=asker)).problem
 
     assert problem.what == "the token stockman@pve!main has expired"
     assert problem.fix.startswith("give it a later end")
@@ -139,19 +139,19 @@ def test_a_token_that_has_ended_is_told_apart_where_the_server_does() -> None:
 
 @pytest.mark.parametrize("status", [595, 596, 597, 599])
 def test_a_host_that_others_cannot_reach_is_unreachable_for_reads(status: int) -> None:
-    found = refusal(READ, Refusal(status=status, reason="No route to host"))
+    found = reply_error(READ, ErrorReply(status=status, reason="No route to host"))
 
     assert (type(found), found.problem.code) == (Unreachable, "proxmox.host-down")
     assert "pve1" in found.problem.what
 
 
 def test_a_change_that_never_got_to_its_host_was_not_made() -> None:
-    assert type(refusal(CHANGE, Refusal(status=595))) is Unreachable
+    assert type(reply_error(CHANGE, ErrorReply(status=595))) is Unreachable
 
 
 @pytest.mark.parametrize("status", [596, 597, 599])
 def test_a_change_that_got_lost_on_the_way_may_have_been_made(status: int) -> None:
-    found = refusal(CHANGE, Refusal(status=status, reason="Connection timed out"))
+    found = reply_error(CHANGE, ErrorReply(status=status, reason="Connection timed out"))
 
     assert (type(found), found.problem.code) == (Uncertain, "proxmox.unknown-outcome")
 
@@ -162,12 +162,14 @@ def test_a_secret_that_the_server_says_back_is_hidden() -> None:
     )
     errors = {"password": "value 'hunter2-hunter2' is too short"}
 
-    told = str(refusal(request, Refusal(status=400, reason=PARAMETERS, errors=errors)).problem)
+    told = str(
+        reply_error(request, ErrorReply(status=400, reason=PARAMETERS, errors=errors)).problem
+    )
 
     assert "hunter2" not in told
     assert "value '***' is too short" in told
 
 
 def test_texts_are_fit_for_a_terminal() -> None:
-    assert clean("a\x1b[31mb\r\nc\u2028d ") == "a [31mb c d"
-    assert len(clean("x" * 10_000)) == 603
+    assert clean_text("a\x1b[31mb\r\nc\u2028d ") == "a [31mb c d"
+    assert len(clean_text("x" * 10_000)) == 603

@@ -8,7 +8,7 @@ import pytest
 
 from stockman.model.names import Vmid
 from stockman.model.record import record
-from stockman.proxmox.rows import OddAnswer, listed, read
+from stockman.proxmox.rows import UnexpectedAnswer, read_record, row_list
 
 
 @record
@@ -28,35 +28,37 @@ class Thing:
 
 @pytest.mark.parametrize("value", [7, "7", 7.0, "7.0"])
 def test_numbers_come_in_any_form(value: object) -> None:
-    assert read(Thing, {"name": "x", "vmid": value, "size": value}) == Thing(
+    assert read_record(Thing, {"name": "x", "vmid": value, "size": value}) == Thing(
         name="x", vmid=Vmid(7), size=7
     )
 
 
 @pytest.mark.parametrize("value", [1, "1", True, "on", "yes"])
 def test_yes_comes_in_any_form(value: object) -> None:
-    assert read(Thing, {"name": "x", "on": value}).on is True
+    assert read_record(Thing, {"name": "x", "on": value}).on is True
 
 
 @pytest.mark.parametrize("value", ["a,b", "a;b", "a b", ["a", "b"]])
 def test_lists_come_in_any_form(value: object) -> None:
-    found = read(Thing, {"name": "x", "tags": value, "content": value})
+    found = read_record(Thing, {"name": "x", "tags": value, "content": value})
 
     assert (found.tags, found.content) == (("a", "b"), frozenset({"a", "b"}))
 
 
 def test_unknown_fields_are_ignored_and_null_is_nothing() -> None:
-    assert read(Thing, {"name": "x", "news": {}, "size": None}) == Thing(name="x")
+    assert read_record(Thing, {"name": "x", "news": {}, "size": None}) == Thing(name="x")
 
 
 def test_texts_come_as_numbers_too() -> None:
-    assert read(Thing, {"name": 9000, "share": "0.25", "numbers": "1,2"}) == Thing(
+    assert read_record(Thing, {"name": 9000, "share": "0.25", "numbers": "1,2"}) == Thing(
         name="9000", share=0.25, numbers=(1, 2)
     )
 
 
 def test_fields_that_the_server_calls_otherwise_are_found() -> None:
-    assert read(Thing, {"id": "x", "maxdisk": 5}, {"name": "id", "size": "maxdisk"}).size == 5
+    assert (
+        read_record(Thing, {"id": "x", "maxdisk": 5}, {"name": "id", "size": "maxdisk"}).size == 5
+    )
 
 
 @pytest.mark.parametrize(
@@ -74,16 +76,16 @@ def test_fields_that_the_server_calls_otherwise_are_found() -> None:
     ],
 )
 def test_what_does_not_fit_is_told(row: object, why: str) -> None:
-    with pytest.raises(OddAnswer) as caught:
-        read(Thing, row)
+    with pytest.raises(UnexpectedAnswer) as caught:
+        read_record(Thing, row)
     assert why in str(caught.value)
 
 
 def test_no_list_is_an_empty_one() -> None:
-    assert listed(None) == []
+    assert row_list(None) == []
 
 
 @pytest.mark.parametrize("value", [{}, "x", [1]])
 def test_other_things_are_no_lists_of_objects(value: object) -> None:
-    with pytest.raises(OddAnswer):
-        listed(value)
+    with pytest.raises(UnexpectedAnswer):
+        row_list(value)

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stockman.ports.proxmox.tasks import TaskRef
-from stockman.proxmox.tasks import Patience, TaskCalls
-from stockman.proxmox.wire import Reply, Request
+from stockman.proxmox.calls.tasks import PollPolicy, TaskCalls
+from stockman.proxmox.tasks import TaskRef
+from stockman.proxmox.transport import Reply, Request
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,11 @@ from stockman.proxmox.wire import Reply, Request
 def test_the_longer_a_task_runs_the_less_often_it_is_looked_at(
     ran: float, tasks: int, wait: float
 ) -> None:
-    assert Patience().wait(ran, tasks) == pytest.approx(wait)
+    assert PollPolicy().wait(ran, tasks) == pytest.approx(wait)
 
 
 def test_a_task_of_ten_seconds_is_looked_at_about_two_hundred_times() -> None:
-    patience, ran, looks = Patience(), 0.0, 0
+    patience, ran, looks = PollPolicy(), 0.0, 0
 
     while ran < 10.0:
         ran += patience.wait(ran)
@@ -35,7 +35,7 @@ def test_a_task_of_ten_seconds_is_looked_at_about_two_hundred_times() -> None:
 
 @pytest.mark.parametrize("tasks", [2, 4, 32, 500])
 def test_a_host_is_asked_a_hundred_times_a_second_at_most(tasks: int) -> None:
-    assert tasks / Patience().wait(0.0, tasks) <= 100.0
+    assert tasks / PollPolicy().wait(0.0, tasks) <= 100.0
 
 
 class Slept:

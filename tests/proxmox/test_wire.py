@@ -1,7 +1,7 @@
 """Requests as they are written to a wire."""
 
 from stockman.model.secret import Secret
-from stockman.proxmox.wire import Request
+from stockman.proxmox.transport import Request
 
 
 def test_values_become_texts_and_what_is_not_given_is_left_out() -> None:

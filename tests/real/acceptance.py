@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from stockman.lab.images.system_archive import system_archive
-from stockman.lab.pve.access.passwords import scrambled
-from stockman.lab.pve.host import GIB
-from stockman.lab.testing.thread import ProxmoxLab
-from tests.lab.populated import image
+from stockman_lab.images.system_archive import system_archive
+from stockman_lab.pve.access.passwords import scrambled
+from stockman_lab.pve.host import GIB
+from stockman_lab.testing.thread import ProxmoxLab
+
+from lab.tests.populated import image
 from tests.real.images_served import serve_files
 from tests.real.served import served
 

@@ -9,7 +9,8 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
-from stockman.lab.etcd.transactions import Compare, Delete, Operation, Put, Range
+from stockman_lab.etcd.transactions import Compare, Delete, Operation, Put, Range
+
 from tests.real.waiting import wait_until
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
-from stockman.lab.doors.images_door import ImagesDoor
-from stockman.lab.doors.pace import Pace
-from stockman.lab.world.world import World
+from stockman_lab.doors.images_door import ImagesDoor
+from stockman_lab.doors.pace import Pace
+from stockman_lab.world.world import World
 
 ADDRESS = "127.0.0.1"
 _PATIENCE = 30.0

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from stockman_lab.doors.memory import MemoryDoor
 
-from stockman.lab.doors.memory import MemoryDoor
 from tests.real.kube_served import Kubectl, kubectl_on_lab
 
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1

@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-from stockman.app.run_home import local_home
-from stockman.engine.carrying_out import Home, begin, resume
-from stockman.engine.context import Settings
-from stockman.engine.journal import opened
-from stockman.engine.state import folded
+from stockman.app.runs.store import local_run_store
+from stockman.engine.context import RunSettings
+from stockman.engine.journal import open_journal
+from stockman.engine.lifecycle import RunHome, resume_run, start_run
+from stockman.engine.state import fold_entries
 from stockman.steps.ports import Ports
 from tests.engine.storage import Storage, Stored
 from tests.engine.toys import Exists, Flag, make, plan_of, way
@@ -53,19 +53,19 @@ class Files(Stored):
 
 async def carry_out(directory: Path) -> None:
     clock = SystemTimekeeper()
-    home = local_home(directory, clock)
+    home = local_run_store(directory, clock)
     ports = Ports(clock=clock, entropy=SystemEntropy(), objects=Files(directory))
-    how = way(settings=Settings(max_parallel=3))
+    how = way(settings=RunSettings(max_parallel=3))
     open_run = await _open_run(home, clock)
     if open_run is None:
-        await begin(home, PLAN, ports, how)
+        await start_run(home, PLAN, ports, how)
     else:
-        await resume(home, open_run, ports, how)
+        await resume_run(home, open_run, ports, how)
 
 
-async def _open_run(home: Home, clock: SystemTimekeeper) -> str | None:
+async def _open_run(home: RunHome, clock: SystemTimekeeper) -> str | None:
     for run in reversed(await home.runs.listed()):
-        state = folded(run, (await opened(await home.runs.lines(run), clock)).entries)
+        state = fold_entries(run, (await open_journal(await home.runs.lines(run), clock)).entries)
         return None if state.result is not None and state.result.is_final else run
     return None
 

@@ -10,9 +10,9 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
-from stockman.lab.testing.thread import LabThread, ProxmoxLab, TalosPorts
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staging, stage_cluster
+from stockman_lab.testing.thread import LabThread, ProxmoxLab, TalosPorts
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
 
 TALOS = "1.13.9"
 _EARLIER = 900.0

@@ -9,27 +9,27 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from stockman.adapters.s3_objects.door import S3Objects
+from stockman.adapters.s3 import S3Objects
 from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-from stockman.engine.lock import Holder, Tenure
+from stockman.engine.lock import HeldLock, LockHolder
 from stockman.engine.object_lock import ObjectLock
-from stockman.engine.object_runs import ObjectRuns
+from stockman.engine.object_runs import ObjectRunStore
 from stockman.model.errors import Locked, Refused
 from stockman.model.secret import Secret
 from stockman.s3.credentials import S3Credentials
-from stockman.s3.places import S3Place
+from stockman.s3.location import S3Location
 
 
 async def race(name: str, url: str, access: str, secret: str) -> None:
-    place = S3Place(bucket="flock", endpoint=url, region="us-east-1")
+    place = S3Location(bucket="flock", endpoint=url, region="us-east-1")
     credentials = S3Credentials(
         access_key=Secret(access, resolved=True), secret_key=Secret(secret, resolved=True)
     )
     clock = SystemTimekeeper()
     async with S3Objects(place, credentials, clock.now) as objects:
         lock = ObjectLock(objects, clock, "s3://flock")
-        lines = await ObjectRuns(objects, clock).create("shared", "{}")
-        tenure: Tenure | None = None
+        lines = await ObjectRunStore(objects, clock).create("shared", "{}")
+        tenure: HeldLock | None = None
         for number, line in enumerate(sys.stdin):
             if line.strip() == "free":
                 if tenure is not None:
@@ -40,7 +40,7 @@ async def race(name: str, url: str, access: str, secret: str) -> None:
                 continue
             nonce = SystemEntropy().random_bytes(8).hex()
             try:
-                tenure = await lock.acquire(Holder(name=name, run="shared", nonce=nonce))
+                tenure = await lock.acquire(LockHolder(name=name, run="shared", nonce=nonce))
                 told = f"held {tenure.token}"
             except Locked:
                 told = "locked"

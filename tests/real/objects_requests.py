@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
-from tests.lab.objects.signing import Ask, Signer
+from lab.tests.objects.signing import Ask, Signer
 
 PART = b"p" * (5 << 20)
 _HEADERS = (

@@ -8,11 +8,11 @@ from http import HTTPStatus
 from typing import Any, cast
 
 from proxmoxer import ProxmoxAPI, ResourceException
+from stockman_lab.pve.schema.schema import Schema
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.lab.pve.schema.schema import Schema
-from stockman.lab.testing.thread import ProxmoxLab
-from tests.lab.departures import unpromised
-from tests.lab.populated import image
+from lab.tests.departures import unpromised
+from lab.tests.populated import image
 
 _PATIENCE = 200
 
@@ -261,7 +261,7 @@ def _machines(s: Script, *, nine: bool) -> None:
 
 
 def _containers(s: Script) -> None:
-    from stockman.lab.images.system_archive import system_archive
+    from stockman_lab.images.system_archive import system_archive
 
     archive = io.BytesIO(system_archive("debian", "12"))
     archive.name = "debian-12-standard_12.7-1_amd64.tar.gz"

@@ -12,14 +12,14 @@ from typing import Any
 import yaml
 
 from stockman.model.secret import Secret
-from stockman.rendering.bootstrap_charts import charts
-from stockman.rendering.repository import Rendered
+from stockman.rendering.bootstrap.charts import all_charts
+from stockman.rendering.repository import RenderedRepository
 
 Pin = tuple[str, str]
 """A package, and the version of it that is written down."""
 
 
-def written(found: Rendered, place: Path) -> None:
+def written(found: RenderedRepository, place: Path) -> None:
     """The tree as a repository of git; secrets are replaced."""
     for file in found.tree:
         path = place / file.path
@@ -62,14 +62,14 @@ def _by_file(managers: dict[str, list[dict[str, Any]]]) -> dict[str, set[Pin]]:
     return found
 
 
-def pinned(found: Rendered) -> dict[str, set[Pin]]:
+def pinned(found: RenderedRepository) -> dict[str, set[Pin]]:
     """Every version that the catalog puts into the tree, by file."""
     expected: dict[str, set[Pin]] = {}
 
     def expect(path: str, name: str, version: str) -> None:
         expected.setdefault(path, set()).add((name, version))
 
-    for chart in charts(found.apps):
+    for chart in all_charts(found.apps):
         base = f"kubernetes/apps/{chart.namespace}/{chart.release}/{chart.folder}"
         if chart.is_oci:
             name = chart.source.removeprefix("oci://")

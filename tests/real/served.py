@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stockman.lab.guest.network import Pool as AddressPool
-from stockman.lab.testing.thread import LabThread, ProxmoxLab
-from stockman.lab.world.state import WorldState
-from stockman.lab.world.world import World
-from tests.lab.worlds import small_world
+from stockman_lab.guest.network import Pool as AddressPool
+from stockman_lab.testing.thread import LabThread, ProxmoxLab
+from stockman_lab.world.state import WorldState
+from stockman_lab.world.world import World
+
+from lab.tests.worlds import small_world
 
 
 @contextmanager

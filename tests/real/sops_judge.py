@@ -5,19 +5,18 @@ import os
 import subprocess
 from pathlib import Path
 
-from stockman.crypto.age.identities import Identity
+from stockman.crypto.age.identities import AgeIdentity
 from stockman.crypto.sops.files import decrypt, encrypt
-from stockman.crypto.sops.forms import form_of, plain_sheet
-from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.scalars import Remark, kind_of, value_bytes
-from stockman.crypto.sops.selectors import Selector
-from stockman.crypto.sops.walking import slots
+from stockman.crypto.sops.forms import file_format, parse_plaintext
+from stockman.crypto.sops.scalars import CommentText, value_bytes, value_type
+from stockman.crypto.sops.selectors import EncryptionSettings, Selector
+from stockman.crypto.sops.slots import walk_slots
 from stockman.model.errors import StockmanError
 from tests.crypto.generated import Made
 from tests.crypto.keys_at_hand import OWNER, QUANTUM, fresh
 
 Meaning = list[tuple[str, str, bytes]]
-HOLDERS: tuple[Identity, ...] = (OWNER, QUANTUM)
+HOLDERS: tuple[AgeIdentity, ...] = (OWNER, QUANTUM)
 
 
 class SopsJudge:
@@ -61,7 +60,7 @@ class SopsJudge:
         assert self.run(*arguments) is not None
         return file.read_bytes()
 
-    def follow(self, recipe: Recipe) -> None:
+    def follow(self, recipe: EncryptionSettings) -> None:
         """Write the creation rule that says the same as a recipe."""
         rule: dict[str, object] = {"age": ",".join(recipe.recipients)}
         if recipe.selector.name:
@@ -74,18 +73,18 @@ class SopsJudge:
 
 def meaning(plain: bytes, name: str) -> Meaning:
     """Paths, kinds and values in order; whole numbers and others are one kind to JSON."""
-    sheet = plain_sheet(plain, form_of(name), name)
+    sheet = parse_plaintext(plain, file_format(name), name)
     return [
-        (slot.bound_to, _kind(kind_of(slot.value)), value_bytes(slot.value))
-        for slot in slots(sheet.documents, Selector().compiled())
-        if not isinstance(slot.value, Remark)
+        (slot.bound_to, _kind(value_type(slot.value)), value_bytes(slot.value))
+        for slot in walk_slots(sheet.documents, Selector().compiled())
+        if not isinstance(slot.value, CommentText)
     ]
 
 
 def remarks(plain: bytes, name: str) -> list[str]:
-    sheet = plain_sheet(plain, form_of(name), name)
-    found = slots(sheet.documents, Selector().compiled())
-    return sorted(slot.value.text for slot in found if isinstance(slot.value, Remark))
+    sheet = parse_plaintext(plain, file_format(name), name)
+    found = walk_slots(sheet.documents, Selector().compiled())
+    return sorted(slot.value.text for slot in found if isinstance(slot.value, CommentText))
 
 
 def ours_opens(content: bytes, name: str) -> bytes | None:

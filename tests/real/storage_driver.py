@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import yaml
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.lab.testing.thread import ProxmoxLab
 from tools.pytest_plugin import RealTool
 
 DRIVER = "csi.proxmox.sinextra.dev"

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from stockman.talos.bundle import bundle_text
+from stockman.talos.secrets.bundle import bundle_text
 from stockman.talos.talconfig import Talconfig
 from tests.talos.machine.clusters import bundle
 

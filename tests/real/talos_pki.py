@@ -8,8 +8,8 @@ from pathlib import Path
 
 from stockman.adapters.system import SystemClock, SystemEntropy
 from stockman.model.version import Version
-from stockman.talos.bundle import SecretsBundle, new_bundle
-from stockman.talos.clients import Issuer
+from stockman.talos.credentials.certificates import ClientIssuer
+from stockman.talos.secrets.bundle import SecretsBundle, new_bundle
 
 CLOCK, ENTROPY = SystemClock(), SystemEntropy()
 
@@ -19,8 +19,8 @@ def bundle() -> SecretsBundle:
     return new_bundle(Version(1, 14), CLOCK.now(), ENTROPY.random_bytes)
 
 
-def issuer() -> Issuer:
-    return Issuer(
+def issuer() -> ClientIssuer:
+    return ClientIssuer(
         bundle=bundle(),
         talos=Version(1, 14, 1),
         now=CLOCK.now(),

@@ -10,14 +10,15 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from stockman.lab.doors.pace import Pace
-from stockman.lab.doors.talos_face import TalosFace
-from stockman.lab.talos.api.call import Call
-from stockman.lab.talos.api.registry import Methods
-from stockman.lab.talos.methods import state
-from stockman.lab.world.world import World
-from tests.lab.talos.api.pretended import client, cluster_authority
-from tests.lab.talos.cosi.handmade import HandMadeLand
+from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.talos_face import TalosFace
+from stockman_lab.talos.api.call import Call
+from stockman_lab.talos.api.registry import Methods
+from stockman_lab.talos.methods import state
+from stockman_lab.world.world import World
+
+from lab.tests.talos.api.pretended import client, cluster_authority
+from lab.tests.talos.cosi.handmade import HandMadeLand
 
 Asked = Callable[[Callable[[], None]], None]
 """Does something to the machines where they are served, and tells those who follow them."""

@@ -9,11 +9,11 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, CompletedProcess, Popen, TimeoutExpired, run
 
 import yaml
+from stockman_lab.talos.cosi.collection import collection
+from stockman_lab.talos.cosi.registry import claimed
+from stockman_lab.talos.cosi.tables import Definition, definitions
+from stockman_lab.talos.machine import Machine
 
-from stockman.lab.talos.cosi.collection import collection
-from stockman.lab.talos.cosi.registry import claimed
-from stockman.lab.talos.cosi.tables import Definition, definitions
-from stockman.lab.talos.machine import Machine
 from tests.real.talos_served import talosconfig
 
 VERSIONS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")

@@ -17,10 +17,10 @@ from itertools import groupby
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
-from stockman.lab.doors.talos_clients import talosconfig_of
-from stockman.lab.testing.thread import LabThread, ProxmoxLab
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staging, stage_cluster
+from stockman_lab.doors.talos_clients import talosconfig_of
+from stockman_lab.testing.thread import LabThread, ProxmoxLab
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
 
 GOLDEN = Path(__file__).parent / "golden" / "talosctl"
 PRESET = "three-node"

@@ -9,12 +9,13 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.factory import assets, names
-from stockman.lab.testing.thread import LabThread, ProxmoxLab
-from stockman.lab.world.preset import Wish, preset_world
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.factory import assets, names
+from stockman_lab.testing.thread import LabThread, ProxmoxLab
+from stockman_lab.world.preset import Wish, preset_world
+
+from lab.tests.machines import put_file
 from tests.cli.running import REAL, Ran, ran
-from tests.lab.machines import put_file
 from tests.real.talos.served import EMPTY, now, succeeded
 from tests.real.tofu import Tofu
 from tools.pytest_plugin import RealTool

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.git import GitRepo
+from stockman.adapters.git.probe import LocalGitProbe
 from stockman.adapters.system import SystemClock, SystemEntropy
-from stockman.app.initialisation import Doors, Wish, start
+from stockman.app.init.directory import InitContext, InitOptions, init_directory
 from stockman.config.presets import Dialect
 from tools.pytest_plugin import RealTool
 
 
 def started_in(directory: Path, dialect: Dialect) -> Path:
-    doors = Doors(clock=SystemClock(), entropy=SystemEntropy(), repo=GitRepo(directory))
-    start(Wish(directory=directory, preset="single", dialect=dialect), doors)
+    doors = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(directory))
+    init_directory(InitOptions(directory=directory, preset="single", dialect=dialect), doors)
     return directory
 
 
@@ -96,8 +96,8 @@ def test_the_public_key_of_a_key_with_a_passphrase_is_found_too(started: Path) -
     output(program, "-q", "-p", "-P", "", "-N", "a passphrase", "-f", private)
     public.unlink()
 
-    doors = Doors(clock=SystemClock(), entropy=SystemEntropy(), repo=GitRepo(started))
-    start(Wish(directory=started, preset="single"), doors)
+    doors = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(started))
+    init_directory(InitOptions(directory=started, preset="single"), doors)
 
     assert public.read_text() == before
 

@@ -5,16 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from stockman.crypto.age.files import decrypt, encrypt
-from stockman.crypto.age.identities import Identity, parse_identities
-from stockman.crypto.age.payload import CHUNK
+from stockman.crypto.age.files import CHUNK_BYTES, decrypt, encrypt
+from stockman.crypto.age.identities import AgeIdentity, parse_identities
 from stockman.crypto.age.recipients import parse_recipient
 from stockman.model.errors import StockmanError
 from tests.crypto.generated import Dice
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM
 from tools.pytest_plugin import RealTool
 
-SIZES = (0, 1, 48, CHUNK, CHUNK + 1, 300_000)
+SIZES = (0, 1, 48, CHUNK_BYTES, CHUNK_BYTES + 1, 300_000)
 
 
 def run(program: Path, *arguments: str | Path, given: bytes = b"") -> bytes | None:
@@ -34,7 +33,7 @@ def keys(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("armor", [False, True])
 @pytest.mark.parametrize("identity", [OWNER, QUANTUM], ids=["classic", "post-quantum"])
 def test_files_are_opened_both_ways(
-    identity: Identity, armor: bool, keys: Path, real_tool: RealTool
+    identity: AgeIdentity, armor: bool, keys: Path, real_tool: RealTool
 ) -> None:
     age = real_tool("age")
     dice = Dice("sizes")
@@ -76,7 +75,7 @@ def test_key_files_of_age_keygen_are_read(
 
 @pytest.mark.parametrize("identity", [OWNER, QUANTUM], ids=["classic", "post-quantum"])
 def test_tampering_gets_the_same_verdict(
-    identity: Identity, keys: Path, real_tool: RealTool
+    identity: AgeIdentity, keys: Path, real_tool: RealTool
 ) -> None:
     age = real_tool("age")
     dice = Dice(f"tampering {identity.is_post_quantum}")

@@ -10,12 +10,11 @@ import pytest
 import yaml
 
 from stockman.model.names import NodeName
-from stockman.talos.bundle import bundle_text
-from stockman.talos.machine.assembly import Assembly
-from stockman.talos.machine.assembly_forms import DOCUMENTS
-from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.talos.machine.assembly import DOCUMENT_KINDS, ConfigurationAssembler
 from stockman.talos.machine.configuration import configuration_text, machine_documents
+from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.patch import Patch
+from stockman.talos.secrets.bundle import bundle_text
 from tests.talos.machine.clusters import TALOS, bundle, desired, node_named
 from tools.pytest_plugin import RealTool
 
@@ -67,7 +66,7 @@ def test_talosctl_makes_the_same_of_the_same_patches(
         (tmp_path / f"{name}.yaml").write_text(text)
         command += ["--patch", f"@{tmp_path / name}.yaml"]
 
-    ours = Assembly(wanted, bundle(), patches).of(node).text().reveal()
+    ours = ConfigurationAssembler(wanted, bundle(), patches).of(node).text().reveal()
     theirs = subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     assert meaning(ours) == meaning(theirs)
@@ -122,7 +121,7 @@ SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("path", DOCUMENTS)
+@pytest.mark.parametrize("path", DOCUMENT_KINDS)
 def test_talos_refuses_a_field_beside_the_document_that_it_became(
     real_tool: RealTool, tmp_path: Path, path: str
 ) -> None:
@@ -182,6 +181,6 @@ def test_the_order_of_talhelper_is_that_of_talhelper(real_tool: RealTool, tmp_pa
         nodes={NodeName("cp-1"): (patch("node", texts["nodes"][0]["patches"][0]),)},
     )
 
-    ours = Assembly(wanted, bundle(), patches).of(node_named(wanted, "cp-1")).text()
+    ours = ConfigurationAssembler(wanted, bundle(), patches).of(node_named(wanted, "cp-1")).text()
 
     assert meaning(ours.reveal())[0]["machine"]["sysctls"] == theirs["machine"]["sysctls"]

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from stockman.crypto.sops.files import encrypt
-from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.sealing import Fresh
-from stockman.talos.bundle import bundle_text
-from stockman.talos.roles import TalosRole
+from stockman.crypto.sops.files import EncryptionInputs, encrypt
+from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.secrets.bundle import bundle_text
 from tests.app.workspaces import BUNDLE, committed_workspace, workspace
 from tests.cli.running import REAL, ran
 from tests.config.written import CLUSTER
@@ -32,8 +31,8 @@ OLD_ROLES = [role for role in TalosRole if role.since is None]
 def place(tmp_path: Path) -> Path:
     """A workspace whose bundle is made now, with all its keys."""
     made = workspace(tmp_path / "meadow")
-    fresh = Fresh(now=CLOCK.now(), random_bytes=ENTROPY.random_bytes)
-    recipe = Recipe(recipients=(OWNER.recipient,))
+    fresh = EncryptionInputs(now=CLOCK.now(), random_bytes=ENTROPY.random_bytes)
+    recipe = EncryptionSettings(recipients=(OWNER.recipient,))
     plain = bundle_text(bundle()).reveal().encode()
     (made / BUNDLE).write_bytes(encrypt(plain, BUNDLE, recipe, fresh))
     return made

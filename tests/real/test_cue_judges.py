@@ -15,8 +15,8 @@ from typing import Literal
 import pytest
 
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
-from stockman.config.convert.terraform import terraform_to
-from stockman.config.convert.vm_file import vm_file_to
+from stockman.config.convert.terraform import convert_terraform
+from stockman.config.convert.vm_file import convert_vm_file
 from stockman.config.presets import PRESETS, render_preset
 from tools.pytest_plugin import RealTool
 
@@ -126,12 +126,12 @@ def test_convert_writes_numbers_as_the_text_that_cue_wants(complaints: Judge) ->
 
 
 def test_what_convert_makes_of_other_tools_files_is_right_for_cue(complaints: Judge) -> None:
-    vms = vm_file_to(
+    vms = convert_vm_file(
         "vm.yml",
         b"gitlab: {id: 1040, name: gitlab, node: pve-a, cores: 4, memory: 8192, ip: 127.66.0.40}\n",
         to_toml=False,
     )
-    stack = terraform_to(
+    stack = convert_terraform(
         "variables.tf",
         b'talos_version = "1.11.5"\nproxmox_endpoint = "https://127.66.0.4:8006/api2/json"\n'
         b'controllers = { a = { ip = "127.66.0.11/24", mac = "52:54:00:12:34:56", vmid = 101 } }\n',

@@ -8,19 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from stockman.adapters.system import SystemClock
-from stockman.etcd.bbolt.pages import PAGE_SIZE
-from stockman.etcd.identities import added_member_id, cluster_id, hex_id, member_id
-from stockman.etcd.snapshot import read_snapshot
-from stockman.lab.core.dice import Dice
-from stockman.lab.etcd import leases
-from stockman.lab.etcd.cluster import Alarm, AlarmKind
-from stockman.lab.etcd.compaction import compact
-from stockman.lab.etcd.errors import EtcdError, Reason
-from stockman.lab.etcd.keyspace import Keyspace
-from stockman.lab.etcd.member_status import member_status
-from stockman.lab.etcd.transactions import (
+from stockman_lab.core.dice import Dice
+from stockman_lab.etcd import leases
+from stockman_lab.etcd.cluster import Alarm, AlarmKind
+from stockman_lab.etcd.compaction import compact
+from stockman_lab.etcd.errors import EtcdError, Reason
+from stockman_lab.etcd.keyspace import Keyspace
+from stockman_lab.etcd.member_status import member_status
+from stockman_lab.etcd.transactions import (
     Compare,
     Delete,
     Operation,
@@ -30,7 +25,12 @@ from stockman.lab.etcd.transactions import (
     Target,
     transact,
 )
-from tests.lab.etcd.keyspaces import one_member
+
+from lab.tests.etcd.keyspaces import one_member
+from stockman.adapters.system import SystemClock
+from stockman.etcd.bbolt.pages import PAGE_SIZE
+from stockman.etcd.identities import added_member_id, cluster_id, hex_id, member_id
+from stockman.etcd.snapshot import read_snapshot
 from tests.real.etcd_gateway import Gateway, Refused
 from tests.real.rendered.api_server import etcd_server
 from tests.real.waiting import wait_until

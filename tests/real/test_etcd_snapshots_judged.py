@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.etcd.snapshots import content_of, loaded, restored, snapshot
 
+from lab.tests.etcd.keyspaces import HISTORIES, NODES, NOW, seeded, with_history
 from stockman.etcd.kubernetes.keys import read_object_key
-from stockman.etcd.kubernetes.stored import Stored, read_stored
+from stockman.etcd.kubernetes.objects import StoredObject, read_stored_object
 from stockman.etcd.records import KeyValue
 from stockman.etcd.snapshot import read_snapshot
-from stockman.etcd.status import Status, status
-from stockman.lab.etcd.cluster import EtcdCluster, EtcdMember
-from stockman.lab.etcd.snapshots import content_of, loaded, restored, snapshot
-from tests.lab.etcd.keyspaces import HISTORIES, NODES, NOW, seeded, with_history
+from stockman.etcd.status import SnapshotStatus, snapshot_status
 from tests.real.rendered.api_server import api_server, etcd_server
 from tools.pytest_plugin import RealTool
 
@@ -34,10 +34,10 @@ def output(*command: str | Path) -> str:
     return answer.stdout
 
 
-def judged(real_tool: RealTool, file: Path) -> Status:
+def judged(real_tool: RealTool, file: Path) -> SnapshotStatus:
     """What etcdutl makes of a file."""
     found = json.loads(output(real_tool("etcdutl"), "snapshot", "status", file, "-w", "json"))
-    return Status(
+    return SnapshotStatus(
         hash=found["hash"],
         revision=found["revision"],
         total_keys=found["totalKey"],
@@ -87,7 +87,7 @@ def test_etcdutl_and_we_say_the_same_of_a_generated_snapshot(
 ) -> None:
     file = saved(with_history(history), tmp_path / "db.snapshot")
 
-    assert status(file.read_bytes()) == judged(real_tool, file)
+    assert snapshot_status(file.read_bytes()) == judged(real_tool, file)
 
 
 @pytest.mark.parametrize("version", ["1.11.5", "1.12.1", "1.13.9", "1.14.1"])
@@ -108,7 +108,7 @@ def test_talosctl_sums_a_snapshot_up_before_it_uploads_it(
         timeout=60,
     )
 
-    found = status(file.read_bytes())
+    found = snapshot_status(file.read_bytes())
     assert (
         f"hash {found.hash:08x}, revision {found.revision}, total keys {found.total_keys},"
         f" total size {found.total_size}"
@@ -215,7 +215,7 @@ def test_an_api_server_reads_the_seeded_objects(grown: Grown) -> None:
 
 
 def test_a_snapshot_of_a_real_etcd_is_summed_up_alike(grown: Grown, real_tool: RealTool) -> None:
-    assert status(grown.snapshot.read_bytes()) == judged(real_tool, grown.snapshot)
+    assert snapshot_status(grown.snapshot.read_bytes()) == judged(real_tool, grown.snapshot)
 
 
 def test_every_record_of_a_real_etcd_is_read_as_it_serves_it(grown: Grown) -> None:
@@ -228,7 +228,7 @@ def test_every_record_of_a_real_etcd_is_read_as_it_serves_it(grown: Grown) -> No
 def test_a_loaded_snapshot_of_a_real_etcd_is_written_with_the_same_hash(
     grown: Grown, tmp_path: Path, real_tool: RealTool
 ) -> None:
-    before = status(grown.snapshot.read_bytes())
+    before = snapshot_status(grown.snapshot.read_bytes())
     cluster = loaded(read_snapshot(grown.snapshot.read_bytes()), NOW)
 
     after = judged(real_tool, saved(cluster, tmp_path / "again.snapshot"))
@@ -244,16 +244,16 @@ def test_a_copy_of_the_file_that_etcd_worked_on_is_restored_unchecked(
 
     cluster = restored(content, first, NOW, checked=False)
 
-    assert status(content) == judged(real_tool, grown.raw)
-    assert cluster.keyspace.revision == status(content).revision
+    assert snapshot_status(content) == judged(real_tool, grown.raw)
+    assert cluster.keyspace.revision == snapshot_status(content).revision
     assert content_of(cluster).beside.members[0].name == "ctrl-01"
 
 
 def test_keys_and_metadata_of_what_an_api_server_wrote_agree(grown: Grown) -> None:
     compared = set()
     for record in grown.records:
-        place, stored = read_object_key(record.key), read_stored(record.value)
-        if place is None or not isinstance(stored, Stored):
+        place, stored = read_object_key(record.key), read_stored_object(record.value)
+        if place is None or not isinstance(stored, StoredObject):
             continue
         assert (stored.name, stored.namespace) == (place.name, place.namespace), record.key
         compared.add((place.resource, place.group))

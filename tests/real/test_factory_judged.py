@@ -11,15 +11,15 @@ from typing import Any
 
 import httpx2
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.factory.decoding import Undecodable, decoded
+from stockman_lab.factory.state import EMPTY_ID
+from stockman_lab.images.container import layer_facts
+from stockman_lab.images.image import read_image
+from stockman_lab.world.world import World
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.factory.decoding import Undecodable, decoded
-from stockman.lab.factory.state import EMPTY_ID
-from stockman.lab.images.container import layer_facts
-from stockman.lab.images.image import read_image
-from stockman.lab.world.world import World
+from lab.tests.factory.schematic_texts import IDS, REFUSALS
 from stockman.talos.schematic import schematic_id
-from tests.lab.factory.schematic_texts import IDS, REFUSALS
 from tests.real.images_open import serve_images
 from tests.real.served import served
 from tests.real.tofu import Tofu

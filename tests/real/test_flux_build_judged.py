@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 import yaml
+from stockman_lab.kube.flux.kustomize.building import built
+from stockman_lab.kube.flux.kustomize.documents import documents
+from stockman_lab.kube.flux.kustomize.failure import BuildFailure
+from stockman_lab.kube.flux.kustomize.files import Files
+from stockman_lab.kube.flux.kustomize.variables import substituted
+from stockman_lab.kube.flux.overlay import overlaid
+from stockman_lab.kube.flux.post_build import owned, with_metadata, with_variables
 
-from stockman.lab.kube.flux.kustomize.building import built
-from stockman.lab.kube.flux.kustomize.documents import documents
-from stockman.lab.kube.flux.kustomize.failure import BuildFailure
-from stockman.lab.kube.flux.kustomize.files import Files
-from stockman.lab.kube.flux.kustomize.variables import substituted
-from stockman.lab.kube.flux.overlay import overlaid
-from stockman.lab.kube.flux.post_build import owned, with_metadata, with_variables
 from tests.real.flux.little_trees import FAULTY, TREES
 from tests.real.flux.specs import EXPRESSIONS, SPECS, VARIABLES
 from tests.real.rendered.estates import SOME, Estate, repository

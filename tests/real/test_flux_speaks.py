@@ -10,10 +10,10 @@ from pathlib import Path
 from subprocess import run
 
 import pytest
+from stockman_lab.testing.thread import LabThread, TalosPorts
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
 
-from stockman.lab.testing.thread import LabThread, TalosPorts
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staging, stage_cluster
 from tests.contract.repo.doors import git
 from tests.real.rendered.definitions import definitions, installed
 from tools.pytest_plugin import RealTool

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stockman_lab.pve.schema.schema import PROFILES
 
-from stockman.lab.pve.schema.schema import PROFILES
-from tests.lab.populated import image
+from lab.tests.populated import image
 from tests.real.images_served import serve_files
 from tests.real.served import served
 from tools.pytest_plugin import RealTool

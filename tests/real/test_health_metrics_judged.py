@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.prometheus_text import prometheus_text
-from stockman.app.run_metrics import run_history, run_metrics
-from stockman.app.status.metrics import status_metrics
-from stockman.app.status.status import judged as judged_status
+from stockman.app.runs.metrics import run_history, run_metrics
+from stockman.assessment.prometheus import prometheus_text
+from stockman.assessment.status.metrics import status_metrics
+from stockman.assessment.status.status import assess as judged_status
 from tests.app.status.scene import Scene, scene, told
 from tests.real.test_run_metrics_judged import judged
 from tools.pytest_plugin import RealTool

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 import yaml
 
-from stockman.config.convert.result import Converted
+from stockman.config.convert.result import ConversionResult
 from stockman.config.load import load
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.desired import Desired, Node
 from stockman.talos.go_yaml import dump
-from stockman.talos.imports.configurations import our_patches
+from stockman.talos.imports.configurations import node_patches
 from stockman.talos.machine.configuration import configuration_text, machine_documents
 from stockman.talos.patches.apply import apply_patches, load_documents
-from stockman.talos.patches.tree import plain
+from stockman.talos.patches.tree import plain_value
 from tests.real.talhelper import genconfig, give_secrets
 from tests.talos.imports.adopting import from_talhelper
 from tests.talos.imports.directories import ALL, written
@@ -52,9 +52,9 @@ def test_machines_differ_from_those_of_talhelper_in_what_the_report_says(
     }
 
 
-def desired(result: Converted) -> Desired:
+def desired(result: ConversionResult) -> Desired:
     loaded = load({name: text.encode() for name, text in result.files.items()})
-    check(loaded)
+    check_rules(loaded)
     return resolve(loaded)
 
 
@@ -66,8 +66,8 @@ def text_of(wanted: Desired, node: Node) -> str:
     assert wanted.cluster is not None
     minor = wanted.cluster.talos.contract.minor_text
     text = configuration_text(machine_documents(wanted, node, bundle())).reveal()
-    found = apply_patches(load_documents("ours", text, minor), our_patches(wanted, node), minor)
-    trees = (plain(one.printed()) for one in found)
+    found = apply_patches(load_documents("ours", text, minor), node_patches(wanted, node), minor)
+    trees = (plain_value(one.printed()) for one in found)
     return "---\n".join(dump(tree) for tree in trees if isinstance(tree, dict))
 
 

@@ -8,8 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from stockman.engine.journal import parsed
-from stockman.engine.state import Result, folded
+from stockman.engine.journal import parse_journal
+from stockman.engine.state import RunResult, fold_entries
 
 ROOT = Path(__file__).parents[2]
 MOMENTS = (0.0, 0.004, 0.01, 0.02, 0.035, 0.05, 0.07, 0.09, 0.12, 0.15)
@@ -47,6 +47,8 @@ def test_nothing_is_done_twice_and_everything_is_given_back(tmp_path: Path) -> N
     effects = {f"s{number}": "made\n" for number in range(6)} | {"last": "made\n"}
     assert made == {"flag-red": "up", **effects}
     journals = sorted(tmp_path.glob(".stockman/runs/*/journal.jsonl"))
-    states = [folded("run", parsed(file.read_bytes(), str(file))[0]) for file in journals]
-    assert states[-1].result is Result.DONE
+    states = [
+        fold_entries("run", parse_journal(file.read_bytes(), str(file))[0]) for file in journals
+    ]
+    assert states[-1].result is RunResult.DONE
     assert not any(state.held for state in states)

@@ -11,15 +11,15 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
+from stockman_lab.http.go_style import go_house
+from stockman_lab.kube.api.negotiating import PROTOBUF
+from stockman_lab.kube.protobuf.reading import read_protobuf
+from stockman_lab.kube.schema.resource import Resource
+from stockman_lab.kube.schema.rewriting import rewritten
+from stockman_lab.kube.schema.types import Types
 
-from stockman.lab.http.go_style import go_house
-from stockman.lab.kube.api.negotiating import PROTOBUF
-from stockman.lab.kube.protobuf.reading import read_protobuf
-from stockman.lab.kube.schema.resource import Resource
-from stockman.lab.kube.schema.rewriting import rewritten
-from stockman.lab.kube.schema.types import Types
-from tests.lab.http.no_requests import NO_REQUESTS
-from tests.lab.http.serving import encrypted, rest, running
+from lab.tests.http.no_requests import NO_REQUESTS
+from lab.tests.http.serving import encrypted, rest, running
 from tests.real.kube_api.conversations import CONVERSATIONS, begin
 from tests.real.kube_api.talking import LabApi, RealApi, Step, compare, lab_api
 from tests.real.kube_api.watches import WATCHES, Watching, seen_by_lab, seen_by_real

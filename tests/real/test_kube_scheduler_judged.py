@@ -13,11 +13,11 @@ from typing import Any
 from urllib.error import HTTPError
 
 import pytest
+from stockman_lab.kube.nodes.scheduling.deciding import Decision, Scheduling
+from stockman_lab.kube.nodes.scheduling.picture import Picture
 
-from stockman.lab.kube.nodes.scheduling.deciding import Decision, Scheduling
-from stockman.lab.kube.nodes.scheduling.picture import Picture
-from tests.lab.kube.nodes.placements import CASES, PRIORITIES, Case, admitted, pod
-from tests.lab.kube.nodes.scheduled import CLAIMS, placed, said
+from lab.tests.kube.nodes.placements import CASES, PRIORITIES, Case, admitted, pod
+from lab.tests.kube.nodes.scheduled import CLAIMS, placed, said
 from tests.real.rendered.api_server import TOKEN, ApiServer, api_server
 from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool

@@ -12,18 +12,18 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from stockman_lab.kube.discovery.discovery import Discovery
+from stockman_lab.kube.schema.decoding import decoding_error
+from stockman_lab.kube.schema.defaulting import fill_defaults
+from stockman_lab.kube.schema.pruning import prune
+from stockman_lab.kube.schema.reading import Unreadable, read_json
+from stockman_lab.kube.schema.rewriting import rewritten
+from stockman_lab.kube.schema.tables import table
+from stockman_lab.kube.schema.types import Types
+from stockman_lab.kube.schema.unknown import complaints, strict_decoding_error
+from stockman_lab.kube.schema.validating import violations
 
 from scripts import write_kubernetes_tables as writer
-from stockman.lab.kube.discovery.discovery import Discovery
-from stockman.lab.kube.schema.decoding import decoding_error
-from stockman.lab.kube.schema.defaulting import fill_defaults
-from stockman.lab.kube.schema.pruning import prune
-from stockman.lab.kube.schema.reading import Unreadable, read_json
-from stockman.lab.kube.schema.rewriting import rewritten
-from stockman.lab.kube.schema.tables import table
-from stockman.lab.kube.schema.types import Types
-from stockman.lab.kube.schema.unknown import complaints, strict_decoding_error
-from stockman.lab.kube.schema.validating import violations
 from tests.real.kubernetes.broken import BODIES, DEPLOYMENTS, broken_objects, strange_body
 from tests.real.kubernetes.differences import differences
 from tests.real.kubernetes.face import served

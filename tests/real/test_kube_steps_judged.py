@@ -14,23 +14,25 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from stockman.adapters.http_kubernetes.door import HttpKubernetes, endpoint_of
+from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
 from stockman.adapters.system import SystemClock, SystemTimekeeper
-from stockman.engine.observe.kubernetes import Interest, observe_kubernetes
+from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
+from stockman.kubernetes.objects import JOBS, NODES, SECRETS, MergePatch, ObjectRef, ServerSideApply
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Refused, Rejected
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import JOBS, NODES, SECRETS, Ref
-from stockman.ports.kubernetes.objects import Application, MergePatch
-from stockman.steps.kube_chart import InstallChart
-from stockman.steps.kube_cordon import Cordon
-from stockman.steps.kube_definitions import InstallDefinitions
-from stockman.steps.kube_job import Install, names_of
-from stockman.steps.kube_kinds import DEFINITIONS, KUSTOMIZATIONS, ROLE_BINDINGS
-from stockman.steps.kube_namespace import MakeNamespace
-from stockman.steps.kube_node import RemoveNode
-from stockman.steps.kube_reading import name_of, text, uid_of
-from stockman.steps.kube_reconcile import Reconcile
-from stockman.steps.kube_secret import ApplySecret, SecretEntry
+from stockman.steps.kubernetes.chart import ChartInstall, InstallChart, install_names
+from stockman.steps.kubernetes.crds import InstallCrds
+from stockman.steps.kubernetes.flux import Reconcile
+from stockman.steps.kubernetes.nodes import Cordon, DeleteNode
+from stockman.steps.kubernetes.objects import (
+    DEFINITIONS,
+    KUSTOMIZATIONS,
+    ROLE_BINDINGS,
+    object_name,
+    object_uid,
+    text_at,
+)
+from stockman.steps.kubernetes.resources import ApplyNamespace, ApplySecret, SecretEntry
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from tests.real.rendered.api_server import TOKEN, api_server
@@ -39,7 +41,7 @@ from tests.steps.kube_cluster import Dice, Pockets
 from tools.pytest_plugin import RealTool
 
 Meanwhile = Callable[[Kubernetes], Awaitable[None]]
-CILIUM = Install(
+CILIUM = ChartInstall(
     release="cilium",
     namespace="kube-system",
     source="oci://quay.io/cilium/charts/cilium",
@@ -85,7 +87,9 @@ class Door:
         self, story: Callable[[Ports], Awaitable[None]], meanwhile: Meanwhile = nothing
     ) -> None:
         async def told() -> None:
-            async with HttpKubernetes(endpoint_of(self._file), SystemClock()) as kubernetes:
+            async with HttpKubernetes(
+                endpoint_from_kubeconfig(self._file), SystemClock()
+            ) as kubernetes:
                 ports = Ports(
                     clock=Playing(kubernetes, meanwhile),
                     entropy=Dice(),
@@ -125,9 +129,9 @@ def ended(kind: str, before: str, **more: object) -> Meanwhile:
                 },
                 "type": "helm.sh/release.v1",
             }
-            await kubernetes.apply(SECRETS, Application(content=secret, manager="Helm"))
+            await kubernetes.apply(SECRETS, ServerSideApply(content=secret, manager="Helm"))
         patch = MergePatch(changes={"status": status}, subresource="status")
-        await kubernetes.patch(names_of(CILIUM).job, patch)
+        await kubernetes.patch(install_names(CILIUM).job, patch)
 
     return meanwhile
 
@@ -136,7 +140,7 @@ async def left(ports: Ports) -> list[str]:
     kubernetes = ports.to_kubernetes()
     bindings = (await kubernetes.objects(ROLE_BINDINGS)).items
     jobs = [one for one in (await kubernetes.objects(JOBS)).items if not _leaves(one)]
-    return [one for one in map(name_of, (*bindings, *jobs)) if one.startswith("stockman-")]
+    return [one for one in map(object_name, (*bindings, *jobs)) if one.startswith("stockman-")]
 
 
 def _leaves(content: object) -> bool:
@@ -144,7 +148,7 @@ def _leaves(content: object) -> bool:
 
 
 def test_definitions_of_the_gateway_api_are_served(door: Door) -> None:
-    action = InstallDefinitions(bundle="gateway-api", version="v1.6.1")
+    action = InstallCrds(bundle="gateway-api", version="v1.6.1")
 
     async def story(ports: Ports) -> None:
         assert not await action.done(ports)
@@ -189,7 +193,7 @@ def test_a_secret_of_somebody_else_is_not_overwritten(door: Door) -> None:
 
     async def story(ports: Ports) -> None:
         kubernetes = ports.to_kubernetes()
-        namespace = MakeNamespace(name="flux-system", labels={"wool": "white"})
+        namespace = ApplyNamespace(name="flux-system", labels={"wool": "white"})
         await namespace.run(ports)
         assert await namespace.done(ports)
         await action.run(ports)
@@ -197,7 +201,7 @@ def test_a_secret_of_somebody_else_is_not_overwritten(door: Door) -> None:
         assert await action.done(ports)
         content = {**await kubernetes.get(action.ref), "data": {"age.agekey": "dGhlaXJz"}}
         metadata = {"name": "sops-age", "namespace": "flux-system"}
-        wish = Application(
+        wish = ServerSideApply(
             content={**content, "metadata": metadata}, manager="somebody", force=True
         )
         await kubernetes.apply(SECRETS, wish)
@@ -214,7 +218,7 @@ def test_a_secret_of_somebody_else_is_not_overwritten(door: Door) -> None:
 
 def test_flux_is_asked_and_heard(door: Door) -> None:
     kind = (KUSTOMIZATIONS.api_version, KUSTOMIZATIONS.name)
-    ref = Ref(kind=KUSTOMIZATIONS, name="cluster-apps", namespace="default")
+    ref = ObjectRef(kind=KUSTOMIZATIONS, name="cluster-apps", namespace="default")
     spec = {
         "interval": "1h",
         "path": "./kubernetes/apps",
@@ -229,7 +233,7 @@ def test_flux_is_asked_and_heard(door: Door) -> None:
     }
 
     async def handled(kubernetes: Kubernetes) -> None:
-        asked = text(
+        asked = text_at(
             await kubernetes.get(ref), "metadata", "annotations", "reconcile.fluxcd.io/requestedAt"
         )
         status = {"status": {"lastHandledReconcileAt": asked}}
@@ -238,10 +242,10 @@ def test_flux_is_asked_and_heard(door: Door) -> None:
     async def story(ports: Ports) -> None:
         kubernetes = ports.to_kubernetes()
         for one in installed([definitions()[kind]]):
-            await kubernetes.apply(DEFINITIONS, Application(content=one))
+            await kubernetes.apply(DEFINITIONS, ServerSideApply(content=one))
         while not await kubernetes.serves(KUSTOMIZATIONS):
             await SystemTimekeeper().sleep(_SHORT)
-        await kubernetes.apply(KUSTOMIZATIONS, Application(content=content))
+        await kubernetes.apply(KUSTOMIZATIONS, ServerSideApply(content=content))
         asked = Reconcile(of=KUSTOMIZATIONS, namespace=ref.namespace, name=ref.name, request="noon")
         await asked.run(ports)
         assert await asked.done(ports)
@@ -255,13 +259,13 @@ def test_nodes_are_closed_opened_and_forgotten(door: Door) -> None:
         made = await kubernetes.create(
             NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "work-1"}}
         )
-        hold = Cordon(node="work-1", uid=uid_of(made))
+        hold = Cordon(node="work-1", uid=object_uid(made))
         prior = await hold.prior(ports)
         await hold.take(ports)
         assert (await kubernetes.node("work-1")).unschedulable
         await hold.give_back(ports, prior)
         assert not (await kubernetes.node("work-1")).unschedulable
-        removal = RemoveNode(node="work-1", uid=uid_of(made))
+        removal = DeleteNode(node="work-1", uid=object_uid(made))
         await removal.run(ports)
         assert await removal.done(ports)
 
@@ -270,7 +274,7 @@ def test_nodes_are_closed_opened_and_forgotten(door: Door) -> None:
 
 def test_one_look_reads_everything(door: Door) -> None:
     async def story(ports: Ports) -> None:
-        seen = await observe_kubernetes(ports.to_kubernetes(), ports.clock, Interest())
+        seen = await observe_kubernetes(ports.to_kubernetes(), ports.clock, KubernetesQuery())
         assert seen.unknown == {}
         assert seen.version is not None
         assert {one.name for one in seen.namespaces or ()} >= {"default", "kube-system"}

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from stockman_lab.kube.schema.resource import Resource
+from stockman_lab.kube.schema.types import Types
+from stockman_lab.kube.tables.table import Include, table
 
 from stockman.adapters.system import SystemClock
-from stockman.lab.kube.schema.resource import Resource
-from stockman.lab.kube.schema.types import Types
-from stockman.lab.kube.tables.table import Include, table
 from tests.real.kubernetes.objects import SAMPLES, Object
 from tests.real.kubernetes.statuses import BEING_DELETED, NODES, PODS, STATUSES
 from tests.real.kubernetes.widgets import DEFINITION, PATH, widget

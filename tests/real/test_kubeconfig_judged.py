@@ -11,10 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.crypto.certificates import Leaf, Period, Purpose, issued
+from stockman.crypto.certificates import (
+    CertificateRequest,
+    Purpose,
+    ValidityPeriod,
+    issue_certificate,
+)
+from stockman.crypto.pem import CertificateAndKey
 from stockman.model.secret import Secret
-from stockman.talos.kubeconfig import kubeconfig
+from stockman.talos.credentials.kubeconfig import render_kubeconfig
 from tests.real.ports import free_port
 from tests.real.talos_pki import CLOCK, ENTROPY, bundle, issuer
 from tests.real.waiting import wait_until
@@ -24,14 +29,14 @@ HOUR = timedelta(hours=1)
 
 
 def leaf(authority: CertificateAndKey, name: str, *purposes: Purpose) -> CertificateAndKey:
-    wish = Leaf(
-        period=Period.lasting(CLOCK.now(), HOUR),
+    wish = CertificateRequest(
+        period=ValidityPeriod.lasting(CLOCK.now(), HOUR),
         purposes=purposes,
         common_name=name,
         dns_names=("localhost",),
         addresses=(ip_address("127.0.0.1"),),
     )
-    return issued(authority, wish, ENTROPY.random_bytes)
+    return issue_certificate(authority, wish, ENTROPY.random_bytes)
 
 
 def put(directory: Path, name: str, pair: CertificateAndKey) -> None:
@@ -61,7 +66,7 @@ class Server:
     def config(self, client: CertificateAndKey, authority: str = "") -> Path:
         path = self._directory / "kubeconfig"
         trusted = authority or bundle().certs.k8s.crt
-        path.write_text(kubeconfig("meadow", self._endpoint, trusted, client).reveal())
+        path.write_text(render_kubeconfig("meadow", self._endpoint, trusted, client).reveal())
         return path
 
     def with_token(self, token: str) -> Path:

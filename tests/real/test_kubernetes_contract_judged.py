@@ -14,15 +14,14 @@ from typing import TypeVar
 
 import pytest
 
-from stockman.adapters.http_kubernetes.door import HttpKubernetes, endpoint_of
+from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
 from stockman.adapters.system import SystemClock
+from stockman.kubernetes.errors import Forbidden, Permission
+from stockman.kubernetes.objects import NAMESPACES, PODS, SERVICE_ACCOUNTS, Selection
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.kubernetes.server import TokenRequest
 from stockman.model.errors import Denied, Refused, Unreachable
 from stockman.model.secret import Secret
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.access import TokenWish
-from stockman.ports.kubernetes.errors import NotAllowed, Right
-from stockman.ports.kubernetes.kinds import NAMESPACES, PODS, SERVICE_ACCOUNTS
-from stockman.ports.kubernetes.objects import Selection
 from tests.contract.kubernetes.doors import Stage, Story
 from tests.contract.kubernetes.stories.every import EVERY
 from tests.real.rendered.api_server import TOKEN, api_server
@@ -68,7 +67,9 @@ class RealDoor:
         stage = Stage(f"story-{next(self._numbers)}", clock.later, self._forget)
 
         async def told() -> T:
-            async with HttpKubernetes(endpoint_of(self.kubeconfig(**user)), clock) as kubernetes:
+            async with HttpKubernetes(
+                endpoint_from_kubeconfig(self.kubeconfig(**user)), clock
+            ) as kubernetes:
                 if not user:
                     namespace = {"metadata": {"name": stage.namespace}}
                     await kubernetes.create(NAMESPACES, namespace)
@@ -93,21 +94,21 @@ def test_it_holds_that(door: RealDoor, story: str) -> None:
 
 def test_rights_are_told_and_a_token_has_those_of_its_account(door: RealDoor) -> None:
     async def given(kubernetes: Kubernetes, stage: Stage) -> tuple[Secret, str]:
-        assert (await kubernetes.may(Right(verb="delete", resource="nodes"))).allowed
+        assert (await kubernetes.may(Permission(verb="delete", resource="nodes"))).allowed
         account = {"metadata": {"name": "shepherd", "namespace": stage.namespace}}
         await kubernetes.create(SERVICE_ACCOUNTS, account)
-        wish = TokenWish(namespace=stage.namespace, account="shepherd", seconds=600)
+        wish = TokenRequest(namespace=stage.namespace, account="shepherd", seconds=600)
         found = await kubernetes.token(wish)
         assert timedelta(minutes=9) < found.expires - SystemClock().now() < timedelta(minutes=11)
         return found.value, stage.namespace
 
     async def used(kubernetes: Kubernetes, stage: Stage) -> None:
         del stage
-        right = Right(verb="create", resource="pods/eviction", namespace=namespace)
+        right = Permission(verb="create", resource="pods/eviction", namespace=namespace)
         assert not (await kubernetes.may(right)).allowed
-        with pytest.raises(NotAllowed) as caught:
+        with pytest.raises(Forbidden) as caught:
             await kubernetes.objects(PODS, Selection(namespace=namespace))
-        wanted = Right(verb="list", resource="pods", namespace=namespace)
+        wanted = Permission(verb="list", resource="pods", namespace=namespace)
         assert caught.value.right == wanted
 
     token, namespace = door(given)
@@ -131,7 +132,7 @@ def test_a_server_that_nobody_vouches_for_gets_no_token(door: RealDoor, tmp_path
     file.write_text(json.dumps(content))
 
     async def asked() -> None:
-        async with HttpKubernetes(endpoint_of(file), SystemClock()) as kubernetes:
+        async with HttpKubernetes(endpoint_from_kubeconfig(file), SystemClock()) as kubernetes:
             await kubernetes.nodes()
 
     with pytest.raises(Refused) as caught:
@@ -145,7 +146,7 @@ def test_nobody_at_home_is_unreachable(door: RealDoor) -> None:
     nowhere = {server.removeprefix("https://"): "127.255.255.254:1"}
 
     async def asked() -> None:
-        endpoint = endpoint_of(file, connect=nowhere)
+        endpoint = endpoint_from_kubeconfig(file, connect=nowhere)
         async with HttpKubernetes(endpoint, SystemClock()) as kubernetes:
             await kubernetes.nodes()
 

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from stockman_lab.talos.config.judging import judged
 
-from stockman.lab.talos.config.judging import judged
-from stockman.talos.patches.table import MINORS
-from tests.lab.talos.config.configurations import nodes
+from lab.tests.talos.config.configurations import nodes
+from stockman.talos.patches.schema import MINORS
 from tests.talos.validation.bad import bad
 from tests.talos.validation.judge import TALOSCTL
 from tests.talos.validation.mutations import good_documents, text_of

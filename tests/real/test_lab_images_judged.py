@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stockman_lab.images.compression import packed
+from stockman_lab.images.image import Form, read_image
+from stockman_lab.images.iso_folders import folders_image
+from stockman_lab.images.making import disk_image, iso_image
+from stockman_lab.pve.cloudinit.drive import drive
 
-from stockman.lab.images.compression import packed
-from stockman.lab.images.image import Form, read_image
-from stockman.lab.images.iso_folders import folders_image
-from stockman.lab.images.making import disk_image, iso_image
-from stockman.lab.pve.cloudinit.drive import drive
-from tests.lab.images.made import GIB, MIB, MOMENT, facts
-from tests.lab.pve.cloudinit.made import SEVERAL, STATIC, vm
+from lab.tests.images.made import GIB, MIB, MOMENT, facts
+from lab.tests.pve.cloudinit.made import SEVERAL, STATIC, vm
 from tests.real.test_migration_judged import asked
 from tools.pytest_plugin import RealTool
 

@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from stockman.lab.doors.objects_door import ObjectsDoor
-from stockman.lab.doors.pace import Pace
-from stockman.lab.objects.keys import first_key
-from stockman.lab.world.world import World
-from tests.lab.objects.signing import Signer
+from stockman_lab.doors.objects_door import ObjectsDoor
+from stockman_lab.doors.pace import Pace
+from stockman_lab.objects.keys import first_key
+from stockman_lab.world.world import World
+
+from lab.tests.objects.signing import Signer
 from tests.real.objects_requests import Said, Teller, requests
 from tests.real.versitygw import ACCESS_KEY, SECRET_KEY, versitygw_served
 from tools.pytest_plugin import RealTool

@@ -7,10 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from stockman_lab.doors.serving import Serving
 
-from stockman.lab.doors.serving import Serving
-from tests.lab.ssh.doors import place, served
-from tests.lab.worlds import NAME
+from lab.tests.ssh.doors import place, served
+from lab.tests.worlds import NAME
 
 
 class Client:

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from stockman.model.desired import Desired, Node
-from stockman.talos.bundle import bundle_text
 from stockman.talos.machine.configuration import configuration_text, machine_documents
+from stockman.talos.secrets.bundle import bundle_text
 from tests.real.machine.by_hand import everything_by_hand, preset_by_hand
 from tests.real.machine.estates import ESTATES, estate, machines
 from tests.talos.machine.clusters import KUBERNETES, TALOS, bundle

@@ -12,10 +12,10 @@ import pytest
 
 from stockman.talos.go_yaml import dump
 from stockman.talos.migration.contracts import CONTRACTS
-from stockman.talos.migration.migrate import Choices, migrated
+from stockman.talos.migration.migrate import MigrationOptions, migrate_configuration
 from stockman.talos.patches.apply import load_documents
-from stockman.talos.patches.documents import Document
-from stockman.talos.patches.tree import plain
+from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.tree import plain_value
 from tests.real.machine.estates import estate as preset
 from tests.talos.machine.clusters import TALOS, bundle
 from tests.talos.migration.configurations import rich_patch
@@ -30,8 +30,8 @@ IMAGE = (
 LINKS = {f"eth{number}": f"bc:24:11:00:00:4{number}" for number in range(5)}
 
 
-def written(documents: tuple[Document, ...]) -> str:
-    trees = [plain(document.printed()) for document in documents]
+def written(documents: tuple[ConfigDocument, ...]) -> str:
+    trees = [plain_value(document.printed()) for document in documents]
     return "---\n".join(dump(tree) for tree in trees if isinstance(tree, dict))
 
 
@@ -81,8 +81,10 @@ def test_talosctl_accepts_what_users_configurations_become(
 ) -> None:
     text = gen_config(real_tool(f"talosctl@{TALOS[source]}"), role, source)
 
-    after = migrated(
-        load_documents("node.yaml", text, source), target, Choices(new_defaults=new_defaults)
+    after = migrate_configuration(
+        load_documents("node.yaml", text, source),
+        target,
+        MigrationOptions(new_defaults=new_defaults),
     )
 
     talosctl = real_tool(f"talosctl@{TALOS[target]}")
@@ -100,7 +102,7 @@ def test_talosctl_accepts_what_presets_become(
     wanted = preset(name, source)
     for node in {node.role: node for node in wanted.nodes}.values():
         text = configuration_text(machine_documents(wanted, node, bundle())).reveal()
-        after = migrated(load_documents("node.yaml", text, source), target)
+        after = migrate_configuration(load_documents("node.yaml", text, source), target)
 
         assert refusals(talosctl, written(after.documents), tmp_path) == []
 
@@ -129,7 +131,9 @@ def test_the_controllers_of_talos_make_the_same_network(
     real_tool: RealTool, target: str, role: str
 ) -> None:
     text = gen_config(real_tool(f"talosctl@{TALOS['1.11']}"), role, "1.11")
-    after = written(migrated(load_documents("node.yaml", text, "1.11"), target).documents)
+    after = written(
+        migrate_configuration(load_documents("node.yaml", text, "1.11"), target).documents
+    )
     tasks = [{"configuration": one, "links": LINKS} for one in (text, after)]
 
     before, now = (
@@ -210,7 +214,9 @@ OF_CONTROLLERS = (
 @pytest.mark.parametrize("role", ROLES)
 def test_talos_reads_the_same_out_of_both_forms(real_tool: RealTool, role: str) -> None:
     text = gen_config(real_tool(f"talosctl@{TALOS['1.11']}"), role, "1.11")
-    after = written(migrated(load_documents("node.yaml", text, "1.11"), "1.14").documents)
+    after = written(
+        migrate_configuration(load_documents("node.yaml", text, "1.11"), "1.14").documents
+    )
 
     before, now = (
         answer["meaning"]

@@ -14,8 +14,7 @@ import pytest
 
 from stockman.talos.nocloud.iso_reader import read_image
 from stockman.talos.nocloud.iso_writer import nocloud_image
-from stockman.talos.nocloud.meta_data import meta_data
-from stockman.talos.nocloud.network_config import Form, network_config
+from stockman.talos.nocloud.seed import NetworkConfigVersion, meta_data, network_config
 from tests.real.test_migration_judged import asked
 from tests.talos.nocloud.networks import NETWORKS, node
 from tools.pytest_plugin import RealTool
@@ -32,7 +31,9 @@ LINKS = {f"ens{number}": f"bc:24:11:00:00:4{number}" for number in range(3)}
 """Cards under other names than the files give them: they are found by their addresses."""
 
 
-def understood(real_tool: RealTool, name: str, form: Form, links: dict[str, str]) -> Any:
+def understood(
+    real_tool: RealTool, name: str, form: NetworkConfigVersion, links: dict[str, str]
+) -> Any:
     """What Talos makes of one network."""
     _, one = node()
     task = {
@@ -46,7 +47,9 @@ def understood(real_tool: RealTool, name: str, form: Form, links: dict[str, str]
 
 
 @pytest.mark.parametrize("form", [1, 2])
-def test_talos_understands_a_static_address(real_tool: RealTool, form: Form) -> None:
+def test_talos_understands_a_static_address(
+    real_tool: RealTool, form: NetworkConfigVersion
+) -> None:
     found = understood(real_tool, "static", form, LINKS)
 
     (address,) = found["addresses"]
@@ -58,14 +61,14 @@ def test_talos_understands_a_static_address(real_tool: RealTool, form: Form) -> 
 
 
 @pytest.mark.parametrize("form", [1, 2])
-def test_talos_understands_dhcp(real_tool: RealTool, form: Form) -> None:
+def test_talos_understands_dhcp(real_tool: RealTool, form: NetworkConfigVersion) -> None:
     (operator,) = understood(real_tool, "dhcp", form, LINKS)["operators"]
 
     assert (operator["operator"], operator["linkName"]) == ("dhcp4", "ens0")
 
 
 @pytest.mark.parametrize("form", [1, 2])
-def test_talos_understands_a_bond(real_tool: RealTool, form: Form) -> None:
+def test_talos_understands_a_bond(real_tool: RealTool, form: NetworkConfigVersion) -> None:
     found = understood(real_tool, "bond", form, LINKS)
 
     links = {link["name"]: link for link in found["links"]}

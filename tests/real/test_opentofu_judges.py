@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from stockman_lab.core.saved import plain
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.images.system_archive import system_archive
+from stockman_lab.pve.cluster_state import ClusterState
+from stockman_lab.pve.schema.schema import PROFILES
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.lab.core.saved import plain
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.images.system_archive import system_archive
-from stockman.lab.pve.cluster_state import ClusterState
-from stockman.lab.pve.schema.schema import PROFILES
-from stockman.lab.testing.thread import ProxmoxLab
-from tests.lab.machines import put_file
-from tests.lab.populated import TEMPLATE, image
+from lab.tests.machines import put_file
+from lab.tests.populated import TEMPLATE, image
 from tests.real.images_served import serve_files
 from tests.real.served import served
 from tests.real.tofu import Tofu

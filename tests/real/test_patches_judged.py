@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts.write_patch_types import PLACE, VERSIONS, table, text_of
-from stockman.talos.patches.table import MINORS
+from stockman.talos.patches.schema import MINORS
 from tests.talos.patches.judge import (
     LIBRARY,
     TALOSCTL,

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve.schema.schema import PROFILES
+from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.pve.schema.schema import PROFILES
-from stockman.lab.testing.thread import ProxmoxLab
-from tests.lab.worlds import NAME
+from lab.tests.worlds import NAME
 from tests.real.served import served
 from tests.real.storage_driver import storage_driver
 from tools.pytest_plugin import RealTool

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 import yaml
+from stockman_lab.pve.guest import Guest
 
-from stockman.lab.pve.guest import Guest
 from tests.real.kube_served import Kubectl, kubectl_on_lab
 from tests.real.storage_driver import DRIVER, sidecars, storage_driver
 from tools.pytest_plugin import RealTool

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from stockman_lab.pve.schema.schema import PROFILES
 
-from stockman.lab.pve.schema.schema import PROFILES
 from tests.real.proxmoxer_script import Script, whole
 from tests.real.served import served
 

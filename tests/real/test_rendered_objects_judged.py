@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts.write_object_schemas import tables
-from stockman.rendering.checks.kinds import PLACE, kind_of
-from stockman.rendering.checks.shape import faults
+from stockman.rendering.checks.kinds import SHAPES, find_faults, load_kind
 from tests.real.rendered.estates import SOME, Estate, repository
 from tests.real.rendered.judging import SKIPPED, Judges, Object, judges, listed, objects_of
 from tools.pytest_plugin import RealTool
@@ -48,8 +47,8 @@ def test_every_object_of_a_repository_is_built_valid_and_accepted(
 
 def test_the_tables_of_kinds_are_those_of_the_projects(bench: Judges) -> None:
     written = {
-        str(path.relative_to(PLACE)): path.read_text()
-        for path in PLACE.rglob("*.json")
+        str(path.relative_to(SHAPES)): path.read_text()
+        for path in SHAPES.rglob("*.json")
         if path.parent.name != "kustomize.config.k8s.io"
     }
 
@@ -66,9 +65,9 @@ def test_where_kubeconform_finds_an_unknown_field_so_do_the_tables(
     assert skipped == set()
     assert len(invalid) == len(broken)
     for one in broken:
-        known = kind_of(one["apiVersion"], one["kind"])
+        known = load_kind(one["apiVersion"], one["kind"])
         assert known is not None
-        assert [fault.place for fault in faults(own(one), known)] == [".meadow"]
+        assert [fault.place for fault in find_faults(own(one), known)] == [".meadow"]
 
 
 def test_the_server_refuses_what_does_not_fit(bench: Judges, tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from stockman.config.load import FILES, load
+from stockman.config.load import CONFIG_FILES, load
 from stockman.config.presets import PRESETS, Dialect, render_preset
-from stockman.config.schema import schema_for
-from stockman.config.source.tree import untyped
+from stockman.config.reference.schema import schema_for
+from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
 
 VALID = Path(__file__).parents[1] / "valid"
-JUDGES = {file: Draft202012Validator(schema_for(file)) for file in FILES}
+JUDGES = {file: Draft202012Validator(schema_for(file)) for file in CONFIG_FILES}
 
 CLUSTER = """
 node_cidr: 127.66.0.0/24
@@ -141,14 +141,14 @@ TAKEN = {
 def parsed(file: str, text: str) -> object:
     if file.endswith(".toml"):
         return tomllib.loads(text)
-    return untyped(read_yaml(file, text))
+    return to_plain_data(read_yaml(file, text))
 
 
 def complaints(file: str, text: str) -> list[str]:
     return [error.message for error in JUDGES[file].iter_errors(parsed(file, text))]
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", CONFIG_FILES)
 def test_a_schema_is_valid_by_its_own_dialect(file: str) -> None:
     Draft202012Validator.check_schema(schema_for(file))
 
@@ -167,7 +167,7 @@ def test_every_preset_fits(preset: str, dialect: Dialect) -> None:
     "path", sorted(VALID.glob("*/cluster.*")), ids=lambda path: path.parent.name
 )
 def test_every_valid_example_fits(path: Path) -> None:
-    files = [one for one in path.parent.iterdir() if one.name in FILES]
+    files = [one for one in path.parent.iterdir() if one.name in CONFIG_FILES]
 
     assert [complaints(one.name, one.read_text()) for one in files] == [[] for _ in files]
 
@@ -200,7 +200,7 @@ def test_what_broken_files_are_made_from_is_whole(file: str, text: str) -> None:
     assert complaints(file, text) == []
 
 
-@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("file", CONFIG_FILES)
 def test_every_default_and_example_fits_its_own_key(file: str) -> None:
     schema = schema_for(file)
 

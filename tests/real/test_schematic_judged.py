@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stockman.model.problem import Problems
-from stockman.talos.schematic import schematic_id
-from stockman.talos.schematic_reader import read_schematic
+from stockman.talos.schematic import read_schematic, schematic_id
 from tests.talos.schematics import COMPUTED, PUBLISHED, REFUSED, Document
 from tools.pytest_plugin import RealTool
 

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from stockman.crypto.sops.decryption import file_metadata, open_file
 from stockman.crypto.sops.files import decrypt, encrypt, rekey, rotate
-from stockman.crypto.sops.lookup import NewValue, value_at, with_value
-from stockman.crypto.sops.metadata_text import yaml_entry
-from stockman.crypto.sops.opening import file_metadata, opened
-from stockman.crypto.sops.recipe import Recipe
+from stockman.crypto.sops.metadata import render_yaml_entry
 from stockman.crypto.sops.rules import read_sops_config
-from stockman.crypto.sops.stable import reencrypt
+from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.crypto.sops.update import NewValue, reencrypt, set_existing_value, value_at
 from tests.crypto.generated import Dice, made
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM, fresh
 from tests.real.sops_judge import SopsJudge, judge_both_ways, meaning, ours_opens
@@ -46,23 +45,25 @@ def test_tampering_gets_the_same_verdict(number: int, judge: SopsJudge) -> None:
 
 @pytest.mark.parametrize("indent", [2, 3, 4, 6])
 def test_the_entry_is_written_letter_for_letter(indent: int, judge: SopsJudge) -> None:
-    judge.follow(Recipe(recipients=(OWNER.recipient, OTHER.recipient), indent=indent))
+    judge.follow(EncryptionSettings(recipients=(OWNER.recipient, OTHER.recipient), indent=indent))
     (judge.directory / "a.yaml").write_bytes(PLAIN)
 
     content = judge.run("encrypt", "a.yaml")
 
     assert content is not None
     entry = "sops:" + content.decode().split("\nsops:")[1]
-    assert yaml_entry(file_metadata(content, "a.yaml"), indent) == entry
+    assert render_yaml_entry(file_metadata(content, "a.yaml"), indent) == entry
 
 
 def test_sops_edits_our_file_in_place_and_we_go_on(judge: SopsJudge) -> None:
-    content = encrypt(PLAIN, "a.yaml", Recipe(recipients=(OWNER.recipient,)), fresh())
+    content = encrypt(PLAIN, "a.yaml", EncryptionSettings(recipients=(OWNER.recipient,)), fresh())
 
     edited = judge.changed(content, "a.yaml", "set", "a.yaml", '["name"]', json.dumps("hill"))
-    again = with_value(edited, "a.yaml", NewValue(path=("count",), value=13), [OWNER], fresh("b"))
+    again = set_existing_value(
+        edited, "a.yaml", NewValue(path=("count",), value=13), [OWNER], fresh("b")
+    )
 
-    assert value_at(opened(edited, "a.yaml", [OWNER]), ("name",)) == "hill"
+    assert value_at(open_file(edited, "a.yaml", [OWNER]), ("name",)) == "hill"
     theirs = judge.decrypted(again, "a.yaml")
     assert theirs is not None
     assert b"name: hill" in theirs
@@ -72,7 +73,7 @@ def test_sops_edits_our_file_in_place_and_we_go_on(judge: SopsJudge) -> None:
 
 
 def test_a_new_plaintext_for_a_file_of_sops_is_read_by_sops(judge: SopsJudge) -> None:
-    judge.follow(Recipe(recipients=(OWNER.recipient,)))
+    judge.follow(EncryptionSettings(recipients=(OWNER.recipient,)))
     (judge.directory / "a.yaml").write_bytes(PLAIN)
     content = judge.run("encrypt", "a.yaml")
     assert content is not None
@@ -86,7 +87,7 @@ def test_a_new_plaintext_for_a_file_of_sops_is_read_by_sops(judge: SopsJudge) ->
 
 
 def test_rotated_and_rekeyed_files_are_read_by_sops(judge: SopsJudge) -> None:
-    content = encrypt(PLAIN, "a.yaml", Recipe(recipients=(OTHER.recipient,)), fresh())
+    content = encrypt(PLAIN, "a.yaml", EncryptionSettings(recipients=(OTHER.recipient,)), fresh())
     assert judge.decrypted(content, "a.yaml") is None
 
     rekeyed = rekey(content, "a.yaml", [OTHER], [OTHER.recipient, QUANTUM.recipient], fresh("k"))
@@ -96,8 +97,8 @@ def test_rotated_and_rekeyed_files_are_read_by_sops(judge: SopsJudge) -> None:
 
 
 def test_files_that_sops_rotates_and_rekeys_are_read_by_us(judge: SopsJudge) -> None:
-    content = encrypt(PLAIN, "a.yaml", Recipe(recipients=(OWNER.recipient,)), fresh())
-    judge.follow(Recipe(recipients=(OWNER.recipient, OTHER.recipient)))
+    content = encrypt(PLAIN, "a.yaml", EncryptionSettings(recipients=(OWNER.recipient,)), fresh())
+    judge.follow(EncryptionSettings(recipients=(OWNER.recipient, OTHER.recipient)))
 
     rotated = judge.changed(content, "a.yaml", "rotate", "-i", "a.yaml")
     rekeyed = judge.changed(rotated, "a.yaml", "updatekeys", "-y", "a.yaml")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.crypto.age.identities import Identity
+from stockman.crypto.age.identities import AgeIdentity
 from stockman.rendering.sops_rules import sops_config_text
 from tests.cli.inside import ran_inside
 from tests.cli.running import Ran
@@ -37,7 +37,7 @@ class Workspace:
         self.hold(OWNER)
         self.follow(OWNER.recipient)
 
-    def hold(self, *identities: Identity) -> None:
+    def hold(self, *identities: AgeIdentity) -> None:
         path = self.directory / "age.key"
         path.write_text("".join(f"{one.text.reveal()}\n" for one in identities))
         path.chmod(0o600)

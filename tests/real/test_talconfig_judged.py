@@ -10,14 +10,14 @@ import pytest
 
 from stockman.config.load import load
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.desired import Desired, Node
 from stockman.talos.go_yaml import dump
 from stockman.talos.machine.configuration import configuration_text, machine_documents
 from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import plain
-from stockman.talos.talconfig import talconfig
+from stockman.talos.patches.tree import plain_value
+from stockman.talos.talconfig import render_talconfig
 from tests.real.machine.estates import estate as preset
 from tests.real.talhelper import genconfig, written
 from tests.real.test_machine_judged import meaning
@@ -59,7 +59,7 @@ def ours(wanted: Desired, node: Node, patches: tuple[Patch, ...] = ()) -> dict[A
     assert wanted.cluster is not None
     minor = wanted.cluster.talos.contract.minor_text
     found = apply_patches(load_documents("ours", text, minor), patches, minor)
-    trees = (plain(one.printed()) for one in found)
+    trees = (plain_value(one.printed()) for one in found)
     return meaning("---\n".join(dump(tree) for tree in trees if isinstance(tree, dict)))
 
 
@@ -70,7 +70,7 @@ def test_talhelper_makes_the_machines_of_every_preset(
 ) -> None:
     wanted = preset(name, line)
 
-    written(talconfig(wanted, bundle(), {}), tmp_path)
+    written(render_talconfig(wanted, bundle(), {}), tmp_path)
     made = genconfig(real_tool("talhelper"), tmp_path)
 
     assert {node: meaning(text) for node, text in made.items()} == {
@@ -89,7 +89,7 @@ def test_every_key_and_the_order_of_patches_survive_talhelper(
     )
     patches = {node.name: PATCHES for node in wanted.nodes}
 
-    written(talconfig(wanted, bundle(), patches), tmp_path)
+    written(render_talconfig(wanted, bundle(), patches), tmp_path)
     made = genconfig(real_tool("talhelper"), tmp_path)
 
     assert {node: meaning(text) for node, text in made.items()} == {
@@ -104,10 +104,10 @@ def test_a_contract_that_is_older_than_the_version_is_kept(
     base = CLUSTER.format(talos=TALOS[line], line=contract, kubernetes="1.36.0")
     files = {"cluster.yaml": base + TALOS_SECTION, "nodes.yaml": NODES}
     loaded = load({name: text.encode() for name, text in files.items()})
-    check(loaded)
+    check_rules(loaded)
     wanted = resolve(loaded)
 
-    written(talconfig(wanted, bundle(), {}), tmp_path)
+    written(render_talconfig(wanted, bundle(), {}), tmp_path)
     made = genconfig(real_tool("talhelper"), tmp_path)
 
     assert {node: meaning(text) for node, text in made.items()} == {

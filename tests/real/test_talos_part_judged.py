@@ -12,8 +12,8 @@ from stockman.config.presets import Dialect
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.rendering.talos_part import Patches, talos_files
-from stockman.talos.bundle import bundle_text
+from stockman.rendering.talos_files import Patches, talos_files
+from stockman.talos.secrets.bundle import bundle_text
 from tests.real.machine.estates import estate as preset
 from tests.real.talhelper import genconfig, give_secrets
 from tests.real.test_machine_judged import meaning

@@ -12,20 +12,26 @@ from pathlib import Path
 
 import pytest
 
-from stockman.crypto.certificates import Leaf, Period, Purpose, is_issued_by, issued
+from stockman.crypto.certificates import (
+    CertificateRequest,
+    Purpose,
+    ValidityPeriod,
+    is_issued_by,
+    issue_certificate,
+)
 from stockman.crypto.private_keys import read_key, standard_key_pem
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.bundle import bundle_text
-from stockman.talos.bundle_reader import imported_bundle, read_bundle
-from stockman.talos.roles import TalosRole
-from stockman.talos.talosconfig import (
+from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.talosconfig import (
     Talosconfig,
     client_context,
-    merged,
+    merge_talosconfigs,
     read_talosconfig,
     talosconfig_text,
 )
+from stockman.talos.secrets.bundle import bundle_text
+from stockman.talos.secrets.bundle_reader import import_bundle, read_bundle
 from tests.real.talos_pki import CLOCK, ENTROPY, bundle, issuer, output
 from tools.pytest_plugin import RealTool
 
@@ -79,7 +85,7 @@ def test_our_bundle_comes_back_from_the_configuration_that_talosctl_made(
     problems = Problems()
     text = (generated[version] / "controlplane.yaml").read_text()
 
-    found = imported_bundle("controlplane.yaml", Secret(text), problems)
+    found = import_bundle("controlplane.yaml", Secret(text), problems)
 
     assert list(problems) == []
     assert found == bundle()
@@ -159,14 +165,14 @@ def test_talosctl_reads_every_role(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_talosctl_merges_as_we_do(version: str, real_tool: RealTool, tmp_path: Path) -> None:
     ours = config_of(TalosRole.ADMIN)
-    both, _ = merged(ours, config_of(TalosRole.OPERATOR))
+    both, _ = merge_talosconfigs(ours, config_of(TalosRole.OPERATOR))
     theirs = config_of(TalosRole.READER)
     into = written(tmp_path / "into", talosconfig_text(both))
     other = written(tmp_path / "other", talosconfig_text(theirs))
 
     output(real_tool(f"talosctl@{version}"), "--talosconfig", into, "config", "merge", other)
 
-    wanted, renames = merged(both, theirs)
+    wanted, renames = merge_talosconfigs(both, theirs)
     assert [rename.after for rename in renames] == ["meadow-2"]
     assert into.read_text() == talosconfig_text(wanted).reveal()
 
@@ -174,10 +180,10 @@ def test_talosctl_merges_as_we_do(version: str, real_tool: RealTool, tmp_path: P
 def test_talosctl_and_a_server_of_ours_trust_each_other(
     real_tool: RealTool, tmp_path: Path
 ) -> None:
-    server = issued(
+    server = issue_certificate(
         bundle().certs.os,
-        Leaf(
-            period=Period.lasting(CLOCK.now(), HOUR),
+        CertificateRequest(
+            period=ValidityPeriod.lasting(CLOCK.now(), HOUR),
             purposes=(Purpose.SERVER,),
             addresses=(ip_address("127.0.0.1"),),
         ),

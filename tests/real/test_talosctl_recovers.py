@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stockman.etcd.records import KeyValue
-from stockman.etcd.status import Status, status
+from stockman.etcd.status import SnapshotStatus, snapshot_status
 from tests.real.rendered.api_server import api_server
 from tests.real.talos.maintenance import without_etcd
 from tests.real.talos.served import served, staged, succeeded
@@ -57,9 +57,9 @@ def taken(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Take
 def test_etcdutl_says_the_same_of_a_snapshot_that_talosctl_took(
     taken: Taken, real_tool: RealTool
 ) -> None:
-    found: Status = judged(real_tool, taken.file)
+    found: SnapshotStatus = judged(real_tool, taken.file)
 
-    assert found == status(taken.file.read_bytes())
+    assert found == snapshot_status(taken.file.read_bytes())
     assert found.revision == taken.revision
 
 

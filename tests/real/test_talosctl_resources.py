@@ -14,10 +14,10 @@ from typing import IO
 
 import pytest
 import yaml
+from stockman_lab.talos.cosi.registry import claimed
+from stockman_lab.talos.cosi.tables import definitions
 
-from stockman.lab.talos.cosi.registry import claimed
-from stockman.lab.talos.cosi.tables import definitions
-from tests.lab.talos.cosi.handmade import HandMade, handmade_land, waiting_machine
+from lab.tests.talos.cosi.handmade import HandMade, handmade_land, waiting_machine
 from tests.real.talos_served import Asked, served_land
 from tests.real.talosctl import FORMS, VERSIONS, Talosctl, judged
 

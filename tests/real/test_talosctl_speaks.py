@@ -16,18 +16,18 @@ from pathlib import Path
 from subprocess import CompletedProcess, run
 
 import pytest
+from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.talos_face import TalosFace
+from stockman_lab.world.world import World
 
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.lab.doors.pace import Pace
-from stockman.lab.doors.talos_face import TalosFace
-from stockman.lab.world.world import World
-from tests.lab.talos.api.pretended import (
+from lab.tests.talos.api.pretended import (
     PretendedLand,
     PretendedMachine,
     client,
     cluster_authority,
     few_methods,
 )
+from stockman.crypto.pem import CertificateAndKey
 
 VERSIONS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 FIRST, SECOND, DOWN, NEW, OLD_NEW = (f"127.50.0.{number}" for number in range(1, 6))

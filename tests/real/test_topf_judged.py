@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.talos.bundle import bundle_text
+from stockman.talos.secrets.bundle import bundle_text
 from tests.real.test_imports_judged import desired, different, documents, ours
 from tests.talos.imports.adopting import from_topf
 from tests.talos.imports.directories import SCHEMATIC

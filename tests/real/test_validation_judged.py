@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from scripts.write_validation_types import PLACE, VERSIONS, text_of
-from stockman.talos.patches.table import MINORS
-from stockman.talos.validation.report import Mode
+from stockman.talos.patches.schema import MINORS
+from stockman.talos.validation.report import RuntimeMode
 from tests.talos.validation.bad import Bad, bad
 from tests.talos.validation.judge import (
     LIBRARY,
@@ -59,7 +59,7 @@ def test_the_library_agrees_on_bad_ones_in_both_modes(minor: str, real_tool: Rea
         Case(one.case.text, mode, one.case.strict)
         for one in bad()
         if minor in one.judged
-        for mode in Mode
+        for mode in RuntimeMode
     ]
 
     assert disagreements(minor, asked, real_tool) == []
@@ -70,7 +70,7 @@ def test_the_library_agrees_on_good_ones_and_on_changed_ones(
     minor: str, real_tool: RealTool
 ) -> None:
     texts = dict.fromkeys(written(one) for one in starts(minor))
-    good = [Case(text, mode, True) for text in texts for mode in Mode]
+    good = [Case(text, mode, True) for text in texts for mode in RuntimeMode]
 
     assert disagreements(minor, [*good, *cases(minor, DRAWN, "real")], real_tool) == []
 

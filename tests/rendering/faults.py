@@ -10,21 +10,25 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from stockman.adapters.many_files import OutOfTree, read_files
-from stockman.app import render_problems
-from stockman.app.keyring import Keyring
-from stockman.app.materials import TUNNEL, Place, read_materials
+from stockman.adapters.file_tree import PathOutsideTree, read_files
+from stockman.app.rendering import problems
+from stockman.app.rendering.materials import TUNNEL, MaterialSource, read_materials
+from stockman.app.secrets.keyring import Keyring
 from stockman.catalog.app import App, Object, Sheet
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
-from stockman.rendering import arrangement
-from stockman.rendering.decisions import decided
-from stockman.rendering.lock_file import read_lock
-from stockman.rendering.ownership import Act, Action, Wishes
-from stockman.rendering.repository import rendered_repository
-from stockman.rendering.shared_namespaces import check_shared_namespaces
-from stockman.rendering.sheets import rendered_sheet
+from stockman.rendering import app_order
+from stockman.rendering.applications import check_shared_namespaces
+from stockman.rendering.managed_files import (
+    FileAction,
+    FileChange,
+    FileDecisions,
+    read_lock,
+    resolve_decisions,
+)
+from stockman.rendering.repository import render_repository
+from stockman.rendering.sheets import render_sheet
 from stockman.rendering.tree import FileTree, RenderedFile
 from tests.catalog.estates import MATERIALS, wanted
 
@@ -47,7 +51,7 @@ def _collision() -> object:
 def _leak() -> object:
     release: Object = {"kind": "HelmRelease", "spec": {"values": {"token": Secret("canary")}}}
     sheet = Sheet(name="helmrelease.yaml", objects=(release,))
-    return rendered_sheet(f"{_PATH}/app/helmrelease.yaml", "echo", sheet)
+    return render_sheet(f"{_PATH}/app/helmrelease.yaml", "echo", sheet)
 
 
 def _out_of_tree() -> Problem:
@@ -55,45 +59,47 @@ def _out_of_tree() -> Problem:
         root = Path(place, "root")
         root.mkdir()
         (root / "kubernetes").symlink_to(place)
-        with pytest.raises(OutOfTree) as caught:
+        with pytest.raises(PathOutsideTree) as caught:
             read_files(root, ["kubernetes/flux/cluster/ks.yaml"])
-    return render_problems.out_of_tree(caught.value)
+    return problems.out_of_tree(caught.value)
 
 
 def _material() -> object:
     with TemporaryDirectory() as place:
         Path(place, TUNNEL).write_text('{"AccountTag": "a"')
-        where = Place(directory=Path(place), dialect="classic", keyring=Keyring(), environment={})
+        where = MaterialSource(
+            directory=Path(place), dialect="classic", keyring=Keyring(), environment={}
+        )
         return read_materials(where, wanted())
 
 
 def _no_cluster() -> object:
-    return rendered_repository(replace(wanted(), cluster=None), MATERIALS, "classic", Problems())
+    return render_repository(replace(wanted(), cluster=None), MATERIALS, "classic", Problems())
 
 
 def _circle() -> None:
     a, b = (App(name=name, namespace="default", sheets=()) for name in ("a", "b"))
-    arrangement.refuse_circles({"a": (b,), "b": (a,)})
+    app_order.reject_cycles({"a": (b,), "b": (a,)})
 
 
 def _dangling() -> object:
     app = App(name="envoy-gateway-config", namespace="network", sheets=())
-    return arrangement.named(app, "cert-manager-config", {})
+    return app_order.find_app(app, "cert-manager-config", {})
 
 
 def _path() -> object:
-    wishes = Wishes(overwrite=frozenset({"kubernetes/flux/ks.yaml"}))
-    return decided(wishes, ["kubernetes/flux/cluster/ks.yaml", "talos/talenv.yaml"])
+    wishes = FileDecisions(overwrite=frozenset({"kubernetes/flux/ks.yaml"}))
+    return resolve_decisions(wishes, ["kubernetes/flux/cluster/ks.yaml", "talos/talenv.yaml"])
 
 
-def _shared(act: Act, own: tuple[str, ...] = ()) -> Problem:
+def _shared(act: FileAction, own: tuple[str, ...] = ()) -> Problem:
     app = App(name="k8s-gateway", namespace="network", sheets=())
-    placed = arrangement.Placed(
+    placed = app_order.OrderedApp(
         owner="k8s-gateway", folder="k8s-gateway", app=app, after=(), waited_for=False
     )
     path = "kubernetes/apps/network/kustomization.yaml"
     text = b"resources: [./namespace.yaml]\n"
-    action = Action(path=path, act=act, component="repository", before=text, after=text)
+    action = FileChange(path=path, act=act, component="repository", before=text, after=text)
     problems = Problems()
     check_shared_namespaces((placed,), (action,), own, problems)
     (only,) = problems
@@ -102,11 +108,13 @@ def _shared(act: Act, own: tuple[str, ...] = ()) -> Problem:
 
 def _name() -> object:
     app = App(name="echo", namespace="default", sheets=())
-    return arrangement.by_name({"echo": (app,), "meadow": (app,)})
+    return app_order.apps_by_name({"echo": (app,), "meadow": (app,)})
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "render.app-unlisted": lambda: _shared(Act.KEEP, ("kubernetes/apps/network/mine/ks.yaml",)),
+    "render.app-unlisted": lambda: _shared(
+        FileAction.KEEP, ("kubernetes/apps/network/mine/ks.yaml",)
+    ),
     "render.circle": lambda: refused(_circle),
     "render.collision": lambda: refused(_collision),
     "render.dangling": lambda: refused(_dangling),
@@ -114,14 +122,14 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "render.lock": lambda: refused(lambda: read_lock("<<<<<<< ours\n")),
     "render.material": lambda: refused(_material),
     "render.name": lambda: refused(_name),
-    "render.namespace-taken": lambda: _shared(Act.FOREIGN),
+    "render.namespace-taken": lambda: _shared(FileAction.FOREIGN),
     "render.no-cluster": lambda: refused(_no_cluster),
     "render.out-of-tree": _out_of_tree,
     "render.path": lambda: refused(_path),
-    "render.unreadable": lambda: render_problems.unreadable(
+    "render.unreadable": lambda: problems.unreadable(
         PermissionError(errno.EACCES, "Permission denied", "/work/talos/talenv.yaml"), Path("/work")
     ),
-    "render.unwritable": lambda: render_problems.unwritable(
+    "render.unwritable": lambda: problems.unwritable(
         OSError(errno.ENOSPC, "No space left on device", "kubernetes")
     ),
 }

@@ -9,9 +9,9 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems
-from stockman.rendering.bootstrap import bootstrap_secrets
-from stockman.rendering.own_kustomization import with_entries
-from stockman.rendering.talos_part import talos_files
+from stockman.rendering.bootstrap.secrets import bootstrap_secrets
+from stockman.rendering.kustomization import add_entries
+from stockman.rendering.talos_files import talos_files
 from stockman.talos.patches.patch import Patch
 from tests.catalog.estates import MATERIALS
 from tests.rendering.checks import problems as checks_problems
@@ -49,7 +49,7 @@ def _operations(problems: Problems) -> None:
 
 def _own_kustomization() -> Problem:
     with pytest.raises(StockmanError) as refused:
-        with_entries("resources: ./media\n", ["./network"])
+        add_entries("resources: ./media\n", ["./network"])
     return refused.value.problem
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from stockman.config.load import load
 from stockman.config.presets import Dialect
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
-from stockman.rendering.repository import Rendered, rendered_repository
+from stockman.rendering.repository import RenderedRepository, render_repository
 from tests.catalog.estates import MATERIALS
 
 SCHEMATIC = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
@@ -53,19 +53,19 @@ def shaped(more: str = "", *, visibility: str = "public", talos: str = "1.13.9")
 def resolved(cluster: str) -> Desired:
     """The two nodes with another cluster.yaml."""
     loaded = load({"cluster.yaml": cluster.encode(), "nodes.yaml": NODES.encode()})
-    check(loaded)
+    check_rules(loaded)
     assert not loaded.problems.errors, [str(problem) for problem in loaded.problems.errors]
     return resolve(loaded)
 
 
-def drawn(desired: Desired, dialect: Dialect = "classic") -> Rendered:
+def drawn(desired: Desired, dialect: Dialect = "classic") -> RenderedRepository:
     """What is rendered for a cluster; fails on any problem."""
     problems = Problems()
-    found = rendered_repository(desired, MATERIALS, dialect, problems)
+    found = render_repository(desired, MATERIALS, dialect, problems)
     assert not problems, [str(problem) for problem in problems]
     return found
 
 
-def texts(found: Rendered) -> dict[str, str]:
+def texts(found: RenderedRepository) -> dict[str, str]:
     """Files that are not encrypted, by path."""
     return {file.path: file.text for file in found.tree if isinstance(file.text, str)}

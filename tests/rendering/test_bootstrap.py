@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from stockman.catalog.scene import Materials
+from stockman.catalog.component import InputFiles
 from stockman.config.presets import Dialect
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.rendering.bootstrap import bootstrap_secrets
-from stockman.rendering.host_keys import known_hosts
+from stockman.rendering.bootstrap.secrets import bootstrap_secrets, known_hosts
 from tests.catalog.estates import MATERIALS
 from tests.rendering.shapes import shaped
 
@@ -21,7 +20,7 @@ from tests.rendering.shapes import shaped
 def secrets(
     desired: Desired,
     dialect: Dialect = "classic",
-    materials: Materials = MATERIALS,
+    materials: InputFiles = MATERIALS,
     problems: Problems | None = None,
 ) -> dict[str, dict[str, str]]:
     """What the Secrets hold, by path."""
@@ -67,7 +66,7 @@ def test_a_private_repository_without_a_key_is_told() -> None:
 
 
 def test_without_an_identity_the_file_is_known_by_name() -> None:
-    nothing = Materials(age_recipient="", age_identity=Secret(""))
+    nothing = InputFiles(age_recipient="", age_identity=Secret(""))
     problems = Problems()
     found = secrets(shaped(visibility="private"), materials=nothing, problems=problems)
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from stockman.config.presets import Dialect
-from stockman.rendering.bootstrap_charts import charts, installed_before_flux
+from stockman.rendering.bootstrap.charts import all_charts, charts_before_flux
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
 from tests.rendering.shapes import drawn, shaped, texts
@@ -56,7 +56,7 @@ def test_a_single_node_shares_no_images() -> None:
 
 def test_what_gives_nodes_their_identity_comes_before_names_resolve() -> None:
     found = rendered(EVERYTHING, preset="fifteen-node")
-    names = [chart.release for chart in installed_before_flux(found.selection, found.apps)]
+    names = [chart.release for chart in charts_before_flux(found.selection, found.apps)]
     assert names[:4] == ["cilium", "proxmox-ccm", "talos-ccm", "coredns"]
 
 
@@ -82,7 +82,7 @@ def test_classic_releases_name_chart_and_version_of_the_sources() -> None:
     found = rendered(EVERYTHING, preset="fifteen-node")
     files = texts(found)
     known = {
-        (chart.namespace, chart.release): chart for chart in charts(found.apps) if chart.is_main
+        (chart.namespace, chart.release): chart for chart in all_charts(found.apps) if chart.is_main
     }
     for path in FOLDERS["classic"]:
         for one in releases(path, files):
@@ -113,7 +113,7 @@ def test_without_charts_that_bring_kinds_there_is_no_list_of_them(dialect: Diale
 def test_an_app_that_waits_for_its_token_is_left_to_flux() -> None:
     found = rendered({"components": {"proxmox-ccm": {"enabled": True}}}, preset="fifteen-node")
     pending = [placed.owner for placed in found.apps if placed.app.pending]
-    names = [chart.component for chart in installed_before_flux(found.selection, found.apps)]
+    names = [chart.component for chart in charts_before_flux(found.selection, found.apps)]
 
     assert "proxmox-ccm" in pending
     assert "proxmox-ccm" not in names

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from stockman.model.errors import WrongUsage
-from stockman.rendering.decisions import decided
-from stockman.rendering.ownership import Wishes
+from stockman.rendering.managed_files import FileDecisions, resolve_decisions
 
 PATHS = ("kubernetes/apps/default/echo/ks.yaml", "kubernetes/flux/cluster/ks.yaml", "talos/a.yaml")
 
 
 def overwritten(*wished: str) -> frozenset[str]:
-    return decided(Wishes(overwrite=frozenset(wished)), PATHS).overwrite
+    return resolve_decisions(FileDecisions(overwrite=frozenset(wished)), PATHS).overwrite
 
 
 @pytest.mark.parametrize("path", [PATHS[0], f"./{PATHS[0]}", "kubernetes/./apps//default/echo/"])
@@ -27,14 +26,17 @@ def test_a_directory_stands_for_the_files_in_it_and_no_others() -> None:
 
 @pytest.mark.parametrize("path", ["nothing", "talos/a", "kube", "../talos/a.yaml", "/talos/a.yaml"])
 def test_a_path_at_which_nothing_is_rendered_is_refused(path: str) -> None:
-    for wishes in (Wishes(overwrite=frozenset({path})), Wishes(accept=frozenset({path}))):
+    for wishes in (
+        FileDecisions(overwrite=frozenset({path})),
+        FileDecisions(accept=frozenset({path})),
+    ):
         with pytest.raises(WrongUsage) as caught:
-            decided(wishes, PATHS)
+            resolve_decisions(wishes, PATHS)
         assert caught.value.problem.code == "render.path"
 
 
 def test_a_file_cannot_be_both_kept_and_replaced() -> None:
-    wishes = Wishes(overwrite=frozenset({"talos"}), accept=frozenset({"talos/a.yaml"}))
+    wishes = FileDecisions(overwrite=frozenset({"talos"}), accept=frozenset({"talos/a.yaml"}))
 
     with pytest.raises(WrongUsage, match=r"talos/a\.yaml is to be overwritten and to be accepted"):
-        decided(wishes, PATHS)
+        resolve_decisions(wishes, PATHS)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from stockman.model.errors import Rejected
-from stockman.rendering.lock_file import lock_text, read_lock
-from stockman.rendering.ownership import Owned
+from stockman.rendering.managed_files import ManagedFile, lock_text, read_lock
 
 OWNED = {
-    "b.yaml": Owned(digest="22", component="echo"),
-    "a.yaml": Owned(digest="11", component="repository", accepted="33"),
+    "b.yaml": ManagedFile(digest="22", component="echo"),
+    "a.yaml": ManagedFile(digest="11", component="repository", accepted="33"),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.model.errors import Refused
-from stockman.rendering.own_kustomization import with_entries
+from stockman.rendering.kustomization import add_entries
 
 HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 
@@ -44,17 +44,17 @@ HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
     ],
 )
 def test_entries_are_added_and_nothing_else_changes(before: str, after: str) -> None:
-    assert with_entries(before, ["./network"]) == after
+    assert add_entries(before, ["./network"]) == after
 
 
 @pytest.mark.parametrize("entry", ["network", "./network", "./network/", "'./network'"])
 def test_entries_that_are_there_in_any_spelling_are_not_added_again(entry: str) -> None:
     text = f"{HEAD}resources:\n  - {entry}\n"
-    assert with_entries(text, ["./network"]) == text
+    assert add_entries(text, ["./network"]) == text
 
 
 def test_several_entries_keep_their_order() -> None:
-    found = with_entries("resources: [a]\n", ["./b", "./a", "./c"])
+    found = add_entries("resources: [a]\n", ["./b", "./a", "./c"])
     assert found == "resources: [a, ./b, ./c]\n"
 
 
@@ -68,5 +68,5 @@ def test_several_entries_keep_their_order() -> None:
 )
 def test_what_cannot_be_extended_is_refused(text: str, code: str) -> None:
     with pytest.raises(Refused) as refused:
-        with_entries(text, ["./network"])
+        add_entries(text, ["./network"])
     assert refused.value.problem.code == code

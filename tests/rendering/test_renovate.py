@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from stockman.config.presets import render_preset
-from stockman.model.upgrade import ClassUpgrade, Upgrade
+from stockman.model.policies import ClassUpgrade, Upgrade
 from stockman.rendering import renovate
-from stockman.rendering.renovate_versions import custom_managers
+from stockman.rendering.renovate import custom_managers
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
 from tests.rendering.shapes import drawn, shaped, texts
@@ -55,7 +55,7 @@ def test_nothing_is_merged_by_itself_and_saturday_is_the_day() -> None:
 def test_labels_say_how_machines_are_upgraded(
     upgrade: Upgrade, labels: list[str], group: str
 ) -> None:
-    found = rule(renovate.configuration(replace(shaped(), upgrade=upgrade), ()), group)
+    found = rule(renovate.renovate_configuration(replace(shaped(), upgrade=upgrade), ()), group)
 
     assert found["addLabels"] == labels
     assert found["separateMinorPatch"] is True

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stockman.model.names import NodeName
-from stockman.rendering.topf_layers import Documents, Layers, layers
-from stockman.talos.machine.facts import Document
+from stockman.rendering.topf import Documents, Layers, build_layers
+from stockman.talos.machine.inputs import Document
 
 A, B, C = NodeName("cp-1"), NodeName("work-1"), NodeName("work-2")
 TIME: Document = {"kind": "TimeSyncConfig", "ntp": {"servers": ["a"]}}
@@ -23,7 +23,7 @@ def of(*documents: Document) -> Documents:
 
 
 def test_each_document_stands_where_all_that_need_it_find_it() -> None:
-    found = layers(
+    found = build_layers(
         {
             A: ("control-plane", of(main(), named("cp-1"), TIME)),
             B: ("worker", of(main(mtu=1), named("work-1"), TIME)),
@@ -39,7 +39,7 @@ def test_each_document_stands_where_all_that_need_it_find_it() -> None:
 
 
 def test_parts_of_a_mapping_are_told_apart_and_lists_stay_whole() -> None:
-    found = layers(
+    found = build_layers(
         {
             B: ("worker", of(main(kubelet={"a": 1, "b": 1}, names=["x"]))),
             C: ("worker", of(main(kubelet={"a": 1, "b": 2}, names=["x", "y"]))),
@@ -55,6 +55,6 @@ def test_parts_of_a_mapping_are_told_apart_and_lists_stay_whole() -> None:
 
 def test_a_single_machine_shares_nothing() -> None:
     documents = of(main(), named("cp-1"))
-    assert layers({A: ("control-plane", documents)}) == Layers(
+    assert build_layers({A: ("control-plane", documents)}) == Layers(
         all=(), roles={}, nodes={A: documents}
     )

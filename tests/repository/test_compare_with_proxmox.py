@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from stockman_lab.testing.thread import ProxmoxLab
 
 from scripts.compare_with_proxmox import differences, kinds, main
-from stockman.lab.testing.thread import ProxmoxLab
 
 
 def told(tmp_path: Path, lab: ProxmoxLab) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from stockman_lab.talos.api.roles import only_reads
+from stockman_lab.testing.thread import TalosLab
 
 from scripts.compare_with_talos import CALLS, differences, main
 from scripts.talos_shapes import message_places, spec_places
-from stockman.lab.talos.api.roles import only_reads
-from stockman.lab.testing.thread import TalosLab
-from stockman.talos.wire.filling import new_message
-from stockman.talos.wire.wire import wire_of
+from stockman.talos.wire.schema import load_api_schema
+from stockman.talos.wire.values import new_message
 
 HOSTNAME = "network.HostnameStatusSpec"
 
@@ -51,7 +51,7 @@ def test_who_finds_nobody_is_told_so(
 
 
 def test_fields_that_are_filled_and_fields_that_nobody_knows_are_places() -> None:
-    message = new_message(wire_of("1.13"), "machine.Memory", {"meminfo": {"memtotal": 5}})
+    message = new_message(load_api_schema("1.13"), "machine.Memory", {"meminfo": {"memtotal": 5}})
     message.MergeFromString(b"\xf8\x07\x01")  # field 127, a number
     assert sorted(message_places(message, "Memory")) == [
         ("Memory.#127", "unknown"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.model.errors import Refused
-from stockman.s3.places import S3Place, checked
+from stockman.s3.location import S3Location, validate_location
 
 LOCAL = "http://127.0.0.1:9000"
 
@@ -13,26 +13,28 @@ LOCAL = "http://127.0.0.1:9000"
 @pytest.mark.parametrize(
     ("place", "url"),
     [
-        (S3Place(bucket="flock"), "https://s3.us-east-1.amazonaws.com/flock/a"),
-        (S3Place(bucket="flock", region="eu-central-1"), "https://s3.eu-central-1.amazonaws.com/flock/a"),
+        (S3Location(bucket="flock"), "https://s3.us-east-1.amazonaws.com/flock/a"),
+        (S3Location(bucket="flock", region="eu-central-1"), "https://s3.eu-central-1.amazonaws.com/flock/a"),
         (
-            S3Place(bucket="flock", region="eu-central-1", path_style=False),
+            S3Location(bucket="flock", region="eu-central-1", path_style=False),
             "https://flock.s3.eu-central-1.amazonaws.com/a",
         ),
-        (S3Place(bucket="flock", endpoint=f"{LOCAL}/"), f"{LOCAL}/flock/a"),
+        (S3Location(bucket="flock", endpoint=f"{LOCAL}/"), f"{LOCAL}/flock/a"),
         (
-            S3Place(bucket="flock", endpoint="https://s3.test:8443", path_style=False),
+            S3Location(bucket="flock", endpoint="https://s3.test:8443", path_style=False),
             "https://flock.s3.test:8443/a",
         ),
-        (S3Place(bucket="flock", endpoint=LOCAL, prefix="/herd/"), f"{LOCAL}/flock/herd/a"),
+        (S3Location(bucket="flock", endpoint=LOCAL, prefix="/herd/"), f"{LOCAL}/flock/herd/a"),
     ],
 )  # fmt: skip
-def test_an_object_has_a_url(place: S3Place, url: str) -> None:
-    assert checked(place).object_url(place.full_key("a")) == url
+def test_an_object_has_a_url(place: S3Location, url: str) -> None:
+    assert validate_location(place).object_url(place.full_key("a")) == url
 
 
 def test_a_key_is_encoded_in_a_url() -> None:
-    assert S3Place(bucket="flock", endpoint=LOCAL).object_url("a+b=c") == f"{LOCAL}/flock/a%2Bb%3Dc"
+    assert (
+        S3Location(bucket="flock", endpoint=LOCAL).object_url("a+b=c") == f"{LOCAL}/flock/a%2Bb%3Dc"
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,26 +52,26 @@ def test_a_key_is_encoded_in_a_url() -> None:
 )
 def test_what_is_no_safe_endpoint_is_refused_and_shows_no_credentials(endpoint: str) -> None:
     with pytest.raises(Refused, match=r"objects\.address") as caught:
-        checked(S3Place(bucket="flock", endpoint=endpoint))
+        validate_location(S3Location(bucket="flock", endpoint=endpoint))
     assert "user:pw" not in str(caught.value.problem)
 
 
 def test_plain_http_is_fine_for_who_says_so() -> None:
-    place = S3Place(bucket="flock", endpoint="http://10.42.0.5:9000", plain_http=True)
-    assert checked(place).is_plain
+    place = S3Location(bucket="flock", endpoint="http://10.42.0.5:9000", plain_http=True)
+    assert validate_location(place).is_plain
 
 
 @pytest.mark.parametrize("bucket", ["", "a", "UPPER", "a/b", "a..b", "a_b", "a" * 64])
 def test_what_is_no_bucket_is_refused(bucket: str) -> None:
     with pytest.raises(Refused, match=r"objects\.address"):
-        checked(S3Place(bucket=bucket, endpoint=LOCAL))
+        validate_location(S3Location(bucket=bucket, endpoint=LOCAL))
 
 
 def test_a_prefix_is_a_folder_of_its_own() -> None:
-    place = S3Place(bucket="flock", endpoint=LOCAL, prefix="herd/one")
+    place = S3Location(bucket="flock", endpoint=LOCAL, prefix="herd/one")
     assert place.full_folder("") == "herd/one/"
     assert place.full_folder("a") == "herd/one/a/"
     assert place.own_key("herd/one/a") == "a"
     assert place.own_key("herd/onemore") is None
     with pytest.raises(Refused, match=r"objects\.key"):
-        checked(S3Place(bucket="flock", endpoint=LOCAL, prefix="../other"))
+        validate_location(S3Location(bucket="flock", endpoint=LOCAL, prefix="../other"))

@@ -14,8 +14,8 @@ from stockman.model.errors import (
     Uncertain,
     Unreachable,
 )
-from stockman.s3.documents import moment, page
-from stockman.s3.refusals import refusal
+from stockman.s3.errors import reply_error
+from stockman.s3.xml import parse_page, parse_timestamp
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ from stockman.s3.refusals import refusal
     ],
 )
 def test_a_status_has_a_meaning(status: int, code: str, error: type[StockmanError]) -> None:
-    assert type(refusal("GET s3://flock", status, f"<Code>{code}</Code>")) is error
+    assert type(reply_error("GET s3://flock", status, f"<Code>{code}</Code>")) is error
 
 
 @pytest.mark.parametrize(("status", "error"), [(500, Uncertain), (503, Uncertain), (403, Denied)])
 def test_what_must_not_be_done_twice_is_uncertain(status: int, error: type[StockmanError]) -> None:
-    assert type(refusal("PUT s3://flock/a", status, "", once=True)) is error
+    assert type(reply_error("PUT s3://flock/a", status, "", once=True)) is error
 
 
 def test_only_the_code_of_an_answer_is_repeated() -> None:
@@ -48,7 +48,7 @@ def test_only_the_code_of_an_answer_is_repeated() -> None:
         "<Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>canary</AWSAccessKeyId>"
         "<StringToSign>canary</StringToSign></Error>"
     )
-    problem = refusal("GET s3://flock", 403, told).problem
+    problem = reply_error("GET s3://flock", 403, told).problem
     assert "canary" not in str(problem)
     assert problem.why == "it answers 403 SignatureDoesNotMatch"
 
@@ -65,10 +65,10 @@ def test_only_the_code_of_an_answer_is_repeated() -> None:
 )
 def test_what_is_no_list_is_rejected(body: bytes) -> None:
     with pytest.raises(Rejected, match=r"objects\.answer"):
-        page("GET s3://flock", body, "List", "Row")
+        parse_page("GET s3://flock", body, "List", "Row")
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-01-01T00:00:00"])
 def test_what_is_no_moment_is_rejected(text: str) -> None:
     with pytest.raises(Rejected, match=r"objects\.answer"):
-        moment("GET s3://flock", text)
+        parse_timestamp("GET s3://flock", text)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from stockman.app.secrets_check.known import bundle_secrets
-from stockman.app.secrets_check.needles import KnownSecret, is_telling
+from stockman.app.secrets_check.needles import KnownSecret, is_searchable
 from tests.adapters.repositories import committed
 from tests.app.workspaces import committed_workspace
 from tests.cli.inside import ran_inside
@@ -38,7 +38,7 @@ def values() -> dict[str, str]:
     """Everything that may be shown nowhere, in pieces that stay in one line."""
     found = {"age identity": OWNER.text.reveal()}
     for name, value in bundle_secrets(bundle()).items():
-        if value is not None and is_telling(KnownSecret(name=name, value=value)):
+        if value is not None and is_searchable(KnownSecret(name=name, value=value)):
             lines = [line for line in value.reveal().splitlines() if not line.startswith("-----")]
             found[name] = max(lines, key=len)
             found[f"{name} in base64"] = base64.b64encode(value.reveal().encode()).decode()

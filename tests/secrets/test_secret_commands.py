@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.secret_lock import LOCK
+from stockman.app.secrets.lock import LOCK
 from tests.app.secret_workspace import store_in
 from tests.cli.inside import ran_inside
 from tests.cli.running import REAL, Ran, ran

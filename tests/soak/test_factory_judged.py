@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.lab.world.world import World
+from stockman_lab.world.world import World
+
 from tests.real.images_open import serve_images
 from tests.real.test_factory_judged import run
 from tools.pytest_plugin import RealTool

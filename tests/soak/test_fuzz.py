@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stockman.config.load import FILES, load
+from stockman.config.load import CONFIG_FILES, load
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.errors import Refused
 
 SECONDS = 60
@@ -65,7 +65,7 @@ PIECES = (
 def seeds() -> list[dict[str, bytes]]:
     directories = [*(INPUTS / "valid").iterdir(), *(INPUTS / "invalid").iterdir()]
     return [
-        {name: (place / name).read_bytes() for name in FILES if (place / name).exists()}
+        {name: (place / name).read_bytes() for name in CONFIG_FILES if (place / name).exists()}
         for place in sorted(directories)
     ]
 
@@ -93,7 +93,7 @@ def mutated(content: bytes, dice: random.Random) -> bytes:
 
 def understand(contents: dict[str, bytes]) -> None:
     loaded = load(contents)
-    check(loaded)
+    check_rules(loaded)
     for problem in loaded.problems:
         assert str(problem)
     try:

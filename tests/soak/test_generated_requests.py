@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from stockman_lab.pve.schema.schema import PROFILES
 
-from stockman.lab.pve.schema.schema import PROFILES
-from tests.lab.generated import run
+from lab.tests.generated import run
 
 REQUESTS = 20_000
 

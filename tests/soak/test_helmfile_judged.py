@@ -11,11 +11,7 @@ import pytest
 import yaml
 
 from stockman.config.presets import Dialect
-from stockman.rendering.bootstrap_charts import (
-    Chart,
-    bringing_definitions,
-    installed_before_flux,
-)
+from stockman.rendering.bootstrap.charts import Chart, charts_before_flux, charts_with_crds
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
 from tests.real.renovate import written
@@ -53,8 +49,8 @@ def test_helmfile_finds_every_release_with_its_chart(tmp_path: Path, dialect: Di
     found = rendered(EVERYTHING, preset="fifteen-node", dialect=dialect)
     written(found, tmp_path)
     wanted = (
-        bringing_definitions(found.selection, found.apps),
-        installed_before_flux(found.selection, found.apps),
+        charts_with_crds(found.selection, found.apps),
+        charts_before_flux(found.selection, found.apps),
     )
 
     for file, charts in zip(FILES[dialect], wanted, strict=True):
@@ -69,7 +65,7 @@ def test_helmfile_gives_charts_the_values_that_flux_gives_them(
 ) -> None:
     found = rendered(EVERYTHING, preset="fifteen-node", dialect=dialect)
     written(found, tmp_path)
-    charts = installed_before_flux(found.selection, found.apps)
+    charts = charts_before_flux(found.selection, found.apps)
 
     template = f"{tmp_path}/values/{{{{ .Release.Name }}}}.yaml"
     command = ("write-values", "--skip-deps", "--output-file-template", template)

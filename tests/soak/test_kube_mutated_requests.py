@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lab.kube.api.test_mutated_requests import answered
-from tests.lab.kube.asking import served
-from tests.lab.kube.mutating import mutated
+from lab.tests.kube.api.test_mutated_requests import answered
+from lab.tests.kube.asking import served
+from lab.tests.kube.mutating import mutated
 
 EACH = 2_000
 

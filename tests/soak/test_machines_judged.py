@@ -13,16 +13,22 @@ from hypothesis import strategies as st
 
 from stockman.config.load import load
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.control_plane import ExtraArguments
 from stockman.model.desired import Desired
-from stockman.model.firewall import Firewall
-from stockman.model.links import Bond, Link, Route, VlanLink
-from stockman.model.machine import HostDns, KubePrism
-from stockman.model.settings import MachineSettings
-from stockman.model.volumes import DiskSelector
+from stockman.model.machine import (
+    Bond,
+    DiskSelector,
+    Firewall,
+    HostDns,
+    KubePrism,
+    Link,
+    MachineSettings,
+    Route,
+    VlanLink,
+)
 from stockman.talos.machine.configuration import configuration_text, machine_documents
-from stockman.talos.machine.files import named_files
+from stockman.talos.machine.inputs import list_machine_files
 from tests.config.strategies import blocks
 from tests.talos.machine.clusters import CLUSTER, KUBERNETES, TALOS, bundle
 from tools.provide import Provider
@@ -80,7 +86,7 @@ def estates(draw: st.DrawFn, line: str) -> Desired:
     nodes = [draw(machine("cp-1", 21, controller=True)), draw(machine("w-1", 31, controller=False))]
     texts = {"cluster.yaml": cluster, "nodes.yaml": json.dumps({"nodes": nodes})}
     loaded = load({name: text.encode() for name, text in texts.items()})
-    check(loaded)
+    check_rules(loaded)
     assume(not loaded.problems.errors and not loaded.opaque)
     return resolve(loaded)
 
@@ -93,7 +99,7 @@ def test_talosctl_accepts_whatever_has_no_mistakes(
 ) -> None:
     talosctl = Provider().path(f"talosctl@{TALOS[line]}")
     wanted = data.draw(estates(line))
-    files = dict.fromkeys(named_files(wanted), bundle().certs.etcd.crt)
+    files = dict.fromkeys(list_machine_files(wanted), bundle().certs.etcd.crt)
 
     for node in wanted.nodes:
         path = tmp_path / f"{node.name}.yaml"

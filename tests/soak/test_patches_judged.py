@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.talos.patches.table import MINORS
+from stockman.talos.patches.schema import MINORS
 from tests.talos.patches.judge import (
     LIBRARY,
     TALOSCTL,

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from stockman.config.source.text import Unreadable, decoded
+from stockman.config.source.text import Unreadable, decode_text
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Mapping, untyped
+from stockman.config.source.tree import MappingNode, to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
 
-Reader = Callable[[str, str], Mapping]
+Reader = Callable[[str, str], MappingNode]
 
 SECONDS = 30
 """For each of the two readers."""
@@ -41,7 +41,7 @@ def test_half_a_minute_of_any_bytes_finds_no_trace_and_no_hang(reader: Reader) -
         count += 1
         begin = time.monotonic()
         with suppress(Unreadable):
-            untyped(reader("f", decoded("f", content)))
+            to_plain_data(reader("f", decode_text("f", content)))
         assert time.monotonic() - begin < LONGEST
 
     end = time.monotonic() + SECONDS

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from lab.tests.kube.estates.living import living
+from lab.tests.kube.estates.looking import answered, counted, look_again, troubles, versions
+from lab.tests.kube.estates.written import Written
 from stockman.config.load import load
 from stockman.config.presets import Dialect, render_preset
 from stockman.config.resolve import resolve
 from stockman.model.errors import Refused
 from stockman.model.problem import Problems
-from stockman.rendering.repository import rendered_repository
+from stockman.rendering.repository import render_repository
 from tests.catalog.estates import MATERIALS
-from tests.lab.kube.estates.living import living
-from tests.lab.kube.estates.looking import answered, counted, look_again, troubles, versions
-from tests.lab.kube.estates.written import Written
 from tests.real.rendered.estates import BREADTHS, DIALECTS, PRESETS, Estate, keys_of
 
 ESTATES = tuple(Estate(*one) for one in product(PRESETS, BREADTHS, DIALECTS))
@@ -54,5 +54,5 @@ def test_a_preset_without_a_cluster_has_nothing_to_follow() -> None:
     desired = resolve(load({name: text.encode() for name, text in texts.items()}))
     dialect: Dialect = "classic"
     with pytest.raises(Refused) as why:
-        rendered_repository(desired, MATERIALS, dialect, Problems())
+        render_repository(desired, MATERIALS, dialect, Problems())
     assert why.value.problem.code == "render.no-cluster"

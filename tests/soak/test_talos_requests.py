@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.lab.talos.thrown import VERSIONS, methods_of, run
+from lab.tests.talos.thrown import VERSIONS, methods_of, run
 
 REQUESTS = 12_000
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stockman_lab.etcd.snapshots import snapshot
+from stockman_lab.world.world import World
 
-from stockman.lab.etcd.snapshots import snapshot
-from stockman.lab.world.world import World
 from tests.real.talos.maintenance import from_image, from_medium, without_etcd
 from tests.real.talos.pairs import EVERY
 from tests.real.talos.served import VERSIONS, Lab, served, staged

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from stockman_lab.talos.cosi.registry import claimed
+from stockman_lab.talos.cosi.tables import definitions
 
-from stockman.lab.talos.cosi.registry import claimed
-from stockman.lab.talos.cosi.tables import definitions
-from tests.lab.talos.cosi.handmade import handmade_land
+from lab.tests.talos.cosi.handmade import handmade_land
 from tests.real.talos_served import served_land
 from tests.real.talosctl import FORMS, VERSIONS, Talosctl, judged
 from tools.provide import Provider

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.talos.patches.table import MINORS
-from stockman.talos.validation.report import Mode
+from stockman.talos.patches.schema import MINORS
+from stockman.talos.validation.report import RuntimeMode
 from tests.talos.validation.bad import bad
 from tests.talos.validation.expressions import PLACES, Speaker, document
 from tests.talos.validation.judge import (
@@ -33,7 +33,7 @@ def test_talosctl_agrees_on_every_bad_configuration_in_both_modes(
     minor: str, tmp_path: Path
 ) -> None:
     talosctl = Provider().path(f"talosctl@{TALOSCTL[minor]}")
-    asked = [Case(one.case.text, mode, one.case.strict) for one in bad() for mode in Mode]
+    asked = [Case(one.case.text, mode, one.case.strict) for one in bad() for mode in RuntimeMode]
     asked = [one for one in asked if not is_excused(minor, one.text)]
 
     def judged(number: int) -> Verdict:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from stockman.lab.doors.kube_port import memory_kubernetes
+from stockman_lab.doors.kube_port import memory_kubernetes
+
+from lab.tests.kube.helm.installing import Installing
 from stockman.model.secret import Secret
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
-from tests.lab.kube.helm.installing import Installing
 
 
 class InstallingClock:

@@ -4,49 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from stockman.kubernetes.objects import PODS, SECRETS, ObjectRef
 from stockman.model.problem import Problem
-from stockman.ports.kubernetes.kinds import PODS, SECRETS, Ref
-from stockman.steps import kube_problems as problems
-from stockman.steps.access_restart import not_restarted
-from stockman.steps.kube_kinds import DEFINITIONS, KUSTOMIZATIONS
+from stockman.steps.access.delivery import restart_timeout
+from stockman.steps.kubernetes import problems
+from stockman.steps.kubernetes.objects import DEFINITIONS, KUSTOMIZATIONS
 
 _JOB = (
     "jobs.batch stockman-install-cilium in kube-system, pod stockman-install-cilium-x7k2p on cp-1"
 )
-_SECRET = Ref(kind=SECRETS, name="sops-age", namespace="flux-system")
+_SECRET = ObjectRef(kind=SECRETS, name="sops-age", namespace="flux-system")
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "kube.bare-pods": lambda: problems.bare_pods("work-1", ["default/shell"]),
-    "kube.definitions": lambda: problems.no_definitions("gateway-api", "v1.2.0", ["v1.6.1"]),
-    "kube.drain-blocked": lambda: problems.drain_blocked(
+    "kube.bare-pods": lambda: problems.pods_without_owner("work-1", ["default/shell"]),
+    "kube.definitions": lambda: problems.missing_crds("gateway-api", "v1.2.0", ["v1.6.1"]),
+    "kube.drain-blocked": lambda: problems.drain_timeout(
         "work-1", 600.0, ["web/shop-0 is kept by budget shop"]
     ),
     "kube.foreign": lambda: problems.secret_differs(_SECRET, ["kubectl"], ["age.agekey"]),
-    "kube.install-failed": lambda: problems.install_failed(
+    "kube.install-failed": lambda: problems.chart_install_failure(
         "cilium",
         _JOB,
         "BackoffLimitExceeded: Job has reached the specified backoff limit",
         ["Error: context deadline exceeded"],
     ),
-    "kube.not-restarted": lambda: not_restarted(
-        Ref(kind=PODS, name="proxmox-csi-controller-7d9", namespace="csi-proxmox"), 300.0, 0, 1
+    "kube.not-restarted": lambda: restart_timeout(
+        ObjectRef(kind=PODS, name="proxmox-csi-controller-7d9", namespace="csi-proxmox"),
+        300.0,
+        0,
+        1,
     ),
-    "kube.not-reconciled": lambda: problems.not_handled(
-        Ref(kind=KUSTOMIZATIONS, name="cluster-apps", namespace="flux-system"),
+    "kube.not-reconciled": lambda: problems.reconcile_timeout(
+        ObjectRef(kind=KUSTOMIZATIONS, name="cluster-apps", namespace="flux-system"),
         300.0,
         "it is suspended",
     ),
-    "kube.uncordoned": lambda: problems.opened_again("work-1"),
-    "kube.not-served": lambda: problems.not_served(
-        Ref(kind=DEFINITIONS, name="gateways.gateway.networking.k8s.io"),
+    "kube.uncordoned": lambda: problems.node_became_schedulable("work-1"),
+    "kube.not-served": lambda: problems.crd_unavailable(
+        ObjectRef(kind=DEFINITIONS, name="gateways.gateway.networking.k8s.io"),
         120.0,
         'NamesAccepted is not true: "gateways" is already in use',
     ),
-    "kube.trial-failed": lambda: problems.trial_failed(
+    "kube.trial-failed": lambda: problems.smoke_test_failure(
         "coredns", 300.0, ["the command succeeded (it says nothing yet)"]
     ),
-    "kube.unknown": lambda: problems.unknown("the Kubernetes API gives no answer"),
-    "kube.unpushed": lambda: problems.unpushed(
+    "kube.unknown": lambda: problems.cluster_unreadable("the Kubernetes API gives no answer"),
+    "kube.unpushed": lambda: problems.missing_push(
         "main", "not committed: kubernetes/apps/kube-system/proxmox-ccm/app/secret.sops.yaml"
     ),
 }

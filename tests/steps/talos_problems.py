@@ -10,8 +10,8 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Severity
-from stockman.steps import talos_problems as problems
-from stockman.steps.talos_rendered import machine_ref
+from stockman.steps.talos import problems
+from stockman.steps.talos.configuration import machine_config_ref
 from tests.steps.talos_scene import scene
 
 NODE, ADDRESS = "cp-1", "10.42.0.11"
@@ -26,7 +26,7 @@ _UUIDS = (
 def no_node() -> Problem:
     found = scene("single")
     with pytest.raises(StockmanError) as caught:
-        asyncio.run(found.ports.to_secrets().read(machine_ref("cp-9")))
+        asyncio.run(found.ports.to_secrets().read(machine_config_ref("cp-9")))
     return caught.value.problem
 
 
@@ -35,35 +35,35 @@ def warned(problem: Problem) -> Problem:
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "node.identity": lambda: problems.another_machine(NODE, ADDRESS, _UUIDS),
-    "node.other-cluster": lambda: problems.another_cluster(
+    "node.identity": lambda: problems.machine_identity_mismatch(NODE, ADDRESS, _UUIDS),
+    "node.other-cluster": lambda: problems.foreign_machine(
         NODE, ADDRESS, "the authority of its certificates is not that of this cluster"
     ),
-    "node.moved": lambda: problems.moved(
+    "node.moved": lambda: problems.config_changed_meanwhile(
         NODE, ADDRESS, "the digest of its configuration is 3f1f0c2a9d41, and was b87a22e00c15"
     ),
-    "node.other-configuration": lambda: problems.another_configuration(
+    "node.other-configuration": lambda: problems.config_digest_mismatch(
         NODE, "3f1f0c2a9d41", "b87a22e00c15"
     ),
-    "node.absent": lambda: problems.absent(
+    "node.absent": lambda: problems.machine_absent(
         NODE,
         ADDRESS,
         1200.0,
         (f"nobody answers on {ADDRESS}:50000 ({_SILENT})", "VM 1030 runs on pve1"),
-        problems.LOOK_AT_CONSOLE,
+        problems.FIX_CHECK_CONSOLE,
     ),
-    "node.late": lambda: problems.late(NODE, ADDRESS, 1200.0, _SILENT),
-    "node.unknown": lambda: warned(problems.not_reached(NODE, ADDRESS, _SILENT)),
-    "node.upgrade": lambda: problems.version_differs(NODE, "Talos", "v1.13.9", "v1.14.1"),
-    "node.image": lambda: problems.old_image(NODE, ADDRESS, "v1.13.9", "v1.14.1"),
-    "node.renamed": lambda: problems.renamed("cp-new", ADDRESS, NODE),
-    "node.role": lambda: problems.role_differs(NODE, "worker", "controlplane"),
-    "node.clock": lambda: problems.clock(NODE, -42.0, 5.0, "10.42.0.1"),
-    "node.api-address-taken": lambda: problems.address_taken(
+    "node.late": lambda: problems.machine_timeout(NODE, ADDRESS, 1200.0, _SILENT),
+    "node.unknown": lambda: warned(problems.machine_unreachable(NODE, ADDRESS, _SILENT)),
+    "node.upgrade": lambda: problems.version_mismatch(NODE, "Talos", "v1.13.9", "v1.14.1"),
+    "node.image": lambda: problems.image_too_old(NODE, ADDRESS, "v1.13.9", "v1.14.1"),
+    "node.renamed": lambda: problems.hostname_mismatch("cp-new", ADDRESS, NODE),
+    "node.role": lambda: problems.role_mismatch(NODE, "worker", "controlplane"),
+    "node.clock": lambda: problems.clock_skew(NODE, -42.0, 5.0, "10.42.0.1"),
+    "node.api-address-taken": lambda: problems.address_in_use(
         "10.42.0.10", "port 6443 takes connections"
     ),
     "node.no-node": no_node,
-    "etcd.split": lambda: problems.etcd_split(("cp-1", "cp-2")),
-    "etcd.member-lives": lambda: problems.member_lives(_MEMBER, NODE),
-    "etcd.unknown-member": lambda: warned(problems.stranger_in_etcd(_MEMBER, "cp-7")),
+    "etcd.split": lambda: problems.split_etcd(("cp-1", "cp-2")),
+    "etcd.member-lives": lambda: problems.member_still_running(_MEMBER, NODE),
+    "etcd.unknown-member": lambda: warned(problems.unknown_etcd_member(_MEMBER, "cp-7")),
 }

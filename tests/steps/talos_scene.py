@@ -11,38 +11,39 @@ from functools import cache
 from ipaddress import IPv4Network
 from typing import TypeVar, cast
 
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.port import WorldClock
+from stockman_lab.doors.talos_port import memory_talos
+from stockman_lab.pve.guest_power import start
+from stockman_lab.talos.machine import Machine
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staged, Staging, bring_up, stage_files
+from stockman_lab.world.world import World
+
 from stockman.config.presets import render_preset
 from stockman.config.presets.answers import Answers
-from stockman.engine.observe.talos import TalosLook, observe_talos
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.port import WorldClock
-from stockman.lab.doors.talos_port import memory_talos
-from stockman.lab.pve.guest_power import start
-from stockman.lab.talos.machine import Machine
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staged, Staging, bring_up, stage_files
-from stockman.lab.world.world import World
+from stockman.engine.observe.talos import TalosQuery, observe_talos
 from stockman.model.desired import Desired
 from stockman.model.errors import NotFound
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.planning.observed_talos import ObservedTalos
-from stockman.planning.talos_changes import TalosChange, changes
-from stockman.planning.talos_refusals import refusals
-from stockman.planning.talos_steps import steps
-from stockman.planning.talos_wish import TalosWish, client_files, machine_of
-from stockman.ports.probe import Network
-from stockman.ports.talos import Talos
-from stockman.steps.base import Action, Answer, Gate, Verdict
+from stockman.planning.observed.talos import ObservedTalos
+from stockman.planning.talos.changes import TalosChange, plan_talos_changes
+from stockman.planning.talos.desired import DesiredTalos, client_files, talos_machine
+from stockman.planning.talos.refusals import find_refusals
+from stockman.planning.talos.steps import talos_steps
+from stockman.ports.environment import Network
+from stockman.steps.base import Action, Gate, GateAnswer, Verdict
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.step import Step
-from stockman.steps.talos_machine import TalosMachine
-from stockman.steps.talos_rendered import RenderedMachines
-from stockman.talos.bundle import SecretsBundle
-from stockman.talos.machine.assembly import Assembly
-from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.steps.talos.configuration import MachineConfigSecrets
+from stockman.steps.talos.machine import TalosMachine
+from stockman.talos.machine.assembly import ConfigurationAssembler
+from stockman.talos.machine.patch_sets import PatchSet
+from stockman.talos.records.protocol import Talos
+from stockman.talos.secrets.bundle import SecretsBundle
 
 T = TypeVar("T")
 NETWORK = IPv4Network("127.67.0.0/16")
@@ -154,7 +155,9 @@ class Scene:
             clock=WorldClock(self.world),
             entropy=Dice(7),
             talos=self.watched.door,
-            secrets=RenderedMachines(self.assembly, self.desired.nodes, self.bundle, self.places),
+            secrets=MachineConfigSecrets(
+                self.assembly, self.desired.nodes, self.bundle, self.places
+            ),
         )
 
     def later(self, span: timedelta) -> None:
@@ -167,18 +170,18 @@ class Scene:
         self.again()
 
     @property
-    def assembly(self) -> Assembly:
-        return Assembly(self.desired, self.bundle, PatchSet())
+    def assembly(self) -> ConfigurationAssembler:
+        return ConfigurationAssembler(self.desired, self.bundle, PatchSet())
 
     def machine(self, name: str) -> Machine:
         return self.world.talos.machine(*self.staged.machines[name])
 
     def target(self, name: str) -> TalosMachine:
-        return next(machine_of(one) for one in self.desired.nodes if one.name == name)
+        return next(talos_machine(one) for one in self.desired.nodes if one.name == name)
 
     @property
     def controllers(self) -> tuple[TalosMachine, ...]:
-        return tuple(machine_of(one) for one in self.wish().controllers)
+        return tuple(talos_machine(one) for one in self.wish().controllers)
 
     def start(self, names: Iterable[str] = ()) -> None:
         """Switch VMs on, all of them where none are named, and let them boot."""
@@ -192,7 +195,7 @@ class Scene:
         self.world.talos.power_off(self.machine(name))
         self.world.settle()
 
-    def wish(self, **more: object) -> TalosWish:
+    def wish(self, **more: object) -> DesiredTalos:
         assembly = self.assembly
         texts = {str(node.name): assembly.of(node).text() for node in self.desired.nodes}
         files = client_files(
@@ -201,29 +204,31 @@ class Scene:
             SecretRef(place="private:kubeconfig"),
         )
         given: dict[str, object] = {"client_files": files, **more}
-        return TalosWish(desired=self.desired, configurations=texts, **given)  # type: ignore[arg-type]  # fields by name
+        return DesiredTalos(desired=self.desired, configurations=texts, **given)  # type: ignore[arg-type]  # fields by name
 
     def observe(
-        self, wish: TalosWish | None = None, network: Network | None = None
+        self, wish: DesiredTalos | None = None, network: Network | None = None
     ) -> ObservedTalos:
         wish = wish or self.wish()
-        look = TalosLook(desired=self.desired, leaving=wish.leaving, client_files=wish.client_files)
+        look = TalosQuery(
+            desired=self.desired, leaving=wish.leaving, client_files=wish.client_files
+        )
         return told(observe_talos(look, self.ports, network))
 
     def plan(self, **more: object) -> tuple[Step, ...]:
         wish = self.wish(**more)
         observed = self.observe(wish)
-        return steps(wish, observed, changes(wish, observed))
+        return talos_steps(wish, observed, plan_talos_changes(wish, observed))
 
     def changes(self, **more: object) -> tuple[TalosChange, ...]:
         wish = self.wish(**more)
-        return changes(wish, self.observe(wish))
+        return plan_talos_changes(wish, self.observe(wish))
 
     def refusals(self, **more: object) -> dict[str, list[str]]:
         """Problems by code, and where each is."""
         wish = self.wish(**more)
         found: dict[str, list[str]] = {}
-        for one in refusals(wish, self.observe(wish)):
+        for one in find_refusals(wish, self.observe(wish)):
             found.setdefault(one.code, []).append(str(one.where))
         return found
 
@@ -251,9 +256,9 @@ async def passed(gate: Gate, ports: Ports) -> Verdict:
     waited = 0.0
     while True:
         verdict = await gate.check(ports)
-        if verdict.answer is Answer.GO:
+        if verdict.answer is GateAnswer.GO:
             return verdict
-        assert verdict.answer is Answer.WAIT, verdict.because
+        assert verdict.answer is GateAnswer.WAIT, verdict.because
         assert waited < _PATIENCE, verdict.because
         await ports.clock.sleep(10.0)
         waited += 10.0

@@ -6,12 +6,11 @@ import asyncio
 import base64
 from typing import Any
 
-from stockman.ports.kubernetes.kinds import SECRETS
-from stockman.ports.kubernetes.objects import Application
-from stockman.steps.access_delivered import TokenDelivered
-from stockman.steps.base import Answer, Verdict
+from lab.tests.kube.helm.installing import Installing
+from stockman.kubernetes.objects import SECRETS, ServerSideApply
+from stockman.steps.access.delivery import TokenDelivered
+from stockman.steps.base import GateAnswer, Verdict
 from stockman.steps.ports import Ports
-from tests.lab.kube.helm.installing import Installing
 from tests.steps.kube_cluster import network, ports_of
 
 GATE = TokenDelivered(
@@ -27,7 +26,7 @@ def put(ports: Ports, token: str) -> None:
         "metadata": {"name": "csi-config", "namespace": "default"},
         "data": {"config.yaml": base64.b64encode(text.encode()).decode()},
     }
-    asyncio.run(ports.to_kubernetes().apply(SECRETS, Application(content=content)))
+    asyncio.run(ports.to_kubernetes().apply(SECRETS, ServerSideApply(content=content)))
 
 
 def reader() -> dict[str, Any]:
@@ -67,7 +66,7 @@ def test_a_secret_with_the_old_token_is_waited_for() -> None:
 
     found = checked(ports)
 
-    assert found.answer is Answer.WAIT
+    assert found.answer is GateAnswer.WAIT
     assert "has another token" in found.because
     assert "canary" not in found.because
 
@@ -79,7 +78,7 @@ def test_pods_that_began_before_the_secret_was_written_are_waited_for() -> None:
 
     found = checked(ports)
 
-    assert found.answer is Answer.WAIT
+    assert found.answer is GateAnswer.WAIT
     assert found.because.startswith("0 of 1 pods began after Secret csi-config was written at")
 
 
@@ -95,9 +94,9 @@ def test_pods_that_began_later_use_the_new_token() -> None:
 
     found = checked(ports)
 
-    assert found.answer is Answer.GO
+    assert found.answer is GateAnswer.GO
     assert found.because == "1 of 1 pods began after Secret csi-config was written"
 
 
 def test_where_there_is_no_secret_nobody_reads_it() -> None:
-    assert checked(ports_of(Installing("n1"))).answer is Answer.GO
+    assert checked(ports_of(Installing("n1"))).answer is GateAnswer.GO

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stockman.model.names import HostName
-from stockman.ports.proxmox.grouping import DeviceMapping
-from stockman.steps.access_mapping import MappedDevice, is_mapped, no_device
+from stockman.proxmox.pools import DeviceMapping
+from stockman.steps.access.mapping import MappedDevice, is_mapped, missing_device
 
 GPU = DeviceMapping(name="gpu", kind="pci", entries=("id=10de:2571,node=pve1,path=0000:01:00.0",))
 
@@ -29,7 +29,7 @@ def test_a_mapping_names_a_device_by_host_place_and_id(
 
 
 def test_a_device_that_is_not_there_is_told_with_where_to_correct_it() -> None:
-    found = no_device(MappedDevice(host=HostName("pve1"), place="1-4"), "usb")
+    found = missing_device(MappedDevice(host=HostName("pve1"), place="1-4"), "usb")
 
     assert found.what == "pve1 has no USB device at 1-4"
     assert "hosts.pve1.passthrough.usb" in found.fix

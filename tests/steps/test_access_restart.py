@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from stockman.steps.access_restart import RestartReaders, SecretDelivered
-from stockman.steps.base import Answer
+from lab.tests.kube.helm.installing import Installing
+from stockman.steps.access.delivery import RestartReaders, SecretDelivered
+from stockman.steps.base import GateAnswer
 from stockman.steps.ports import Ports
-from tests.lab.kube.helm.installing import Installing
 from tests.steps.kube_cluster import ports_of
 from tests.steps.test_access_delivered import checked, put, running
 
@@ -46,7 +46,7 @@ def test_a_pod_that_began_before_is_replaced_and_the_token_is_delivered() -> Non
 
     assert asyncio.run(RESTART.done(ports))
     assert names(cluster) != before
-    assert checked(ports).answer is Answer.GO
+    assert checked(ports).answer is GateAnswer.GO
 
 
 def test_pods_that_began_later_are_left_alone() -> None:
@@ -76,4 +76,4 @@ def test_the_secret_is_waited_for() -> None:
     put(ports, "csi@pve!csi-2")
     new = asyncio.run(HERE.check(ports))
 
-    assert (old.answer, new.answer) == (Answer.WAIT, Answer.GO)
+    assert (old.answer, new.answer) == (GateAnswer.WAIT, GateAnswer.GO)

@@ -10,9 +10,8 @@ import pytest
 from stockman.model.names import Vmid
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.steps.base import Gate, Part
-from stockman.steps.form import written
-from stockman.steps.kinds import every_kind
+from stockman.steps.base import Gate, PlanPart
+from stockman.steps.serialization import load_part_classes, to_json
 from tests.steps.toys import Ladder, Paint
 
 
@@ -30,7 +29,7 @@ def test_the_message_about_a_secret_does_not_tell_it() -> None:
 
 def test_a_secret_is_not_written_either() -> None:
     with pytest.raises(TypeError, match="Secret cannot be in a plan"):
-        written({"password": Secret("hunter2")})
+        to_json({"password": Secret("hunter2")})
 
 
 def test_two_classes_cannot_be_of_one_kind() -> None:
@@ -56,12 +55,12 @@ def test_equal_parts_have_one_key_and_others_another() -> None:
 
 
 OF_THE_PRODUCT = sorted(
-    name for name, kind in every_kind().items() if kind.__module__.startswith("stockman.")
+    name for name, kind in load_part_classes().items() if kind.__module__.startswith("stockman.")
 )
 
 
 @pytest.mark.parametrize("kind", OF_THE_PRODUCT)
 def test_fields_of_every_kind_can_be_read_from_a_plan(kind: str) -> None:
-    from stockman.steps.form import readable
+    from stockman.steps.serialization import check_serializable
 
-    readable(Part.known[kind])
+    check_serializable(PlanPart.known[kind])

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
 
-from stockman.lab.core.faults import Effect, Fault, Point
 from stockman.model.errors import Unreachable
-from stockman.steps.base import Answer
-from stockman.steps.etcd_bootstrap import Bootstrap, EtcdNotBegun
+from stockman.steps.base import GateAnswer
+from stockman.steps.etcd.bootstrap import BootstrapEtcd, EtcdNotBootstrapped
 from tests.steps.talos_scene import NEO, TRINITY, Scene, copied, killed, performed, scene, told
 
 
@@ -30,10 +30,10 @@ def configured(preset: str = "single") -> Scene:
     return copied(_configured(preset))
 
 
-def begins_on(found: Scene, name: str = "") -> Bootstrap:
+def begins_on(found: Scene, name: str = "") -> BootstrapEtcd:
     first = found.target(name) if name else found.controllers[0]
     others = tuple(one for one in found.controllers if one != first)
-    return Bootstrap(machine=first, others=others)
+    return BootstrapEtcd(machine=first, others=others)
 
 
 def etcds(found: Scene) -> int:
@@ -126,11 +126,11 @@ def test_data_of_a_member_that_is_down_is_not_taken_for_no_data() -> None:
     ill = Fault(Point.TALOS_STEP, Effect.FAIL, {"step": "service/etcd"}, times=None)
     found.world.faults.add(ill)
     found.power_off(NEO)
-    gate = EtcdNotBegun(controllers=(found.target(NEO),))
+    gate = EtcdNotBootstrapped(controllers=(found.target(NEO),))
 
     verdict = told(gate.check(found.ports))
 
-    assert verdict.answer is Answer.WAIT
+    assert verdict.answer is GateAnswer.WAIT
 
 
 def test_the_first_controller_is_the_same_in_whatever_order_the_nodes_are_written() -> None:

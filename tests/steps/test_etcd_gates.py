@@ -6,18 +6,22 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+from stockman_lab.doors.port import memory_proxmox
 
-from stockman.lab.doors.port import memory_proxmox
 from stockman.model.errors import Refused
-from stockman.ports.talos.etcd import EtcdMember, EtcdStatus
-from stockman.steps.base import Answer
-from stockman.steps.etcd_gates import EtcdHealthy, EtcdQuorum, EtcdSpares, spared
-from stockman.steps.etcd_leave import LeaveEtcd
-from stockman.steps.etcd_remove import RemoveMember
-from stockman.steps.etcd_view import EtcdAnswer, EtcdView
-from stockman.steps.talos_absent import VmPlace
-from stockman.steps.talos_gates import MachineIs, SharedAddressHeld, StageRunning, TimeInSync
-from stockman.steps.talos_machine import TalosMachine
+from stockman.steps.base import GateAnswer
+from stockman.steps.etcd.gates import (
+    EtcdHealthy,
+    EtcdQuorum,
+    EtcdQuorumAfterRemoval,
+    check_quorum_without,
+)
+from stockman.steps.etcd.members import LeaveEtcd, RemoveEtcdMember
+from stockman.steps.etcd.view import EtcdReport, ObservedEtcd
+from stockman.steps.talos.gates import ApiAddressHeld, MachineIdentity, MachineRunning, TimeInSync
+from stockman.steps.talos.machine import TalosMachine
+from stockman.steps.talos.wait import MachineVm
+from stockman.talos.records.etcd import EtcdMember, EtcdStatus
 from tests.steps.talos_scene import (
     NEO,
     NIOBE,
@@ -41,15 +45,15 @@ def up() -> Scene:
     return copied(_up())
 
 
-def view(healthy: int, all_: int) -> EtcdView:
+def view(healthy: int, all_: int) -> ObservedEtcd:
     """So many healthy members of so many."""
     members = tuple(
         EtcdMember(id=number, hostname=f"cp-{number}", is_learner=False)
         for number in range(1, all_ + 1)
     )
-    return EtcdView(
+    return ObservedEtcd(
         answers=tuple(
-            EtcdAnswer(node=one.hostname, state="Running", status=status(one.id), members=members)
+            EtcdReport(node=one.hostname, state="Running", status=status(one.id), members=members)
             for one in members[:healthy]
         )
     )
@@ -71,22 +75,22 @@ def status(member: int) -> EtcdStatus:
 @pytest.mark.parametrize(
     ("healthy", "all_", "taken", "answer"),
     [
-        (3, 3, 3, Answer.GO),
-        (2, 3, 3, Answer.GO),
-        (2, 3, 1, Answer.WAIT),
-        (1, 3, 3, Answer.WAIT),
-        (2, 2, 2, Answer.GO),
-        (1, 2, 2, Answer.WAIT),
-        (1, 1, 1, Answer.STOP),
-        (3, 5, 5, Answer.GO),
-        (3, 5, 1, Answer.WAIT),
-        (0, 3, 3, Answer.WAIT),
+        (3, 3, 3, GateAnswer.GO),
+        (2, 3, 3, GateAnswer.GO),
+        (2, 3, 1, GateAnswer.WAIT),
+        (1, 3, 3, GateAnswer.WAIT),
+        (2, 2, 2, GateAnswer.GO),
+        (1, 2, 2, GateAnswer.WAIT),
+        (1, 1, 1, GateAnswer.STOP),
+        (3, 5, 5, GateAnswer.GO),
+        (3, 5, 1, GateAnswer.WAIT),
+        (0, 3, 3, GateAnswer.WAIT),
     ],
 )
 def test_a_member_is_taken_out_where_the_others_keep_their_quorum(
-    healthy: int, all_: int, taken: int, answer: Answer
+    healthy: int, all_: int, taken: int, answer: GateAnswer
 ) -> None:
-    assert spared(view(healthy, all_), f"{taken:016x}").answer is answer
+    assert check_quorum_without(view(healthy, all_), f"{taken:016x}").answer is answer
 
 
 def test_quorum_is_kept_by_three_and_not_by_two_of_three() -> None:
@@ -97,8 +101,8 @@ def test_quorum_is_kept_by_three_and_not_by_two_of_three() -> None:
     found.power_off(NEO)
     after = told(gate.check(found.ports))
 
-    assert (before.answer, before.because) == (Answer.GO, "3 of 3 voters healthy, quorum 2")
-    assert (after.answer, after.because) == (Answer.WAIT, "2 of 3 voters healthy, quorum 2")
+    assert (before.answer, before.because) == (GateAnswer.GO, "3 of 3 voters healthy, quorum 2")
+    assert (after.answer, after.because) == (GateAnswer.WAIT, "2 of 3 voters healthy, quorum 2")
 
 
 def test_a_member_that_is_down_already_is_nothing_more_to_lose() -> None:
@@ -108,7 +112,7 @@ def test_a_member_that_is_down_already_is_nothing_more_to_lose() -> None:
     same = told(EtcdQuorum(controllers=found.controllers, node=NEO).check(found.ports))
     other = told(EtcdQuorum(controllers=found.controllers, node=NIOBE).check(found.ports))
 
-    assert (same.answer, other.answer) == (Answer.GO, Answer.WAIT)
+    assert (same.answer, other.answer) == (GateAnswer.GO, GateAnswer.WAIT)
 
 
 def test_a_vm_that_is_stopped_may_be_started_whatever_is_known_of_etcd() -> None:
@@ -117,13 +121,13 @@ def test_a_vm_that_is_stopped_may_be_started_whatever_is_known_of_etcd() -> None
     vm = next(one.vm for one in found.desired.nodes if one.name == NEO)
     assert vm is not None
     ports = replace(found.ports, proxmox={cluster: memory_proxmox(found.world, cluster)})
-    place = VmPlace(cluster=cluster, vmid=vm.vmid)
+    place = MachineVm(cluster=cluster, vmid=vm.vmid)
     gate = EtcdQuorum(controllers=found.controllers, node=NEO, vm=place)
 
     verdict = told(gate.check(ports))
 
-    assert (verdict.answer, "is stopped already" in verdict.because) == (Answer.GO, True)
-    assert told(replace(gate, vm=None).check(ports)).answer is Answer.WAIT
+    assert (verdict.answer, "is stopped already" in verdict.because) == (GateAnswer.GO, True)
+    assert told(replace(gate, vm=None).check(ports)).answer is GateAnswer.WAIT
 
 
 def test_members_that_nobody_tells_of_are_not_healthy() -> None:
@@ -134,9 +138,9 @@ def test_members_that_nobody_tells_of_are_not_healthy() -> None:
     for gate in (
         EtcdQuorum(controllers=found.controllers),
         EtcdHealthy(controllers=found.controllers),
-        EtcdSpares(controllers=found.controllers, member="1"),
+        EtcdQuorumAfterRemoval(controllers=found.controllers, member="1"),
     ):
-        assert told(gate.check(found.ports)).answer is Answer.WAIT
+        assert told(gate.check(found.ports)).answer is GateAnswer.WAIT
 
 
 def test_a_member_too_many_is_not_healthy() -> None:
@@ -145,7 +149,7 @@ def test_a_member_too_many_is_not_healthy() -> None:
 
     verdict = told(EtcdHealthy(controllers=two).check(found.ports))
 
-    assert verdict.answer is Answer.WAIT
+    assert verdict.answer is GateAnswer.WAIT
     assert NIOBE in verdict.because
 
 
@@ -154,7 +158,7 @@ def test_a_member_that_lives_is_not_removed_as_dead() -> None:
     member = found.observe().etcd.member_of(NIOBE)
     assert member is not None
     others = tuple(one for one in found.controllers if one.node != NIOBE)
-    action = RemoveMember(
+    action = RemoveEtcdMember(
         member=member.hex, hostname=NIOBE, others=others, machine=found.target(NIOBE)
     )
 
@@ -168,14 +172,14 @@ def test_machines_that_run_pass_their_gates() -> None:
     found = up()
     neo = found.target(NEO)
     gates = (
-        MachineIs(machine=neo),
+        MachineIdentity(machine=neo),
         TimeInSync(machine=neo),
-        StageRunning(machine=neo),
-        SharedAddressHeld(controllers=found.controllers, address="127.67.0.15"),
+        MachineRunning(machine=neo),
+        ApiAddressHeld(controllers=found.controllers, address="127.67.0.15"),
         EtcdHealthy(controllers=found.controllers),
     )
 
-    assert {told(one.check(found.ports)).answer for one in gates} == {Answer.GO}
+    assert {told(one.check(found.ports)).answer for one in gates} == {GateAnswer.GO}
 
 
 def test_machines_that_are_silent_pass_none_of_their_gates() -> None:
@@ -183,13 +187,13 @@ def test_machines_that_are_silent_pass_none_of_their_gates() -> None:
     found.power_off(NEO)
     neo = found.target(NEO)
     gates = (
-        MachineIs(machine=neo),
+        MachineIdentity(machine=neo),
         TimeInSync(machine=neo),
-        StageRunning(machine=neo),
-        SharedAddressHeld(controllers=(neo,), address="127.67.0.15"),
+        MachineRunning(machine=neo),
+        ApiAddressHeld(controllers=(neo,), address="127.67.0.15"),
     )
 
-    assert {told(one.check(found.ports)).answer for one in gates} == {Answer.WAIT}
+    assert {told(one.check(found.ports)).answer for one in gates} == {GateAnswer.WAIT}
 
 
 def member_of(found: Scene, name: str) -> str:
@@ -221,7 +225,7 @@ def test_a_dead_member_is_removed_once_wherever_the_run_was_killed() -> None:
     start = up()
     member = member_of(start, NIOBE)
     start.power_off(NIOBE)
-    action = RemoveMember(
+    action = RemoveEtcdMember(
         member=member,
         hostname=NIOBE,
         others=others_of(start, NIOBE),

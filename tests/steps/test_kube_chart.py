@@ -6,18 +6,17 @@ import asyncio
 import json
 
 import pytest
+from stockman_lab.core.faults import Effect
 
-from stockman.lab.core.faults import Effect
+from lab.tests.kube.helm.installing import Installing
 from stockman.model.errors import Refused, Rejected
-from stockman.steps.kube_chart import InstallChart
-from stockman.steps.kube_job import Install, job
-from tests.lab.kube.helm.installing import Installing
+from stockman.steps.kubernetes.chart import ChartInstall, InstallChart, build_install_job
 from tests.steps.kube_cluster import ports_of
 
 JOBS = "/apis/batch/v1/namespaces/kube-system/jobs"
 MAPS = "/api/v1/namespaces/kube-system/configmaps"
 BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
-ECHO = Install(
+ECHO = ChartInstall(
     release="echo",
     namespace="default",
     source="oci://ghcr.io/home-operations/charts/echo",
@@ -51,7 +50,7 @@ def test_a_chart_is_installed_with_its_values_and_nothing_stays(cluster: Install
 
 
 def test_the_job_works_before_there_is_a_network() -> None:
-    content = job(ECHO, "digest")
+    content = build_install_job(ECHO, "digest")
 
     text = json.dumps(content)
     spec = json.loads(text)["spec"]
@@ -66,7 +65,7 @@ def test_the_job_works_before_there_is_a_network() -> None:
 
 
 def test_a_chart_of_a_repository_is_named_with_it() -> None:
-    install = Install(
+    install = ChartInstall(
         release="rook",
         namespace="rook-ceph",
         source="https://charts.rook.io/release",
@@ -101,10 +100,10 @@ def test_an_install_that_was_cut_off_is_begun_anew(cluster: Installing) -> None:
 def test_a_job_of_other_values_is_replaced(cluster: Installing) -> None:
     cluster.hosts.by_name["n1"].faults["run"] = Effect.HANG
     ports = ports_of(cluster)
-    other = Install(
+    other = ChartInstall(
         release="echo", namespace="default", source=ECHO.source, version="0.2.2", values="{}"
     )
-    cluster.made(JOBS, job(other, "another"))
+    cluster.made(JOBS, build_install_job(other, "another"))
     cluster.settle()
     cluster.hosts.by_name["n1"].faults.clear()
 

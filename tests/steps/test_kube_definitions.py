@@ -7,15 +7,14 @@ from copy import deepcopy
 
 import pytest
 
+from lab.tests.kube.helm.installing import Installing
+from stockman.kubernetes.objects import ServerSideApply
 from stockman.model.errors import Refused
-from stockman.ports.kubernetes.objects import Application
-from stockman.steps.kube_definitions import InstallDefinitions, definitions
-from stockman.steps.kube_kinds import DEFINITIONS
-from stockman.steps.kube_reading import name_of
-from tests.lab.kube.helm.installing import Installing
+from stockman.steps.kubernetes.crds import InstallCrds, load_crds
+from stockman.steps.kubernetes.objects import DEFINITIONS, object_name
 from tests.steps.kube_cluster import ports_of
 
-INSTALL = InstallDefinitions(bundle="gateway-api", version="v1.6.1", seconds=5.0)
+INSTALL = InstallCrds(bundle="gateway-api", version="v1.6.1", seconds=5.0)
 PLACE = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 UNSERVED: dict[str, object] = {"status": {"conditions": []}}
 BUNDLE = "gateway.networking.k8s.io/bundle-version"
@@ -23,7 +22,7 @@ BUNDLE = "gateway.networking.k8s.io/bundle-version"
 
 def first() -> dict[str, object]:
     """The first definition of the bundle, of another version."""
-    made: dict[str, object] = deepcopy(dict(definitions(INSTALL.bundle, INSTALL.version)[0]))
+    made: dict[str, object] = deepcopy(dict(load_crds(INSTALL.bundle, INSTALL.version)[0]))
     metadata = made["metadata"]
     assert isinstance(metadata, dict)
     metadata["annotations"] = {**metadata.get("annotations", {}), BUNDLE: "v1.0.0"}
@@ -44,8 +43,8 @@ def test_a_definition_of_somebody_else_is_told_with_its_owner_and_its_fields() -
     ports = ports_of(cluster)
     theirs = first()
     kubernetes = ports.to_kubernetes()
-    asyncio.run(kubernetes.apply(DEFINITIONS, Application(content=theirs, manager="kubectl")))
-    cluster.ask("PATCH", f"{PLACE}/{name_of(theirs)}/status", UNSERVED)
+    asyncio.run(kubernetes.apply(DEFINITIONS, ServerSideApply(content=theirs, manager="kubectl")))
+    cluster.ask("PATCH", f"{PLACE}/{object_name(theirs)}/status", UNSERVED)
 
     with pytest.raises(Refused) as caught:
         asyncio.run(INSTALL.run(ports))

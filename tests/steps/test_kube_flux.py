@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from lab.tests.kube.flux.fluxed import Fluxed
+from lab.tests.kube.helm.installing import Installing
 from stockman.model.errors import Refused, Rejected
-from stockman.steps.base import Answer
-from stockman.steps.kube_kinds import FLUX_INSTANCES, HELM_RELEASES, KUSTOMIZATIONS
-from stockman.steps.kube_reconcile import Reconcile
-from stockman.steps.kube_trial import BEGUN, TryComponent
-from stockman.steps.kube_working import ObjectCondition, Working
-from tests.lab.kube.flux.fluxed import Fluxed
-from tests.lab.kube.helm.installing import Installing
+from stockman.steps.base import GateAnswer
+from stockman.steps.kubernetes.flux import Reconcile
+from stockman.steps.kubernetes.objects import FLUX_INSTANCES, HELM_RELEASES, KUSTOMIZATIONS
+from stockman.steps.kubernetes.readiness import ComponentReady, ObjectCondition
+from stockman.steps.kubernetes.smoke_test import STARTED, RunSmokeTest
 from tests.steps.kube_cluster import ports_of, web
 
 TRIED = "/api/v1/namespaces/kube-system/configmaps/stockman-trials"
@@ -40,10 +40,10 @@ def wanted(name: str = "web", kind: str = "Deployment", api: str = "apps/v1") ->
     )
 
 
-def trial(*conditions: ObjectCondition, name: str = "web") -> TryComponent:
+def trial(*conditions: ObjectCondition, name: str = "web") -> RunSmokeTest:
     content: Any = {"apiVersion": "apps/v1", "kind": "Deployment", **web(1)}
     content["metadata"] = {"name": name, "namespace": "default"}
-    return TryComponent(
+    return RunSmokeTest(
         component="web",
         version="1.0.0",
         says="a page is served",
@@ -73,7 +73,7 @@ def test_what_flux_does_not_know_cannot_be_looked_at(flux: Fluxed) -> None:
 
 def test_a_gate_waits_with_the_numbers_that_it_saw() -> None:
     cluster = Installing("n1")
-    gate = Working(component="web", conditions=(wanted(),))
+    gate = ComponentReady(component="web", conditions=(wanted(),))
     ports = ports_of(cluster)
 
     missing = asyncio.run(gate.check(ports))
@@ -83,9 +83,9 @@ def test_a_gate_waits_with_the_numbers_that_it_saw() -> None:
     there = asyncio.run(gate.check(ports))
 
     assert [one.answer for one in (missing, begun, there)] == [
-        Answer.WAIT,
-        Answer.WAIT,
-        Answer.GO,
+        GateAnswer.WAIT,
+        GateAnswer.WAIT,
+        GateAnswer.GO,
     ]
     assert missing.because == "waits for: web is available (there is none yet)"
     assert begun.because == "waits for: web is available (0 of 2 ready)"
@@ -94,11 +94,13 @@ def test_a_gate_waits_with_the_numbers_that_it_saw() -> None:
 
 def test_a_kind_that_is_not_served_is_waited_for() -> None:
     kind = FLUX_INSTANCES
-    gate = Working(component="flux", conditions=(wanted("flux", kind.name, kind.api_version),))
+    gate = ComponentReady(
+        component="flux", conditions=(wanted("flux", kind.name, kind.api_version),)
+    )
 
     verdict = asyncio.run(gate.check(ports_of(Installing("n1"))))
 
-    assert verdict.answer is Answer.WAIT
+    assert verdict.answer is GateAnswer.WAIT
     assert "FluxInstance is not served yet" in verdict.because
 
 
@@ -125,7 +127,7 @@ def test_a_trial_that_fails_is_cleaned_up_and_told() -> None:
     assert caught.value.problem.code == "kube.trial-failed"
     assert "another is available (there is none yet)" in caught.value.problem.why
     assert not asyncio.run(action.done(ports))
-    assert cluster.ask("GET", TRIED)["data"] == {"web": BEGUN}
+    assert cluster.ask("GET", TRIED)["data"] == {"web": STARTED}
     assert cluster.named("/apis/apps/v1/namespaces/default/deployments") == []
 
 

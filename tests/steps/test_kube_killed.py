@@ -7,16 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from stockman_lab.doors.kube_port import memory_kubernetes
 
-from stockman.lab.doors.kube_port import memory_kubernetes
+from lab.tests.kube.helm.installing import Installing
 from stockman.steps.base import Action
-from stockman.steps.kube_chart import InstallChart
-from stockman.steps.kube_config_map import ApplyConfigMap
-from stockman.steps.kube_drain import DrainNode
-from stockman.steps.kube_namespace import MakeNamespace
-from stockman.steps.kube_node import RemoveNode
+from stockman.steps.kubernetes.chart import InstallChart
+from stockman.steps.kubernetes.nodes import DeleteNode, DrainNode
+from stockman.steps.kubernetes.resources import ApplyConfigMap, ApplyNamespace
 from stockman.steps.ports import Ports
-from tests.lab.kube.helm.installing import Installing
 from tests.planning.bootstrapped import Killed, Mortal
 from tests.steps.kube_cluster import ports_of, two_nodes
 from tests.steps.test_kube_chart import ECHO, left
@@ -36,9 +34,9 @@ ACTIONS: dict[str, Made] = {
     "install": lambda _: InstallChart(install=ECHO),
     "secret": lambda _: APPLY,
     "map": lambda _: ApplyConfigMap(namespace="default", name="one", data={"a": "b"}),
-    "namespace": lambda _: MakeNamespace(name="wool"),
+    "namespace": lambda _: ApplyNamespace(name="wool"),
     "drain": drain,
-    "removal": lambda found: RemoveNode(node="n1", uid=uid(found)),
+    "removal": lambda found: DeleteNode(node="n1", uid=uid(found)),
     "trial": lambda _: trial(wanted("tried"), name="tried"),
 }
 MOST = 8

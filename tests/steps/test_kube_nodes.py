@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
+from lab.tests.kube.helm.installing import Installing
 from stockman.model.errors import Refused
-from stockman.steps.kube_cordon import Cordon
-from stockman.steps.kube_drain import DrainNode
-from stockman.steps.kube_node import RemoveNode
-from tests.lab.kube.helm.installing import Installing
+from stockman.steps.kubernetes.nodes import Cordon, DeleteNode, DrainNode
 from tests.steps.kube_cluster import budget, ports_of, two_nodes
 
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
@@ -127,7 +125,7 @@ def test_another_machine_of_the_same_name_is_left_alone(cluster: Installing) -> 
 
     asyncio.run(Cordon(node="n1", uid="another").take(ports))
     assert asyncio.run(DrainNode(node="n1", uid="another").done(ports))
-    removal = RemoveNode(node="n1", uid="another")
+    removal = DeleteNode(node="n1", uid="another")
     assert asyncio.run(removal.done(ports))
     asyncio.run(removal.run(ports))
 
@@ -138,7 +136,7 @@ def test_another_machine_of_the_same_name_is_left_alone(cluster: Installing) -> 
 def test_a_node_is_forgotten_once(cluster: Installing) -> None:
     ports = ports_of(cluster)
     cluster.hosts.by_name["n1"].is_alive = False
-    removal = RemoveNode(node="n1", uid=uid(cluster))
+    removal = DeleteNode(node="n1", uid=uid(cluster))
     assert not asyncio.run(removal.done(ports))
 
     asyncio.run(removal.run(ports))

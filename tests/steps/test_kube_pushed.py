@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
-from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
-from stockman.steps.base import Answer
-from stockman.steps.kube_pending import NothingPending
-from stockman.steps.kube_pushed import Pushed, PushTree
+from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
+from stockman.steps.base import GateAnswer
+from stockman.steps.kubernetes.flux import NoPendingSecrets
 from stockman.steps.ports import Ports
+from stockman.steps.repository import CommitPushed, PushRepository
 from tests.steps.kube_cluster import Dice
 
-GATE = Pushed(branch="main")
+GATE = CommitPushed(branch="main")
 FILE = "kubernetes/apps/echo.yaml"
 
 
@@ -37,19 +37,19 @@ def ports(found: MemoryRepo) -> Ports:
     return Ports(clock=Noon(), entropy=Dice(), repo=found)
 
 
-def told(found: MemoryRepo) -> tuple[Answer, str]:
+def told(found: MemoryRepo) -> tuple[GateAnswer, str]:
     verdict = asyncio.run(GATE.check(ports(found)))
     return verdict.answer, verdict.because
 
 
 def test_what_is_pushed_opens_the_gate() -> None:
-    assert told(repo())[0] is Answer.GO
+    assert told(repo())[0] is GateAnswer.GO
 
 
 def test_a_commit_that_is_not_pushed_stops() -> None:
     answer, because = told(repo(pushed=False))
 
-    assert answer is Answer.STOP
+    assert answer is GateAnswer.STOP
     assert "the remote has no such branch, here is" in because
     assert "apply --push" in because
 
@@ -60,7 +60,7 @@ def test_a_rendered_file_that_is_not_committed_stops() -> None:
 
     answer, because = told(found)
 
-    assert answer is Answer.STOP
+    assert answer is GateAnswer.STOP
     assert because.startswith(f"not committed: {FILE}")
 
 
@@ -68,20 +68,20 @@ def test_files_that_the_cluster_does_not_follow_do_not_matter() -> None:
     found = repo()
     found.files["notes.txt"] = b"mine"
 
-    assert told(found)[0] is Answer.GO
+    assert told(found)[0] is GateAnswer.GO
 
 
 def test_another_branch_stops() -> None:
     found = repo()
     found.branch = "trial"
 
-    assert told(found)[0] is Answer.STOP
+    assert told(found)[0] is GateAnswer.STOP
 
 
 def test_pushing_commits_what_was_rendered_and_nothing_else() -> None:
     found = repo()
     found.files |= {FILE: b"two", "notes.txt": b"mine"}
-    push = PushTree(branch="main")
+    push = PushRepository(branch="main")
     assert not asyncio.run(push.done(ports(found)))
 
     asyncio.run(push.run(ports(found)))
@@ -89,13 +89,13 @@ def test_pushing_commits_what_was_rendered_and_nothing_else() -> None:
 
     assert asyncio.run(push.done(ports(found)))
     assert asyncio.run(found.state()).dirty == ("notes.txt",)
-    assert told(found)[0] is Answer.GO
+    assert told(found)[0] is GateAnswer.GO
 
 
 def test_what_waits_for_a_secret_stops() -> None:
-    gate = NothingPending(pending=("proxmox-ccm waits for its token",))
+    gate = NoPendingSecrets(pending=("proxmox-ccm waits for its token",))
 
     verdict = asyncio.run(gate.check(ports(repo())))
 
-    assert verdict.answer is Answer.STOP
+    assert verdict.answer is GateAnswer.STOP
     assert "proxmox-ccm" in verdict.because

@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
+from lab.tests.kube.helm.installing import Installing
+from stockman.kubernetes.objects import SECRETS, ServerSideApply
 from stockman.model.errors import Refused
-from stockman.ports.kubernetes.kinds import SECRETS
-from stockman.ports.kubernetes.objects import Application
-from stockman.steps.kube_config_map import ApplyConfigMap
-from stockman.steps.kube_namespace import MakeNamespace
-from stockman.steps.kube_secret import ApplySecret, SecretEntry
+from stockman.steps.kubernetes.resources import (
+    ApplyConfigMap,
+    ApplyNamespace,
+    ApplySecret,
+    SecretEntry,
+)
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
-from tests.lab.kube.helm.installing import Installing
 from tests.steps.kube_cluster import Pockets, ports_of
 
 PLACE = "/api/v1/namespaces/default/secrets/sops-age"
@@ -41,7 +43,7 @@ def put_by(cluster: Installing, manager: str, value: str, **labels: str) -> Port
         "metadata": {"name": "sops-age", "namespace": "default", "labels": labels},
         "data": {"age.agekey": base64.b64encode(value.encode()).decode()},
     }
-    wish = Application(content=content, manager=manager)
+    wish = ServerSideApply(content=content, manager=manager)
     asyncio.run(ports.to_kubernetes().apply(SECRETS, wish))
     return ports
 
@@ -105,7 +107,7 @@ def test_namespaces_and_maps_are_made_once(cluster: Installing) -> None:
     ports = ports_of(cluster)
     level = {"pod-security.kubernetes.io/enforce": "privileged"}
     for action in (
-        MakeNamespace(name="wool", labels=level),
+        ApplyNamespace(name="wool", labels=level),
         ApplyConfigMap(namespace="default", name="authorities", data={"a.crt": "x"}),
     ):
         assert not asyncio.run(action.done(ports))
@@ -122,7 +124,9 @@ def test_labels_of_a_namespace_that_others_chose_are_theirs(cluster: Installing)
         "metadata": {"name": "wool", "labels": {"pod-security.kubernetes.io/enforce": "baseline"}}
     }
     cluster.made("/api/v1/namespaces", body)
-    action = MakeNamespace(name="wool", labels={"pod-security.kubernetes.io/enforce": "privileged"})
+    action = ApplyNamespace(
+        name="wool", labels={"pod-security.kubernetes.io/enforce": "privileged"}
+    )
 
     with pytest.raises(Refused, match=r"kube\.foreign"):
         asyncio.run(action.run(ports_of(cluster)))

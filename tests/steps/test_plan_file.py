@@ -13,7 +13,7 @@ import pytest
 from stockman.model.errors import Refused
 from stockman.model.names import Vmid
 from stockman.steps.digest import digest
-from stockman.steps.plan_file import SCHEMA, plan_digest, plan_text, read_plan
+from stockman.steps.plan import SCHEMA, parse_plan, plan_digest, render_plan
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.step import Stage, Step
 from tests.steps.toys import Colour, Dry, Ladder, Paint, Spot, paint, plan_of
@@ -39,7 +39,7 @@ FULL = plan_of(
 
 def edited(**changes: Any) -> str:
     """The file of the full plan with other keys, and the digest that fits them."""
-    content = json.loads(plan_text(FULL))
+    content = json.loads(render_plan(FULL))
     content["plan"] |= changes
     content["digest"] = digest(content["plan"])
     return json.dumps(content)
@@ -47,42 +47,42 @@ def edited(**changes: Any) -> str:
 
 def refused(text: str) -> str:
     with pytest.raises(Refused) as caught:
-        read_plan(text, "plan.json")
+        parse_plan(text, "plan.json")
     return caught.value.problem.code
 
 
 def test_a_plan_is_the_same_after_it_was_read() -> None:
-    assert read_plan(plan_text(FULL), "plan.json") == FULL
+    assert parse_plan(render_plan(FULL), "plan.json") == FULL
 
 
 def test_equal_plans_have_one_digest() -> None:
-    assert plan_digest(FULL) == plan_digest(read_plan(plan_text(FULL), "plan.json"))
+    assert plan_digest(FULL) == plan_digest(parse_plan(render_plan(FULL), "plan.json"))
     assert plan_digest(FULL) != plan_digest(replace(FULL, cluster="other"))
 
 
 def test_whole_seconds_are_the_same_in_both_spellings() -> None:
     plan = plan_of(replace(paint(1), deadline=60, seconds=5))
 
-    assert plan_digest(plan) == plan_digest(read_plan(plan_text(plan), "plan.json"))
+    assert plan_digest(plan) == plan_digest(parse_plan(render_plan(plan), "plan.json"))
 
 
 def test_an_edited_plan_is_refused() -> None:
-    assert refused(plan_text(FULL).replace("1030", "1031")) == "plan.damaged"
+    assert refused(render_plan(FULL).replace("1030", "1031")) == "plan.damaged"
 
 
 def test_a_plan_of_another_schema_is_refused() -> None:
-    assert refused(plan_text(FULL).replace(SCHEMA, "stockman.plan/9")) == "plan.schema"
+    assert refused(render_plan(FULL).replace(SCHEMA, "stockman.plan/9")) == "plan.schema"
 
 
 def test_a_kind_that_nobody_knows_is_refused() -> None:
-    steps = json.loads(plan_text(FULL))["plan"]["steps"]
+    steps = json.loads(render_plan(FULL))["plan"]["steps"]
     steps[0]["action"]["kind"] = "toy.sing"
 
     assert refused(edited(steps=steps)) == "plan.kind"
 
 
 def test_a_gate_in_the_place_of_an_action_is_refused() -> None:
-    steps = json.loads(plan_text(FULL))["plan"]["steps"]
+    steps = json.loads(render_plan(FULL))["plan"]["steps"]
     steps[0]["action"] = {"kind": "toy.dry"}
 
     assert refused(edited(steps=steps)) == "plan.kind"

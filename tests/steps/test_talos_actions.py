@@ -7,19 +7,20 @@ from functools import cache
 from uuid import UUID
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.port import memory_proxmox
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.port import memory_proxmox
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused
 from stockman.model.names import Mac
-from stockman.planning.talos_changes import Join, Reconfigure
+from stockman.planning.talos.changes import JoinChange, ReconfigureChange
 from stockman.steps.base import Action
-from stockman.steps.talos_absent import VmPlace
-from stockman.steps.talos_await import AwaitMachine
-from stockman.steps.talos_change import ChangeConfiguration
-from stockman.steps.talos_configure import ConfigureMachine
-from stockman.steps.talos_reboot_into import RebootIntoConfiguration
+from stockman.steps.talos.configuration import (
+    ChangeConfiguration,
+    ConfigureMachine,
+    RebootIntoConfiguration,
+)
+from stockman.steps.talos.wait import AwaitMachine, MachineVm
 from tests.steps.talos_scene import Scene, copied, killed, performed, scene, told
 
 NODE = "talos-1"
@@ -33,7 +34,7 @@ def booted() -> Scene:
 
 
 def first_configuration(found: Scene) -> ConfigureMachine:
-    join = next(one for one in found.changes() if isinstance(one, Join))
+    join = next(one for one in found.changes() if isinstance(one, JoinChange))
     return ConfigureMachine(machine=join.machine, minor="1.13", digest=join.digest)
 
 
@@ -49,8 +50,8 @@ def labelled(desired: Desired) -> Desired:
     )
 
 
-def changed(found: Scene) -> Reconfigure:
-    return next(one for one in found.changes() if isinstance(one, Reconfigure))
+def changed(found: Scene) -> ReconfigureChange:
+    return next(one for one in found.changes() if isinstance(one, ReconfigureChange))
 
 
 def planned(found: Scene) -> Action:
@@ -106,7 +107,7 @@ def test_a_machine_that_booted_another_talos_gets_no_configuration() -> None:
 def test_an_old_talos_that_does_not_tell_its_version_is_configured_all_the_same() -> None:
     found = scene("single", "1.11.5")
     found.start()
-    join = next(one for one in found.changes() if isinstance(one, Join))
+    join = next(one for one in found.changes() if isinstance(one, JoinChange))
     action = ConfigureMachine(
         machine=join.machine, minor="1.11", digest=join.digest, version="v1.11.5"
     )
@@ -156,7 +157,7 @@ def test_a_machine_that_never_boots_is_told_with_its_port_its_vm_and_what_to_do(
     action = AwaitMachine(
         machine=found.target(NODE),
         patience=300.0,
-        vm=VmPlace(cluster=cluster, vmid=vm.vmid),
+        vm=MachineVm(cluster=cluster, vmid=vm.vmid),
     )
     ports = replace(found.ports, proxmox={cluster: memory_proxmox(found.world, cluster)})
 

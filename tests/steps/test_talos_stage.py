@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 
 from stockman.model.secret import Secret
-from stockman.steps.plan import Plan, planned
-from stockman.steps.plan_file import plan_text, read_plan
-from stockman.talos.bundle import bundle_text
+from stockman.steps.plan import Plan, build_plan, parse_plan, render_plan
+from stockman.talos.secrets.bundle import bundle_text
 from tests.steps.talos_scene import MINORS, MIXED, NEO, NIOBE, TRINITY, Scene, scene
 
 
@@ -53,13 +52,13 @@ def test_workers_join_without_being_asked_about_etcd() -> None:
 
 def test_a_plan_is_saved_and_read_again_and_holds_no_secret() -> None:
     found = begun()
-    made = planned(
+    made = build_plan(
         Plan(cluster="k8s", made_at=found.ports.clock.now(), steps=found.plan(), touched={})
     )
 
-    text = plan_text(made)
+    text = render_plan(made)
 
-    assert read_plan(text, "plan.json") == made
+    assert parse_plan(text, "plan.json") == made
     for line in bundle_text(found.bundle).reveal().splitlines():
         value = line.partition(":")[2].strip()
         assert len(value) < 20 or value not in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.steps.vm_values import same
+from stockman.steps.vm.values import same_value
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from stockman.steps.vm_values import same
     ],
 )
 def test_both_mean_the_same(key: str, wanted: str, found: str | None) -> None:
-    assert same(key, wanted, found)
+    assert same_value(key, wanted, found)
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_both_mean_the_same(key: str, wanted: str, found: str | None) -> None:
     ],
 )
 def test_they_differ(key: str, wanted: str, found: str | None) -> None:
-    assert not same(key, wanted, found)
+    assert not same_value(key, wanted, found)

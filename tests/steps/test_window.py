@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stockman.steps.base import Answer, Verdict
+from stockman.steps.base import GateAnswer, Verdict
 from stockman.steps.ports import Ports
-from stockman.steps.window import OpenTime, WindowOpen
+from stockman.steps.window import MaintenanceWindow, WindowOpen
 from tests.engine.simulated import Dice, JumpClock
 
-NIGHT = OpenTime(start="0 3 * * 6", duration="4h", timezone="Europe/Berlin")
-NOON = OpenTime(start="0 12 * * *", duration="30m")
+NIGHT = MaintenanceWindow(start="0 3 * * 6", duration="4h", timezone="Europe/Berlin")
+NOON = MaintenanceWindow(start="0 12 * * *", duration="30m")
 
 
-def asked(now: datetime, *windows: OpenTime) -> Verdict:
+def asked(now: datetime, *windows: MaintenanceWindow) -> Verdict:
     clock = JumpClock()
     clock.moment = now
     ports = Ports(clock=clock, entropy=Dice())
@@ -26,7 +26,7 @@ def asked(now: datetime, *windows: OpenTime) -> Verdict:
 def test_an_open_window_says_until_when() -> None:
     verdict = asked(datetime(2026, 11, 21, 5, 59, tzinfo=UTC), NIGHT)
 
-    assert verdict.answer is Answer.GO
+    assert verdict.answer is GateAnswer.GO
     assert verdict.because == "one is open until Sat 2026-11-21 07:00 Europe/Berlin"
 
 
@@ -34,7 +34,7 @@ def test_an_open_window_says_until_when() -> None:
 def test_a_closed_window_says_when_the_next_opens(hour: int) -> None:
     verdict = asked(datetime(2026, 11, 21, hour, tzinfo=UTC), NIGHT)
 
-    assert verdict.answer is Answer.STOP
+    assert verdict.answer is GateAnswer.STOP
     days = {1: "Sat 2026-11-21", 6: "Sat 2026-11-28"}
     assert verdict.because.endswith(f"the next opens {days[hour]} 03:00 Europe/Berlin")
     assert "stockman runs resume" in verdict.fix
@@ -53,9 +53,9 @@ def test_the_window_that_opens_first_is_told() -> None:
 
 
 def test_a_time_zone_that_this_machine_does_not_know_keeps_it_closed() -> None:
-    nowhere = OpenTime(start="* * * * *", duration="1h", timezone="Mars/Olympus")
+    nowhere = MaintenanceWindow(start="* * * * *", duration="1h", timezone="Mars/Olympus")
 
     verdict = asked(datetime(2026, 11, 16, 13, 0, tzinfo=UTC), NOON, nowhere)
 
-    assert verdict.answer is Answer.STOP
+    assert verdict.answer is GateAnswer.STOP
     assert verdict.because == "the time zone Mars/Olympus is not known here"

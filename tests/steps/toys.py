@@ -10,8 +10,8 @@ from uuid import UUID
 
 from stockman.model.names import Vmid
 from stockman.model.record import record
-from stockman.steps.base import Action, Answer, Gate, Hold, Json, Verdict
-from stockman.steps.plan import Plan, planned
+from stockman.steps.base import Action, Gate, GateAnswer, Hold, Json, Verdict
+from stockman.steps.plan import Plan, build_plan
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.step import Stage, Step
@@ -71,7 +71,7 @@ class Dry(Gate):
         return "the wall is dry"
 
     async def check(self, ports: Ports) -> Verdict:
-        return Verdict(answer=Answer.GO, because="dry")
+        return Verdict(answer=GateAnswer.GO, because="dry")
 
 
 @record
@@ -106,4 +106,4 @@ def paint(number: int, *needs: int, stage: Stage = Stage.VMS, node: str = "") ->
 
 def plan_of(*steps: Step) -> Plan:
     touched = {one: "seen" for step in steps for one in step.action.touches}
-    return planned(Plan(cluster="toy", made_at=MORNING, steps=steps, touched=touched))
+    return build_plan(Plan(cluster="toy", made_at=MORNING, steps=steps, touched=touched))

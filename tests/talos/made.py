@@ -7,17 +7,17 @@ from functools import cache
 from hashlib import sha256
 from itertools import count
 
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.crypto.certificates import Period, RandomBytes, new_authority
-from stockman.crypto.private_keys import Algorithm, key_pem, new_key
+from stockman.crypto.certificates import RandomBytes, ValidityPeriod, create_authority
+from stockman.crypto.pem import CertificateAndKey
+from stockman.crypto.private_keys import Algorithm, generate_key, key_pem
 from stockman.model.secret import Secret
-from stockman.talos.bundle import (
+from stockman.talos.secrets.bundle import (
     AUTHORITY_LIFETIME,
-    Authorities,
+    ClusterAuthorities,
     ClusterIdentity,
     KubernetesSecrets,
     SecretsBundle,
-    TrustdInfo,
+    TrustdSecrets,
     new_token,
 )
 
@@ -38,10 +38,10 @@ def dice() -> RandomBytes:
 @cache
 def bundle() -> SecretsBundle:
     random_bytes = dice()
-    period = Period.lasting(NOW, AUTHORITY_LIFETIME)
+    period = ValidityPeriod.lasting(NOW, AUTHORITY_LIFETIME)
 
     def authority(name: str, algorithm: Algorithm = Algorithm.ECDSA) -> CertificateAndKey:
-        return new_authority(name, algorithm, period, random_bytes)
+        return create_authority(name, algorithm, period, random_bytes)
 
     return SecretsBundle(
         cluster=ClusterIdentity(id="an id", secret=Secret("a secret")),
@@ -50,12 +50,12 @@ def bundle() -> SecretsBundle:
             secretboxencryptionsecret=Secret("an encryption secret"),
             aescbcencryptionsecret=None,
         ),
-        trustdinfo=TrustdInfo(token=Secret("a token")),
-        certs=Authorities(
+        trustdinfo=TrustdSecrets(token=Secret("a token")),
+        certs=ClusterAuthorities(
             etcd=authority("etcd"),
             k8s=authority("kubernetes"),
             k8saggregator=authority(""),
-            k8sserviceaccount=key_pem(new_key(Algorithm.ECDSA)),
+            k8sserviceaccount=key_pem(generate_key(Algorithm.ECDSA)),
             os=authority("talos", Algorithm.ED25519),
         ),
     )

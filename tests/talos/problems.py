@@ -14,14 +14,14 @@ from stockman.model.origin import Position
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.bundle import bundle_text
-from stockman.talos.bundle_reader import imported_bundle, read_bundle
-from stockman.talos.kubeconfig import client_certificates
+from stockman.talos.credentials.kubeconfig import client_certificates
+from stockman.talos.credentials.roles import TalosRole, organizations
+from stockman.talos.credentials.talosconfig import read_talosconfig
 from stockman.talos.machine.configuration import configuration_text, machine_documents
-from stockman.talos.roles import TalosRole, organizations
-from stockman.talos.schematic_reader import check_extensions, read_schematic
-from stockman.talos.talconfig import talconfig
-from stockman.talos.talosconfig import read_talosconfig
+from stockman.talos.schematic import check_extensions, read_schematic
+from stockman.talos.secrets.bundle import bundle_text
+from stockman.talos.secrets.bundle_reader import import_bundle, read_bundle
+from stockman.talos.talconfig import render_talconfig
 from tests.model.page_files import shown
 from tests.talos.machine.clusters import desired
 from tests.talos.made import bundle
@@ -79,7 +79,7 @@ def written(password: Secret) -> Problem:
 
 def contract_refused() -> Problem:
     with pytest.raises(StockmanError) as caught:
-        talconfig(desired("1.14"), bundle(), {})
+        render_talconfig(desired("1.14"), bundle(), {})
     return caught.value.problem
 
 
@@ -106,7 +106,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         whole().replace("secret: a secret", "secret: ENC[AES256_GCM,data:eA==,type:str]")
     ),
     "bundle.worker": lambda: told(
-        lambda problems: imported_bundle("work-1.yaml", Secret(shown("bundle.worker")), problems)
+        lambda problems: import_bundle("work-1.yaml", Secret(shown("bundle.worker")), problems)
     ),
     "certificate.unreadable": lambda: told(
         lambda problems: client_certificates(

@@ -7,14 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from stockman.crypto.certificates import belongs, facts
+from stockman.crypto.certificates import key_matches_certificate, read_certificate_facts
 from stockman.crypto.private_keys import Algorithm, algorithm_of, read_key
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.bundle import SecretsBundle, bundle_text, new_bundle, new_cluster_id, new_token
-from stockman.talos.bundle_parts import AUTHORITIES
-from stockman.talos.bundle_reader import read_bundle
+from stockman.talos.secrets.bundle import (
+    SecretsBundle,
+    bundle_text,
+    new_bundle,
+    new_cluster_id,
+    new_token,
+)
+from stockman.talos.secrets.bundle_reader import AUTHORITIES, read_bundle
 from tests.talos.made import NOW, bundle, dice
 
 KEYS = """\
@@ -57,7 +62,10 @@ def test_a_new_bundle_is_whole_and_read_again(new: SecretsBundle) -> None:
 
 
 def test_authorities_are_those_of_talos(new: SecretsBundle) -> None:
-    named = {name: facts(getattr(new.certs, name).crt).organizations for name in AUTHORITIES}
+    named = {
+        name: read_certificate_facts(getattr(new.certs, name).crt).organizations
+        for name in AUTHORITIES
+    }
     kinds = {
         name: algorithm_of(read_key(getattr(new.certs, name).key)).value for name in AUTHORITIES
     }
@@ -72,8 +80,8 @@ def test_authorities_are_those_of_talos(new: SecretsBundle) -> None:
     assert kinds == {"etcd": ecdsa, "k8s": ecdsa, "k8saggregator": ecdsa, "os": "Ed25519"}
     for name in AUTHORITIES:
         pair = getattr(new.certs, name)
-        assert belongs(pair.crt, pair.key)
-        assert (facts(pair.crt).period.end - NOW).days == 3650
+        assert key_matches_certificate(pair.crt, pair.key)
+        assert (read_certificate_facts(pair.crt).period.end - NOW).days == 3650
 
 
 def test_service_accounts_are_signed_with_a_large_rsa_key(new: SecretsBundle) -> None:

@@ -8,16 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.config.yaml_writer import document
-from stockman.crypto.certificates import Leaf, Period, Purpose, issued
-from stockman.crypto.pem import first_block, pem
+from stockman.config.writers.yaml_writer import render_yaml_document
+from stockman.crypto.certificates import (
+    CertificateRequest,
+    Purpose,
+    ValidityPeriod,
+    issue_certificate,
+)
+from stockman.crypto.pem import encode_pem, first_block
 from stockman.model.origin import Position
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
-from stockman.talos.bundle import SecretsBundle, bundle_text
-from stockman.talos.bundle_parts import NEEDED
-from stockman.talos.bundle_reader import imported_bundle, read_bundle
-from stockman.talos.clients import CLIENT_LIFETIME
+from stockman.talos.credentials.certificates import CLIENT_LIFETIME
+from stockman.talos.secrets.bundle import SecretsBundle, bundle_text
+from stockman.talos.secrets.bundle_reader import REQUIRED_VALUES, import_bundle, read_bundle
 from tests.talos.made import NOW, bundle, dice
 
 
@@ -38,7 +42,7 @@ def text_without(name: str) -> str:
     return "".join(kept)
 
 
-@pytest.mark.parametrize("name", NEEDED)
+@pytest.mark.parametrize("name", REQUIRED_VALUES)
 def test_a_missing_part_is_named_and_not_invented(name: str) -> None:
     found, problems = read(text_without(name))
 
@@ -59,7 +63,7 @@ def test_an_empty_file_lacks_everything_at_once() -> None:
     found, problems = read("")
 
     assert found is None
-    assert len(problems) == len(NEEDED) + 1
+    assert len(problems) == len(REQUIRED_VALUES) + 1
     assert problems[0].where == Position("secrets.yaml", 1, 1)
 
 
@@ -110,8 +114,10 @@ def test_a_key_of_another_certificate_is_told_apart() -> None:
 
 def test_a_certificate_that_cannot_sign_is_no_authority() -> None:
     whole = bundle()
-    period = Period.lasting(NOW, CLIENT_LIFETIME)
-    leaf = issued(whole.certs.os, Leaf(period=period, purposes=(Purpose.CLIENT,)), dice())
+    period = ValidityPeriod.lasting(NOW, CLIENT_LIFETIME)
+    leaf = issue_certificate(
+        whole.certs.os, CertificateRequest(period=period, purposes=(Purpose.CLIENT,)), dice()
+    )
     text = bundle_text(replace(whole, certs=replace(whole.certs, os=leaf))).reveal()
 
     _, (only,) = read(text)
@@ -120,7 +126,7 @@ def test_a_certificate_that_cannot_sign_is_no_authority() -> None:
 
 
 @given(
-    st.sampled_from([name for name in NEEDED if name.startswith("certs.")]),
+    st.sampled_from([name for name in REQUIRED_VALUES if name.startswith("certs.")]),
     st.floats(0, 1, exclude_max=True),
     st.integers(0, 255),
 )
@@ -133,7 +139,7 @@ def test_a_changed_byte_ends_in_a_problem_or_in_a_bundle(
     der = bytearray(block.der)
     der[int(place * len(der))] = byte
 
-    found, problems = read(f"{before}{_base64(pem(block.label, bytes(der)))}{after}")
+    found, problems = read(f"{before}{_base64(encode_pem(block.label, bytes(der)))}{after}")
 
     assert (found is None) == bool(problems)
 
@@ -226,16 +232,16 @@ def documents_of_1_14(made: SecretsBundle, *, first_provider: str = "secretbox")
             },
         },
     ]
-    return "".join(document(one) for one in [old, *others])
+    return "".join(render_yaml_document(one) for one in [old, *others])
 
 
 def imported(text: str) -> tuple[SecretsBundle | None, list[Problem]]:
     problems = Problems()
-    return imported_bundle("controlplane.yaml", Secret(text), problems), list(problems)
+    return import_bundle("controlplane.yaml", Secret(text), problems), list(problems)
 
 
 def test_a_bundle_comes_back_from_a_machine_configuration() -> None:
-    assert imported(document(v1alpha1(bundle()))) == (bundle(), [])
+    assert imported(render_yaml_document(v1alpha1(bundle()))) == (bundle(), [])
 
 
 def test_a_bundle_comes_back_from_a_configuration_of_many_documents() -> None:
@@ -250,7 +256,9 @@ def test_only_the_first_provider_of_the_rule_for_secrets_counts() -> None:
 
 
 def test_the_configuration_of_a_worker_is_called_so() -> None:
-    found, problems = imported(document(v1alpha1(bundle())).replace("controlplane", "worker"))
+    found, problems = imported(
+        render_yaml_document(v1alpha1(bundle())).replace("controlplane", "worker")
+    )
 
     assert found is None
     assert [(one.code, str(one.where)) for one in problems] == [
@@ -259,7 +267,7 @@ def test_the_configuration_of_a_worker_is_called_so() -> None:
 
 
 def test_masked_secrets_are_called_so() -> None:
-    text = re.sub(r"(?m)^( +key: ).+$", r"\1'******'", document(v1alpha1(bundle())))
+    text = re.sub(r"(?m)^( +key: ).+$", r"\1'******'", render_yaml_document(v1alpha1(bundle())))
 
     found, problems = imported(text)
 

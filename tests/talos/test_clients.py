@@ -6,28 +6,33 @@ from datetime import timedelta
 import pytest
 from cryptography import x509
 
-from stockman.config.source.tree import untyped
+from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.crypto.certificates import belongs, facts, is_issued_by, read_certificate
+from stockman.crypto.certificates import (
+    is_issued_by,
+    key_matches_certificate,
+    read_certificate,
+    read_certificate_facts,
+)
 from stockman.model.errors import Refused
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.clients import Issuer
-from stockman.talos.kubeconfig import client_certificates, kubeconfig
-from stockman.talos.roles import TalosRole, organizations
+from stockman.talos.credentials.certificates import ClientIssuer
+from stockman.talos.credentials.kubeconfig import client_certificates, render_kubeconfig
+from stockman.talos.credentials.roles import TalosRole, organizations
 from tests.talos.made import NOW, bundle, dice
 
-ISSUER = Issuer(bundle=bundle(), talos=Version(1, 13, 9), now=NOW, random_bytes=dice())
+ISSUER = ClientIssuer(bundle=bundle(), talos=Version(1, 13, 9), now=NOW, random_bytes=dice())
 
 
 @pytest.mark.parametrize("role", TalosRole)
 def test_every_role_is_an_organization_of_the_certificate(role: TalosRole) -> None:
     client = ISSUER.talos_client([role])
 
-    assert facts(client.crt).organizations == (role.value,)
+    assert read_certificate_facts(client.crt).organizations == (role.value,)
     assert is_issued_by(client.crt, bundle().certs.os.crt)
-    assert belongs(client.crt, client.key)
+    assert key_matches_certificate(client.crt, client.key)
 
 
 def test_roles_are_sorted_and_each_stands_once() -> None:
@@ -50,8 +55,10 @@ def test_a_certificate_without_a_role_is_refused() -> None:
 
 
 def test_a_talos_client_holds_for_a_year_or_as_long_as_told() -> None:
-    year = facts(ISSUER.talos_client([TalosRole.ADMIN]).crt).period
-    hour = facts(ISSUER.talos_client([TalosRole.ADMIN], timedelta(hours=1)).crt).period
+    year = read_certificate_facts(ISSUER.talos_client([TalosRole.ADMIN]).crt).period
+    hour = read_certificate_facts(
+        ISSUER.talos_client([TalosRole.ADMIN], timedelta(hours=1)).crt
+    ).period
 
     assert (year.start, year.end) == (NOW, NOW + timedelta(days=365))
     assert hour.end - hour.start == timedelta(hours=1)
@@ -60,7 +67,7 @@ def test_a_talos_client_holds_for_a_year_or_as_long_as_told() -> None:
 def test_the_administrator_of_kubernetes_is_the_one_of_talos() -> None:
     admin = ISSUER.kubernetes_admin()
 
-    found = facts(admin.crt)
+    found = read_certificate_facts(admin.crt)
     usage = read_certificate(admin.crt).extensions.get_extension_for_class(x509.KeyUsage).value
     assert (found.common_name, found.organizations) == ("admin", ("system:masters",))
     assert found.period == (NOW - timedelta(seconds=10), NOW + timedelta(days=365))
@@ -74,7 +81,7 @@ def test_a_kubeconfig_has_the_names_of_talos() -> None:
     admin = ISSUER.kubernetes_admin()
     authority = bundle().certs.k8s.crt
 
-    text = kubeconfig("meadow", "https://127.0.0.1:6443", authority, admin)
+    text = render_kubeconfig("meadow", "https://127.0.0.1:6443", authority, admin)
 
     user = {
         "client-certificate-data": _base64(admin.crt),
@@ -85,7 +92,7 @@ def test_a_kubeconfig_has_the_names_of_talos() -> None:
         "certificate-authority-data": _base64(authority),
     }
     context = {"cluster": "meadow", "namespace": "default", "user": "admin@meadow"}
-    assert untyped(read_yaml("kubeconfig", text.reveal())) == {
+    assert to_plain_data(read_yaml("kubeconfig", text.reveal())) == {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "meadow", "cluster": cluster}],
@@ -97,7 +104,7 @@ def test_a_kubeconfig_has_the_names_of_talos() -> None:
 
 def test_certificates_are_found_in_a_kubeconfig_again() -> None:
     admin = ISSUER.kubernetes_admin()
-    text = kubeconfig("meadow", "https://127.0.0.1:6443", bundle().certs.k8s.crt, admin)
+    text = render_kubeconfig("meadow", "https://127.0.0.1:6443", bundle().certs.k8s.crt, admin)
     problems = Problems()
 
     assert client_certificates("kubeconfig", text, problems) == {"admin@meadow": admin.crt}

@@ -3,7 +3,7 @@
 import pytest
 
 from stockman.config.source.text import Unreadable
-from stockman.talos.documents import V1ALPHA1, at, documents, text_at
+from stockman.talos.documents import V1ALPHA1, node_at, parse_documents, text_at
 
 TEXT = """\
 # A comment.
@@ -23,14 +23,14 @@ hostname: a
 
 
 def test_documents_are_found_by_kind_in_order() -> None:
-    found = documents("a.yaml", TEXT)
+    found = parse_documents("a.yaml", TEXT)
 
     assert {kind: len(parts) for kind, parts in found.items()} == {V1ALPHA1: 1, "HostnameConfig": 2}
     assert text_at(found["HostnameConfig"][0], "auto") is not None
 
 
 def test_places_are_those_of_the_whole_file() -> None:
-    hostname = text_at(documents("a.yaml", TEXT)["HostnameConfig"][1], "hostname")
+    hostname = text_at(parse_documents("a.yaml", TEXT)["HostnameConfig"][1], "hostname")
 
     assert hostname is not None
     assert str(hostname.at) == "a.yaml:12:11"
@@ -38,14 +38,14 @@ def test_places_are_those_of_the_whole_file() -> None:
 
 def test_a_mistake_in_a_later_document_has_its_own_line() -> None:
     with pytest.raises(Unreadable) as caught:
-        documents("a.yaml", TEXT + "kind: A\nkind: B\n")
+        parse_documents("a.yaml", TEXT + "kind: A\nkind: B\n")
 
     assert str(caught.value.problem.where) == "a.yaml:15:1"
 
 
 def test_a_path_that_leads_nowhere_leads_to_nothing() -> None:
-    (document,) = documents("a.yaml", "a: {b: [], c: ~, d: ''}")[V1ALPHA1]
+    (document,) = parse_documents("a.yaml", "a: {b: [], c: ~, d: ''}")[V1ALPHA1]
 
-    assert at(document, "a.b.c") is None
-    assert at(document, "x.y") is None
+    assert node_at(document, "a.b.c") is None
+    assert node_at(document, "x.y") is None
     assert [text_at(document, f"a.{key}") for key in "bcd"] == [None, None, None]

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.config.source.tree import Mapping, Node, Sequence
+from stockman.config.source.tree import MappingNode, SequenceNode, TreeNode
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.talos.go_yaml import NotWritable, dump, in_order, sorted_keys
+from stockman.talos.go_yaml import UnsupportedYamlValue, dump, sort_free_form, sort_keys
 
 WRITTEN = {
     "plain": "plain",
@@ -100,17 +100,17 @@ def test_a_fraction_is_written_as_go_writes_it(number: float, written: str) -> N
 
 
 def test_keys_of_a_map_are_in_the_order_of_go() -> None:
-    assert sorted_keys(["b10", "b9", "B", "a", "_", "b", "a1b", "a1"]) == [
+    assert sort_keys(["b10", "b9", "B", "a", "_", "b", "a1b", "a1"]) == [
         *("_", "B", "a", "a1", "a1b", "b", "b9", "b10")
     ]
-    assert str(in_order({"b": {"d": 1, "c": 2}, "a": [{"f": 1, "e": 2}]})) == (
+    assert str(sort_free_form({"b": {"d": 1, "c": 2}, "a": [{"f": 1, "e": 2}]})) == (
         "{'a': [{'e': 2, 'f': 1}], 'b': {'c': 2, 'd': 1}}"
     )
 
 
 @pytest.mark.parametrize("key", ["two\nlines", "x" * 129])
 def test_a_key_with_a_form_of_its_own_is_refused(key: str) -> None:
-    with pytest.raises(NotWritable):
+    with pytest.raises(UnsupportedYamlValue):
         dump({key: 1})
 
 
@@ -124,7 +124,7 @@ def test_another_reader_reads_every_text_back(value: dict[str, object]) -> None:
     assert texts(read_yaml("a.yaml", dump(value))) == value
 
 
-def texts(node: Node) -> object:
-    if isinstance(node, Mapping):
+def texts(node: TreeNode) -> object:
+    if isinstance(node, MappingNode):
         return {key: texts(entry.value) for key, entry in node.entries.items()}
-    return [texts(item) for item in node.items] if isinstance(node, Sequence) else node.text
+    return [texts(item) for item in node.items] if isinstance(node, SequenceNode) else node.text

@@ -5,12 +5,11 @@ from dataclasses import replace
 from stockman.model.names import SchematicId
 from stockman.model.problem import Problems
 from stockman.model.version import Version
-from stockman.talos.images import Image
-from stockman.talos.node_image import node_image
+from stockman.talos.images import FactoryImage, node_image
 from tests.config.written import CLUSTER, desired
 from tests.talos.schematics import EMPTY_ID
 
-IMAGE = Image(
+IMAGE = FactoryImage(
     factory_url="https://factory.talos.dev",
     schematic=SchematicId(EMPTY_ID),
     version=Version.parse("1.13.9"),
@@ -45,7 +44,7 @@ def test_a_factory_of_ones_own_keeps_its_port() -> None:
     assert own.url("iso").startswith("http://127.0.0.1:8080/image/")
 
 
-def image_of(cluster: str) -> tuple[Image | None, list[str]]:
+def image_of(cluster: str) -> tuple[FactoryImage | None, list[str]]:
     problems = Problems()
     found = desired(cluster)
     assert found.cluster is not None

@@ -9,19 +9,22 @@ import yaml
 from stockman.model.errors import Refused
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.clients import Issuer
-from stockman.talos.kubeconfig import kubeconfig
-from stockman.talos.kubeconfig_placing import AdminWish, PlacedAdmin, placed_admin
-from stockman.talos.usable import Wanted
+from stockman.talos.credentials.certificates import CertificateRequirements, ClientIssuer
+from stockman.talos.credentials.kubeconfig import (
+    DesiredAdmin,
+    KubeconfigUpdate,
+    render_kubeconfig,
+    update_kubeconfig,
+)
 from tests.talos.made import NOW, bundle, dice
 
 SOON = NOW + timedelta(days=1)
 LATE = NOW + timedelta(days=340)
 ENDPOINT = "https://127.66.0.10:6443"
-WISH = AdminWish(
+WISH = DesiredAdmin(
     cluster="meadow",
     endpoint=ENDPOINT,
-    wanted=Wanted(
+    wanted=CertificateRequirements(
         authority=bundle().certs.k8s.crt,
         organizations=("system:masters",),
         common_name="admin",
@@ -49,30 +52,30 @@ current-context: hill
 STRANGER = OTHERS.replace("hill", "meadow").replace("name: me\n", "name: admin@meadow\n")
 
 
-def put(text: str = "", wish: AdminWish = WISH, now: datetime = NOW) -> PlacedAdmin:
-    issuer = Issuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
-    return placed_admin("kubeconfig", Secret(text), wish, now, issuer.kubernetes_admin)
+def put(text: str = "", wish: DesiredAdmin = WISH, now: datetime = NOW) -> KubeconfigUpdate:
+    issuer = ClientIssuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
+    return update_kubeconfig("kubeconfig", Secret(text), wish, now, issuer.kubernetes_admin)
 
 
-def tree(placed: PlacedAdmin) -> dict[str, object]:
+def tree(placed: KubeconfigUpdate) -> dict[str, object]:
     found: dict[str, object] = yaml.safe_load(placed.text.reveal())
     return found
 
 
-def names(placed: PlacedAdmin, lists: str) -> list[str]:
+def names(placed: KubeconfigUpdate, lists: str) -> list[str]:
     items = tree(placed)[lists]
     assert isinstance(items, list)
     return [item["name"] for item in items]
 
 
 def test_a_new_file_is_the_one_that_talos_makes() -> None:
-    issuer = Issuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
+    issuer = ClientIssuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
     client = issuer.kubernetes_admin()
 
-    found = placed_admin("kubeconfig", Secret(""), WISH, NOW, lambda: client)
+    found = update_kubeconfig("kubeconfig", Secret(""), WISH, NOW, lambda: client)
 
     assert (found.name, found.state, found.crt) == ("admin@meadow", "written", client.crt)
-    assert found.text == kubeconfig("meadow", ENDPOINT, bundle().certs.k8s.crt, client)
+    assert found.text == render_kubeconfig("meadow", ENDPOINT, bundle().certs.k8s.crt, client)
 
 
 def test_the_second_time_not_a_byte_changes() -> None:
@@ -99,7 +102,7 @@ def test_another_endpoint_does_not_cost_a_certificate() -> None:
 
 
 @pytest.mark.parametrize("wish", [WISH, SHARED])
-def test_everything_else_in_the_file_stays(wish: AdminWish) -> None:
+def test_everything_else_in_the_file_stays(wish: DesiredAdmin) -> None:
     found = put(OTHERS, wish)
 
     before, after = yaml.safe_load(OTHERS), tree(found)

@@ -4,22 +4,22 @@ from datetime import timedelta
 
 import pytest
 
-from stockman.crypto.certificates import facts
+from stockman.crypto.certificates import read_certificate_facts
 from stockman.model.problem import Problems
 from stockman.model.version import Version
-from stockman.talos.clients import Issuer
-from stockman.talos.lifetimes import (
-    Standing,
+from stockman.talos.credentials.certificates import (
+    CertificateState,
+    ClientIssuer,
     bundle_lifetimes,
     lifetime,
     needs_renewal,
     talosconfig_lifetimes,
 )
-from stockman.talos.roles import TalosRole
-from stockman.talos.talosconfig import Context, Talosconfig
+from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.talosconfig import Talosconfig, TalosContext
 from tests.talos.made import NOW, bundle, dice
 
-ISSUER = Issuer(bundle=bundle(), talos=Version(1, 12), now=NOW, random_bytes=dice())
+ISSUER = ClientIssuer(bundle=bundle(), talos=Version(1, 12), now=NOW, random_bytes=dice())
 CLIENT = ISSUER.talos_client([TalosRole.ADMIN]).crt
 DAY = timedelta(days=1)
 MOMENT = timedelta(seconds=1)
@@ -28,19 +28,19 @@ MOMENT = timedelta(seconds=1)
 @pytest.mark.parametrize(
     ("after", "days", "standing", "renew"),
     [
-        (-MOMENT, 365, Standing.EARLY, False),
-        (0 * DAY, 365, Standing.VALID, False),
-        (MOMENT, 364, Standing.VALID, False),
-        (335 * DAY, 30, Standing.VALID, False),
-        (335 * DAY + MOMENT, 29, Standing.DUE, True),
-        (365 * DAY - MOMENT, 0, Standing.DUE, True),
-        (365 * DAY + MOMENT, -1, Standing.ENDED, True),
+        (-MOMENT, 365, CertificateState.EARLY, False),
+        (0 * DAY, 365, CertificateState.VALID, False),
+        (MOMENT, 364, CertificateState.VALID, False),
+        (335 * DAY, 30, CertificateState.VALID, False),
+        (335 * DAY + MOMENT, 29, CertificateState.DUE, True),
+        (365 * DAY - MOMENT, 0, CertificateState.DUE, True),
+        (365 * DAY + MOMENT, -1, CertificateState.ENDED, True),
     ],
 )
 def test_days_left_decide_what_is_made_anew(
-    after: timedelta, days: int, standing: Standing, renew: bool
+    after: timedelta, days: int, standing: CertificateState, renew: bool
 ) -> None:
-    found = lifetime("client", facts(CLIENT), NOW + after)
+    found = lifetime("client", read_certificate_facts(CLIENT), NOW + after)
 
     assert (found.days_left, found.standing) == (days, standing)
     assert needs_renewal(CLIENT, NOW + after) is renew
@@ -69,7 +69,11 @@ def test_all_authorities_of_a_bundle_are_listed() -> None:
 def test_client_certificates_of_a_talosconfig_are_listed_and_broken_ones_named() -> None:
     problems = Problems()
     config = Talosconfig(
-        contexts={"a": Context(crt=CLIENT), "b": Context(), "c": Context(crt="broken")}
+        contexts={
+            "a": TalosContext(crt=CLIENT),
+            "b": TalosContext(),
+            "c": TalosContext(crt="broken"),
+        }
     )
 
     found = talosconfig_lifetimes(config, NOW, problems)

@@ -7,12 +7,15 @@ from stockman.model.names import SchematicId
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.model.version import Version
-from stockman.talos.schematic import EMPTY, ImageSchematic, canonical_text, schematic_id
-from stockman.talos.schematic_reader import (
+from stockman.talos.schematic import (
+    EMPTY,
+    ImageSchematic,
+    canonical_text,
     check_extensions,
-    image_schematic,
+    desired_schematic,
+    desired_schematic_id,
     read_schematic,
-    wanted_id,
+    schematic_id,
 )
 from tests.talos.schematics import COMPUTED, EMPTY_ID, PUBLISHED, REFUSED, Document
 
@@ -98,14 +101,14 @@ def wish(**given: object) -> Schematic:
 def test_a_node_that_names_an_id_has_that_id_and_unknown_contents() -> None:
     named = wish(id=SchematicId(EMPTY_ID))
 
-    assert wanted_id(named, Problems()) == EMPTY_ID
-    assert image_schematic(named, Problems()) is None
+    assert desired_schematic_id(named, Problems()) == EMPTY_ID
+    assert desired_schematic(named, Problems()) is None
 
 
 def test_a_node_that_lists_extensions_and_arguments_has_their_schematic() -> None:
     listed = wish(extensions=("siderolabs/iscsi-tools",), kernel_args=("net.ifnames=0",))
 
-    assert image_schematic(listed, Problems()) == ImageSchematic(
+    assert desired_schematic(listed, Problems()) == ImageSchematic(
         extensions=("siderolabs/iscsi-tools",), kernel_args=("net.ifnames=0",)
     )
 
@@ -113,14 +116,14 @@ def test_a_node_that_lists_extensions_and_arguments_has_their_schematic() -> Non
 def test_a_node_with_a_schematic_written_out_has_that_one() -> None:
     document, wanted = COMPUTED["everything"]
 
-    assert wanted_id(wish(written=document), Problems()) == wanted
+    assert desired_schematic_id(wish(written=document), Problems()) == wanted
 
 
 def test_a_mistake_in_a_schematic_written_out_is_told_at_its_place() -> None:
     problems = Problems()
     broken = wish(written={"customisation": {}}, origins={"written": Origin(AT, "talos.schematic")})
 
-    assert wanted_id(broken, problems) is None
+    assert desired_schematic_id(broken, problems) is None
     assert [(one.code, one.where) for one in problems] == [("schematic.unknown-key", AT)]
 
 

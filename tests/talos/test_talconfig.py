@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import yaml
 
-from stockman.talos.bundle import bundle_text
 from stockman.talos.patches.patch import Patch
-from stockman.talos.talconfig import escaped_text, talconfig
+from stockman.talos.secrets.bundle import bundle_text
+from stockman.talos.talconfig import escape_text, render_talconfig
 from tests.talos.machine.clusters import desired
 from tests.talos.made import bundle
 
@@ -20,7 +20,7 @@ def test_patches_of_a_node_stand_in_our_order_and_each_text_in_one_file() -> Non
     wanted = desired("1.13")
     names = [node.name for node in wanted.nodes]
 
-    made = talconfig(wanted, bundle(), {names[0]: [FIRST, SECOND], names[1]: [FIRST]})
+    made = render_talconfig(wanted, bundle(), {names[0]: [FIRST, SECOND], names[1]: [FIRST]})
 
     nodes = yaml.safe_load(made.text)["nodes"]
     assert nodes[0]["patches"][-2:] == [
@@ -33,7 +33,7 @@ def test_patches_of_a_node_stand_in_our_order_and_each_text_in_one_file() -> Non
 
 
 def test_no_secret_stands_in_the_clear() -> None:
-    made = talconfig(desired("1.13"), bundle(), {})
+    made = render_talconfig(desired("1.13"), bundle(), {})
 
     plain = made.text + "".join(made.patches.values())
     secrets = [line.partition(": ")[2] for line in bundle_text(bundle()).reveal().split("\n")]
@@ -44,8 +44,10 @@ def test_no_secret_stands_in_the_clear() -> None:
 
 
 def test_what_talhelper_would_replace_is_escaped() -> None:
-    assert escaped_text("$a ${b} {{ c }}") == "$$a $${b} {{`{{`}} c }}"
+    assert escape_text("$a ${b} {{ c }}") == "$$a $${b} {{`{{`}} c }}"
 
 
 def test_it_is_a_function_of_its_input() -> None:
-    assert talconfig(desired("1.12"), bundle(), {}) == talconfig(desired("1.12"), bundle(), {})
+    assert render_talconfig(desired("1.12"), bundle(), {}) == render_talconfig(
+        desired("1.12"), bundle(), {}
+    )

@@ -7,22 +7,22 @@ import pytest
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.clients import Issuer
-from stockman.talos.roles import TalosRole
-from stockman.talos.talosconfig import (
+from stockman.talos.credentials.certificates import ClientIssuer
+from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.talosconfig import (
     BasicAuth,
-    Context,
-    Rename,
+    RenamedContext,
     Talosconfig,
+    TalosContext,
     client_context,
-    merged,
+    merge_talosconfigs,
     read_talosconfig,
     talosconfig_text,
     with_context,
 )
 from tests.talos.made import NOW, bundle, dice
 
-A, B, C = (Context(endpoints=(f"127.0.0.{number}",)) for number in (1, 2, 3))
+A, B, C = (TalosContext(endpoints=(f"127.0.0.{number}",)) for number in (1, 2, 3))
 
 
 def read(text: str) -> tuple[Talosconfig | None, list[str]]:
@@ -32,10 +32,10 @@ def read(text: str) -> tuple[Talosconfig | None, list[str]]:
 
 
 def test_what_is_written_is_read_again() -> None:
-    issuer = Issuer(bundle=bundle(), talos=Version(1, 12), now=NOW, random_bytes=dice())
+    issuer = ClientIssuer(bundle=bundle(), talos=Version(1, 12), now=NOW, random_bytes=dice())
     client = issuer.talos_client([TalosRole.ADMIN])
     context = client_context(bundle().certs.os.crt, client, endpoints=["127.0.0.1"], nodes=["n"])
-    omni = Context(
+    omni = TalosContext(
         basic=BasicAuth(username="u", password=Secret("p")),
         identity="me@example.org",
         cluster="c",
@@ -47,7 +47,7 @@ def test_what_is_written_is_read_again() -> None:
 
 
 def test_the_text_is_that_of_talosctl() -> None:
-    config = Talosconfig(context="b", contexts={"b": replace(B, nodes=("m",)), "a": Context()})
+    config = Talosconfig(context="b", contexts={"b": replace(B, nodes=("m",)), "a": TalosContext()})
 
     assert talosconfig_text(config).reveal() == (
         "context: b\n"
@@ -67,14 +67,14 @@ def test_a_merge_renames_what_is_taken_and_takes_over_the_context_in_use() -> No
     ours = Talosconfig(context="a", contexts={"a": A, "a-1": B})
     theirs = Talosconfig(context="a", contexts={"a": C, "c": C})
 
-    both, renames = merged(ours, theirs)
+    both, renames = merge_talosconfigs(ours, theirs)
 
     assert both == Talosconfig(context="a-2", contexts={"a": A, "a-1": B, "a-2": C, "c": C})
-    assert renames == (Rename("a", "a-2"),)
+    assert renames == (RenamedContext("a", "a-2"),)
 
 
 def test_a_merge_with_nothing_in_use_keeps_ours() -> None:
-    both, renames = merged(
+    both, renames = merge_talosconfigs(
         Talosconfig(context="a", contexts={"a": A}), Talosconfig(contexts={"b": B})
     )
 
@@ -115,7 +115,9 @@ def test_what_cannot_be_used_is_named(text: str, code: str) -> None:
 
 
 def test_keys_and_passwords_are_not_printed() -> None:
-    context = Context(key=Secret("a key"), basic=BasicAuth(username="u", password=Secret("p1")))
+    context = TalosContext(
+        key=Secret("a key"), basic=BasicAuth(username="u", password=Secret("p1"))
+    )
 
     assert "a key" not in repr(context)
     assert "p1" not in repr(context)

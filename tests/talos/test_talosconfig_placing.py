@@ -3,38 +3,43 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from stockman.crypto.certificate_pair import CertificateAndKey
+from stockman.crypto.pem import CertificateAndKey
 from stockman.model.version import Version
-from stockman.talos.clients import Issuer
-from stockman.talos.roles import TalosRole
-from stockman.talos.talosconfig import Context, Talosconfig
-from stockman.talos.talosconfig_placing import ClientWish, Placed, placed
-from stockman.talos.usable import Wanted
+from stockman.talos.credentials.certificates import CertificateRequirements, ClientIssuer
+from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.talosconfig import Talosconfig, TalosContext
+from stockman.talos.credentials.talosconfig_update import (
+    DesiredContext,
+    TalosconfigUpdate,
+    update_talosconfig,
+)
 from tests.talos.made import NOW, bundle, dice
 
 SOON = NOW + timedelta(days=1)
 LATE = NOW + timedelta(days=340)
-WISH = ClientWish(
+WISH = DesiredContext(
     name="meadow",
-    wanted=Wanted(authority=bundle().certs.os.crt, organizations=("os:admin",)),
+    wanted=CertificateRequirements(authority=bundle().certs.os.crt, organizations=("os:admin",)),
     endpoints=("127.66.0.21",),
     nodes=("127.66.0.21", "127.66.0.31"),
     renew=False,
     shared=False,
 )
 SHARED = replace(WISH, shared=True)
-STRANGER = Talosconfig(context="meadow", contexts={"meadow": Context(endpoints=("127.0.0.9",))})
+STRANGER = Talosconfig(
+    context="meadow", contexts={"meadow": TalosContext(endpoints=("127.0.0.9",))}
+)
 
 
 def client(*roles: TalosRole) -> CertificateAndKey:
-    issuer = Issuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
+    issuer = ClientIssuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
     return issuer.talos_client(roles or [TalosRole.ADMIN])
 
 
 def put(
-    config: Talosconfig, wish: ClientWish = WISH, now: datetime = NOW, *roles: TalosRole
-) -> Placed:
-    return placed(config, wish, now, lambda: client(*roles))
+    config: Talosconfig, wish: DesiredContext = WISH, now: datetime = NOW, *roles: TalosRole
+) -> TalosconfigUpdate:
+    return update_talosconfig(config, wish, now, lambda: client(*roles))
 
 
 def test_an_empty_file_gets_the_context() -> None:
@@ -76,7 +81,7 @@ def test_new_machines_do_not_cost_a_certificate() -> None:
 
 
 def test_our_own_file_follows_the_cluster_and_keeps_other_contexts() -> None:
-    other = Talosconfig(context="hill", contexts={"hill": Context(), **STRANGER.contexts})
+    other = Talosconfig(context="hill", contexts={"hill": TalosContext(), **STRANGER.contexts})
 
     found = put(other)
 

@@ -5,48 +5,52 @@ from datetime import timedelta
 
 import pytest
 
-from stockman.crypto.certificates import facts
+from stockman.crypto.certificates import read_certificate_facts
 from stockman.model.version import Version
-from stockman.talos.clients import Issuer
-from stockman.talos.lifetimes import Standing
-from stockman.talos.roles import TalosRole
-from stockman.talos.usable import Wanted, standing, still_serves
+from stockman.talos.credentials.certificates import (
+    CertificateRequirements,
+    CertificateState,
+    ClientIssuer,
+    client_certificate_state,
+    is_usable,
+)
+from stockman.talos.credentials.roles import TalosRole
 from tests.talos.made import NOW, bundle, dice
 
 DAY = timedelta(days=1)
-READER = Wanted(authority=bundle().certs.os.crt, organizations=("os:reader",))
+READER = CertificateRequirements(authority=bundle().certs.os.crt, organizations=("os:reader",))
 
 
-def issuer() -> Issuer:
-    return Issuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
+def issuer() -> ClientIssuer:
+    return ClientIssuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
 
 
 @pytest.mark.parametrize(
     ("lifetime", "days", "expected"),
     [
-        (365, 334, Standing.VALID),
-        (365, 336, Standing.DUE),
-        (365, 366, Standing.ENDED),
-        (365, -1, Standing.EARLY),
-        (30, 0, Standing.VALID),
-        (30, 19, Standing.VALID),
-        (30, 21, Standing.DUE),
-        (1, 0.5, Standing.VALID),
-        (1, 0.7, Standing.DUE),
+        (365, 334, CertificateState.VALID),
+        (365, 336, CertificateState.DUE),
+        (365, 366, CertificateState.ENDED),
+        (365, -1, CertificateState.EARLY),
+        (30, 0, CertificateState.VALID),
+        (30, 19, CertificateState.VALID),
+        (30, 21, CertificateState.DUE),
+        (1, 0.5, CertificateState.VALID),
+        (1, 0.7, CertificateState.DUE),
     ],
 )
 def test_a_short_life_is_renewed_in_its_last_third(
-    lifetime: int, days: float, expected: Standing
+    lifetime: int, days: float, expected: CertificateState
 ) -> None:
     crt = issuer().talos_client([TalosRole.READER], lifetime * DAY).crt
 
-    assert standing(facts(crt), NOW + days * DAY) is expected
+    assert client_certificate_state(read_certificate_facts(crt), NOW + days * DAY) is expected
 
 
 def test_a_certificate_of_the_same_authority_and_roles_serves() -> None:
     client = issuer().talos_client([TalosRole.READER])
 
-    assert still_serves(client.crt, client.key, READER, NOW)
+    assert is_usable(client.crt, client.key, READER, NOW)
 
 
 def test_another_authority_key_or_role_does_not_serve() -> None:
@@ -55,10 +59,10 @@ def test_another_authority_key_or_role_does_not_serve() -> None:
     elsewhere = replace(READER, authority=bundle().certs.k8s.crt)
     admin = replace(READER, organizations=("os:admin",))
 
-    assert not still_serves(client.crt, other.key, READER, NOW)
-    assert not still_serves(client.crt, client.key, elsewhere, NOW)
-    assert not still_serves(client.crt, client.key, admin, NOW)
-    assert not still_serves(client.crt, client.key, replace(READER, common_name="admin"), NOW)
-    assert not still_serves(client.crt, None, READER, NOW)
-    assert not still_serves("", client.key, READER, NOW)
-    assert not still_serves(client.crt, client.key, READER, NOW + 340 * DAY)
+    assert not is_usable(client.crt, other.key, READER, NOW)
+    assert not is_usable(client.crt, client.key, elsewhere, NOW)
+    assert not is_usable(client.crt, client.key, admin, NOW)
+    assert not is_usable(client.crt, client.key, replace(READER, common_name="admin"), NOW)
+    assert not is_usable(client.crt, None, READER, NOW)
+    assert not is_usable("", client.key, READER, NOW)
+    assert not is_usable(client.crt, client.key, READER, NOW + 340 * DAY)

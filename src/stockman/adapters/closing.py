@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 
-class Closing(ABC):
+class AsyncCloseable(ABC):
     """Something for `async with`: whoever leaves it closes it."""
 
     @abstractmethod

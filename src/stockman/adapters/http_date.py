@@ -6,14 +6,14 @@ import socket
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from stockman.ports.probe import NoAnswer
+from stockman.ports.environment import NoAnswer
 
 _MOST_BYTES = 16 * 1024
 _HALF_A_SECOND = 0.5
 """A date leaves out the fraction, which is this on average."""
 
 
-def head(connection: socket.socket, host: str) -> datetime:
+def request_date(connection: socket.socket, host: str) -> datetime:
     """The date that a server puts on its answer to a question without credentials."""
     request = (
         f"HEAD / HTTP/1.1\r\nHost: {host}\r\nUser-Agent: stockman\r\nConnection: close\r\n\r\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 from stockman.model.record import record
 from stockman.model.secret import Secret
 
-_OTHERS = 0o077
-_PRIVATE = 0o600
-_LONGEST = 1 << 20
+_OTHERS_BITS = 0o077
+_OWNER_MODE = 0o600
+_MAX_BYTES = 1 << 20
 
 
 @record
@@ -27,7 +27,7 @@ class KeyFile:
     @property
     def is_exposed(self) -> bool:
         """Whether others on this machine may read or change it."""
-        return bool(self.mode & _OTHERS)
+        return bool(self.mode & _OTHERS_BITS)
 
 
 def read_key_file(path: Path) -> KeyFile:
@@ -36,8 +36,8 @@ def read_key_file(path: Path) -> KeyFile:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
             raise OSError(0, "it is not a file", str(path))
-        content = file.read(_LONGEST + 1)
-    if len(content) > _LONGEST:
+        content = file.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
         raise OSError(0, "it is larger than any key file", str(path))
     return KeyFile(
         text=Secret(content.decode("utf-8", "replace")),
@@ -48,4 +48,4 @@ def read_key_file(path: Path) -> KeyFile:
 
 def make_private(path: Path) -> None:
     """Take the rights of everybody but the owner; a link's target is what is changed."""
-    path.chmod(_PRIVATE)
+    path.chmod(_OWNER_MODE)

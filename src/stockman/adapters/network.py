@@ -17,18 +17,18 @@ from threading import Thread
 from typing import TypeVar
 
 from stockman.adapters import dns, sntp, tls
-from stockman.adapters.http_date import head, seconds_ahead
-from stockman.ports.probe import Certificate, Door, NoAddress, NoAnswer, Trust
+from stockman.adapters.http_date import request_date, seconds_ahead
+from stockman.ports.environment import Certificate, NoAddress, NoAnswer, ServerAddress, Trust
 
 T = TypeVar("T")
 
 Lookup = Callable[[str], tuple[str, ...]]
 """Takes a name and returns its addresses; may block, and raises `OSError`."""
 
-PATIENCE = 2.0
+TIMEOUT = 2.0
 """Seconds for one question: a name, a connection with its handshake, a packet and its answer."""
 _LARGEST_PACKET = 4096
-_MOST_ADDRESSES = 3
+_MAX_ADDRESSES = 3
 
 
 def system_lookup(host: str) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ def system_lookup(host: str) -> tuple[str, ...]:
 class SocketNetwork:
     """`ports.Network` over sockets."""
 
-    def __init__(self, *, patience: float = PATIENCE, lookup: Lookup = system_lookup) -> None:
+    def __init__(self, *, patience: float = TIMEOUT, lookup: Lookup = system_lookup) -> None:
         self._patience = patience
         self._lookup = lookup
 
@@ -55,15 +55,15 @@ class SocketNetwork:
             raise NoAddress("it has no address")
         return found
 
-    async def connect(self, door: Door) -> None:
+    async def connect(self, door: ServerAddress) -> None:
         visit = await self._visit(door)
         await self._asked(visit.connect)
 
-    async def certificate(self, door: Door, trust: Trust) -> Certificate:
+    async def certificate(self, door: ServerAddress, trust: Trust) -> Certificate:
         visit = await self._visit(door)
         return await self._asked(lambda: visit.certificate(trust))
 
-    async def http_clock(self, door: Door, *, tls: bool) -> float:
+    async def http_clock(self, door: ServerAddress, *, tls: bool) -> float:
         visit = await self._visit(door)
         return await self._asked(lambda: visit.http_clock(encrypted=tls))
 
@@ -74,28 +74,28 @@ class SocketNetwork:
     async def name_server(self, server: str, port: int = 53) -> None:
         number = int.from_bytes(os.urandom(2))
         answer = await self._asked(
-            lambda: _exchanged(server, port, dns.question(number), self._patience)
+            lambda: _exchange(server, port, dns.build_query(number), self._patience)
         )
-        dns.judge(answer, number)
+        dns.check_answer(answer, number)
 
-    async def _visit(self, door: Door) -> _Visit:
+    async def _visit(self, door: ServerAddress) -> _Dialer:
         addresses = await self.resolve(door.host)
-        return _Visit(addresses[:_MOST_ADDRESSES], door, self._patience)
+        return _Dialer(addresses[:_MAX_ADDRESSES], door, self._patience)
 
     async def _asked(self, work: Callable[[], T]) -> T:
         try:
             async with asyncio.timeout(self._patience):
-                return await _in_own_thread(work)
+                return await _run_in_thread(work)
         except TimeoutError:
             raise NoAnswer(f"no answer within {self._patience:g} s") from None
         except (OSError, ValueError) as error:
-            raise NoAnswer(_clause(error)) from None
+            raise NoAnswer(_error_clause(error)) from None
 
 
-class _Visit:
+class _Dialer:
     """One server, dialled anew for every look at it; its addresses are tried in turn."""
 
-    def __init__(self, addresses: tuple[str, ...], door: Door, patience: float) -> None:
+    def __init__(self, addresses: tuple[str, ...], door: ServerAddress, patience: float) -> None:
         self._addresses = addresses
         self._port = door.port
         self._name = door.name or door.host
@@ -107,24 +107,28 @@ class _Visit:
     def certificate(self, trust: Trust) -> Certificate:
         if trust.fingerprint is not None:
             seen = self._seen()
-            return tls.certificate(seen, tls.mismatch(tls.certificate(seen), trust))
+            return tls.parse_certificate(
+                seen, tls.fingerprint_mismatch(tls.parse_certificate(seen), trust)
+            )
         try:
-            with self._encrypted(tls.judging(trust)) as connection:
-                return tls.certificate(_shown(connection))
-        except tls.UnusableCa as unusable:
-            return tls.certificate(self._seen(), f"its CA cannot be read: {unusable}")
+            with self._encrypted(tls.verifying_context(trust)) as connection:
+                return tls.parse_certificate(_peer_certificate(connection))
+        except tls.InvalidCa as unusable:
+            return tls.parse_certificate(self._seen(), f"its CA cannot be read: {unusable}")
         except ssl.SSLCertVerificationError as error:
-            return tls.certificate(self._seen(), _uncapitalised(error.verify_message.rstrip(".")))
+            return tls.parse_certificate(
+                self._seen(), _lower_first(error.verify_message.rstrip("."))
+            )
 
     def http_clock(self, *, encrypted: bool) -> float:
-        with self._encrypted(tls.unjudging()) if encrypted else self._plain() as connection:
+        with self._encrypted(tls.insecure_context()) if encrypted else self._plain() as connection:
             before = time.time()
-            date = head(connection, self._name)
+            date = request_date(connection, self._name)
             return seconds_ahead(date, before, time.time())
 
     def _seen(self) -> bytes:
-        with self._encrypted(tls.unjudging()) as connection:
-            return _shown(connection)
+        with self._encrypted(tls.insecure_context()) as connection:
+            return _peer_certificate(connection)
 
     def _encrypted(self, context: ssl.SSLContext) -> ssl.SSLSocket:
         plain = self._plain()
@@ -143,18 +147,18 @@ class _Visit:
         return socket.create_connection((last, self._port), timeout=patience)
 
 
-def _shown(connection: ssl.SSLSocket) -> bytes:
+def _peer_certificate(connection: ssl.SSLSocket) -> bytes:
     return connection.getpeercert(binary_form=True) or b""
 
 
 def _ntp_clock(address: str, port: int, patience: float) -> float:
     cookie = int.from_bytes(os.urandom(8))
     sent = time.time_ns()
-    answer = _exchanged(address, port, sntp.question(cookie), patience)
-    return sntp.offset(answer, cookie, sent, time.time_ns())
+    answer = _exchange(address, port, sntp.build_query(cookie), patience)
+    return sntp.read_offset(answer, cookie, sent, time.time_ns())
 
 
-def _exchanged(address: str, port: int, packet: bytes, patience: float) -> bytes:
+def _exchange(address: str, port: int, packet: bytes, patience: float) -> bytes:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as door:
         door.settimeout(patience)
@@ -163,7 +167,7 @@ def _exchanged(address: str, port: int, packet: bytes, patience: float) -> bytes
         return door.recv(_LARGEST_PACKET)
 
 
-async def _in_own_thread(work: Callable[[], T]) -> T:
+async def _run_in_thread(work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
 
@@ -193,18 +197,18 @@ def _is_address(host: str) -> bool:
     return False
 
 
-def _clause(error: OSError | ValueError) -> str:
+def _error_clause(error: OSError | ValueError) -> str:
     match error:
         case ConnectionRefusedError():
             return "nothing listens there"
         case ConnectionResetError() | BrokenPipeError() | ssl.SSLEOFError():
             return "the connection was cut"
         case ssl.SSLError():
-            return f"it does not speak TLS as we do: {_uncapitalised(error.reason or 'no reason')}"
+            return f"it does not speak TLS as we do: {_lower_first(error.reason or 'no reason')}"
         case OSError():
-            return _uncapitalised(error.strerror or type(error).__name__)
+            return _lower_first(error.strerror or type(error).__name__)
     return "the name cannot be written as a host name"
 
 
-def _uncapitalised(text: str) -> str:
+def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

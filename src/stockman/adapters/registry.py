@@ -11,15 +11,15 @@ from http import HTTPStatus
 import httpx2
 
 from stockman import __version__
-from stockman.adapters.closing import Closing
+from stockman.adapters.closing import AsyncCloseable
 from stockman.model.errors import Denied, NotFound, Rejected, Unreachable
 from stockman.model.problem import Problem
 from stockman.model.secret import MASK
 
-_MOST_PAGES = 20
-_MOST_REDIRECTS = 3
+_MAX_PAGES = 20
+_MAX_REDIRECTS = 3
 _PAGE_SIZE = 1000
-_MOST_BYTES = 8 * 1024 * 1024
+_MAX_BYTES = 8 * 1024 * 1024
 _HEADERS = ("Link", "Location", "WWW-Authenticate")
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _ADDRESS = re.compile(
@@ -37,7 +37,7 @@ _DEAD_CONNECTION = (
 )
 
 
-class HttpRegistry(Closing):
+class HttpRegistry(AsyncCloseable):
     """`ports.Registry` over HTTPS; loopback addresses are asked over plain HTTP.
 
     It sends no credentials, takes the anonymous token that a registry offers, and never carries
@@ -63,14 +63,16 @@ class HttpRegistry(Closing):
         address = _tag_list(repository)
         try:
             async with asyncio.timeout(self._seconds):
-                return await _Reading(self._client, repository, address).tags()
+                return await _TagReader(self._client, repository, address).tags()
         except TimeoutError as error:
             raise Unreachable(
-                _no_answer(repository, address, f"no full answer within {self._seconds:g} s")
+                _unreachable_problem(
+                    repository, address, f"no full answer within {self._seconds:g} s"
+                )
             ) from error
 
 
-class _Reading:
+class _TagReader:
     """One repository being read, with the token that its registry gave."""
 
     def __init__(self, client: httpx2.AsyncClient, repository: str, address: httpx2.URL) -> None:
@@ -82,7 +84,7 @@ class _Reading:
     async def tags(self) -> tuple[str, ...]:
         found: list[str] = []
         page = self._address
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             reply = await self._page(page)
             found += self._listed(reply)
             following = self._following(reply)
@@ -90,7 +92,7 @@ class _Reading:
                 return tuple(found)
             page = following
         raise Rejected(
-            self._odd(page, f"it lists more than {_MOST_PAGES} pages of tags, so no end is seen")
+            self._odd(page, f"it lists more than {_MAX_PAGES} pages of tags, so no end is seen")
         )
 
     async def _page(self, address: httpx2.URL) -> httpx2.Response:
@@ -111,7 +113,9 @@ class _Reading:
         except httpx2.InvalidURL as error:
             raise Denied(self._denied(refusal, "its token address cannot be read")) from error
         if not _is_safe(realm):
-            raise Denied(self._denied(refusal, f"its token address {_shown(realm)} is not HTTPS"))
+            raise Denied(
+                self._denied(refusal, f"its token address {_printable(realm)} is not HTTPS")
+            )
         wanted = {name: asked[name] for name in ("service", "scope") if name in asked}
         reply = self._accepted(await self._get(realm.copy_merge_params(wanted)))
         body = self._object(reply)
@@ -121,7 +125,7 @@ class _Reading:
         return token
 
     async def _get(self, address: httpx2.URL) -> httpx2.Response:
-        for _ in range(_MOST_REDIRECTS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             reply = await self._try_twice(address)
             if not reply.has_redirect_location:
                 return reply
@@ -131,7 +135,9 @@ class _Reading:
     def _redirected(self, reply: httpx2.Response) -> httpx2.URL:
         address = reply.url.join(reply.headers["Location"])  # httpx2 refuses unreadable ones itself
         if not _is_safe(address):
-            raise Rejected(self._odd(reply.url, f"it redirects to {_shown(address)}, not HTTPS"))
+            raise Rejected(
+                self._odd(reply.url, f"it redirects to {_printable(address)}, not HTTPS")
+            )
         return address
 
     async def _try_twice(self, address: httpx2.URL) -> httpx2.Response:
@@ -142,7 +148,7 @@ class _Reading:
                 return await self._read(address)
         except httpx2.TransportError as error:
             reason = str(error) or type(error).__name__
-            raise Unreachable(_no_answer(self._repository, address, reason)) from error
+            raise Unreachable(_unreachable_problem(self._repository, address, reason)) from error
         except httpx2.DecodingError as error:
             raise Rejected(self._odd(address, "its answer cannot be unpacked")) from error
 
@@ -154,8 +160,8 @@ class _Reading:
             body = bytearray()
             async for part in reply.aiter_bytes():
                 body += part
-                if len(body) > _MOST_BYTES:
-                    size = f"its answer is larger than {_MOST_BYTES // 1024**2} MiB"
+                if len(body) > _MAX_BYTES:
+                    size = f"its answer is larger than {_MAX_BYTES // 1024**2} MiB"
                     raise Rejected(self._odd(address, size))
             kept = [name for name in _HEADERS if name in reply.headers]
             return httpx2.Response(
@@ -175,7 +181,7 @@ class _Reading:
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             raise Denied(self._denied(reply, told))
         if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise Unreachable(_no_answer(self._repository, reply.url, told))
+            raise Unreachable(_unreachable_problem(self._repository, reply.url, told))
         raise Rejected(self._odd(reply.url, told))
 
     def _listed(self, reply: httpx2.Response) -> list[str]:
@@ -211,7 +217,7 @@ class _Reading:
         return Problem(
             code="registry.answer",
             what=f"the registry of {self._repository} does not answer as registries do",
-            where=_shown(address),
+            where=_printable(address),
             why=why,
             fix="check the address of the chart; a proxy in between may have answered instead",
         )
@@ -220,7 +226,7 @@ class _Reading:
         return Problem(
             code="registry.not-found",
             what=f"the registry knows no repository {self._repository}",
-            where=_shown(reply.url),
+            where=_printable(reply.url),
             why=why,
             fix="check the address of the chart; projects move their charts at times",
         )
@@ -229,7 +235,7 @@ class _Reading:
         return Problem(
             code="registry.denied",
             what=f"the registry does not show {self._repository} to the public",
-            where=_shown(reply.url),
+            where=_printable(reply.url),
             why=why,
             fix="take a chart from a public repository, or look up its versions by hand",
         )
@@ -238,7 +244,7 @@ class _Reading:
 def _tag_list(repository: str) -> httpx2.URL:
     found = _ADDRESS.fullmatch(repository)
     if found is None or not 0 < int((found["port"] or ":443")[1:]) < 65536:
-        raise Rejected(_wrong_address(repository))
+        raise Rejected(_address_problem(repository))
     scheme = "http" if _is_loopback(found["host"].strip("[]")) else "https"
     try:
         return httpx2.URL(
@@ -246,7 +252,7 @@ def _tag_list(repository: str) -> httpx2.URL:
             params={"n": str(_PAGE_SIZE)},
         )
     except httpx2.InvalidURL as error:
-        raise Rejected(_wrong_address(repository)) from error
+        raise Rejected(_address_problem(repository)) from error
 
 
 def _is_loopback(host: str) -> bool:
@@ -266,7 +272,7 @@ def _origin(address: httpx2.URL) -> tuple[str, str, int | None]:
     return (address.scheme, address.host, address.port)
 
 
-def _shown(address: httpx2.URL) -> str:
+def _printable(address: httpx2.URL) -> str:
     return str(address.copy_with(query=None, fragment=None, userinfo=b""))
 
 
@@ -277,7 +283,7 @@ def _phrase(status: int) -> str:
         return ""
 
 
-def _wrong_address(repository: str) -> Problem:
+def _address_problem(repository: str) -> Problem:
     shown = re.sub(r"//[^/]*@", f"//{MASK}@", repository)
     return Problem(
         code="registry.address",
@@ -287,11 +293,11 @@ def _wrong_address(repository: str) -> Problem:
     )
 
 
-def _no_answer(repository: str, address: httpx2.URL, why: str) -> Problem:
+def _unreachable_problem(repository: str, address: httpx2.URL, why: str) -> Problem:
     return Problem(
         code="registry.unreachable",
         what=f"the registry of {repository} gives no answer",
-        where=_shown(address),
+        where=_printable(address),
         why=why,
         fix="try again later; check the network, $HTTPS_PROXY and whether the registry is up",
     )

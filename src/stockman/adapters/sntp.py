@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from stockman.ports.probe import NoAnswer
+from stockman.ports.environment import NoAnswer
 
 _PACKET = Struct("!BB2x12x8xQQQ")
 """Flags, stratum; (delays, identifier, reference time;) originate, receive and transmit times."""
@@ -18,12 +18,12 @@ _UNSYNCHRONISED = 3
 _WORST_STRATUM = 15
 
 
-def question(cookie: int) -> bytes:
+def build_query(cookie: int) -> bytes:
     """The packet that asks for the time; its transmit time is a number only we know."""
     return _PACKET.pack(_CLIENT, 0, 0, 0, cookie)
 
 
-def offset(answer: bytes, cookie: int, sent_ns: int, received_ns: int) -> float:
+def read_offset(answer: bytes, cookie: int, sent_ns: int, received_ns: int) -> float:
     """Seconds that the server is ahead of us, given when we asked and when it answered (Unix)."""
     if len(answer) < _PACKET.size:
         raise NoAnswer("its answer is too short for a time")

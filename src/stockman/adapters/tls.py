@@ -9,14 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from stockman.model.secret import Secret
-from stockman.ports.probe import Certificate, Trust
+from stockman.ports.environment import Certificate, Trust
 
 
-class UnusableCa(Exception):
+class InvalidCa(Exception):
     """What was given as CA certificates holds none; the text says why."""
 
 
-def judging(trust: Trust) -> ssl.SSLContext:
+def verifying_context(trust: Trust) -> ssl.SSLContext:
     """A context that refuses what its CAs did not sign; it knows nothing of the fingerprint.
 
     A CA that is given is not held to RFC 5280 in every letter, as Python >= 3.13 does by itself:
@@ -29,11 +29,11 @@ def judging(trust: Trust) -> ssl.SSLContext:
         # What is not ASCII is a comment: certificates are base64.
         context.load_verify_locations(cadata=trust.ca.decode("ascii", "ignore"))
     except (ssl.SSLError, ValueError):
-        raise UnusableCa("it holds no certificate") from None
+        raise InvalidCa("it holds no certificate") from None
     return context
 
 
-def unjudging() -> ssl.SSLContext:
+def insecure_context() -> ssl.SSLContext:
     """A context that takes any certificate, to look at it; no secret may be sent over it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -41,7 +41,7 @@ def unjudging() -> ssl.SSLContext:
     return context
 
 
-def present(context: ssl.SSLContext, crt: str, key: Secret) -> None:
+def load_client_certificate(context: ssl.SSLContext, crt: str, key: Secret) -> None:
     """Show a client certificate in handshakes; raises `ssl.SSLError` or `ValueError`.
 
     OpenSSL takes keys from files only: one lies in a directory of ours for that moment.
@@ -61,20 +61,22 @@ def _no_password() -> str:
     return ""
 
 
-def certificate(der: bytes, flaw: str = "") -> Certificate:
+def parse_certificate(der: bytes, flaw: str = "") -> Certificate:
     """What a certificate says of itself."""
     return Certificate(
-        fingerprint=_spelled(hashlib.sha256(der).hexdigest()),
+        fingerprint=_format_fingerprint(hashlib.sha256(der).hexdigest()),
         expires=_expires(der),
         flaw=flaw,
     )
 
 
-def mismatch(seen: Certificate, trust: Trust) -> str:
+def fingerprint_mismatch(seen: Certificate, trust: Trust) -> str:
     """Why a certificate is not the pinned one, as a clause; empty if it is, or none is pinned."""
-    if trust.fingerprint is None or _bare(seen.fingerprint) == _bare(trust.fingerprint):
+    if trust.fingerprint is None or _normalize_fingerprint(
+        seen.fingerprint
+    ) == _normalize_fingerprint(trust.fingerprint):
         return ""
-    pinned = _spelled(_bare(trust.fingerprint))
+    pinned = _format_fingerprint(_normalize_fingerprint(trust.fingerprint))
     return f"its fingerprint is {seen.fingerprint}, not the pinned {pinned}"
 
 
@@ -84,10 +86,10 @@ def _expires(der: bytes) -> datetime:
     return x509.load_der_x509_certificate(der).not_valid_after_utc
 
 
-def _bare(fingerprint: str) -> str:
+def _normalize_fingerprint(fingerprint: str) -> str:
     return fingerprint.replace(":", "").lower()
 
 
-def _spelled(digits: str) -> str:
+def _format_fingerprint(digits: str) -> str:
     pairs = (digits[at : at + 2] for at in range(0, len(digits), 2))
     return ":".join(pairs).upper()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 def node_names(directory: Path) -> tuple[str, ...]:
     """Names of the nodes in the files of a directory, as far as they can be read."""
-    from stockman.app.workspace import load_directory
+    from stockman.app.workspace.directory import load_directory
     from stockman.model.errors import StockmanError
 
     try:
@@ -23,7 +23,7 @@ def node_names(directory: Path) -> tuple[str, ...]:
 
 def subject_names(directory: Path) -> tuple[str, ...]:
     """Names of nodes and guests: what a part of a plan can be about."""
-    from stockman.app.workspace import load_directory
+    from stockman.app.workspace.directory import load_directory
     from stockman.model.errors import StockmanError
 
     try:
@@ -36,22 +36,22 @@ def subject_names(directory: Path) -> tuple[str, ...]:
 
 def cluster_names(directory: Path) -> tuple[str, ...]:
     """The name of what the files of a directory describe; none where they cannot be read."""
-    from stockman.app.workspace import load_directory
-    from stockman.config.resolve import name_of
+    from stockman.app.workspace.directory import load_directory
+    from stockman.config.resolve import configuration_name
     from stockman.model.errors import StockmanError
 
     try:
         estate = load_directory(directory).estate
     except StockmanError:
         return ()
-    return (name_of(estate),) if estate.nodes or estate.guests else ()
+    return (configuration_name(estate),) if estate.nodes or estate.guests else ()
 
 
 def step_names(directory: Path) -> tuple[str, ...]:
     """Ids of the steps of the newest run that is kept in a directory; a bucket is not asked."""
     import json
 
-    from stockman.app.run_home import RUNS
+    from stockman.app.runs.store import RUNS
 
     kept = sorted((directory / RUNS).glob("*/plan.json"))
     if not kept:
@@ -69,22 +69,22 @@ def stage_and_step_names(directory: Path) -> tuple[str, ...]:
 
 def secret_file_names(directory: Path) -> tuple[str, ...]:
     """Names of the secret files of a directory."""
-    from stockman.app.secret_names import secret_names
+    from stockman.app.workspace.secret_names import secret_names
 
     return secret_names(directory)
 
 
 def run_names(directory: Path) -> tuple[str, ...]:
     """Names of the runs that are kept in a directory, the newest first; a bucket is not asked."""
-    from stockman.app.run_home import RUNS
+    from stockman.app.runs.store import RUNS
 
     return tuple(sorted(one.parent.name for one in (directory / RUNS).glob("*/plan.json"))[::-1])
 
 
 def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
     """Names of the Talos machines of a lab that runs."""
-    from stockman.app.lab.consoles import machine_rows
-    from stockman.app.lab.places import DEFAULT, LabPlaces
+    from stockman_lab.commands.runtime.consoles import machine_rows
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
 
     rows = machine_rows(LabPlaces(state=directory / (state or DEFAULT)))
     return tuple(str(one["name"]) for one in rows)
@@ -92,8 +92,8 @@ def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
 
 def lab_host_names(directory: Path, state: str | None) -> tuple[str, ...]:
     """Names of the hosts of a lab that runs."""
-    from stockman.app.lab.places import DEFAULT, LabPlaces
-    from stockman.app.lab.powers import host_names
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
+    from stockman_lab.commands.runtime.power import host_names
 
     return tuple(host_names(LabPlaces(state=directory / (state or DEFAULT))))
 
@@ -107,27 +107,27 @@ def preset_names() -> tuple[str, ...]:
 
 def key_names() -> tuple[str, ...]:
     """Every key that `explain` knows."""
-    from stockman.config.keys import keys_by_path
+    from stockman.config.reference.keys import keys_by_path
 
     return tuple(keys_by_path())
 
 
 def problem_codes() -> tuple[str, ...]:
     """Every problem code that has a page."""
-    from stockman.model.problems import codes
+    from stockman.model.problems import problem_codes
 
-    return codes()
+    return problem_codes()
 
 
 def catalog_names() -> tuple[str, ...]:
     """Components that stockman installs."""
-    from stockman.model.components import components
+    from stockman.model.component import all_component_facts
 
-    return tuple(component.name for component in components() if component.when)
+    return tuple(component.name for component in all_component_facts() if component.when)
 
 
 def component_names() -> tuple[str, ...]:
     """Components that the tables know."""
-    from stockman.model.components import components
+    from stockman.model.component import all_component_facts
 
-    return tuple(component.name for component in components())
+    return tuple(component.name for component in all_component_facts())

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.show import desired
-from stockman.app.workspace import load_directory
-from stockman.catalog.component import Component
+from stockman.app.workspace.desired import load_desired
+from stockman.app.workspace.directory import load_directory
+from stockman.catalog.component import Component, InputFiles, Tunnel
 from stockman.catalog.registry import component, names
-from stockman.catalog.scene import Materials, Tunnel
-from stockman.catalog.selection import selected
-from stockman.config.nearest import nearest
+from stockman.catalog.selection import select_components
+from stockman.config.nearest import nearest_name
 from stockman.config.presets import Dialect
-from stockman.model.components import KnownComponent
-from stockman.model.components import component as known_component
+from stockman.model.component import ComponentFacts
+from stockman.model.component import find_component_facts as known_component
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.rendering.graph import Point, points
+from stockman.rendering.graph import GraphNode, graph_nodes
 
-_NOTHING = Materials(
+_NOTHING = InputFiles(
     age_recipient="",
     age_identity=Secret(""),
     deploy_key=Secret(""),
@@ -31,32 +30,32 @@ _NOTHING = Materials(
 
 
 @record
-class Entry:
+class CatalogEntry:
     """A component as the catalog defines it."""
 
     component: Component
-    known: KnownComponent
+    known: ComponentFacts
 
 
-def graph_of(directory: Path) -> tuple[Point, ...]:
+def component_graph(directory: Path) -> tuple[GraphNode, ...]:
     """The components of a directory that are on."""
-    found = desired(directory)
+    found = load_desired(directory)
     if found.cluster is None:
         return ()
     dialect: Dialect = "classic" if load_directory(directory).classic else "toml"
-    return points(selected(found, found.cluster, _NOTHING, dialect, Problems()))
+    return graph_nodes(select_components(found, found.cluster, _NOTHING, dialect, Problems()))
 
 
-def entry(name: str) -> Entry:
+def catalog_entry(name: str) -> CatalogEntry:
     """All that is known of one component."""
     known = known_component(name)
     if known is None or known.name not in names():
         raise WrongUsage(_unknown(name))
-    return Entry(component=component(known.name), known=known)
+    return CatalogEntry(component=component(known.name), known=known)
 
 
 def _unknown(name: str) -> Problem:
-    meant = nearest(name, names())
+    meant = nearest_name(name, names())
     return Problem(
         code="explain.component",
         what=f"there is no component {name!r}",

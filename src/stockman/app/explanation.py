@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman.config.explain import Explanation, explanation
-from stockman.config.keys import Key, all_keys, find_key, flat_keys, keys_by_path
 from stockman.config.load import CLUSTER_YAML, NODES_YAML
-from stockman.config.nearest import nearest
+from stockman.config.nearest import nearest_name
+from stockman.config.reference.explain import Explanation, build_explanation
+from stockman.config.reference.keys import Key, all_keys, find_key, flat_keys, keys_by_path
 from stockman.model import problems
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 from stockman.model.record import record
 
 if TYPE_CHECKING:
-    from stockman.catalog.explained import ComponentPage
+    from stockman.catalog.explanation import ComponentPage
 
 _SHORTEST_SETTING = len(("components", "NAME", "settings", "KEY"))
 
 
 @record
-class Page:
+class ProblemPage:
     """The page of a problem code."""
 
     code: str
@@ -36,17 +36,17 @@ class TopLevel:
     keys: tuple[Key, ...]
 
 
-def explain(name: str, *, recursive: bool = False) -> Explanation | Page:
+def explain(name: str, *, recursive: bool = False) -> Explanation | ProblemPage:
     """What a key, in either dialect's spelling, or a problem code means."""
     setting = _setting(name)
     if setting is not None:
         return setting
     key = find_key(name)
     if key is not None:
-        return explanation(key, recursive=recursive)
-    text = problems.page(name)
+        return build_explanation(key, recursive=recursive)
+    text = problems.problem_page(name)
     if text is not None:
-        return Page(code=name, text=text)
+        return ProblemPage(code=name, text=text)
     raise WrongUsage(_unknown(name))
 
 
@@ -62,10 +62,10 @@ def top_level() -> tuple[TopLevel, ...]:
 
 def explain_component(name: str) -> ComponentPage:
     """All that the catalog knows of a component."""
-    from stockman.app.components import entry
-    from stockman.catalog.explained import component_page
+    from stockman.app.components import catalog_entry
+    from stockman.catalog.explanation import component_page
 
-    found = entry(name)
+    found = catalog_entry(name)
     return component_page(found.component, found.known)
 
 
@@ -81,7 +81,7 @@ def _setting(name: str) -> Explanation | None:
     parts = name.split(".")
     if len(parts) < _SHORTEST_SETTING or parts[0] != "components" or parts[2] != "settings":
         return None
-    from stockman.catalog.explained import settings_keys
+    from stockman.catalog.explanation import settings_keys
     from stockman.catalog.registry import component, names
 
     if parts[1] not in names():
@@ -96,11 +96,11 @@ def _setting(name: str) -> Explanation | None:
 
 def problem_codes() -> tuple[str, ...]:
     """Every problem code that has a page."""
-    return problems.codes()
+    return problems.problem_codes()
 
 
 def _unknown(name: str) -> Problem:
-    meant = nearest(name, (*keys_by_path(), *problem_codes()))
+    meant = nearest_name(name, (*keys_by_path(), *problem_codes()))
     parent = _known_part(name)
     inside = f"; {parent} is the last part that is known" if parent else ""
     return Problem(

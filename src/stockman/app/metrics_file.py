@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from stockman.adapters.replaced_files import replace_file
-from stockman.app.prometheus_text import Metric, prometheus_text
+from stockman.adapters.files import replace_file
+from stockman.assessment.prometheus import Metric, prometheus_text
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.ports.entropy import Entropy
+from stockman.ports.system import Entropy
 
 _TAG_BYTES = 4
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from stockman.config.load import CLUSTER_TOML, FILES
-from stockman.config.schema import schema_for
+from stockman.config.load import CLUSTER_TOML, CONFIG_FILES
+from stockman.config.reference.schema import schema_for
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.record import record
@@ -32,17 +32,17 @@ def schema_text(file: str) -> str:
 
 
 def write_schemas(
-    directory: Path, into: Path, files: Iterable[str] = FILES
+    directory: Path, into: Path, files: Iterable[str] = CONFIG_FILES
 ) -> tuple[WrittenSchema, ...]:
     """Write schemas into a directory, which is made if needed; `directory` holds the files."""
     try:
         into.mkdir(parents=True, exist_ok=True)
-        return tuple(_written(directory, into, file) for file in files)
+        return tuple(_write_schema(directory, into, file) for file in files)
     except OSError as error:
-        raise StockmanError(_unwritable(into, error)) from None
+        raise StockmanError(_unwritable_directory(into, error)) from None
 
 
-def _written(directory: Path, into: Path, file: str) -> WrittenSchema:
+def _write_schema(directory: Path, into: Path, file: str) -> WrittenSchema:
     path = into / _file_name(file)
     content = f"{schema_text(file)}\n".encode()
     changed = not path.is_file() or path.read_bytes() != content
@@ -63,7 +63,7 @@ def _line(file: str, path: Path, directory: Path) -> str:
     return f"#:schema {name}" if file == CLUSTER_TOML else f"# yaml-language-server: $schema={name}"
 
 
-def _unwritable(into: Path, error: OSError) -> Problem:
+def _unwritable_directory(into: Path, error: OSError) -> Problem:
     return Problem(
         code="schema.unwritable",
         what="the schemas cannot be written",

@@ -8,14 +8,15 @@ from dataclasses import field
 from enum import Enum
 from typing import NamedTuple
 
-from stockman.model import components, extensions, support
-from stockman.model.components import KnownComponent
+from stockman.model import compatibility, component
+from stockman.model import compatibility as extensions
+from stockman.model.compatibility import Compatibility, Verdict
+from stockman.model.component import ComponentFacts
 from stockman.model.errors import StockmanError
 from stockman.model.record import record
-from stockman.model.support import Fit, Verdict
-from stockman.model.tables import NAMES, Table, table
+from stockman.model.tables import TABLE_NAMES, TableInfo, table_info
 from stockman.model.version import Version
-from stockman.ports.registry import Registry
+from stockman.ports.images import Registry
 
 _AT_ONCE = 8
 
@@ -30,7 +31,7 @@ class Pins:
     components: Mapping[str, Version] = field(default_factory=dict)
 
 
-class Standing(Enum):
+class VersionStanding(Enum):
     """How a pinned version stands to the newest one."""
 
     CURRENT = "current"
@@ -42,14 +43,14 @@ class Standing(Enum):
 
 
 @record
-class Comparison:
+class VersionComparison:
     """One product or component: what is pinned, what is newest, and what follows."""
 
     name: str
     pinned: Version | None
     newest: Version | None
     """None: not known."""
-    standing: Standing
+    standing: VersionStanding
     because: str = ""
     """Empty: the numbers say it all."""
 
@@ -62,8 +63,8 @@ class VersionsReport:
     """Whether the registries were asked for charts; otherwise the tables speak."""
     refreshed: str
     """The day of the oldest table, YYYY-MM-DD."""
-    platform: tuple[Comparison, ...]
-    components: tuple[Comparison, ...]
+    platform: tuple[VersionComparison, ...]
+    components: tuple[VersionComparison, ...]
 
 
 class KubernetesRow(NamedTuple):
@@ -78,11 +79,11 @@ class KubernetesRow(NamedTuple):
 class Tables:
     """All tables, for printing."""
 
-    about: tuple[Table, ...]
-    talos: tuple[support.TalosLine, ...]
+    about: tuple[TableInfo, ...]
+    talos: tuple[compatibility.TalosLine, ...]
     kubernetes: tuple[KubernetesRow, ...]
-    proxmox: tuple[support.ProxmoxLine, ...]
-    components: tuple[KnownComponent, ...]
+    proxmox: tuple[compatibility.ProxmoxLine, ...]
+    components: tuple[ComponentFacts, ...]
     extensions: tuple[extensions.Extension, ...]
 
 
@@ -94,53 +95,53 @@ class _Answer:
     because: str = ""
 
 
-def tables() -> Tables:
+def version_tables() -> Tables:
     """Everything that the tables say."""
     return Tables(
-        about=tuple(table(name) for name in NAMES),
-        talos=support.talos_lines(),
+        about=tuple(table_info(name) for name in TABLE_NAMES),
+        talos=compatibility.talos_lines(),
         kubernetes=tuple(
             KubernetesRow(
                 line=one.line,
                 newest=one.newest,
                 talos=tuple(
                     talos.line
-                    for talos in support.talos_lines()
+                    for talos in compatibility.talos_lines()
                     if talos.kubernetes[0] <= one.line <= talos.kubernetes[1]
                 ),
             )
-            for one in support.kubernetes_lines()
+            for one in compatibility.kubernetes_lines()
         ),
-        proxmox=support.proxmox_lines(),
-        components=components.components(),
+        proxmox=compatibility.proxmox_lines(),
+        components=component.all_component_facts(),
         extensions=extensions.extensions(),
     )
 
 
-async def report(pins: Pins, registry: Registry | None = None) -> VersionsReport:
+async def report_versions(pins: Pins, registry: Registry | None = None) -> VersionsReport:
     """How the pins stand to what is known; with a registry, to what it offers right now.
 
     A registry that does not answer makes its rows unknown and leaves the others alone.
     """
-    answers = None if registry is None else await _ask(registry, components.components())
+    answers = None if registry is None else await _ask(registry, component.all_component_facts())
     return VersionsReport(
         online=registry is not None,
-        refreshed=min(table(name).refreshed for name in NAMES),
+        refreshed=min(table_info(name).refreshed for name in TABLE_NAMES),
         platform=(_talos(pins), _kubernetes(pins), _proxmox(pins)),
         components=tuple(_components(pins, answers)),
     )
 
 
-def compare(pins: Pins, *, online: bool) -> VersionsReport:
+def compare_versions(pins: Pins, *, online: bool) -> VersionsReport:
     """The report, with the real registries asked if `online`."""
-    return asyncio.run(_report_online(pins) if online else report(pins))
+    return asyncio.run(_report_online(pins) if online else report_versions(pins))
 
 
 async def _report_online(pins: Pins) -> VersionsReport:
     from stockman.adapters.registry import HttpRegistry
 
     async with HttpRegistry() as registry:
-        return await report(pins, registry)
+        return await report_versions(pins, registry)
 
 
 def newest_stable(tags: Iterable[str]) -> Version | None:
@@ -156,7 +157,7 @@ def newest_stable(tags: Iterable[str]) -> Version | None:
     return max(found, default=None)
 
 
-async def _ask(registry: Registry, known: Iterable[KnownComponent]) -> Mapping[str, _Answer]:
+async def _ask(registry: Registry, known: Iterable[ComponentFacts]) -> Mapping[str, _Answer]:
     places = asyncio.Semaphore(_AT_ONCE)
     async with asyncio.TaskGroup() as group:
         tasks = {
@@ -179,105 +180,113 @@ async def _answer(registry: Registry, repository: str, places: asyncio.Semaphore
     return _Answer(newest=newest)
 
 
-def _talos(pins: Pins) -> Comparison:
-    newest = support.talos_lines()[-1].newest
+def _talos(pins: Pins) -> VersionComparison:
+    newest = compatibility.talos_lines()[-1].newest
     if pins.talos is None:
         return _not_pinned("talos", newest)
-    patch = support.newest_known_patch(pins.talos)
-    return _compared("talos", pins.talos, newest, support.talos_fits(pins.talos), patch)
+    patch = compatibility.newest_known_patch(pins.talos)
+    return _compare_pin(
+        "talos", pins.talos, newest, compatibility.talos_compatibility(pins.talos), patch
+    )
 
 
-def _kubernetes(pins: Pins) -> Comparison:
-    usable = None if pins.talos is None else support.kubernetes_range(pins.talos)
+def _kubernetes(pins: Pins) -> VersionComparison:
+    usable = None if pins.talos is None else compatibility.kubernetes_range(pins.talos)
     newest = max(
         one.newest
-        for one in support.kubernetes_lines()
+        for one in compatibility.kubernetes_lines()
         if usable is None or usable[0] <= one.line <= usable[1]
     )
     if pins.kubernetes is None:
         return _not_pinned("kubernetes", newest)
     if pins.talos is None:
-        fit = Fit(verdict=Verdict.OK, because="no Talos is pinned to judge it by")
+        fit = Compatibility(verdict=Verdict.OK, because="no Talos is pinned to judge it by")
     else:
-        fit = support.kubernetes_fits(pins.talos, pins.kubernetes)
-    line = support.kubernetes_line(pins.kubernetes)
+        fit = compatibility.kubernetes_compatibility(pins.talos, pins.kubernetes)
+    line = compatibility.kubernetes_line(pins.kubernetes)
     patch = None if line is None else line.newest
-    return _compared("kubernetes", pins.kubernetes, newest, fit, patch)
+    return _compare_pin("kubernetes", pins.kubernetes, newest, fit, patch)
 
 
-def _proxmox(pins: Pins) -> Comparison:
-    newest = support.proxmox_lines()[-1].line
+def _proxmox(pins: Pins) -> VersionComparison:
+    newest = compatibility.proxmox_lines()[-1].line
     if pins.proxmox is None:
         return _not_pinned("proxmox", newest)
-    return _compared("proxmox", pins.proxmox, newest, support.proxmox_fits(pins.proxmox), None)
+    return _compare_pin(
+        "proxmox", pins.proxmox, newest, compatibility.proxmox_compatibility(pins.proxmox), None
+    )
 
 
-def _not_pinned(name: str, newest: Version) -> Comparison:
-    return Comparison(name=name, pinned=None, newest=newest, standing=Standing.NOT_PINNED)
+def _not_pinned(name: str, newest: Version) -> VersionComparison:
+    return VersionComparison(
+        name=name, pinned=None, newest=newest, standing=VersionStanding.NOT_PINNED
+    )
 
 
-def _compared(
-    name: str, pinned: Version, newest: Version, fit: Fit, patch: Version | None
-) -> Comparison:
+def _compare_pin(
+    name: str, pinned: Version, newest: Version, fit: Compatibility, patch: Version | None
+) -> VersionComparison:
     because = ""
     if fit.verdict is Verdict.REFUSED:
-        standing, because = Standing.REFUSED, fit.because
+        standing, because = VersionStanding.REFUSED, fit.because
     elif fit.verdict is Verdict.NEWER:
-        standing, because = Standing.AHEAD, fit.because
+        standing, because = VersionStanding.AHEAD, fit.because
     elif pinned < newest:
-        standing = Standing.BEHIND
+        standing = VersionStanding.BEHIND
         if patch is not None and patch != newest:
             because = f"newest {pinned.minor_text}: {patch}"
     else:
-        standing = Standing.CURRENT
-    return Comparison(name=name, pinned=pinned, newest=newest, standing=standing, because=because)
+        standing = VersionStanding.CURRENT
+    return VersionComparison(
+        name=name, pinned=pinned, newest=newest, standing=standing, because=because
+    )
 
 
-def _components(pins: Pins, answers: Mapping[str, _Answer] | None) -> Iterable[Comparison]:
+def _components(pins: Pins, answers: Mapping[str, _Answer] | None) -> Iterable[VersionComparison]:
     surroundings = {
         "talos": pins.talos,
         "kubernetes": pins.kubernetes,
         "proxmox": pins.proxmox,
     }
     pinned = {_name(name): version for name, version in pins.components.items()}
-    for known in components.components():
+    for known in component.all_component_facts():
         answer = _from_table(known) if answers is None else answers[known.name]
-        fit = components.component_fits(known, surroundings)
+        fit = component.component_compatibility(known, surroundings)
         yield _component(known, pinned.pop(known.name, None), answer, fit)
     for name, version in sorted(pinned.items()):
-        yield Comparison(
+        yield VersionComparison(
             name=name,
             pinned=version,
             newest=None,
-            standing=Standing.UNKNOWN,
+            standing=VersionStanding.UNKNOWN,
             because="the table has no such component",
         )
 
 
 def _name(written: str) -> str:
-    known = components.component(written)
+    known = component.find_component_facts(written)
     return written if known is None else known.name
 
 
-def _from_table(known: KnownComponent) -> _Answer:
+def _from_table(known: ComponentFacts) -> _Answer:
     return _Answer(newest=known.version, because="the table has no version of it")
 
 
 def _component(
-    known: KnownComponent, pinned: Version | None, answer: _Answer, fit: Fit
-) -> Comparison:
+    known: ComponentFacts, pinned: Version | None, answer: _Answer, fit: Compatibility
+) -> VersionComparison:
     because = "" if fit.verdict is Verdict.OK else fit.because
     if answer.newest is None:
-        standing, because = Standing.UNKNOWN, answer.because
+        standing, because = VersionStanding.UNKNOWN, answer.because
     elif pinned is None:
-        standing = Standing.NOT_PINNED
+        standing = VersionStanding.NOT_PINNED
     elif fit.verdict is Verdict.REFUSED and pinned == known.version:
-        standing = Standing.REFUSED
+        standing = VersionStanding.REFUSED
     elif pinned == answer.newest:
-        standing = Standing.CURRENT
+        standing = VersionStanding.CURRENT
     else:
-        standing = Standing.BEHIND if pinned < answer.newest else Standing.AHEAD
-    return Comparison(
+        standing = VersionStanding.BEHIND if pinned < answer.newest else VersionStanding.AHEAD
+    return VersionComparison(
         name=known.name,
         pinned=pinned,
         newest=answer.newest,

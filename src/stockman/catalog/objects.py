@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stockman.catalog.app import Object, Sheet
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
 from stockman.model.secret import Secret
 
 CHART_LAYER = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
@@ -50,10 +50,12 @@ def helm_release(name: str, chart: Object, values: Mapping[str, object], **more:
     }
 
 
-def chart_sheets(scene: Scene, values: Mapping[str, object], **more: object) -> tuple[Sheet, ...]:
+def chart_sheets(
+    scene: ComponentContext, values: Mapping[str, object], **more: object
+) -> tuple[Sheet, ...]:
     """The files that install the component's chart, with the user's values on top."""
     known = scene.known
-    name, merged_values = known.release, merged(values, scene.wish.values)
+    name, merged_values = known.release, merge_values(values, scene.wish.values)
     if known.repository.startswith("oci://"):
         source = Sheet(
             name="ocirepository.yaml", objects=(oci_repository(name, known.repository, scene.tag),)
@@ -105,11 +107,82 @@ def config_map(name: str, texts: Mapping[str, str], **metadata: object) -> Objec
     }
 
 
-def merged(ours: Mapping[str, object], theirs: Mapping[str, object]) -> Object:
+def merge_values(ours: Mapping[str, object], theirs: Mapping[str, object]) -> Object:
     """Chart values as Helm lays them over each other: mappings by key, all else replaced."""
     result: Object = dict(ours)
     for key, value in theirs.items():
         mine = result.get(key)
         both = isinstance(mine, dict) and isinstance(value, dict)
-        result[key] = merged(mine, value) if both else value  # type: ignore[arg-type]
+        result[key] = merge_values(mine, value) if both else value  # type: ignore[arg-type]
     return result
+
+
+INTERNAL = "envoy-internal"
+EXTERNAL = "envoy-external"
+GATEWAYS_NAMESPACE = "network"
+
+
+def public_gateway(scene: ComponentContext) -> str:
+    """The gateway of what others may reach: the external one, if there is one."""
+    return INTERNAL if scene.cluster.edge.ingress_mode == "none" else EXTERNAL
+
+
+def route(
+    name: str, host: str, gateway: str, backend: tuple[str, int], *, prefix: str = ""
+) -> Object:
+    """A route from a name on a gateway to a service."""
+    service, port = backend
+    rule: Object = {"backendRefs": [{"name": service, "port": port}]}
+    if prefix:
+        rule["matches"] = [{"path": {"type": "PathPrefix", "value": prefix}}]
+    return {
+        "apiVersion": "gateway.networking.k8s.io/v1",
+        "kind": "HTTPRoute",
+        "metadata": {"name": name},
+        "spec": {
+            "hostnames": [host],
+            "parentRefs": [
+                {"name": gateway, "namespace": GATEWAYS_NAMESPACE, "sectionName": "https"}
+            ],
+            "rules": [rule],
+        },
+    }
+
+
+MONITORING = "prometheus-operator-crds"
+"""The component that turns monitoring on."""
+_MONITORING_VERSION = "monitoring.coreos.com/v1"
+
+
+def is_monitoring_on(scene: ComponentContext) -> bool:
+    """Whether monitors and rules may be rendered."""
+    return scene.on(MONITORING)
+
+
+def pod_monitor(
+    name: str, labels: Mapping[str, str], *, port: str = "metrics", https: bool = False
+) -> Object:
+    """Figures of every pod with these labels, in the monitor's own namespace."""
+    endpoint: Object = {"port": port}
+    if https:
+        # Certificates of these ports are made by the programs themselves.
+        endpoint |= {"scheme": "https", "tlsConfig": {"insecureSkipVerify": True}}
+    return {
+        "apiVersion": _MONITORING_VERSION,
+        "kind": "PodMonitor",
+        "metadata": {"name": name},
+        "spec": {
+            "podMetricsEndpoints": [endpoint],
+            "selector": {"matchLabels": dict(labels)},
+        },
+    }
+
+
+def pod_monitor_sheets(
+    scene: ComponentContext, labels: Mapping[str, str], *, https: bool = False
+) -> tuple[Sheet, ...]:
+    """The file of a component's monitor, where monitoring is on."""
+    if not is_monitoring_on(scene):
+        return ()
+    monitor = pod_monitor(scene.known.release, labels, https=https)
+    return (Sheet(name="podmonitor.yaml", objects=(monitor,)),)

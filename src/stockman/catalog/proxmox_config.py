@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from stockman.catalog.access import ProxmoxAccess
 from stockman.catalog.app import Object, Sheet
+from stockman.catalog.component import ComponentContext, ProxmoxAccess
 from stockman.catalog.objects import config_map, secret
-from stockman.catalog.scene import Scene
-from stockman.config.yaml_writer import dump
+from stockman.config.writers.yaml_writer import render_yaml
 from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
-from stockman.model.proxmox_token import token_and_secret
+from stockman.model.proxmox_values import split_token
 from stockman.model.secret import Secret
 
 KEY = "config.yaml"
@@ -19,42 +18,44 @@ _AUTHORITIES = "/etc/pki/tls/certs"
 """Go programs trust what stands here too, besides the authorities of their image."""
 
 
-def secret_name(scene: Scene) -> str:
+def secret_name(scene: ComponentContext) -> str:
     """The Secret with a component's config file."""
     return f"{scene.known.name}-config"
 
 
-def token_of(scene: Scene, one: ProxmoxCluster) -> Secret | None:
+def region_token(scene: ComponentContext, one: ProxmoxCluster) -> Secret | None:
     """The token of one cluster: its own, or for the first cluster the component's."""
     own = scene.wish.secrets.get(f"token-{one.region}")
     first = scene.desired.proxmox[0].region == one.region
     return own or (scene.wish.token_secret if first else None)
 
 
-def pending(scene: Scene) -> str:
+def missing_requirements(scene: ComponentContext) -> str:
     """What a component waits for before it can talk to Proxmox VE; empty: nothing."""
     clusters = scene.desired.proxmox
-    without = [str(one.region) for one in clusters if token_of(scene, one) is None]
+    without = [str(one.region) for one in clusters if region_token(scene, one) is None]
     if not without:
         return ""
     where = f" ({', '.join(without)})" if len(clusters) > 1 else ""
     return f"its token in Proxmox VE{where}, which is made for {scene.known.name} later"
 
 
-def config_secret(scene: Scene, access: ProxmoxAccess, features: Object) -> tuple[Sheet, ...]:
+def config_secret(
+    scene: ComponentContext, access: ProxmoxAccess, features: Object
+) -> tuple[Sheet, ...]:
     """The Secret, once there are tokens to put into it, and the authorities to be trusted."""
     name = scene.wish.token_id or f"{access.user}!{access.token}"
-    tokens = [(one, token_of(scene, one)) for one in scene.desired.proxmox]
+    tokens = [(one, region_token(scene, one)) for one in scene.desired.proxmox]
     clusters = [_cluster(one, name, token) for one, token in tokens if token is not None]
     if len(clusters) < len(tokens) or not tokens:
         return _authorities(scene)
     content: Object = {"features": features} if features else {}
-    text = Secret(dump(content | {"clusters": clusters}))
+    text = Secret(render_yaml(content | {"clusters": clusters}))
     return (secret(secret_name(scene), {KEY: text}), *_authorities(scene))
 
 
 def _cluster(one: ProxmoxCluster, named: str, token: Secret) -> Object:
-    token_id, secret = token_and_secret(named, token)
+    token_id, secret = split_token(named, token)
     return {
         "url": f"{(one.endpoint or '').rstrip('/')}/api2/json",
         "insecure": is_insecure(one),
@@ -64,14 +65,14 @@ def _cluster(one: ProxmoxCluster, named: str, token: Secret) -> Object:
     }
 
 
-def reloads(scene: Scene) -> Object:
+def reload_annotations(scene: ComponentContext) -> Object:
     """Annotations with which reloader restarts the component when its config file changes."""
     return {"secret.reloader.stakater.com/reload": secret_name(scene)}
 
 
-def trust(scene: Scene) -> Object:
+def trust_values(scene: ComponentContext) -> Object:
     """Chart values with which a component trusts the authorities that the configuration names."""
-    if not _given(scene):
+    if not _materials_given(scene):
         return {}
     name = _authorities_name(scene)
     return {
@@ -80,18 +81,18 @@ def trust(scene: Scene) -> Object:
     }
 
 
-def _authorities(scene: Scene) -> tuple[Sheet, ...]:
-    given = _given(scene)
+def _authorities(scene: ComponentContext) -> tuple[Sheet, ...]:
+    given = _materials_given(scene)
     if not given:
         return ()
     return (Sheet(name="authorities.yaml", objects=(config_map(_authorities_name(scene), given),)),)
 
 
-def _authorities_name(scene: Scene) -> str:
+def _authorities_name(scene: ComponentContext) -> str:
     return f"{scene.known.name}-authorities"
 
 
-def _given(scene: Scene) -> dict[str, str]:
+def _materials_given(scene: ComponentContext) -> dict[str, str]:
     known = scene.materials.proxmox_authorities
     wanted = [str(one.region) for one in scene.desired.proxmox if one.tls.ca_file is not None]
     return {f"{region}.crt": known[region] for region in wanted if region in known}
@@ -102,7 +103,7 @@ def is_insecure(one: ProxmoxCluster) -> bool:
     return one.tls.fingerprint is not None and one.tls.ca_file is None
 
 
-def check_proxmox(scene: Scene, problems: Problems) -> None:
+def check_proxmox(scene: ComponentContext, problems: Problems) -> None:
     """Report what keeps a component from reaching Proxmox VE."""
     name = scene.known.name
     if not scene.desired.proxmox:
@@ -117,7 +118,7 @@ def check_proxmox(scene: Scene, problems: Problems) -> None:
         _check_cluster(scene, one, problems)
 
 
-def _check_cluster(scene: Scene, one: ProxmoxCluster, problems: Problems) -> None:
+def _check_cluster(scene: ComponentContext, one: ProxmoxCluster, problems: Problems) -> None:
     name = scene.known.name
     if one.endpoint is None:
         problems.error(

@@ -10,7 +10,7 @@ from stockman.model.record import record
 
 
 @record
-class Remote:
+class RemoteManifests:
     """A directory of another repository, at a tag."""
 
     name: str

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from stockman.catalog.component import Component
+from stockman.catalog.component import Component, ComponentContext, InputFiles
 from stockman.catalog.registry import component, names
-from stockman.catalog.scene import Materials, Scene
-from stockman.config.nearest import nearest
+from stockman.config.nearest import nearest_name
 from stockman.config.presets import Dialect
-from stockman.config.reading import Reading
-from stockman.config.source.tree import Mapping, node_of
-from stockman.config.typed import typed
+from stockman.config.reading import ReadContext
+from stockman.config.record_reader import read_record
+from stockman.config.source.tree import MappingNode, build_node
 from stockman.model.component import Component as Wish
-from stockman.model.components import component as known_component
+from stockman.model.component import find_component_facts as known_component
 from stockman.model.desired import Cluster, Desired
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
@@ -22,14 +21,14 @@ _REGION = "REGION"
 
 
 @record
-class Selected:
+class SelectedComponent:
     """A component that is on, with its surroundings."""
 
     component: Component
-    scene: Scene
+    scene: ComponentContext
 
 
-def enabled(desired: Desired) -> dict[str, str]:
+def active_components(desired: Desired) -> dict[str, str]:
     """The components of the catalog that are on, with the reason."""
     found = {}
     for name in names():
@@ -40,11 +39,11 @@ def enabled(desired: Desired) -> dict[str, str]:
     return found
 
 
-def selected(
-    desired: Desired, cluster: Cluster, materials: Materials, dialect: Dialect, problems: Problems
-) -> tuple[Selected, ...]:
+def select_components(
+    desired: Desired, cluster: Cluster, materials: InputFiles, dialect: Dialect, problems: Problems
+) -> tuple[SelectedComponent, ...]:
     """Every component that is on; problems of their settings are reported."""
-    on = enabled(desired)
+    on = active_components(desired)
     found = []
     for name in on:
         definition = component(name)
@@ -53,7 +52,7 @@ def selected(
         settings = read_settings(definition, wish, problems)
         if known is None or settings is None:
             continue
-        scene = Scene(
+        scene = ComponentContext(
             desired=desired,
             cluster=cluster,
             wish=wish,
@@ -66,11 +65,11 @@ def selected(
         _check_needs(scene, problems)
         _check_secrets(definition, scene, problems)
         definition.check(scene, problems)
-        found.append(Selected(component=definition, scene=scene))
+        found.append(SelectedComponent(component=definition, scene=scene))
     return tuple(found)
 
 
-def _check_needs(scene: Scene, problems: Problems) -> None:
+def _check_needs(scene: ComponentContext, problems: Problems) -> None:
     """Report what a component cannot do without; files say the same where they were written."""
     for need in scene.known.requires:
         if not scene.on(need):
@@ -84,7 +83,7 @@ def _check_needs(scene: Scene, problems: Problems) -> None:
             )
 
 
-def _check_secrets(definition: Component, scene: Scene, problems: Problems) -> None:
+def _check_secrets(definition: Component, scene: ComponentContext, problems: Problems) -> None:
     """Report secrets that nobody reads: a misspelt name would leave the component without it."""
     regions = [str(one.region) for one in scene.desired.proxmox]
     read = [
@@ -95,7 +94,7 @@ def _check_secrets(definition: Component, scene: Scene, problems: Problems) -> N
     for name in scene.wish.secrets:
         if name in read:
             continue
-        near = nearest(name, read)
+        near = nearest_name(name, read)
         problems.error(
             "component.unknown-secret",
             f"{definition.name} knows no secret named {name}",
@@ -112,8 +111,8 @@ def read_settings(definition: Component, wish: Wish, problems: Problems) -> obje
         origin = wish.origins.get(path) or wish.origins.get("settings") or wish.origins.get("")
         return origin.at if origin is not None else _NOWHERE
 
-    tree = node_of(wish.settings, "settings", place)
-    if not isinstance(tree, Mapping):
+    tree = build_node(wish.settings, "settings", place)
+    if not isinstance(tree, MappingNode):
         raise TypeError("settings are a mapping")
     path = f"components.{definition.name}.settings"
-    return typed(definition.settings, tree, Reading(problems), path)
+    return read_record(definition.settings, tree, ReadContext(problems), path)

@@ -1,9 +1,21 @@
-"""`stockman adopt`: a cluster that runs becomes files."""
+"""What `stockman adopt` says of a cluster: for people, and for programs."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from stockman.cli.output import Output, show
+from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.tables import Cell, table
+
+if TYPE_CHECKING:
+    from stockman.app.adoption.adopt import Adoption
+    from stockman.app.adoption.writing import AdoptionResult
+    from stockman.model.problem import Problems
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,13 +23,110 @@ import click
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
-from stockman.cli.output import Output
 
 if TYPE_CHECKING:
-    from stockman.app.adopting.adoption import Adoption
-    from stockman.app.adopting.doors import Clients
-    from stockman.app.adopting.writing import Written
-    from stockman.ports.probe import Network
+    from stockman.app.adoption.adopt import Adoption
+    from stockman.app.adoption.connections import ClientSources
+    from stockman.app.adoption.writing import AdoptionResult
+    from stockman.ports.environment import Network
+
+
+_STYLES = {"written": "good", "extended": "good", "kept": "faint", "refused": "warning"}
+
+
+class AdoptionReport(NamedTuple):
+    """Everything that there is to say."""
+
+    adoption: Adoption
+    written: AdoptionResult
+    directory: Path
+    is_written: bool
+
+
+def show_refusal(problems: Problems) -> None:
+    """Say why a cluster cannot be adopted."""
+    show_problems(problems)
+    current_screen().note("nothing was written")
+
+
+def show_problems(problems: Problems) -> None:
+    """Say what is to be looked at."""
+    if problems:
+        screen = current_screen()
+        paint, width = screen.notes_paint, screen.notes_width
+        screen.complain(problem_lines(problems, {}, paint=paint, width=width))
+
+
+def show_adoption(all_of_it: AdoptionReport, output: Output) -> None:
+    """Say what was written, and what a plan would contain."""
+    adoption, written = all_of_it.adoption, all_of_it.written
+    show(
+        _report_data(all_of_it),
+        kind="Adoption",
+        output=output,
+        human=lambda _, screen: _report_lines(all_of_it, screen),
+        names=lambda _: (file.path for file in written.files),
+    )
+    show_problems(written.problems)
+    screen = current_screen()
+    for name in adoption.invented:
+        screen.note(f"invented: {name}")
+    screen.note(_next_steps(all_of_it))
+
+
+def _report_data(all_of_it: AdoptionReport) -> dict[str, object]:
+    adoption, written = all_of_it.adoption, all_of_it.written
+    return {
+        "cluster": adoption.cluster,
+        "directory": str(all_of_it.directory),
+        "written": all_of_it.is_written,
+        "nodes": list(adoption.nodes),
+        "guests": list(adoption.guests),
+        "files": written.files,
+        "invented": list(adoption.invented),
+        "expected": [
+            {
+                "stage": one.stage.value,
+                "node": one.node,
+                "what": one.what,
+                "why": one.why,
+                "safe": bool(one.safe),
+                "because": one.safe,
+            }
+            for one in adoption.expected
+        ],
+        "problems": [problem_data(one) for one in (*adoption.problems, *written.problems)],
+    }
+
+
+def _report_lines(all_of_it: AdoptionReport, screen: Screen) -> Iterator[str]:
+    rows = [
+        (Cell(file.path, "name"), Cell(file.state, _STYLES[file.state]))
+        for file in all_of_it.written.files
+    ]
+    yield from table(("FILE", "STATE"), rows, width=screen.width, paint=screen.paint)
+    if not all_of_it.adoption.expected:
+        return
+    yield ""
+    changes = [
+        (
+            Cell("safe", "good") if one.safe else Cell("look", "warning"),
+            one.what,
+            one.safe or one.why,
+        )
+        for one in all_of_it.adoption.expected
+    ]
+    yield from table(
+        ("A PLAN", "WOULD CHANGE", "BECAUSE"), changes, width=screen.width, paint=screen.paint
+    )
+
+
+def _next_steps(all_of_it: AdoptionReport) -> str:
+    if not all_of_it.is_written:
+        return "nothing was written"
+    where = "" if all_of_it.directory == Path() else f" -C {all_of_it.directory}"
+    return f"next: read the files, then run `stockman{where} validate` and `stockman{where} plan`"
+
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -57,7 +166,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     help="Directory for the files.",
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing, tell what would be written.")
-@options.yes
+@options.yes_option
 @options.output_or_name
 @click.pass_context
 def adopt(
@@ -82,60 +191,61 @@ def adopt(
 
     from stockman.adapters.network import SocketNetwork
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-    from stockman.app.adopting.adoption import NotAdopted, Wish, adopted
-    from stockman.app.adopting.doors import opened
-    from stockman.app.adopting.writing import refuse_existing
-    from stockman.cli.adopt_report import Told, refused, told, warned
-    from stockman.cli.ask import confirmed
+    from stockman.app.adoption.adopt import AdoptionFailed, AdoptionOptions, adopt_cluster
+    from stockman.app.adoption.connections import open_clients
+    from stockman.app.adoption.writing import refuse_existing
+    from stockman.cli.terminal.prompts import confirm
 
     refuse_existing(out)
     network = SocketNetwork()
     clients = _clients(given, network)
 
     async def seen() -> Adoption:
-        async with opened(clients, network, SystemTimekeeper()) as (doors, reached):
-            wish = Wish(
+        async with open_clients(clients, network, SystemTimekeeper()) as (doors, reached):
+            wish = AdoptionOptions(
                 reached=reached,
                 repository=given["repository"] or "",
                 manages_guests=given["manage_guests"],
             )
-            return await adopted(doors, wish, SystemEntropy())
+            return await adopt_cluster(doors, wish, SystemEntropy())
 
     try:
         adoption = asyncio.run(seen())
-    except NotAdopted as no:
-        refused(no.problems)
+    except AdoptionFailed as no:
+        show_refusal(no.problems)
         return Exit.FAILED
-    warned(adoption.problems)
+    show_problems(adoption.problems)
     question = f"write the files of {adoption.cluster} into {out}?"
-    is_wanted = not dry_run and confirmed(question, yes=yes)
-    written = _written(adoption, out, dry_run=not is_wanted)
+    is_wanted = not dry_run and confirm(question, yes=yes)
+    written = _write_files(adoption, out, dry_run=not is_wanted)
     where = options.directory(ctx) / out
-    told(Told(adoption, written, where, is_written=is_wanted), output)
+    show_adoption(AdoptionReport(adoption, written, where, is_written=is_wanted), output)
     if not is_wanted and not dry_run:
         return Exit.FAILED
     return Exit.DONE if adoption.is_smooth and written.complete else Exit.PARTLY
 
 
-def _written(adoption: Adoption, out: Path, *, dry_run: bool) -> Written:
-    from stockman.adapters.git import GitRepo
+def _write_files(adoption: Adoption, out: Path, *, dry_run: bool) -> AdoptionResult:
+    from stockman.adapters.git.probe import LocalGitProbe
     from stockman.adapters.system import SystemClock, SystemEntropy
-    from stockman.app.adopting.writing import write
-    from stockman.app.initialisation import Doors
+    from stockman.app.adoption.writing import write_adoption
+    from stockman.app.init.directory import InitContext
 
-    doors = Doors(clock=SystemClock(), entropy=SystemEntropy(), repo=GitRepo(out))
-    return write(adoption, out, doors, dry_run=dry_run)
+    doors = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(out))
+    return write_adoption(adoption, out, doors, dry_run=dry_run)
 
 
-def _clients(given: dict[str, Any], network: Network) -> Clients:
-    from stockman.app.adopting.doors import Clients, usual_files
-    from stockman.app.proxmox_start import Errand
-    from stockman.cli.proxmox_asking import asker, trust_of
+def _clients(given: dict[str, Any], network: Network) -> ClientSources:
+    from stockman.app.adoption.connections import ClientSources, usual_files
+    from stockman.app.init.from_proxmox import ProxmoxSource
+    from stockman.cli.init.proxmox import certificate_trust, find_login
 
     kubeconfig, talosconfig = usual_files(os.environ)
     url = given["proxmox"].rstrip("/")
-    return Clients(
+    return ClientSources(
         kubeconfig=given["kubeconfig"] or kubeconfig,
         talosconfig=given["talosconfig"] or talosconfig,
-        proxmox=Errand(url=url, trust=trust_of(url, given, network), asker=asker()),
+        proxmox=ProxmoxSource(
+            url=url, trust=certificate_trust(url, given, network), asker=find_login()
+        ),
     )

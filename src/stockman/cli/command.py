@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from stockman.cli import flags, layout, options, screen
+from stockman.cli import options, overview
+from stockman.cli.terminal import layout, screen
 
 
-class ExtraWords(click.UsageError):
+class ExtraArguments(click.UsageError):
     """Words on the command line for which the command has no place."""
 
     def __init__(self, words: Sequence[str], ctx: click.Context) -> None:
@@ -62,17 +63,17 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)
         if rest and not isinstance(self, click.Group) and not ctx.resilient_parsing:
-            raise ExtraWords(rest, ctx)
+            raise ExtraArguments(rest, ctx)
         return rest
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         del ctx  # click keeps the first answer for ever, whatever context asked
-        return list(flags.HELP.names)
+        return list(overview.HELP.names)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
         option = super().get_help_option(ctx)
         if option is not None:
-            option.help = flags.HELP.help
+            option.help = overview.HELP.help
             option.callback = _print_help
         return option
 
@@ -113,7 +114,7 @@ def command(*, examples: Mapping[str, str], name: str | None = None) -> Callable
 def _print_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     del param
     if value and not ctx.resilient_parsing:
-        screen.current().data(ctx.get_help())
+        screen.current_screen().data(ctx.get_help())
         ctx.exit()
 
 

@@ -1,13 +1,92 @@
-"""`stockman completion`: the scripts that let shells complete."""
+"""Values that shells offer: names out of the user's files, presets, keys, problem codes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
 import click
+from click.shell_completion import CompletionItem
 
 from stockman.cli.command import command
-from stockman.cli.options import Choice
+from stockman.cli.options import Choice, directory
 from stockman.cli.registry import COMPLETION_VARIABLE, PROGRAM
-from stockman.cli.screen import current
+from stockman.cli.terminal.screen import current_screen
+from stockman.model.errors import StockmanError
+
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
+
+_SOURCE = "stockman.app.completion"
+
+
+def complete_with(function: str) -> Completer:
+    """Completes with what a function returns, named as `module:function`."""
+    return lambda ctx, param, incomplete: _matching_values(function, incomplete)
+
+
+def complete_in_directory(function: str) -> Completer:
+    """Completes with what a function returns for the directory the command works in."""
+    return lambda ctx, param, incomplete: _matching_values(function, incomplete, directory(ctx))
+
+
+complete_nodes = complete_in_directory(f"{_SOURCE}:node_names")
+complete_subjects = complete_in_directory(f"{_SOURCE}:subject_names")
+complete_clusters = complete_in_directory(f"{_SOURCE}:cluster_names")
+complete_steps = complete_in_directory(f"{_SOURCE}:step_names")
+complete_stages_and_steps = complete_in_directory(f"{_SOURCE}:stage_and_step_names")
+complete_secret_files = complete_in_directory(f"{_SOURCE}:secret_file_names")
+complete_runs = complete_in_directory(f"{_SOURCE}:run_names")
+complete_presets = complete_with(f"{_SOURCE}:preset_names")
+complete_keys = complete_with(f"{_SOURCE}:key_names")
+complete_codes = complete_with(f"{_SOURCE}:problem_codes")
+complete_components = complete_with(f"{_SOURCE}:catalog_names")
+
+
+def complete_lab_machines(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with the Talos machines of the lab that the command line means."""
+    del param
+    given = ctx.params.get("state")
+    return _matching_values(f"{_SOURCE}:lab_machine_names", incomplete, directory(ctx), given)
+
+
+def complete_lab_hosts(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with the hosts of the lab that the command line means."""
+    del param
+    given = ctx.params.get("state")
+    return _matching_values(f"{_SOURCE}:lab_host_names", incomplete, directory(ctx), given)
+
+
+def complete_explain_arguments(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with keys, problem codes, and components after the word component."""
+    given = ctx.params.get(param.name or "") or ()
+    if tuple(given)[:1] == ("component",):
+        return complete_components(ctx, param, incomplete)
+    word = [CompletionItem("component")] if "component".startswith(incomplete) else []
+    keys = complete_keys(ctx, param, incomplete)
+    return [*word, *keys, *complete_codes(ctx, param, incomplete)]
+
+
+def _matching_values(
+    function: str, incomplete: str, *arguments: object
+) -> list[CompletionItem[str]]:
+    """Values that begin as typed; none where the files they come from are missing or wrong."""
+    module, _, name = function.partition(":")
+    try:
+        source: Any = getattr(import_module(module), name)
+        values: Iterable[object] = source(*arguments)
+        return [
+            CompletionItem(text) for value in values if (text := str(value)).startswith(incomplete)
+        ]
+    except (ImportError, AttributeError, LookupError, OSError, ValueError, StockmanError):
+        return []
+
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -38,5 +117,5 @@ def completion(shell: str) -> int:
         raise LookupError(shell)
     program = click.get_current_context().find_root().command
     asker = shell_class(program, {}, PROGRAM, COMPLETION_VARIABLE)
-    current().data((asker.source_template % asker.source_vars()).removesuffix("\n"))
+    current_screen().data((asker.source_template % asker.source_vars()).removesuffix("\n"))
     return 0

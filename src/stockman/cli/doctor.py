@@ -11,11 +11,11 @@ from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output, show
-from stockman.cli.screen import Screen, current
-from stockman.cli.tables import Cell, Row, table
+from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.tables import Cell, Row, table
 
 if TYPE_CHECKING:
-    from stockman.app.doctor.finding import Finding, Report
+    from stockman.app.doctor.finding import CheckResult, DoctorReport
 
 _STYLES = {"ok": "good", "warn": "warning", "fail": "error", "unknown": "warning", "skip": "faint"}
 
@@ -40,9 +40,9 @@ def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> i
     so the answer comes quickly even where nothing can be reached. Exits with 1 when a line is FAIL,
     and otherwise with 4 when a line is UNKNOWN.
     """
-    from stockman.app.doctor.examine import diagnose
+    from stockman.app.doctor.examination import diagnose
 
-    screen = current()
+    screen = current_screen()
     report = diagnose(options.directory(ctx), offline=offline, listen=_progress(screen))
     failed = report.failed(strict=strict)
     data = {"failed": failed, "counts": _counts(report), "findings": report.findings}
@@ -61,16 +61,16 @@ def _progress(screen: Screen) -> Callable[[int], None]:
     return tell
 
 
-def _counts(report: Report) -> dict[str, int]:
+def _counts(report: DoctorReport) -> dict[str, int]:
     return {status.value: count for status, count in report.counts.items()}
 
 
-def _lines(report: Report, screen: Screen) -> Iterator[str]:
+def _lines(report: DoctorReport, screen: Screen) -> Iterator[str]:
     rows = (row for finding in report.findings for row in _rows(finding))
     return table(("STATUS", "CHECK", "FOUND"), rows, width=screen.width, paint=screen.paint)
 
 
-def _rows(finding: Finding) -> Iterator[Row]:
+def _rows(finding: CheckResult) -> Iterator[Row]:
     status = finding.status.value
     found = f"{finding.subject}: {finding.seen}"
     yield Cell(status.upper(), _STYLES[status]), Cell(finding.check, "name"), found

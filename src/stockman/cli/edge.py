@@ -1,9 +1,10 @@
-"""The edge of the program: whatever happens inside ends here as text and an exit status."""
+"""An exception that nobody knows, as a problem that tells nothing confidential."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 import click
@@ -11,19 +12,42 @@ import click
 from stockman.cli.exit import Exit
 from stockman.cli.group import Program
 from stockman.cli.registry import COMMANDS, COMPLETION_VARIABLE, PROGRAM, Registry
-from stockman.cli.screen import ReaderGone, Screen, of_process
+from stockman.cli.terminal.screen import OutputClosed, Screen, process_screen
+from stockman.model.problem import Problem
 
 if TYPE_CHECKING:
     from stockman.model.errors import StockmanError
     from stockman.model.problem import Problem
 
 
+def internal_bug(error: Exception) -> Problem:
+    """What may be told of an unknown exception: its kind and its place, never its values."""
+    return Problem(
+        code="internal.bug",
+        what="stockman met a case that it does not know",
+        where=_error_location(error.__traceback__),
+        why=f"{type(error).__name__} was raised and nothing handled it: a mistake in stockman",
+        fix="run it again with `--debug` and report the trace to the stockman project",
+    )
+
+
+def _error_location(trace: TracebackType | None) -> str:
+    """The innermost line of ours that an exception passed."""
+    place = ""
+    while trace is not None:
+        module = str(trace.tb_frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] == PROGRAM:
+            place = f"{module}, line {trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
 def run(arguments: Sequence[str], registry: Registry = COMMANDS) -> int:
     """Run one command line and return its exit status; prints every problem once."""
-    screen = of_process()
+    screen = process_screen()
     try:
         return _run(arguments, registry, screen)
-    except ReaderGone:
+    except OutputClosed:
         screen.abandon()
         return Exit.PIPE_CLOSED
 
@@ -32,22 +56,24 @@ def _run(arguments: Sequence[str], registry: Registry, screen: Screen) -> int:
     program = Program(registry)
     asked = os.environ.get(COMPLETION_VARIABLE, "")
     try:
-        status = _completed(program, asked) if asked else _invoked(program, arguments, screen)
+        status = (
+            _answer_completion(program, asked) if asked else _invoke(program, arguments, screen)
+        )
         screen.flush()
     except (KeyboardInterrupt, click.Abort):
-        return Exit.INTERRUPTED if asked else _interrupted(screen)
-    except ReaderGone:
+        return Exit.INTERRUPTED if asked else _report_interrupt(screen)
+    except OutputClosed:
         raise
     except Exception as error:  # noqa: BLE001 - the edge: nobody above could tell the user
         if asked:
             screen.abandon()
             return Exit.FAILED
         screen.debug = screen.debug or "--debug" in arguments
-        return _told(error, screen)
+        return _report_error(error, screen)
     return status
 
 
-def _invoked(program: Program, arguments: Sequence[str], screen: Screen) -> int:
+def _invoke(program: Program, arguments: Sequence[str], screen: Screen) -> int:
     try:
         with program.make_context(
             PROGRAM, list(arguments), obj=screen, terminal_width=screen.help_width
@@ -57,7 +83,7 @@ def _invoked(program: Program, arguments: Sequence[str], screen: Screen) -> int:
         return ended.exit_code
 
 
-def _completed(program: Program, instruction: str) -> int:
+def _answer_completion(program: Program, instruction: str) -> int:
     """Answer a shell that asks for completions; it must never see anything but those."""
     from contextlib import redirect_stderr
     from io import StringIO
@@ -68,31 +94,30 @@ def _completed(program: Program, instruction: str) -> int:
         return shell_complete(program, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
 
 
-def _interrupted(screen: Screen) -> Exit:
+def _report_interrupt(screen: Screen) -> Exit:
     start_of_line = "" if screen.notes_width is None else "\n"
     screen.complain([f"{start_of_line}interrupted"])
     return Exit.INTERRUPTED
 
 
-def _told(error: Exception, screen: Screen) -> Exit:
+def _report_error(error: Exception, screen: Screen) -> Exit:
     from stockman.model.errors import StockmanError
 
     if isinstance(error, click.ClickException):
-        return _told_usage(error, screen)
+        return _report_usage_error(error, screen)
     if screen.debug:
         from traceback import format_exception
 
         screen.complain([line.rstrip("\n") for line in format_exception(error)])
     if isinstance(error, StockmanError):
         _print(error.problem, screen)
-        return _status(error)
-    from stockman.cli.bug import bug
+        return _exit_status(error)
 
-    _print(bug(error), screen)
+    _print(internal_bug(error), screen)
     return Exit.FAILED
 
 
-def _told_usage(error: click.ClickException, screen: Screen) -> Exit:
+def _report_usage_error(error: click.ClickException, screen: Screen) -> Exit:
     from stockman.cli.usage import usage_problem
 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
@@ -110,7 +135,7 @@ def _print(problem: Problem, screen: Screen) -> None:
     screen.complain(problem_lines([problem], paint=screen.notes_paint, width=screen.notes_width))
 
 
-def _status(error: StockmanError) -> Exit:
+def _exit_status(error: StockmanError) -> Exit:
     from stockman.model.errors import Refused, WrongUsage
 
     match error:

@@ -6,7 +6,7 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.complete import complete_what_explain_takes
+from stockman.cli.completion import complete_explain_arguments
 from stockman.cli.output import Output, show
 
 _WITH_NAME = len(("component", "NAME"))
@@ -27,7 +27,7 @@ _WITH_NAME = len(("component", "NAME"))
     "names",
     metavar="[KEY|CODE|component [NAME]]",
     nargs=-1,
-    shell_complete=complete_what_explain_takes,
+    shell_complete=complete_explain_arguments,
 )
 @click.option("-r", "--recursive", is_flag=True, help="Show all keys below, down to the last.")
 @options.output
@@ -43,7 +43,7 @@ def explain(names: tuple[str, ...], recursive: bool, output: Output) -> int:
     such key, code or component.
     """
     from stockman.app import explanation
-    from stockman.config.explain import explained, overview
+    from stockman.config.reference.explain import render_explanation, render_overview
 
     if names[:1] == ("component",) and len(names) <= _WITH_NAME:
         return _explain_components(names[1:], output)
@@ -54,27 +54,29 @@ def explain(names: tuple[str, ...], recursive: bool, output: Output) -> int:
             explanation.top_level(),
             kind="Keys",
             output=output,
-            human=lambda files, screen: overview(
+            human=lambda files, screen: render_overview(
                 [(one.file, one.keys) for one in files], width=screen.width, paint=screen.paint
             ),
         )
         return 0
     found = explanation.explain(names[0], recursive=recursive)
-    if isinstance(found, explanation.Page):
+    if isinstance(found, explanation.ProblemPage):
         show(found, kind="ProblemPage", output=output, human=lambda page, _: page.text.split("\n"))
     else:
         show(
             found,
             kind="Explanation",
             output=output,
-            human=lambda found, screen: explained(found, width=screen.width, paint=screen.paint),
+            human=lambda found, screen: render_explanation(
+                found, width=screen.width, paint=screen.paint
+            ),
         )
     return 0
 
 
 def _explain_components(names: tuple[str, ...], output: Output) -> int:
     from stockman.app import explanation
-    from stockman.catalog.explained import overview_lines, page_lines
+    from stockman.catalog.explanation import overview_lines, page_lines
 
     if names:
         show(

@@ -8,12 +8,12 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.screen import current
+from stockman.cli.terminal.screen import current_screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stockman.rendering.graph import Point
+    from stockman.rendering.graph import GraphNode
 
 _FORMS = ("text", "dot", "mermaid", "svg", "json")
 
@@ -37,22 +37,22 @@ _FORMS = ("text", "dot", "mermaid", "svg", "json")
 @click.pass_context
 def graph(ctx: click.Context, output: str) -> int:
     """Show the components that are on: phases, versions, and what waits for what."""
-    from stockman.app.components import graph_of
+    from stockman.app.components import component_graph
     from stockman.rendering import graph as forms
 
-    points = graph_of(options.directory(ctx))
+    points = component_graph(options.directory(ctx))
     if output == "json":
         from stockman.cli.output import Output, show
 
         show(points, kind="Graph", output=Output.JSON, human=lambda *_: ())
         return 0
     if not points:
-        current().note("the configuration has no cluster, and so no components")
-    written: dict[str, Callable[[tuple[Point, ...]], str]] = {
-        "text": forms.as_text,
-        "dot": forms.as_dot,
-        "mermaid": forms.as_mermaid,
-        "svg": forms.as_svg,
+        current_screen().note("the configuration has no cluster, and so no components")
+    written: dict[str, Callable[[tuple[GraphNode, ...]], str]] = {
+        "text": forms.graph_text,
+        "dot": forms.graph_dot,
+        "mermaid": forms.graph_mermaid,
+        "svg": forms.graph_svg,
     }
-    current().data(written[output](points).rstrip("\n"))
+    current_screen().data(written[output](points).rstrip("\n"))
     return 0

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stockman import __version__
-from stockman.cli import flags, screen
+from stockman.cli import overview as flags
 from stockman.cli.command import Command
-from stockman.cli.meant import meant
+from stockman.cli.options import closest_match
 from stockman.cli.overview import overview
-from stockman.cli.registry import EXAMPLES, PROGRAM, Entry, Registry, by_section, children
+from stockman.cli.registry import EXAMPLES, PROGRAM, CommandEntry, Registry, by_section, children
+from stockman.cli.terminal import screen
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -26,7 +27,7 @@ class UnknownCommand(click.UsageError):
         super().__init__(f"there is no command `{name}`", ctx)
         self.name = name
         self.known = known
-        self.meant = meant(name, known)
+        self.meant = closest_match(name, known)
 
 
 class Group(Command, click.Group):
@@ -91,7 +92,7 @@ def group(
     return click.group(name, cls=Group, examples=examples)
 
 
-def load(entry: Entry) -> click.Command:
+def load(entry: CommandEntry) -> click.Command:
     """The command an entry of the registry points to."""
     module, _, attribute = entry.target.partition(":")
     found: Any = getattr(import_module(module), attribute)
@@ -100,7 +101,7 @@ def load(entry: Entry) -> click.Command:
     return found
 
 
-def _entries(ctx: click.Context) -> dict[str, Entry]:
+def _entries(ctx: click.Context) -> dict[str, CommandEntry]:
     words: list[str] = []
     inner = ctx
     while inner.parent is not None:
@@ -113,5 +114,28 @@ def _entries(ctx: click.Context) -> dict[str, Entry]:
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     del param
     if value and not ctx.resilient_parsing:
-        screen.current().data(__version__)
+        screen.current_screen().data(__version__)
         ctx.exit()
+
+
+@group(
+    examples={
+        "stockman secrets status": "every secret file, and whether it changed",
+        "stockman secrets edit kubernetes/apps/default/echo/app/secret.sops.yaml": (
+            "change a file in your editor"
+        ),
+    }
+)
+def secrets() -> None:
+    """Make, open and change encrypted files, without sops and age."""
+
+
+@group(
+    examples={
+        "stockman runs list": "every run, and how it ended",
+        "stockman runs show": "the newest run, step by step",
+        "stockman runs resume": "go on where it stopped",
+    }
+)
+def runs() -> None:
+    """Show runs, go on with one, or give one up."""

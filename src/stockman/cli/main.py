@@ -18,7 +18,7 @@ def main() -> None:
     try:
         status = _status(sys.argv[1:])
     except KeyboardInterrupt:
-        status = _interrupted()
+        status = _report_interrupt()
     # What is there now ends with the process: nobody has to look for circles in it.
     gc.freeze()
     sys.exit(status)
@@ -26,14 +26,14 @@ def main() -> None:
 
 def _status(arguments: list[str]) -> int:
     quick = _quick_answer(arguments)
-    if quick is not None and _printed(quick):
+    if quick is not None and _print_text(quick):
         return 0
     from stockman.cli.edge import run
 
     return run(arguments)
 
 
-def _interrupted() -> int:
+def _report_interrupt() -> int:
     from stockman.cli.exit import Exit
 
     if sys.stderr is not None:
@@ -45,15 +45,15 @@ def _quick_answer(arguments: list[str]) -> str | None:
     if arguments == ["--version"]:
         return __version__
     if arguments in (["--help"], ["-h"]):
-        from stockman.cli.layout import help_width
         from stockman.cli.overview import overview
         from stockman.cli.registry import COMMANDS
+        from stockman.cli.terminal.layout import help_width
 
         return overview(COMMANDS, help_width(os.environ))
     return None
 
 
-def _printed(text: str) -> bool:
+def _print_text(text: str) -> bool:
     """Whether stdout took the text; if not, the edge meets the same trouble and tells it well."""
     if sys.stdout is None:
         return False

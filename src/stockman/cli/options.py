@@ -1,4 +1,4 @@
-"""Options that several commands take, each defined once."""
+"""The word that somebody who typed another one probably meant."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stockman.cli import flags
-from stockman.cli.flags import Flag
-from stockman.cli.meant import meant
+from stockman.cli import overview
 from stockman.cli.output import Output
-from stockman.cli.screen import Screen
+from stockman.cli.overview import Flag
+from stockman.cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def closest_match(word: str, known: Iterable[str]) -> str | None:
+    """The known word most like the one typed, or the only one that begins so; None otherwise."""
+    from stockman.config.nearest import nearest_name
+
+    words = tuple(known)
+    begun = [one for one in words if word and one.startswith(word)]
+    return nearest_name(word, words) or (begun[0] if len(begun) == 1 else None)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -43,7 +52,7 @@ class Choice(click.Choice[T]):
         except click.BadParameter as error:
             known = [self.normalize_choice(choice, ctx) for choice in self.choices]
             wrong = WrongChoice(f"{value!r} is none of {', '.join(known)}", ctx, param)
-            wrong.meant = meant(str(value), known)
+            wrong.meant = closest_match(str(value), known)
             raise wrong from error
 
 
@@ -67,7 +76,7 @@ def common() -> Sequence[click.Option]:
     return _COMMON
 
 
-def outputs(forms: Iterable[Output]) -> Callable[[F], F]:
+def output_option(forms: Iterable[Output]) -> Callable[[F], F]:
     """`-o` with the forms that a command can print; the first one is the default."""
     offered = tuple(forms)
     return click.option(
@@ -82,13 +91,13 @@ def outputs(forms: Iterable[Output]) -> Callable[[F], F]:
     )
 
 
-output = outputs((Output.TABLE, Output.JSON, Output.YAML))
+output = output_option((Output.TABLE, Output.JSON, Output.YAML))
 """`-o` for commands whose data has no names of its own."""
 
-output_or_name = outputs(Output)
+output_or_name = output_option(Output)
 """`-o` for commands that can list bare names too."""
 
-yes = click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
+yes_option = click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
 
 
 def directory(ctx: click.Context) -> Path:
@@ -117,7 +126,7 @@ class _Directory(click.Path[str]):
         return str(super().convert(value, param, ctx))
 
 
-def _go(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+def _change_directory(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     """Change into a directory until the context ends; the environment counts only if no -C does."""
     if value is None and _DIRECTORY not in ctx.meta and not isinstance(ctx.command, click.Group):
         told = os.environ.get("STOCKMAN_DIR", "")
@@ -158,9 +167,9 @@ def _turn_on(attribute: str) -> Callable[[click.Context, click.Parameter, bool],
 
 
 _COMMON = (
-    CommonOption(flags.DIRECTORY, "directory_", type=_Directory(), callback=_go),
-    CommonOption(flags.VERBOSE, "verbose_", count=True, callback=_be_verbose),
-    CommonOption(flags.QUIET, "quiet_", is_flag=True, callback=_turn_on("quiet")),
-    CommonOption(flags.NO_COLOR, "no_color_", is_flag=True, callback=_turn_on("colorless")),
-    CommonOption(flags.DEBUG, "debug_", is_flag=True, callback=_turn_on("debug")),
+    CommonOption(overview.DIRECTORY, "directory_", type=_Directory(), callback=_change_directory),
+    CommonOption(overview.VERBOSE, "verbose_", count=True, callback=_be_verbose),
+    CommonOption(overview.QUIET, "quiet_", is_flag=True, callback=_turn_on("quiet")),
+    CommonOption(overview.NO_COLOR, "no_color_", is_flag=True, callback=_turn_on("colorless")),
+    CommonOption(overview.DEBUG, "debug_", is_flag=True, callback=_turn_on("debug")),
 )

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, TypeVar
 
-from stockman.cli.paint import visible
-from stockman.cli.screen import Screen, current
+from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.styles import escape_control
 
 API_VERSION = "stockman/v1"
 
@@ -28,9 +28,9 @@ class Output(Enum):
 
 def envelope(kind: str, value: object) -> dict[str, Any]:
     """A value as programs get it, in JSON and in YAML alike."""
-    from stockman.model.record import plain
+    from stockman.model.record import to_plain_value
 
-    return {"apiVersion": API_VERSION, "kind": kind, "data": plain(value)}
+    return {"apiVersion": API_VERSION, "kind": kind, "data": to_plain_value(value)}
 
 
 def show(
@@ -42,14 +42,14 @@ def show(
     names: Callable[[T], Iterable[str]] | None = None,
 ) -> None:
     """Print a value to stdout; `names` gives what `-o name` lists, one per line."""
-    screen = current()
+    screen = current_screen()
     match output:
         case Output.JSON:
             screen.data(_json(envelope(kind, value), screen))
         case Output.YAML:
             screen.document(_yaml(envelope(kind, value), screen))
         case Output.NAME if names is not None:
-            _print_lines(screen, (visible(name) for name in names(value)))
+            _print_lines(screen, (escape_control(name) for name in names(value)))
         case _:
             _print_lines(screen, human(value, screen))
 
@@ -67,9 +67,9 @@ def _json(document: dict[str, Any], screen: Screen) -> str:
 
 
 def _yaml(document: dict[str, Any], screen: Screen) -> str:
-    from stockman.config.yaml_writer import dump
+    from stockman.config.writers.yaml_writer import render_yaml
 
-    text = dump(document).removesuffix("\n")
+    text = render_yaml(document).removesuffix("\n")
     if text.isascii() or screen.takes_unicode:
         return text
     return _json(document, screen)  # JSON is YAML too, and has escapes for every character

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from stockman.cli.layout import paragraph
-from stockman.cli.paint import Paint, unpainted, visible, wide
+from stockman.cli.terminal.layout import paragraph
+from stockman.cli.terminal.styles import Paint, display_width, escape_control, plain_text
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
 
 Redact = Callable[[str], str]
 """Takes a line of a file and returns what may be shown of it."""
 
-_USUAL_WIDTH = 100
+_DEFAULT_WIDTH = 100
 _NARROWEST_LINE = 16
 _TAB = 4
 _CUT = "..."
@@ -22,7 +22,7 @@ _LABEL = 9
 """Columns before the text of `where`, `why` and `fix`."""
 
 
-def as_written(line: str) -> str:
+def keep_as_is(line: str) -> str:
     """The line itself, for files that hold no secrets."""
     return line
 
@@ -34,8 +34,8 @@ def problem_lines(
     problems: Iterable[Problem],
     texts: Mapping[str, str] = NO_TEXTS,
     *,
-    redact: Redact = as_written,
-    paint: Paint = unpainted,
+    redact: Redact = keep_as_is,
+    paint: Paint = plain_text,
     width: int | None = None,
 ) -> Iterator[str]:
     """Every problem as a block of lines, with an empty line between two.
@@ -49,7 +49,7 @@ def problem_lines(
             yield ""
         severity = problem.severity.value
         head = f"{severity}[{problem.code}]"
-        first, *rest = _fitted(f"{head}: {visible(problem.what)}", width, hanging="  ")
+        first, *rest = _fit(f"{head}: {escape_control(problem.what)}", width, hanging="  ")
         yield paint(first[: len(head)], severity) + first[len(head) :]
         yield from rest
         if problem.where:
@@ -60,11 +60,11 @@ def problem_lines(
         yield from _item("fix", problem.fix, paint, width)
 
 
-def summary(problems: Iterable[Problem]) -> str:
+def problem_summary(problems: Iterable[Problem]) -> str:
     """How many errors and warnings there are, in words."""
     found = list(problems)
     errors = sum(problem.is_error for problem in found)
-    counts = [_counted(errors, "error"), _counted(len(found) - errors, "warning")]
+    counts = [_count(errors, "error"), _count(len(found) - errors, "warning")]
     return ", ".join(count for count in counts if count) or "no problems"
 
 
@@ -84,19 +84,19 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""
 
 
 def _item(label: str, text: str, paint: Paint, width: int | None) -> Iterator[str]:
     start = f"  {label}:".ljust(_LABEL)
-    first, *rest = _fitted(start + visible(text), width, hanging=" " * _LABEL)
+    first, *rest = _fit(start + escape_control(text), width, hanging=" " * _LABEL)
     yield paint(first[: len(label) + 3], "faint") + first[len(label) + 3 :]
     yield from rest
 
 
-def _fitted(text: str, width: int | None, hanging: str) -> list[str]:
-    if width is None or wide(text) <= width:
+def _fit(text: str, width: int | None, hanging: str) -> list[str]:
+    if width is None or display_width(text) <= width:
         return [text]
     indent = text[: len(text) - len(text.lstrip())]
     return paragraph(text.strip(), width, indent, hanging)
@@ -114,11 +114,11 @@ def _excerpt(
         return
     gutter = str(place.line)
     line = redact(lines[place.line - 1].removesuffix("\r"))
-    room = max((width or _USUAL_WIDTH) - len(gutter) - 7, _NARROWEST_LINE)
+    room = max((width or _DEFAULT_WIDTH) - len(gutter) - 7, _NARROWEST_LINE)
     shown, caret = _cut(line.expandtabs(_TAB), _caret(line, place.column), room)
     bar = paint("|", "faint")
-    yield f"    {paint(gutter, 'faint')} {bar} {visible(shown)}".rstrip()
-    yield f"    {' ' * len(gutter)} {bar} {' ' * wide(visible(shown[:caret]))}{paint('^', 'error')}"
+    yield f"    {paint(gutter, 'faint')} {bar} {escape_control(shown)}".rstrip()
+    yield f"    {' ' * len(gutter)} {bar} {' ' * display_width(escape_control(shown[:caret]))}{paint('^', 'error')}"
 
 
 def _caret(line: str, column: int) -> int:

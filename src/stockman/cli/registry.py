@@ -14,17 +14,17 @@ COMPLETION_VARIABLE = "_STOCKMAN_COMPLETE"
 """Environment variable through which a shell asks the program for completions."""
 
 START = "Start"
-LOOK = "Look"
+INSPECT = "Look"
 CHANGE = "Change"
 SECRETS = "Secrets"
-REHEARSE = "Rehearse"
-UNDERSTAND = "Understand"
+SIMULATE = "Rehearse"
+LEARN = "Understand"
 
-SECTIONS = (START, LOOK, CHANGE, SECRETS, REHEARSE, UNDERSTAND)
+SECTIONS = (START, INSPECT, CHANGE, SECRETS, SIMULATE, LEARN)
 """Headings of the overview, in its order."""
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """One command before its module is imported."""
 
     target: str
@@ -34,288 +34,288 @@ class Entry(NamedTuple):
     section: str
 
 
-Registry = Mapping[str, Entry]
+Registry = Mapping[str, CommandEntry]
 
 COMMANDS: Registry = {
-    "init": Entry(
-        "stockman.cli.init:init",
+    "init": CommandEntry(
+        "stockman.cli.init.init:init",
         "Write commented starter files, and make keys and tokens.",
         START,
     ),
-    "validate": Entry(
+    "validate": CommandEntry(
         "stockman.cli.validate:validate",
         "Check the configuration and show all mistakes at once.",
-        LOOK,
+        INSPECT,
     ),
-    "render": Entry(
+    "render": CommandEntry(
         "stockman.cli.render:render",
         "Write the repository that the configuration asks for.",
         START,
     ),
-    "plan": Entry(
-        "stockman.cli.plan:plan",
+    "plan": CommandEntry(
+        "stockman.cli.plans.plan:plan",
         "Show what differs from the configuration, and what a run would do about it.",
         CHANGE,
     ),
-    "apply": Entry(
-        "stockman.cli.apply:apply",
+    "apply": CommandEntry(
+        "stockman.cli.plans.apply:apply",
         "Make everything as the configuration says: access, images, VMs, Talos, Kubernetes.",
         CHANGE,
     ),
-    "destroy": Entry(
-        "stockman.cli.destroy:destroy",
+    "destroy": CommandEntry(
+        "stockman.cli.plans.destroy:destroy",
         "Delete the VMs of the cluster and its guests, and all that stockman made for them.",
         CHANGE,
     ),
-    "graph": Entry(
+    "graph": CommandEntry(
         "stockman.cli.graph:graph",
         "Show the components that are on: phases, versions, and what waits for what.",
-        LOOK,
+        INSPECT,
     ),
-    "config": Entry(
-        "stockman.cli.config:config",
+    "config": CommandEntry(
+        "stockman.cli.config.show:config",
         "Show the configuration in full, or compare two.",
-        LOOK,
+        INSPECT,
     ),
-    "config show": Entry(
-        "stockman.cli.config:config_show",
+    "config show": CommandEntry(
+        "stockman.cli.config.show:config_show",
         "Show what the configuration means, with every default applied.",
-        LOOK,
+        INSPECT,
     ),
-    "config schematic": Entry(
-        "stockman.cli.config_schematic:config_schematic",
+    "config schematic": CommandEntry(
+        "stockman.cli.config.schematic:config_schematic",
         "Show the images that nodes boot from, and the ids of their schematics.",
-        LOOK,
+        INSPECT,
     ),
-    "config check": Entry(
-        "stockman.cli.config_check:config_check",
+    "config check": CommandEntry(
+        "stockman.cli.config.check:config_check",
         "Check a machine configuration as Talos would, and show all mistakes at once.",
-        LOOK,
+        INSPECT,
     ),
-    "config migrate": Entry(
-        "stockman.cli.config_migrate:config_migrate",
+    "config migrate": CommandEntry(
+        "stockman.cli.config.migrate:config_migrate",
         "Show what a newer contract changes, with reasons.",
-        LOOK,
+        INSPECT,
     ),
-    "config nocloud": Entry(
-        "stockman.cli.config_nocloud:config_nocloud",
+    "config nocloud": CommandEntry(
+        "stockman.cli.config.nocloud:config_nocloud",
         "Show what a node reads at its first boot, or write it as an ISO image.",
-        LOOK,
+        INSPECT,
     ),
-    "config talosconfig": Entry(
-        "stockman.cli.config_talosconfig:config_talosconfig",
+    "config talosconfig": CommandEntry(
+        "stockman.cli.config.clients:config_talosconfig",
         "Write the talosconfig of the cluster, or renew it.",
-        LOOK,
+        INSPECT,
     ),
-    "config kubeconfig": Entry(
-        "stockman.cli.config_kubeconfig:config_kubeconfig",
+    "config kubeconfig": CommandEntry(
+        "stockman.cli.config.clients:config_kubeconfig",
         "Write the administrator's kubeconfig of the cluster, or renew it.",
-        LOOK,
+        INSPECT,
     ),
-    "config machine": Entry(
-        "stockman.cli.config_machine:config_machine",
+    "config machine": CommandEntry(
+        "stockman.cli.config.machine:config_machine",
         "Show the machine configuration of a node, with all patches in it.",
-        LOOK,
+        INSPECT,
     ),
-    "config diff": Entry(
-        "stockman.cli.config:config_diff",
+    "config diff": CommandEntry(
+        "stockman.cli.config.show:config_diff",
         "Show what differs in meaning between the configurations of two directories.",
-        LOOK,
+        INSPECT,
     ),
-    "adopt": Entry(
+    "adopt": CommandEntry(
         "stockman.cli.adopt:adopt",
         "Write files that describe a cluster which runs already.",
         START,
     ),
-    "convert": Entry(
+    "convert": CommandEntry(
         "stockman.cli.convert:convert",
         "Turn files of one dialect into those of the other.",
-        LOOK,
+        INSPECT,
     ),
-    "status": Entry(
-        "stockman.cli.status:status",
+    "status": CommandEntry(
+        "stockman.cli.status.status:status",
         "Show how everything is: Proxmox VE, Talos, etcd, Kubernetes, Flux and more.",
-        LOOK,
+        INSPECT,
     ),
-    "health": Entry(
-        "stockman.cli.health:health",
+    "health": CommandEntry(
+        "stockman.cli.status.health:health",
         "Check everything in one go, for cron and for Prometheus.",
-        LOOK,
+        INSPECT,
     ),
-    "runs": Entry(
-        "stockman.cli.runs:runs",
+    "runs": CommandEntry(
+        "stockman.cli.group:runs",
         "Show runs, go on with one, or give one up.",
         CHANGE,
     ),
-    "runs list": Entry(
-        "stockman.cli.runs_look:runs_list",
+    "runs list": CommandEntry(
+        "stockman.cli.runs.history:runs_list",
         "List every run, and how it ended.",
         CHANGE,
     ),
-    "runs show": Entry(
-        "stockman.cli.runs_look:runs_show",
+    "runs show": CommandEntry(
+        "stockman.cli.runs.history:runs_show",
         "Show how a run went, step by step.",
         CHANGE,
     ),
-    "runs resume": Entry(
-        "stockman.cli.runs_act:runs_resume",
+    "runs resume": CommandEntry(
+        "stockman.cli.runs.control:runs_resume",
         "Go on with a run that was killed, paused or failed.",
         CHANGE,
     ),
-    "runs abort": Entry(
-        "stockman.cli.runs_act:runs_abort",
+    "runs abort": CommandEntry(
+        "stockman.cli.runs.control:runs_abort",
         "Give a run up, and give back what it holds.",
         CHANGE,
     ),
-    "runs export": Entry(
-        "stockman.cli.runs_look:runs_export",
+    "runs export": CommandEntry(
+        "stockman.cli.runs.history:runs_export",
         "Print everything that is kept of a run: its plan and its journal.",
         CHANGE,
     ),
-    "runs metrics": Entry(
-        "stockman.cli.runs_metrics:runs_metrics",
+    "runs metrics": CommandEntry(
+        "stockman.cli.runs.history:runs_metrics",
         "Print metrics of the newest run, in the text format of Prometheus.",
         CHANGE,
     ),
-    "drift": Entry(
+    "drift": CommandEntry(
         "stockman.cli.drift:drift",
         "Show what differs from the files, who did it, and what corrects it.",
-        LOOK,
+        INSPECT,
     ),
-    "lab": Entry(
-        "stockman.cli.lab:lab",
+    "lab": CommandEntry(
+        "stockman_lab.commands.lab:lab",
         "Run a simulated Proxmox VE on this machine, and make things go wrong in it.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab up": Entry(
-        "stockman.cli.lab_up:lab_up",
+    "lab up": CommandEntry(
+        "stockman_lab.commands.up:lab_up",
         "Start a lab: hosts of a simulated Proxmox VE that answer on loopback addresses.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab status": Entry(
-        "stockman.cli.lab_look:lab_status",
+    "lab status": CommandEntry(
+        "stockman_lab.commands.inspect:lab_status",
         "Show what a running lab holds, and what time it is there.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab machine": Entry(
-        "stockman.cli.lab_machine:lab_machine",
+    "lab machine": CommandEntry(
+        "stockman_lab.commands.machine:lab_machine",
         "Show the Talos machines of a running lab, or the console of one.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab env": Entry(
-        "stockman.cli.lab_look:lab_env",
+    "lab env": CommandEntry(
+        "stockman_lab.commands.inspect:lab_env",
         "Print the variables by which clients find a running lab.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab connect": Entry(
-        "stockman.cli.lab_connect:lab_connect",
+    "lab connect": CommandEntry(
+        "stockman_lab.commands.connect:lab_connect",
         "Write into cluster.yaml where a running lab answers.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab power": Entry(
-        "stockman.cli.lab_steer:lab_power",
+    "lab power": CommandEntry(
+        "stockman_lab.commands.control:lab_power",
         "Switch a host of a running lab on or off.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab fault": Entry(
-        "stockman.cli.lab_steer:lab_fault",
+    "lab fault": CommandEntry(
+        "stockman_lab.commands.control:lab_fault",
         "Make something go wrong in a running lab, or list what does.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab clock": Entry(
-        "stockman.cli.lab_steer:lab_clock",
+    "lab clock": CommandEntry(
+        "stockman_lab.commands.control:lab_clock",
         "Show the time of a running lab, let some of it pass, or change its speed.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab log": Entry(
-        "stockman.cli.lab_look:lab_log",
+    "lab log": CommandEntry(
+        "stockman_lab.commands.inspect:lab_log",
         "Show the requests that a running lab answered last.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab coverage": Entry(
-        "stockman.cli.lab_look:lab_coverage",
+    "lab coverage": CommandEntry(
+        "stockman_lab.commands.inspect:lab_coverage",
         "Show which calls of the API a lab answers; the others it refuses as unknown.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "lab down": Entry(
-        "stockman.cli.lab_steer:lab_down",
+    "lab down": CommandEntry(
+        "stockman_lab.commands.control:lab_down",
         "Stop a running lab; its state is kept.",
-        REHEARSE,
+        SIMULATE,
     ),
-    "secrets": Entry(
-        "stockman.cli.secrets:secrets",
+    "secrets": CommandEntry(
+        "stockman.cli.group:secrets",
         "Make, open and change encrypted files, without sops and age.",
         SECRETS,
     ),
-    "secrets create": Entry(
-        "stockman.cli.secrets_create:secrets_create",
+    "secrets create": CommandEntry(
+        "stockman.cli.secrets.create:secrets_create",
         "Make the secrets bundle of the cluster, or take that of a running one.",
         SECRETS,
     ),
-    "secrets edit": Entry(
-        "stockman.cli.secrets_edit:secrets_edit",
+    "secrets edit": CommandEntry(
+        "stockman.cli.secrets.edit:secrets_edit",
         "Change a secret file in your editor.",
         SECRETS,
     ),
-    "secrets get": Entry(
-        "stockman.cli.secrets_get:secrets_get",
+    "secrets get": CommandEntry(
+        "stockman.cli.secrets.edit:secrets_get",
         "Print what a secret file says, or one value of it.",
         SECRETS,
     ),
-    "secrets set": Entry(
-        "stockman.cli.secrets_set:secrets_set",
+    "secrets set": CommandEntry(
+        "stockman.cli.secrets.edit:secrets_set",
         "Put one value into a secret file, or give it new content.",
         SECRETS,
     ),
-    "secrets rotate": Entry(
-        "stockman.cli.secrets_rotate:secrets_rotate",
+    "secrets rotate": CommandEntry(
+        "stockman.cli.secrets.rotate:secrets_rotate",
         "Encrypt secret files with new data keys, or renew tokens of Proxmox VE.",
         SECRETS,
     ),
-    "secrets rekey": Entry(
-        "stockman.cli.secrets_rekey:secrets_rekey",
+    "secrets rekey": CommandEntry(
+        "stockman.cli.secrets.rotate:secrets_rekey",
         "Encrypt secret files for the recipients that .sops.yaml names.",
         SECRETS,
     ),
-    "secrets status": Entry(
-        "stockman.cli.secrets_status:secrets_status",
+    "secrets status": CommandEntry(
+        "stockman.cli.secrets.status:secrets_status",
         "Show every secret file: for whom it is encrypted, and whether it changed.",
         SECRETS,
     ),
-    "secrets check": Entry(
-        "stockman.cli.secrets_check:secrets_check",
+    "secrets check": CommandEntry(
+        "stockman.cli.secrets.check:secrets_check",
         "Check that secrets are encrypted, and stand nowhere in the clear.",
         SECRETS,
     ),
-    "secrets certs": Entry(
-        "stockman.cli.secrets_certs:secrets_certs",
+    "secrets certs": CommandEntry(
+        "stockman.cli.secrets.certs:secrets_certs",
         "List every certificate, and how many days each still holds.",
         SECRETS,
     ),
-    "doctor": Entry(
+    "doctor": CommandEntry(
         "stockman.cli.doctor:doctor",
         "Look at everything that stockman depends on, and say what to do about it.",
-        LOOK,
+        INSPECT,
     ),
-    "versions": Entry(
+    "versions": CommandEntry(
         "stockman.cli.versions:versions",
         "Show which versions fit together, what you pin and what is newer.",
-        UNDERSTAND,
+        LEARN,
     ),
-    "explain": Entry(
+    "explain": CommandEntry(
         "stockman.cli.explain:explain",
         "Explain a key of the files, a problem by its code, or a component.",
-        UNDERSTAND,
+        LEARN,
     ),
-    "schema": Entry(
+    "schema": CommandEntry(
         "stockman.cli.schema:schema",
         "Print the JSON Schema of a file, for editors.",
-        UNDERSTAND,
+        LEARN,
     ),
-    "completion": Entry(
+    "completion": CommandEntry(
         "stockman.cli.completion:completion",
         "Print the script that lets a shell complete stockman's words.",
-        UNDERSTAND,
+        LEARN,
     ),
 }
 
@@ -327,7 +327,7 @@ EXAMPLES: Mapping[str, str] = {
 """Examples of the overview: command line, and what it does."""
 
 
-def children(registry: Registry, group: str) -> dict[str, Entry]:
+def children(registry: Registry, group: str) -> dict[str, CommandEntry]:
     """The commands directly inside a group, by their last word; of the program for `""`."""
     prefix = f"{group} " if group else ""
     return {

@@ -12,11 +12,11 @@ from stockman.cli.command import command
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output, show
 from stockman.cli.problems import problem_data, problem_lines
-from stockman.cli.screen import Screen, current
+from stockman.cli.terminal.screen import Screen, current_screen
 
 if TYPE_CHECKING:
-    from stockman.app.rendering import Rendering
-    from stockman.rendering.ownership import Action
+    from stockman.app.rendering.render import Rendering
+    from stockman.rendering.managed_files import FileChange
 
 _SIGNS = {
     "create": ("+", "good"),
@@ -88,14 +88,14 @@ def render(  # noqa: PLR0913 - one parameter per option
     import os
 
     from stockman.adapters.system import SystemClock, SystemEntropy
-    from stockman.app.rendering import Doors, rendering, write
-    from stockman.rendering.ownership import Wishes
+    from stockman.app.rendering.render import RenderContext, prepare_rendering, write_rendering
+    from stockman.rendering.managed_files import FileDecisions
 
     directory = options.directory(ctx)
-    doors = Doors(environment=os.environ, clock=SystemClock(), entropy=SystemEntropy())
-    wishes = Wishes(overwrite=frozenset(overwrite), accept=frozenset(accept), prune=prune)
-    found = rendering(directory, wishes, doors)
-    screen = current()
+    doors = RenderContext(environment=os.environ, clock=SystemClock(), entropy=SystemEntropy())
+    wishes = FileDecisions(overwrite=frozenset(overwrite), accept=frozenset(accept), prune=prune)
+    found = prepare_rendering(directory, wishes, doors)
+    screen = current_screen()
     if found.problems:
         lines = problem_lines(found.problems, paint=screen.notes_paint, width=screen.notes_width)
         screen.complain(lines)
@@ -110,7 +110,7 @@ def render(  # noqa: PLR0913 - one parameter per option
         return Exit.FAILED
     dry = check or diff or tree
     if not dry and found.actions:
-        write(directory, found, doors)
+        write_rendering(directory, found, doors)
     show(
         _data(found),
         kind="Rendering",
@@ -119,7 +119,7 @@ def render(  # noqa: PLR0913 - one parameter per option
         names=lambda _: (one.path for one in found.changes),
     )
     if found.actions:
-        _tell(found, dry=dry)
+        _report_decisions(found, dry=dry)
     if dry:
         return Exit.CHANGES if found.changes or found.undecided else Exit.DONE
     return Exit.PARTLY if found.undecided else Exit.DONE
@@ -154,11 +154,11 @@ def _lines(found: Rendering, screen: Screen, *, diff: bool, tree: bool) -> Itera
             yield from _difference(one, screen, None if diff else _LONGEST)
 
 
-def _difference(one: Action, screen: Screen, longest: int | None) -> Iterator[str]:
-    from stockman.rendering.differences import difference
+def _difference(one: FileChange, screen: Screen, longest: int | None) -> Iterator[str]:
+    from stockman.rendering.managed_files import file_difference
 
     styles = {"+": "good", "-": "error", "@": "faint"}
-    lines = list(difference(one))
+    lines = list(file_difference(one))
     for line in lines[:longest]:
         yield f"    {screen.paint(line, styles.get(line[:1], ''))}"
     if longest is not None and len(lines) > longest:
@@ -166,8 +166,8 @@ def _difference(one: Action, screen: Screen, longest: int | None) -> Iterator[st
         yield f"    {screen.paint(rest, 'faint')}"
 
 
-def _tell(found: Rendering, *, dry: bool) -> None:
-    screen = current()
+def _report_decisions(found: Rendering, *, dry: bool) -> None:
+    screen = current_screen()
     if found.uncompared:
         count = len(found.uncompared)
         screen.note(

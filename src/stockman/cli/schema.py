@@ -8,7 +8,7 @@ import click
 
 from stockman.cli.command import command
 from stockman.cli.options import Choice, directory
-from stockman.cli.screen import current
+from stockman.cli.terminal.screen import current_screen
 
 FILES = ("cluster.yaml", "nodes.yaml", "cluster.toml")
 
@@ -38,7 +38,7 @@ def schema(ctx: click.Context, file: str | None, write: Path | None) -> int:
     """
     from stockman.app.schemas import schema_text, write_schemas
 
-    screen = current()
+    screen = current_screen()
     if write is None:
         if file is None:
             screen.note("the schema of cluster.yaml; there are nodes.yaml and cluster.toml too")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from stockman.cli.command import ExtraWords
+from stockman.cli.command import ExtraArguments
 from stockman.cli.group import UnknownCommand
 from stockman.cli.options import WrongChoice
 from stockman.model.problem import Problem
@@ -23,14 +23,14 @@ def usage_problem(error: click.ClickException) -> Problem:
                 code=CODE,
                 what=f"`{program}` has no command `{error.name}`",
                 why=f"it knows {', '.join(error.known)}",
-                fix=_meant(error.meant, help_),
+                fix=_suggestion(error.meant, help_),
             )
         case click.NoSuchOption():
             return Problem(
                 code=CODE,
                 what=f"`{program}` has no option `{error.option_name}`",
                 why=_own_options(ctx),
-                fix=_meant(next(iter(error.possibilities or ()), None), help_),
+                fix=_suggestion(next(iter(error.possibilities or ()), None), help_),
             )
         case click.MissingParameter():
             name = _parameter(error)
@@ -46,9 +46,9 @@ def usage_problem(error: click.ClickException) -> Problem:
                 code=CODE,
                 what=f"`{program}` cannot use the value of {_parameter(error)}",
                 why=error.message.rstrip("."),
-                fix=_meant(meant, help_),
+                fix=_suggestion(meant, help_),
             )
-        case ExtraWords():
+        case ExtraArguments():
             words = " ".join(error.words)
             return Problem(
                 code=CODE,
@@ -64,7 +64,7 @@ def usage_problem(error: click.ClickException) -> Problem:
     )
 
 
-def _meant(word: str | None, otherwise: str) -> str:
+def _suggestion(word: str | None, otherwise: str) -> str:
     return f"did you mean `{word}`? {otherwise}" if word else otherwise
 
 

@@ -10,13 +10,13 @@ from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_data, problem_lines, summary
-from stockman.cli.screen import current
+from stockman.cli.problems import problem_data, problem_lines, problem_summary
+from stockman.cli.terminal.screen import current_screen
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stockman.app.validation import Validation
+    from stockman.app.workspace.validation import Validation
 
 
 @command(
@@ -40,9 +40,9 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
     and opened; what they hold is never shown. Exits with 0 when there are no errors, with 1
     otherwise.
     """
-    from stockman.app.validation import validate as validated
+    from stockman.app.workspace.validation import validate as validated
 
-    screen = current()
+    screen = current_screen()
     found = validated(options.directory(ctx))
     if secrets and not found.problems.errors:
         _follow(options.directory(ctx), found)
@@ -69,14 +69,14 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
                 width=screen.notes_width,
             )
         )
-        screen.complain(["", summary(problems)])
+        screen.complain(["", problem_summary(problems)])
     if not failed:
         estate = found.loaded.estate
         files = " and ".join(sorted(found.loaded.texts))
         counts = (
-            _counted(len(estate.nodes), "node"),
-            _counted(len(estate.guests), "guest"),
-            _counted(len(estate.hosts), "host"),
+            _count(len(estate.nodes), "node"),
+            _count(len(estate.guests), "guest"),
+            _count(len(estate.hosts), "host"),
         )
         screen.data(f"{files}: valid ({', '.join(counts)})")
     return Exit.FAILED if failed else Exit.DONE
@@ -86,15 +86,15 @@ def _follow(directory: Path, found: Validation) -> None:
     """Add what keeps secrets from being resolved to the problems."""
     import os
 
-    from stockman.app.keyring import find_keyring
-    from stockman.app.secret_resolving import Surroundings, resolve_secrets
+    from stockman.app.secrets.keyring import find_keyring
+    from stockman.app.secrets.references import ReferenceContext, resolve_secrets
     from stockman.config.resolve import resolve
 
     keyring = find_keyring(directory, os.environ)
-    around = Surroundings(directory=directory, keyring=keyring, environment=os.environ)
+    around = ReferenceContext(directory=directory, keyring=keyring, environment=os.environ)
     found.problems.extend(resolve_secrets(resolve(found.loaded), around).problems)
     found.problems.extend(keyring.problems)
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"

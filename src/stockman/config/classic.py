@@ -1,51 +1,116 @@
-"""From the classic dialect's flat keys to the one shape, keeping names and places."""
+"""The classic dialect's flat keys and where each belongs in the one shape of the language."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from stockman.config.dialect import CLASSIC_KEYS, CLASSIC_ONLY, VISIBILITY
-from stockman.config.language.estate import (
+from stockman.config.language.configuration import (
     CLUSTER_SECTIONS,
     MACHINE_SECTIONS,
     RESERVED_SECTIONS,
 )
-from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+)
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.model.secret import is_encrypted
 
+CLASSIC_KEYS: dict[str, str] = {
+    "cluster_name": "cluster.name",
+    "node_cidr": "network.node_cidr",
+    "node_dns_servers": "network.dns_servers",
+    "node_ntp_servers": "network.ntp_servers",
+    "node_default_gateway": "network.default_gateway",
+    "node_vlan_tag": "network.vlan_tag",
+    "cluster_api_addr": "kubernetes.api.addr",
+    "cluster_api_tls_sans": "kubernetes.api.tls_sans",
+    "cluster_pod_cidr": "kubernetes.pod_cidr",
+    "cluster_svc_cidr": "kubernetes.svc_cidr",
+    "cluster_dns_gateway_addr": "gateways.dns",
+    "cluster_gateway_addr": "gateways.internal",
+    "cloudflare_gateway_addr": "gateways.external",
+    "repository_name": "repository.url",
+    "repository_branch": "repository.branch",
+    "cloudflare_enabled": "dns.provider",
+    "cloudflare_domain": "domain.name",
+    "cloudflare_token": "dns.token",
+    "cilium_loadbalancer_mode": "cilium.loadbalancer_mode",
+    "cilium_bgp_router_addr": "cilium.bgp.router_addr",
+    "cilium_bgp_router_asn": "cilium.bgp.router_asn",
+    "cilium_bgp_node_asn": "cilium.bgp.node_asn",
+    "talos_version": "talos.version",
+    "talos_contract": "talos.contract",
+    "controller_schematic_id": "talos.controller_schematic_id",
+    "worker_schematic_id": "talos.worker_schematic_id",
+    "kubernetes_version": "kubernetes.version",
+    "proxmox_endpoint": "proxmox.endpoint",
+    "proxmox_region": "proxmox.region",
+    "proxmox_token_id": "proxmox.token_id",
+    "proxmox_token_secret": "proxmox.token_secret",
+    "proxmox_ccm_enabled": "components.proxmox-ccm.enabled",
+    "proxmox_ccm_token_id": "components.proxmox-ccm.token_id",
+    "proxmox_ccm_token_secret": "components.proxmox-ccm.token_secret",
+    "proxmox_csi_enabled": "components.proxmox-csi.enabled",
+    "proxmox_csi_storage": "components.proxmox-csi.storage",
+    "backup_s3_endpoint": "backup.targets[0].endpoint",
+    "backup_s3_bucket": "backup.targets[0].bucket",
+    "backup_s3_access_key": "backup.targets[0].access_key",
+    "backup_s3_secret_key": "backup.targets[0].secret_key",
+    "backup_age_public_key": "backup.recipients[0]",
+}
+"""Classic key to path."""
+
+VISIBILITY_KEY = "repository_visibility"
+"""Folded into the repository's address: private ones are reached by SSH."""
+
+CLASSIC_ONLY = (VISIBILITY_KEY,)
+
+CLASSIC_BY_PATH = {path: key for key, path in CLASSIC_KEYS.items()}
+
+
+def dialect_key(path: str, *, classic: bool) -> str:
+    """The name a user of the dialect knows a path by."""
+    return CLASSIC_BY_PATH.get(path, path) if classic else path
+
+
 _OWNER_AND_NAME = pattern(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+")
-_STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
+_PATH_STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
 
-def unflattened(cluster: Mapping, problems: Problems) -> Mapping:
+def unflatten(cluster: MappingNode, problems: Problems) -> MappingNode:
     """`cluster.yaml` in the one shape. Keys without a flat name stay where they are."""
-    whole = Mapping(cluster.at)
+    whole = MappingNode(cluster.at)
     for name, entry in cluster.entries.items():
         if name in CLUSTER_SECTIONS:
-            whole.entries[name] = Entry(entry.key, _copied(entry.value))
+            whole.entries[name] = MappingEntry(entry.key, _copy_node(entry.value))
         elif name not in CLASSIC_KEYS and name not in CLASSIC_ONLY:
-            _stray(name, entry, whole, problems)
+            _report_misplaced_key(name, entry, whole, problems)
     for name, entry in cluster.entries.items():
         if name in CLASSIC_KEYS:
-            _place(whole, name, entry, problems)
+            _place_value(whole, name, entry, problems)
     _fold_repository(whole, private=_is_private(cluster, problems))
     return whole
 
 
-def checked_sections(tree: Mapping, allowed: tuple[str, ...], problems: Problems) -> Mapping:
+def select_sections(tree: MappingNode, allowed: tuple[str, ...], problems: Problems) -> MappingNode:
     """A file's sections without those that belong elsewhere or are reserved."""
-    whole = Mapping(tree.at)
+    whole = MappingNode(tree.at)
     for name, entry in tree.entries.items():
         if name in allowed:
             whole.entries[name] = entry
         else:
-            _stray(name, entry, whole, problems)
+            _report_misplaced_key(name, entry, whole, problems)
     return whole
 
 
-def _stray(name: str, entry: Entry, whole: Mapping, problems: Problems) -> None:
+def _report_misplaced_key(
+    name: str, entry: MappingEntry, whole: MappingNode, problems: Problems
+) -> None:
     file = entry.key.at.file
     if name == "sops":
         return
@@ -70,56 +135,60 @@ def _stray(name: str, entry: Entry, whole: Mapping, problems: Problems) -> None:
         whole.entries[name] = entry
 
 
-def _copied(node: Node) -> Node:
-    if isinstance(node, Mapping):
-        return Mapping(
+def _copy_node(node: TreeNode) -> TreeNode:
+    if isinstance(node, MappingNode):
+        return MappingNode(
             node.at,
             {
-                key: Entry(entry.key, _copied(entry.value), name=entry.name, via=entry.via)
+                key: MappingEntry(
+                    entry.key, _copy_node(entry.value), name=entry.name, via=entry.via
+                )
                 for key, entry in node.entries.items()
             },
         )
-    if isinstance(node, Sequence):
-        return Sequence(node.at, [_copied(item) for item in node.items])
+    if isinstance(node, SequenceNode):
+        return SequenceNode(node.at, [_copy_node(item) for item in node.items])
     return node
 
 
-def _place(whole: Mapping, name: str, entry: Entry, problems: Problems) -> None:
+def _place_value(whole: MappingNode, name: str, entry: MappingEntry, problems: Problems) -> None:
     value = entry.value
-    if isinstance(value, Scalar) and value.is_null:
+    if isinstance(value, ScalarNode) and value.is_null:
         return
-    if name == "cloudflare_enabled" and isinstance(value, Scalar):
-        value = _provider(value)
-    steps = [text or int(index) for text, index in _STEP.findall(CLASSIC_KEYS[name])]
-    node: Node = whole
+    if name == "cloudflare_enabled" and isinstance(value, ScalarNode):
+        value = _convert_provider(value)
+    steps = [text or int(index) for text, index in _PATH_STEP.findall(CLASSIC_KEYS[name])]
+    node: TreeNode = whole
     for step, following in pairwise(steps):
-        node = _descended(node, step, entry, sequence=isinstance(following, int))
+        node = _descend(node, step, entry, sequence=isinstance(following, int))
     last = steps[-1]
-    if isinstance(node, Mapping) and isinstance(last, str):
+    if isinstance(node, MappingNode) and isinstance(last, str):
         if last in node.entries:
-            _given_twice(name, entry, node.entries[last], problems)
+            _report_duplicate_key(name, entry, node.entries[last], problems)
         else:
-            node.entries[last] = Entry(entry.key, value, name=name)
-    elif isinstance(node, Sequence) and not node.items:
+            node.entries[last] = MappingEntry(entry.key, value, name=name)
+    elif isinstance(node, SequenceNode) and not node.items:
         node.items.append(value)
 
 
-def _descended(node: Node, step: str | int, entry: Entry, *, sequence: bool) -> Node:
-    if isinstance(node, Sequence):
+def _descend(node: TreeNode, step: str | int, entry: MappingEntry, *, sequence: bool) -> TreeNode:
+    if isinstance(node, SequenceNode):
         if not node.items:
-            node.items.append(Mapping(entry.value.at))
+            node.items.append(MappingNode(entry.value.at))
         return node.items[0]
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         return node
     known = node.entries.get(str(step))
     if known is None:
-        fresh: Node = Sequence(entry.value.at) if sequence else Mapping(entry.value.at)
-        known = Entry(entry.key, fresh)
+        fresh: TreeNode = SequenceNode(entry.value.at) if sequence else MappingNode(entry.value.at)
+        known = MappingEntry(entry.key, fresh)
         node.entries[str(step)] = known
     return known.value
 
 
-def _given_twice(name: str, entry: Entry, other: Entry, problems: Problems) -> None:
+def _report_duplicate_key(
+    name: str, entry: MappingEntry, other: MappingEntry, problems: Problems
+) -> None:
     problems.error(
         "config.given-twice",
         f"{name} is given twice under two names",
@@ -129,24 +198,24 @@ def _given_twice(name: str, entry: Entry, other: Entry, problems: Problems) -> N
     )
 
 
-def _provider(value: Scalar) -> Scalar:
+def _convert_provider(value: ScalarNode) -> ScalarNode:
     provider = {"true": "cloudflare", "false": "none"}.get(value.text.lower(), value.text)
-    return Scalar(provider, value.at, plain=value.plain, span=value.span)
+    return ScalarNode(provider, value.at, plain=value.plain, span=value.span)
 
 
-def _is_private(cluster: Mapping, problems: Problems) -> bool:
-    entry = cluster.entries.get(VISIBILITY)
+def _is_private(cluster: MappingNode, problems: Problems) -> bool:
+    entry = cluster.entries.get(VISIBILITY_KEY)
     if entry is None:
         return False
     value = entry.value
-    if isinstance(value, Scalar):
+    if isinstance(value, ScalarNode):
         if value.text in ("public", "private"):
             return value.text == "private"
         if value.is_null or is_encrypted(value.text):
             return False
     problems.error(
         "config.choice",
-        f"{VISIBILITY} has a value that does not exist",
+        f"{VISIBILITY_KEY} has a value that does not exist",
         why="it is neither public nor private",
         fix="write public or private",
         at=value.at,
@@ -154,18 +223,18 @@ def _is_private(cluster: Mapping, problems: Problems) -> bool:
     return False
 
 
-def _fold_repository(whole: Mapping, *, private: bool) -> None:
+def _fold_repository(whole: MappingNode, *, private: bool) -> None:
     section = whole.get("repository")
-    if not isinstance(section, Mapping):
+    if not isinstance(section, MappingNode):
         return
     entry = section.entries.get("url")
-    if entry is None or not isinstance(entry.value, Scalar):
+    if entry is None or not isinstance(entry.value, ScalarNode):
         return
     name = entry.value
     address = repository_address(name.text, private=private)
     if address is not None:
-        spelled = Scalar(address, name.at, plain=False, span=name.span)
-        section.entries["url"] = Entry(entry.key, spelled, name=entry.name)
+        spelled = ScalarNode(address, name.at, plain=False, span=name.span)
+        section.entries["url"] = MappingEntry(entry.key, spelled, name=entry.name)
 
 
 def repository_address(name: str, *, private: bool) -> str | None:

@@ -24,11 +24,11 @@ def type_hints(cls: type) -> dict[str, Any]:
 def _own_hints(cls: type) -> dict[str, Any]:
     names = vars(sys.modules[cls.__module__])
     return {
-        name: _evaluated(hint, names) if isinstance(hint, str) else hint
+        name: _evaluate(hint, names) if isinstance(hint, str) else hint
         for name, hint in getattr(cls, "__annotations__", {}).items()
     }
 
 
-def _evaluated(hint: str, names: dict[str, Any]) -> object:
+def _evaluate(hint: str, names: dict[str, Any]) -> object:
     known = names.get(hint) or getattr(builtins, hint, None)
     return eval(hint, names) if known is None else known  # noqa: S307  # our own source

@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping as Texts
 from dataclasses import field
 
-from stockman.config.classic import checked_sections, unflattened
-from stockman.config.dialect import CLASSIC_KEYS
-from stockman.config.inherit import inherited
-from stockman.config.language.estate import (
-    CLUSTER_SECTIONS,
-    MACHINE_SECTIONS,
-    Estate,
-)
-from stockman.config.nearest import nearest
-from stockman.config.reading import Reading
-from stockman.config.source.text import Unreadable, decoded
-from stockman.config.source.tree import Mapping, Node
+from stockman.config.classic import CLASSIC_KEYS, select_sections, unflatten
+from stockman.config.gc_pause import pause_gc
+from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
+from stockman.config.nearest import nearest_name
+from stockman.config.node_classes import apply_classes
+from stockman.config.reading import ReadContext
+from stockman.config.record_reader import read_record
+from stockman.config.source.text import Unreadable, decode_text
+from stockman.config.source.tree import MappingNode, TreeNode
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.config.typed import typed
-from stockman.config.uncollected import uncollected
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.model.record import record
@@ -28,15 +23,15 @@ from stockman.model.secret import Secret
 CLUSTER_YAML = "cluster.yaml"
 NODES_YAML = "nodes.yaml"
 CLUSTER_TOML = "cluster.toml"
-FILES = (CLUSTER_YAML, NODES_YAML, CLUSTER_TOML)
-_NOWHERE = Position(CLUSTER_YAML, 1, 1)
+CONFIG_FILES = (CLUSTER_YAML, NODES_YAML, CLUSTER_TOML)
+_DEFAULT_POSITION = Position(CLUSTER_YAML, 1, 1)
 
 
 @record
-class Loaded:
+class LoadedConfig:
     """What files say: the estate as far as it could be read, and everything found on the way."""
 
-    estate: Estate
+    estate: Configuration
     problems: Problems
     texts: dict[str, str]
     """Texts by file name, as far as they are text."""
@@ -50,39 +45,39 @@ class Loaded:
     """All secrets, however they are given."""
     opaque: tuple[Origin, ...]
     """Encrypted values that are not secrets, and so not known."""
-    kept: dict[Position, Node] = field(default_factory=dict, repr=False, compare=False)
+    kept: dict[Position, TreeNode] = field(default_factory=dict, repr=False, compare=False)
     """Patches as they were read, with the places of all that is in them, by where they stand."""
 
 
-def load(contents: Texts[str, bytes]) -> Loaded:
+def load(contents: Texts[str, bytes]) -> LoadedConfig:
     """Read the files of one directory, given by name."""
-    with uncollected():
-        return _loaded(contents)
+    with pause_gc():
+        return _load(contents)
 
 
-def _loaded(contents: Texts[str, bytes]) -> Loaded:
+def _load(contents: Texts[str, bytes]) -> LoadedConfig:
     problems = Problems()
-    reading = Reading(problems)
+    reading = ReadContext(problems)
     texts: dict[str, str] = {}
-    trees: dict[str, Mapping] = {}
-    for name in FILES:
+    trees: dict[str, MappingNode] = {}
+    for name in CONFIG_FILES:
         if name not in contents:
             continue
         try:
-            texts[name] = decoded(name, contents[name])
-            trees[name] = _read(name, texts[name])
+            texts[name] = decode_text(name, contents[name])
+            trees[name] = _read_tree(name, texts[name])
         except Unreadable as unreadable:
             problems.add(unreadable.problem)
     _check_files(contents, problems)
     classic = CLUSTER_TOML not in contents
-    whole = _whole(trees, problems)
-    inherited(whole, reading)
-    return Loaded(
-        estate=typed(Estate, whole, reading) or Estate(),
+    whole = _merge_files(trees, problems)
+    apply_classes(whole, reading)
+    return LoadedConfig(
+        estate=read_record(Configuration, whole, reading) or Configuration(),
         problems=problems,
         texts=texts,
         classic=classic,
-        complete=all(name in trees for name in contents if name in FILES),
+        complete=all(name in trees for name in contents if name in CONFIG_FILES),
         literals=tuple(dict.fromkeys(reading.literals)),
         secrets=tuple(dict.fromkeys(reading.secrets)),
         opaque=tuple(dict.fromkeys(reading.opaque)),
@@ -90,7 +85,7 @@ def _loaded(contents: Texts[str, bytes]) -> Loaded:
     )
 
 
-def _read(name: str, text: str) -> Mapping:
+def _read_tree(name: str, text: str) -> MappingNode:
     if name != CLUSTER_TOML:
         return read_yaml(name, text)
     from stockman.config.source.toml_reader import read_toml
@@ -98,15 +93,15 @@ def _read(name: str, text: str) -> Mapping:
     return read_toml(name, text)
 
 
-def _whole(trees: dict[str, Mapping], problems: Problems) -> Mapping:
-    whole = Mapping(next((tree.at for tree in trees.values()), _NOWHERE))
+def _merge_files(trees: dict[str, MappingNode], problems: Problems) -> MappingNode:
+    whole = MappingNode(next((tree.at for tree in trees.values()), _DEFAULT_POSITION))
     for name, tree in trees.items():
         if name == CLUSTER_YAML:
-            part = unflattened(tree, problems)
+            part = unflatten(tree, problems)
         elif name == NODES_YAML:
-            part = checked_sections(tree, MACHINE_SECTIONS, problems)
+            part = select_sections(tree, MACHINE_SECTIONS, problems)
         else:
-            part = checked_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, problems)
+            part = select_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, problems)
         known = {
             CLUSTER_YAML: (*CLASSIC_KEYS, *CLUSTER_SECTIONS),
             NODES_YAML: MACHINE_SECTIONS,
@@ -116,7 +111,7 @@ def _whole(trees: dict[str, Mapping], problems: Problems) -> Mapping:
             if key in CLUSTER_SECTIONS or key in MACHINE_SECTIONS:
                 whole.entries[key] = entry
                 continue
-            near = nearest(key, known)
+            near = nearest_name(key, known)
             problems.error(
                 "config.unknown-key",
                 f"{key} is not a key of {name}",

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, NoReturn
+from uuid import UUID
 
-from stockman.config.nearest import nearest
-from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.config.nearest import nearest_name
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+)
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
-from stockman.model.secret import Secret, is_encrypted
+from stockman.model.secret import Secret, SecretForm, is_encrypted, secret_form
+from stockman.model.version import Version
 
-_LONGEST_SHOWN = 60
+_MAX_QUOTED = 60
 
 
-class Reading:
+class ReadContext:
     """What comes to light while a tree is read."""
 
     def __init__(self, problems: Problems) -> None:
@@ -26,17 +35,17 @@ class Reading:
         """All secrets, however they are given."""
         self.opaque: list[Origin] = []
         """Encrypted values of keys that are not secrets: present, but not known."""
-        self.kept: dict[Position, Node] = {}
+        self.kept: dict[Position, TreeNode] = {}
         """Values whose inside has positions that are needed later, by where they stand."""
         self.partial = False
         """Whether keys may be missing, because another mapping will give them."""
 
 
-class Unfit(Exception):
+class InvalidValue(Exception):
     """The value cannot be read; the problem is reported already, or the value is encrypted."""
 
 
-class Place:
+class KeyLocation:
     """Where a value stands: its path in the user's words and its position."""
 
     __slots__ = ("at", "path", "via")
@@ -51,12 +60,14 @@ class Place:
         return Origin(self.at, self.path, self.via)
 
 
-Reader = Callable[[Node, Place, Reading], Any]
+NodeReader = Callable[[TreeNode, KeyLocation, ReadContext], Any]
 
 
-def unfit(place: Place, reading: Reading, text: str, says: str, example: str) -> NoReturn:
+def report_invalid_value(
+    place: KeyLocation, reading: ReadContext, text: str, says: str, example: str
+) -> NoReturn:
     """Report a text that is not what its key needs."""
-    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+    shown = text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
     reading.problems.error(
         "config.value",
         f"{place.path} has a value that does not fit",
@@ -64,30 +75,34 @@ def unfit(place: Place, reading: Reading, text: str, says: str, example: str) ->
         fix=f"write for example {example}",
         at=place.at,
     )
-    raise Unfit
+    raise InvalidValue
 
 
-def wrong_kind(node: Node, place: Place, reading: Reading, wanted: str) -> NoReturn:
+def report_wrong_type(
+    node: TreeNode, place: KeyLocation, reading: ReadContext, wanted: str
+) -> NoReturn:
     """Report a mapping, list or value where another of the three is needed."""
-    if isinstance(node, Scalar) and is_encrypted(node.text):
+    if isinstance(node, ScalarNode) and is_encrypted(node.text):
         reading.opaque.append(place.origin)
-        raise Unfit
-    found = {Mapping: "a mapping", Sequence: "a list", Scalar: "a single value"}[type(node)]
+        raise InvalidValue
+    found = {MappingNode: "a mapping", SequenceNode: "a list", ScalarNode: "a single value"}[
+        type(node)
+    ]
     reading.problems.error(
         "config.type",
         f"{place.path or 'the file'} has the wrong form",
         why=f"it is {found}; {wanted} is needed",
-        fix=f"see `stockman explain {general(place.path)}`",
+        fix=f"see `stockman explain {strip_indexes(place.path)}`",
         at=place.at,
     )
-    raise Unfit
+    raise InvalidValue
 
 
-def unknown_key(
-    name: str, entry: Entry, place: Place, known: Iterable[str], reading: Reading
+def report_unknown_key(
+    name: str, entry: MappingEntry, place: KeyLocation, known: Iterable[str], reading: ReadContext
 ) -> None:
     """Report a key that does not exist, and the nearest that does."""
-    near = nearest(name, known)
+    near = nearest_name(name, known)
     here = place.path or "the file"
     reading.problems.error(
         "config.unknown-key",
@@ -95,23 +110,109 @@ def unknown_key(
         why=f"{here} knows no {name!r}" + (f"; {near} is the nearest" if near else ""),
         fix=f"write {near}"
         if near
-        else f"remove it, or see `stockman explain {general(place.path)}`",
+        else f"remove it, or see `stockman explain {strip_indexes(place.path)}`",
         at=entry.key.at,
     )
 
 
-def missing_key(name: str, place: Place, reading: Reading) -> None:
+def report_missing_key(name: str, place: KeyLocation, reading: ReadContext) -> None:
     """Report a key that has to be given."""
     path = f"{place.path}.{name}" if place.path else name
     reading.problems.error(
         "config.missing-key",
         f"{path} is missing",
         why=f"{place.path or 'the file'} cannot do without it",
-        fix=f"add `{name}:`; see `stockman explain {general(path)}`",
+        fix=f"add `{name}:`; see `stockman explain {strip_indexes(path)}`",
         at=place.at,
     )
 
 
-def general(path: str) -> str:
+def strip_indexes(path: str) -> str:
     """A path without list positions, as `explain` wants it."""
     return re.sub(r"\[\d+\]", "", path)
+
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,18})")
+
+
+def read_text(node: TreeNode, place: KeyLocation, reading: ReadContext) -> str:
+    """The text of a value; an encrypted one is set aside."""
+    if not isinstance(node, ScalarNode):
+        report_wrong_type(node, place, reading, "a single value")
+    if is_encrypted(node.text):
+        reading.opaque.append(place.origin)
+        raise InvalidValue
+    return node.text
+
+
+def _read_integer(node: TreeNode, place: KeyLocation, reading: ReadContext) -> int:
+    text = read_text(node, place, reading)
+    if _INTEGER.fullmatch(text) is None:
+        wanted = "a whole number of at most 19 digits" if text.isdecimal() else "a whole number"
+        report_invalid_value(place, reading, text, wanted, "4")
+    return int(text)
+
+
+def _read_flag(node: TreeNode, place: KeyLocation, reading: ReadContext) -> bool:
+    text = read_text(node, place, reading)
+    if text not in ("true", "false", "True", "False", "TRUE", "FALSE"):
+        report_invalid_value(place, reading, text, "true or false", "true")
+    return text.lower() == "true"
+
+
+def _read_secret(node: TreeNode, place: KeyLocation, reading: ReadContext) -> Secret:
+    if not isinstance(node, ScalarNode):
+        report_wrong_type(node, place, reading, "a single value")
+    if secret_form(node.text) is SecretForm.LITERAL and node.text:
+        reading.literals.append(place.origin)
+    secret = Secret(node.text)
+    reading.secrets.append(secret)
+    return secret
+
+
+def _read_network(node: TreeNode, place: KeyLocation, reading: ReadContext) -> IPv4Network:
+    text = read_text(node, place, reading)
+    try:
+        return IPv4Network(text)
+    except ValueError:
+        pass
+    try:
+        loose = IPv4Network(text, strict=False)
+    except ValueError:
+        report_invalid_value(place, reading, text, "an IPv4 network", "127.66.0.0/24")
+    reading.problems.error(
+        "config.host-bits",
+        f"{place.path} names an address, not a network",
+        why=f"{text} has bits set behind its prefix; the network is {loose}",
+        fix=f"write {loose}",
+        at=place.at,
+    )
+    raise InvalidValue
+
+
+def _build_parser(make: Callable[[str], Any], says: str, example: str) -> NodeReader:
+    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
+        text = read_text(node, place, reading)
+        try:
+            return make(text)
+        except ValueError:
+            report_invalid_value(place, reading, text, says, example)
+
+    return read
+
+
+SCALAR_READERS: dict[Any, NodeReader] = {
+    str: read_text,
+    int: _read_integer,
+    bool: _read_flag,
+    Secret: _read_secret,
+    IPv4Network: _read_network,
+    IPv4Address: _build_parser(IPv4Address, "an IPv4 address", "127.66.0.10"),
+    IPv4Interface: _build_parser(
+        lambda text: IPv4Interface(text) if "/" in text else IPv4Interface("no prefix"),
+        "an IPv4 address with prefix",
+        "127.66.0.10/24",
+    ),
+    UUID: _build_parser(UUID, "a UUID", "6f2d1c3e-0000-4000-8000-000000000001"),
+    Version: _build_parser(Version.parse, "a version", "1.12.1"),
+}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from stockman.model.pattern import pattern
 from stockman.model.secret import MASK, Secret, SecretForm, secret_form
 
-_SUSPECT = pattern(
+_SECRET_ASSIGNMENT = pattern(
     r"""(?P<key>["']?(?<![\w.-])(?:
             [\w.-]*(?:token|secret|passw|passphrase|access_key|private|preshared|credential)[\w.-]*
             |key(?=["']?\s*[:=]\s*[^\s\[{]))["']?\s*[:=]\s*)
@@ -20,7 +20,7 @@ _SHORTEST = 4
 """Shorter secrets are masked where their key stands only: they could be part of any word."""
 
 
-def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
+def build_redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
     """A function that masks secrets in a line: known values, and values of keys that sound so."""
     pieces = {
         piece.strip()
@@ -33,12 +33,12 @@ def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
     def redact(line: str) -> str:
         for piece in known:
             line = line.replace(piece, MASK)
-        return _SUSPECT.sub(_masked, line)
+        return _SECRET_ASSIGNMENT.sub(_mask, line)
 
     return redact
 
 
-def _masked(found: re.Match[str]) -> str:
+def _mask(found: re.Match[str]) -> str:
     value = found["value"].strip()
     bare = value[1:-1] if value[:1] in "\"'" and len(value) > 1 else value
     if _PUBLIC.search(found["key"]) or secret_form(bare) is not SecretForm.LITERAL:

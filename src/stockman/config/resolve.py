@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from stockman.config.given import given
-from stockman.config.language.estate import Estate
-from stockman.config.load import Loaded
-from stockman.config.resolve_components import resolved_components
-from stockman.config.resolve_hardware import with_places
-from stockman.config.resolve_node import resolved_nodes
-from stockman.config.rules.addresses import first_address
-from stockman.config.rules.placement import clusters_of
-from stockman.model import support
-from stockman.model.backup import Backup
+from stockman.config.components import resolve_components
+from stockman.config.defaults import complete_hardware, require
+from stockman.config.language.configuration import Configuration
+from stockman.config.load import LoadedConfig
+from stockman.config.resolve_nodes import resolve_nodes
+from stockman.config.rules.networks import first_address
+from stockman.config.rules.vms import proxmox_clusters
+from stockman.model import compatibility
 from stockman.model.desired import (
     Bgp,
     Cilium,
@@ -28,46 +26,47 @@ from stockman.model.desired import (
     Talos,
 )
 from stockman.model.errors import Refused
-from stockman.model.git_address import git_server
+from stockman.model.git_address import git_host
 from stockman.model.guest import Guest
-from stockman.model.origin import Origin, Traced, derived
+from stockman.model.origin import Origin, Traced, derivation
+from stockman.model.policies import Backup
 from stockman.model.problem import Problem
 from stockman.model.version import Version
 
 _DNS_INDEX = 10
 _API_PORT = 6443
-_GUESTS = "guests"
+_GUESTS_NAME = "guests"
 
 
-def resolve(loaded: Loaded) -> Desired:
+def resolve(loaded: LoadedConfig) -> Desired:
     """What should be. Refuses while there are errors or values that are still encrypted."""
     _check_ready(loaded)
     estate = loaded.estate
-    clusters = clusters_of(estate.proxmox) if estate.proxmox is not None else ()
+    clusters = proxmox_clusters(estate.proxmox) if estate.proxmox is not None else ()
     return Desired(
         origins=estate.origins,
-        name=name_of(estate),
+        name=configuration_name(estate),
         cluster=_cluster(estate) if estate.nodes else None,
-        nodes=resolved_nodes(estate),
+        nodes=resolve_nodes(estate),
         proxmox=clusters,
         connect=dict(estate.proxmox.connect) if estate.proxmox is not None else {},
-        components=resolved_components(estate),
+        components=resolve_components(estate),
         upgrade=estate.upgrade,
         backup=_backup(estate),
         lock=estate.lock,
-        guests=tuple(_guest(guest) for guest in estate.guests),
+        guests=tuple(_resolve_guest(guest) for guest in estate.guests),
         hosts=estate.hosts,
         drift=estate.drift,
     )
 
 
-def name_of(estate: Estate) -> str:
+def configuration_name(estate: Configuration) -> str:
     """Whose everything is that files describe; guests alone have a name as well."""
     is_named = bool(estate.nodes) or "name" in estate.cluster.origins
-    return estate.cluster.name if is_named else _GUESTS
+    return estate.cluster.name if is_named else _GUESTS_NAME
 
 
-def _check_ready(loaded: Loaded) -> None:
+def _check_ready(loaded: LoadedConfig) -> None:
     errors = loaded.problems.errors
     if errors:
         raise Refused(
@@ -92,12 +91,13 @@ def _check_ready(loaded: Loaded) -> None:
         )
 
 
-def _cluster(estate: Estate) -> Cluster:
+def _cluster(estate: Configuration) -> Cluster:
     spegel = estate.spegel.enabled
     return Cluster(
         origins={
-            **_renamed(estate.cluster, name="name"),
-            "spegel": estate.spegel.origins.get("enabled") or derived("from the number of nodes"),
+            **_rename_origins(estate.cluster, name="name"),
+            "spegel": estate.spegel.origins.get("enabled")
+            or derivation("from the number of nodes"),
         },
         name=estate.cluster.name,
         network=_network(estate),
@@ -111,12 +111,12 @@ def _cluster(estate: Estate) -> Cluster:
     )
 
 
-def _network(estate: Estate) -> Network:
+def _network(estate: Configuration) -> Network:
     network = estate.network
-    cidr = given(network.node_cidr)
+    cidr = require(network.node_cidr)
     origins = dict(network.origins)
     if network.default_gateway is None:
-        origins["default_gateway"] = derived("first address of the node network")
+        origins["default_gateway"] = derivation("first address of the node network")
     return Network(
         origins=origins,
         node_cidr=cidr,
@@ -128,35 +128,35 @@ def _network(estate: Estate) -> Network:
     )
 
 
-def talos_version(estate: Estate) -> Version:
+def talos_version(estate: Configuration) -> Version:
     """The Talos version of the cluster."""
-    return estate.talos.version or support.proposed_talos()
+    return estate.talos.version or compatibility.default_talos_version()
 
 
-def _kubernetes(estate: Estate) -> Kubernetes:
+def _kubernetes(estate: Configuration) -> Kubernetes:
     kubernetes = estate.kubernetes
-    line = support.talos_line(talos_version(estate))
+    line = compatibility.talos_line(talos_version(estate))
     origins = {
         **kubernetes.origins,
-        **_renamed(
+        **_rename_origins(
             kubernetes.api, api_addr="addr", api_endpoint="endpoint", api_tls_sans="tls_sans"
         ),
     }
     endpoint = kubernetes.api.endpoint
     if endpoint is None:
-        endpoint = f"https://{given(kubernetes.api.addr)}:{_API_PORT}"
+        endpoint = f"https://{require(kubernetes.api.addr)}:{_API_PORT}"
         if "api_addr" in origins:
             origins["api_endpoint"] = origins["api_addr"]
     version = kubernetes.version
     if version is None:
-        version = given(line).kubernetes_default
-        origins["version"] = derived(f"default of Talos {talos_version(estate).minor_text}")
+        version = require(line).kubernetes_default
+        origins["version"] = derivation(f"default of Talos {talos_version(estate).minor_text}")
     if kubernetes.coredns_addr is None:
-        origins["coredns_addr"] = derived("tenth address of the service network")
+        origins["coredns_addr"] = derivation("tenth address of the service network")
     scheduled = kubernetes.schedule_on_controllers
     if scheduled is None:
         scheduled = all(node.controller for node in estate.nodes)
-        origins["schedule_on_controllers"] = derived(
+        origins["schedule_on_controllers"] = derivation(
             "there are no workers" if scheduled else "there are workers"
         )
     return Kubernetes(
@@ -165,7 +165,7 @@ def _kubernetes(estate: Estate) -> Kubernetes:
         pod_cidr=kubernetes.pod_cidr,
         svc_cidr=kubernetes.svc_cidr,
         coredns_addr=kubernetes.coredns_addr or kubernetes.svc_cidr[_DNS_INDEX],
-        api_addr=given(kubernetes.api.addr),
+        api_addr=require(kubernetes.api.addr),
         api_endpoint=endpoint,
         api_tls_sans=kubernetes.api.tls_sans,
         schedule_on_controllers=scheduled,
@@ -176,22 +176,22 @@ def _kubernetes(estate: Estate) -> Kubernetes:
     )
 
 
-def _gateways(estate: Estate) -> Gateways:
+def _gateways(estate: Configuration) -> Gateways:
     gateways = estate.gateways
     return Gateways(
         origins=gateways.origins,
-        internal=given(gateways.internal),
-        dns=given(gateways.dns),
+        internal=require(gateways.internal),
+        dns=require(gateways.dns),
         external=gateways.external,
     )
 
 
-def _repository(estate: Estate) -> Repository:
+def _repository(estate: Configuration) -> Repository:
     repository = estate.repository
-    url = given(repository.url)
-    origins = {**repository.origins, "private": derived("from the form of the address")}
+    url = require(repository.url)
+    origins = {**repository.origins, "private": derivation("from the form of the address")}
     if repository.ci is None:
-        origins["ci"] = derived("from the host of the address")
+        origins["ci"] = derivation("from the host of the address")
     return Repository(
         origins=origins,
         url=url,
@@ -207,23 +207,23 @@ def _repository(estate: Estate) -> Repository:
 
 
 def _ci(url: str, webhook_provider: str) -> Literal["github", "gitlab", "none"]:
-    server = git_server(url)
+    server = git_host(url)
     if server == "github.com":
         return "github"
     return "gitlab" if "gitlab" in (*server.split("."), webhook_provider) else "none"
 
 
-def _edge(estate: Estate) -> Edge:
+def _edge(estate: Configuration) -> Edge:
     provider = estate.dns.provider
     origins = {
-        **_renamed(estate.domain, domain="name"),
-        **_renamed(estate.dns, dns_provider="provider", dns_token="token"),
-        **_renamed(estate.ingress, ingress_mode="mode"),
+        **_rename_origins(estate.domain, domain="name"),
+        **_rename_origins(estate.dns, dns_provider="provider", dns_token="token"),
+        **_rename_origins(estate.ingress, ingress_mode="mode"),
     }
     mode = estate.ingress.mode
     if mode is None:
         mode = "none" if provider == "none" else "cloudflare-tunnel"
-        origins["ingress_mode"] = derived("follows the DNS provider")
+        origins["ingress_mode"] = derivation("follows the DNS provider")
     return Edge(
         origins=origins,
         domain=estate.domain.name,
@@ -233,7 +233,7 @@ def _edge(estate: Estate) -> Edge:
     )
 
 
-def _cilium(estate: Estate) -> Cilium:
+def _cilium(estate: Configuration) -> Cilium:
     cilium = estate.cilium
     bgp = cilium.bgp
     return Cilium(
@@ -243,22 +243,22 @@ def _cilium(estate: Estate) -> Cilium:
         bgp=Bgp(
             origins=bgp.origins,
             router_addr=bgp.router_addr,
-            router_asn=given(bgp.router_asn),
-            node_asn=given(bgp.node_asn),
+            router_asn=require(bgp.router_asn),
+            node_asn=require(bgp.node_asn),
         )
         if bgp.router_addr is not None
         else None,
     )
 
 
-def _talos(estate: Estate) -> Talos:
+def _talos(estate: Configuration) -> Talos:
     talos = estate.talos
     version = talos_version(estate)
     origins = dict(talos.origins)
     if talos.version is None:
-        origins["version"] = derived("the newest that stockman was tested with")
+        origins["version"] = derivation("the newest that stockman was tested with")
     if talos.contract is None:
-        origins["contract"] = derived("the line of the version")
+        origins["contract"] = derivation("the line of the version")
     contract = talos.contract or version
     return Talos(
         origins=origins,
@@ -277,18 +277,18 @@ def _talos(estate: Estate) -> Talos:
     )
 
 
-def _backup(estate: Estate) -> Backup:
+def _backup(estate: Configuration) -> Backup:
     backup = estate.backup
     origins = dict(backup.origins)
     enabled = backup.enabled
     if "enabled" not in origins and backup.targets:
         enabled = True
-        origins["enabled"] = derived("there is a target")
+        origins["enabled"] = derivation("there is a target")
     targets = tuple(
         replace(
             target,
             prefix=estate.cluster.name,
-            origins={**target.origins, "prefix": derived("the cluster's name")},
+            origins={**target.origins, "prefix": derivation("the cluster's name")},
         )
         if not target.prefix
         else target
@@ -297,10 +297,10 @@ def _backup(estate: Estate) -> Backup:
     return replace(backup, origins=origins, enabled=enabled, targets=targets)
 
 
-def _guest(guest: Guest) -> Guest:
+def _resolve_guest(guest: Guest) -> Guest:
     vm = guest.vm
-    return guest if vm is None else replace(guest, vm=with_places(vm, vm.datastore))
+    return guest if vm is None else replace(guest, vm=complete_hardware(vm, vm.datastore))
 
 
-def _renamed(section: Traced, **names: str) -> dict[str, Origin]:
+def _rename_origins(section: Traced, **names: str) -> dict[str, Origin]:
     return {new: section.origins[old] for new, old in names.items() if old in section.origins}

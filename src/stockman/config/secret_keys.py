@@ -23,9 +23,9 @@ Written out, because to read them off the language takes longer than to render a
 """
 
 
-def secret_keys_of_the_language() -> tuple[str, ...]:
+def derive_secret_keys() -> tuple[str, ...]:
     """The same as the language says it."""
-    from stockman.config.keys import keys_by_path
+    from stockman.config.reference.keys import keys_by_path
 
     return tuple(sorted({key.name for key in keys_by_path().values() if key.secret}))
 

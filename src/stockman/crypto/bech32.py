@@ -9,15 +9,15 @@ _GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 _CHECKSUM_LENGTH = 6
 
 
-def bech32(prefix: str, data: bytes) -> str:
+def encode_bech32(prefix: str, data: bytes) -> str:
     """Data as lower-case Bech32 behind a lower-case prefix. No length limit, as age has none."""
-    values = list(_quintets(data))
+    values = list(_to_quintets(data))
     return f"{prefix}1" + "".join(
         _ALPHABET[value] for value in [*values, *_checksum(prefix, values)]
     )
 
 
-def bech32_data(text: str) -> tuple[str, bytes]:
+def decode_bech32(text: str) -> tuple[str, bytes]:
     """The prefix and the data of a Bech32 text; ValueError says what is wrong, without the text."""
     if text.lower() != text and text.upper() != text:
         raise ValueError("letters in both cases")
@@ -28,12 +28,12 @@ def bech32_data(text: str) -> tuple[str, bytes]:
     values = [_ALPHABET.find(character) for character in body]
     if -1 in values:
         raise ValueError("a character that Bech32 does not have")
-    if _polymod([*_expanded(prefix), *values]) != 1:
+    if _polymod([*_expand_prefix(prefix), *values]) != 1:
         raise ValueError("a wrong check sum: a character was lost or mistyped")
-    return prefix, _octets(values[:-_CHECKSUM_LENGTH])
+    return prefix, _to_octets(values[:-_CHECKSUM_LENGTH])
 
 
-def _octets(values: list[int]) -> bytes:
+def _to_octets(values: list[int]) -> bytes:
     """Groups of five bits as bytes; what fills up the last group has to be zero."""
     pending = held = 0
     data = bytearray()
@@ -48,7 +48,7 @@ def _octets(values: list[int]) -> bytes:
     return bytes(data)
 
 
-def _quintets(data: bytes) -> Iterator[int]:
+def _to_quintets(data: bytes) -> Iterator[int]:
     """The bits of data in groups of five, the last one filled up with zeros."""
     pending = held = 0
     for octet in data:
@@ -62,11 +62,11 @@ def _quintets(data: bytes) -> Iterator[int]:
 
 
 def _checksum(prefix: str, values: list[int]) -> list[int]:
-    remainder = _polymod([*_expanded(prefix), *values, *[0] * _CHECKSUM_LENGTH]) ^ 1
+    remainder = _polymod([*_expand_prefix(prefix), *values, *[0] * _CHECKSUM_LENGTH]) ^ 1
     return [remainder >> 5 * place & 31 for place in reversed(range(_CHECKSUM_LENGTH))]
 
 
-def _expanded(prefix: str) -> list[int]:
+def _expand_prefix(prefix: str) -> list[int]:
     return [
         *(ord(character) >> 5 for character in prefix),
         0,

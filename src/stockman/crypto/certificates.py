@@ -6,6 +6,8 @@ from `private_keys`, and ECDSA signatures hold a random number of their own.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -22,14 +24,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.utils import CryptographyDeprecationWarning
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.crypto.pem import NotPem, first_block
+from stockman.crypto.pem import CertificateAndKey, NotPem, first_block
 from stockman.crypto.private_keys import (
     Algorithm,
     PrivateKey,
     algorithm_of,
+    generate_key,
     key_pem,
-    new_key,
     public_bytes,
     read_key,
 )
@@ -41,19 +42,19 @@ RandomBytes = Callable[[int], bytes]
 
 _SERIAL_BYTES = 16
 _KEY_ID_BYTES = 20
-_LABEL = "CERTIFICATE"
-_BROKEN = (ValueError, UnsupportedAlgorithm, x509.DuplicateExtension, x509.InvalidVersion)
+_CERTIFICATE_LABEL = "CERTIFICATE"
+_PARSE_ERRORS = (ValueError, UnsupportedAlgorithm, x509.DuplicateExtension, x509.InvalidVersion)
 """What reading a part of a broken certificate may end with."""
 
 
-class Period(NamedTuple):
+class ValidityPeriod(NamedTuple):
     """From when until when a certificate holds; certificates count whole seconds."""
 
     start: datetime
     end: datetime
 
     @classmethod
-    def lasting(cls, start: datetime, length: timedelta) -> Period:
+    def lasting(cls, start: datetime, length: timedelta) -> ValidityPeriod:
         begin = start.astimezone(UTC).replace(microsecond=0)
         return cls(begin, begin + length)
 
@@ -66,10 +67,10 @@ class Purpose(Enum):
 
 
 @record
-class Leaf:
+class CertificateRequest:
     """What a certificate says that an authority is asked to issue."""
 
-    period: Period
+    period: ValidityPeriod
     purposes: tuple[Purpose, ...]
     organizations: tuple[str, ...] = ()
     common_name: str = ""
@@ -81,35 +82,37 @@ class Leaf:
 
 
 @record
-class Facts:
+class CertificateFacts:
     """What a certificate says about itself."""
 
     organizations: tuple[str, ...]
     common_name: str
     """Empty: none."""
-    period: Period
+    period: ValidityPeriod
     is_authority: bool
 
 
-def new_authority(
-    organization: str, algorithm: Algorithm, period: Period, random_bytes: RandomBytes
+def create_authority(
+    organization: str, algorithm: Algorithm, period: ValidityPeriod, random_bytes: RandomBytes
 ) -> CertificateAndKey:
     """An authority that signed itself. Without an organization its subject is empty."""
-    key = new_key(algorithm)
-    subject = _name((organization,) if organization else (), "")
-    builder = _builder(subject, subject, period, random_bytes)
+    key = generate_key(algorithm)
+    subject = _build_name((organization,) if organization else (), "")
+    builder = _certificate_builder(subject, subject, period, random_bytes)
     builder = builder.public_key(key.public_key())
     builder = builder.add_extension(_key_usage(signs_certificates=True), critical=True)
-    builder = builder.add_extension(_purposes((Purpose.SERVER, Purpose.CLIENT)), critical=False)
+    builder = builder.add_extension(
+        _extended_key_usage((Purpose.SERVER, Purpose.CLIENT)), critical=False
+    )
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
     identifier = x509.SubjectKeyIdentifier(random_bytes(_KEY_ID_BYTES))
     builder = builder.add_extension(identifier, critical=False)
-    return _signed(builder, key, key)
+    return _sign(builder, key, key)
 
 
-def issued(
+def issue_certificate(
     authority: CertificateAndKey,
-    leaf: Leaf,
+    leaf: CertificateRequest,
     random_bytes: RandomBytes,
     key: PrivateKey | None = None,
 ) -> CertificateAndKey:
@@ -120,13 +123,13 @@ def issued(
     parent = read_certificate(authority.crt)
     signer = read_key(authority.key)
     if key is None:
-        key = new_key(algorithm_of(signer))
-    subject = _name(leaf.organizations, leaf.common_name)
-    builder = _builder(subject, parent.subject, leaf.period, random_bytes)
+        key = generate_key(algorithm_of(signer))
+    subject = _build_name(leaf.organizations, leaf.common_name)
+    builder = _certificate_builder(subject, parent.subject, leaf.period, random_bytes)
     builder = builder.public_key(key.public_key())
     usage = _key_usage(encrypts_keys=leaf.key_encipherment)
     builder = builder.add_extension(usage, critical=True)
-    builder = builder.add_extension(_purposes(leaf.purposes), critical=False)
+    builder = builder.add_extension(_extended_key_usage(leaf.purposes), critical=False)
     identifier = _key_identifier(parent)
     if identifier is not None:
         builder = builder.add_extension(identifier, critical=False)
@@ -135,44 +138,46 @@ def issued(
     if names:
         is_nameless = not leaf.organizations and not leaf.common_name
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=is_nameless)
-    return _signed(builder, key, signer)
+    return _sign(builder, key, signer)
 
 
 def read_certificate(text: str) -> x509.Certificate:
     """The first certificate of a PEM text; `NotPem` otherwise."""
     block = first_block(text)
-    if block.label != _LABEL:
-        raise NotPem(f"a block {block.label} is not a {_LABEL}")
+    if block.label != _CERTIFICATE_LABEL:
+        raise NotPem(f"a block {block.label} is not a {_CERTIFICATE_LABEL}")
     try:
         with warnings.catch_warnings():
             # Authorities of kubeadm have the serial number zero, and clusters with them live on.
             warnings.simplefilter("ignore", CryptographyDeprecationWarning)
             return x509.load_der_x509_certificate(block.der)
-    except _BROKEN:
+    except _PARSE_ERRORS:
         raise NotPem("what stands inside of the block is no certificate") from None
 
 
-def facts(text: str) -> Facts:
+def read_certificate_facts(text: str) -> CertificateFacts:
     """What the first certificate of a PEM text says; `NotPem` where there is none."""
     certificate = read_certificate(text)
     try:
-        names = _texts(certificate.subject, NameOID.COMMON_NAME)
-        return Facts(
-            organizations=_texts(certificate.subject, NameOID.ORGANIZATION_NAME),
+        names = _name_attributes(certificate.subject, NameOID.COMMON_NAME)
+        return CertificateFacts(
+            organizations=_name_attributes(certificate.subject, NameOID.ORGANIZATION_NAME),
             common_name=names[0] if names else "",
-            period=Period(certificate.not_valid_before_utc, certificate.not_valid_after_utc),
+            period=ValidityPeriod(
+                certificate.not_valid_before_utc, certificate.not_valid_after_utc
+            ),
             is_authority=_may_sign(certificate),
         )
-    except _BROKEN:
+    except _PARSE_ERRORS:
         raise NotPem("parts of the certificate cannot be read") from None
 
 
-def belongs(text: str, key: Secret) -> bool:
+def key_matches_certificate(text: str, key: Secret) -> bool:
     """Whether a private key is the one that a certificate speaks of; `NotPem` if unreadable."""
     certificate = read_certificate(text)
     try:
         held = certificate.public_key()
-    except _BROKEN:
+    except _PARSE_ERRORS:
         raise NotPem("the key inside of the certificate cannot be read") from None
     spoken_of = held.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return spoken_of == public_bytes(read_key(key))
@@ -183,13 +188,13 @@ def is_issued_by(text: str, authority: str) -> bool:
     child, parent = read_certificate(text), read_certificate(authority)
     try:
         child.verify_directly_issued_by(parent)
-    except (InvalidSignature, TypeError, *_BROKEN):
+    except (InvalidSignature, TypeError, *_PARSE_ERRORS):
         return False
     return True
 
 
-def _builder(
-    subject: x509.Name, issuer: x509.Name, period: Period, random_bytes: RandomBytes
+def _certificate_builder(
+    subject: x509.Name, issuer: x509.Name, period: ValidityPeriod, random_bytes: RandomBytes
 ) -> x509.CertificateBuilder:
     # Zero is no serial number, and certificates count from one.
     serial = int.from_bytes(random_bytes(_SERIAL_BYTES), "big") or 1
@@ -203,7 +208,7 @@ def _builder(
     )
 
 
-def _name(organizations: Sequence[str], common_name: str) -> x509.Name:
+def _build_name(organizations: Sequence[str], common_name: str) -> x509.Name:
     """Several organizations share one place in the name, as Go writes them."""
     parts = []
     if organizations:
@@ -218,7 +223,7 @@ def _name(organizations: Sequence[str], common_name: str) -> x509.Name:
     return x509.Name(parts)
 
 
-def _purposes(purposes: Sequence[Purpose]) -> x509.ExtendedKeyUsage:
+def _extended_key_usage(purposes: Sequence[Purpose]) -> x509.ExtendedKeyUsage:
     return x509.ExtendedKeyUsage([purpose.value for purpose in purposes])
 
 
@@ -248,12 +253,12 @@ def _key_identifier(parent: x509.Certificate) -> x509.AuthorityKeyIdentifier | N
         found = parent.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
     except x509.ExtensionNotFound:
         return None
-    except _BROKEN:
+    except _PARSE_ERRORS:
         raise NotPem("the extensions of the authority cannot be read") from None
     return x509.AuthorityKeyIdentifier(found.value.digest, None, None)
 
 
-def _signed(
+def _sign(
     builder: x509.CertificateBuilder, key: PrivateKey, signer: PrivateKey
 ) -> CertificateAndKey:
     signature: SHA256 | SHA512 | None = SHA256()
@@ -267,6 +272,13 @@ def _signed(
     )
 
 
-def _texts(name: x509.Name, kind: x509.ObjectIdentifier) -> tuple[str, ...]:
+def _name_attributes(name: x509.Name, kind: x509.ObjectIdentifier) -> tuple[str, ...]:
     values = (attribute.value for attribute in name.get_attributes_for_oid(kind))
     return tuple(value for value in values if isinstance(value, str))
+
+
+def key_fingerprint(certificate: bytes) -> str:
+    """The SHA-256 of the public key of a certificate (in DER) in base64, as `talosctl` has it."""
+    key = x509.load_der_x509_certificate(certificate).public_key()
+    encoded = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return base64.b64encode(hashlib.sha256(encoded).digest()).decode("ascii")

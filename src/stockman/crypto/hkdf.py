@@ -8,7 +8,7 @@ import hmac
 KEY_BYTES = 32
 
 
-def derived_key(secret: bytes, salt: bytes | None, purpose: bytes) -> bytes:
+def derive_key(secret: bytes, salt: bytes | None, purpose: bytes) -> bytes:
     """32 bytes for one purpose only."""
     extracted = hmac.digest(salt or bytes(KEY_BYTES), secret, hashlib.sha256)
     return hmac.digest(extracted, purpose + b"\x01", hashlib.sha256)

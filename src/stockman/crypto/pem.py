@@ -7,9 +7,11 @@ import binascii
 from typing import NamedTuple
 
 from stockman.model.pattern import pattern
+from stockman.model.record import record
+from stockman.model.secret import Secret
 
-_LINE = 64
-_BLOCK = pattern(
+_LINE_LENGTH = 64
+_PEM_BLOCK = pattern(
     r"-----BEGIN (?P<label>[A-Z0-9 ]+)-----[ \t]*\r?\n"
     r"(?P<body>[A-Za-z0-9+/=\s]*?)"
     r"-----END (?P=label)-----"
@@ -20,27 +22,35 @@ class NotPem(ValueError):
     """A text holds nothing that this could be read as; the message says what is wrong."""
 
 
-class Block(NamedTuple):
+class PemBlock(NamedTuple):
     """One labelled piece of DER."""
 
     label: str
     der: bytes
 
 
-def pem(label: str, der: bytes) -> str:
+def encode_pem(label: str, der: bytes) -> str:
     """A block as Go and OpenSSL write it, ending with a newline."""
     body = base64.b64encode(der).decode("ascii")
-    lines = [body[start : start + _LINE] for start in range(0, len(body), _LINE)]
+    lines = [body[start : start + _LINE_LENGTH] for start in range(0, len(body), _LINE_LENGTH)]
     return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""])
 
 
-def first_block(text: str) -> Block:
+def first_block(text: str) -> PemBlock:
     """The first block of a text; `NotPem` where there is none."""
-    found = _BLOCK.search(text)
+    found = _PEM_BLOCK.search(text)
     if found is None:
         raise NotPem("there is no `-----BEGIN ...-----` block with its end in it")
     try:
         der = base64.b64decode("".join(found["body"].split()), validate=True)
     except binascii.Error:
         raise NotPem(f"what stands inside of the block {found['label']} is not base64") from None
-    return Block(found["label"], der)
+    return PemBlock(found["label"], der)
+
+
+@record
+class CertificateAndKey:
+    """A certificate together with its private key, both as PEM text."""
+
+    crt: str
+    key: Secret

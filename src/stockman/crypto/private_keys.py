@@ -26,9 +26,10 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
     load_der_private_key,
+    load_ssh_private_key,
 )
 
-from stockman.crypto.pem import NotPem, first_block, pem
+from stockman.crypto.pem import NotPem, encode_pem, first_block
 from stockman.model.secret import Secret
 
 PrivateKey = Ed25519PrivateKey | EllipticCurvePrivateKey | RSAPrivateKey
@@ -54,7 +55,7 @@ _LABELS = {
 }
 
 
-def new_key(algorithm: Algorithm) -> PrivateKey:
+def generate_key(algorithm: Algorithm) -> PrivateKey:
     """A key that nobody has seen before; RSA keys have 4096 bits."""
     match algorithm:
         case Algorithm.ED25519:
@@ -80,13 +81,13 @@ def key_pem(key: PrivateKey) -> Secret:
         label, form = "RSA PRIVATE KEY", PrivateFormat.TraditionalOpenSSL
     else:
         label, form = "EC PRIVATE KEY", PrivateFormat.TraditionalOpenSSL
-    return Secret(pem(label, key.private_bytes(Encoding.DER, form, NoEncryption())))
+    return Secret(encode_pem(label, key.private_bytes(Encoding.DER, form, NoEncryption())))
 
 
 def standard_key_pem(key: PrivateKey) -> Secret:
     """A key under the label that OpenSSL and Python know: `PRIVATE KEY`, PKCS#8."""
     der = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
-    return Secret(pem("PRIVATE KEY", der))
+    return Secret(encode_pem("PRIVATE KEY", der))
 
 
 def read_key(text: Secret) -> PrivateKey:
@@ -119,3 +120,33 @@ def _is_consistent(key: RSAPrivateKey) -> bool:
     order = math.lcm(numbers.p - 1, numbers.q - 1)
     fits = numbers.p * numbers.q == public.n and order > 0
     return fits and numbers.d * public.e % order == 1
+
+
+_OPENSSH = "OPENSSH PRIVATE KEY"
+_PRIME_BYTES = 96
+"""Bytes of a large number that are enough to know it by."""
+
+
+def private_key_bytes(text: Secret) -> bytes | None:
+    """The bytes that every form of a private key holds; None: it is no key that is known.
+
+    The same key has other bytes around them in SEC 1, PKCS#1, PKCS#8 and the form of OpenSSH.
+    """
+    try:
+        key = _ssh_key(text) if first_block(text.reveal()).label == _OPENSSH else read_key(text)
+    except (NotPem, UnsupportedAlgorithm, ValueError, TypeError):
+        return None
+    match key:
+        case Ed25519PrivateKey():
+            return key.private_bytes_raw()
+        case EllipticCurvePrivateKey():
+            size = (key.curve.key_size + 7) // 8
+            return key.private_numbers().private_value.to_bytes(size, "big")
+        case RSAPrivateKey():
+            prime = key.private_numbers().p
+            return prime.to_bytes((prime.bit_length() + 7) // 8, "big")[:_PRIME_BYTES]
+    return None
+
+
+def _ssh_key(text: Secret) -> object:
+    return load_ssh_private_key(text.reveal().encode(), password=None)

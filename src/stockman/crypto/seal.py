@@ -12,8 +12,8 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
-from stockman.crypto.age.identities import Identity
-from stockman.crypto.hkdf import derived_key
+from stockman.crypto.age.identities import AgeIdentity
+from stockman.crypto.hkdf import derive_key
 from stockman.model.record import record
 
 _PURPOSE = b"stockman seal of plaintext, version 1"
@@ -33,53 +33,55 @@ class Seal:
     """HMAC of name and plaintext as it was laid out. Empty: the writer did not know it."""
 
 
-def sealed(
-    file: str, content: bytes, plain: bytes, identity: Identity, text: bytes | None = None
+def create_seal(
+    file: str, content: bytes, plain: bytes, identity: AgeIdentity, text: bytes | None = None
 ) -> Seal:
     """The seal of a file, with the identity that whoever checks it will have."""
-    key = _key(identity)
+    key = _derive_seal_key(identity)
     return Seal(
         disk=hashlib.sha256(content).hexdigest(),
         plain=_hash(key, b"plain", file, plain),
-        keyed_by=_name(key),
+        keyed_by=_key_id(key),
         text="" if text is None else _hash(key, b"text", file, text),
     )
 
 
-def on_disk_only(content: bytes) -> Seal:
+def create_seal_without_identity(content: bytes) -> Seal:
     """The seal of a file by its bytes alone, for who has no identity."""
     return Seal(disk=hashlib.sha256(content).hexdigest(), plain="", keyed_by="")
 
 
-def is_on_disk(seal: Seal, content: bytes) -> bool:
+def matches_file(seal: Seal, content: bytes) -> bool:
     """Whether the bytes are those that were sealed; needs no identity."""
     return hmac.compare_digest(seal.disk, hashlib.sha256(content).hexdigest())
 
 
-def says(seal: Seal, file: str, plain: bytes, identities: Sequence[Identity]) -> bool | None:
+def matches_plaintext(
+    seal: Seal, file: str, plain: bytes, identities: Sequence[AgeIdentity]
+) -> bool | None:
     """Whether a plaintext is the one that was sealed; None: that identity is not at hand."""
     for identity in identities:
-        key = _key(identity)
-        if hmac.compare_digest(_name(key), seal.keyed_by):
+        key = _derive_seal_key(identity)
+        if hmac.compare_digest(_key_id(key), seal.keyed_by):
             return hmac.compare_digest(seal.plain, _hash(key, b"plain", file, plain))
     return None
 
 
-def reads(seal: Seal, file: str, text: bytes, identities: Sequence[Identity]) -> bool:
+def matches_text(seal: Seal, file: str, text: bytes, identities: Sequence[AgeIdentity]) -> bool:
     """Whether a file is known to have been written from this very text."""
     for identity in identities:
-        key = _key(identity)
-        if hmac.compare_digest(_name(key), seal.keyed_by):
+        key = _derive_seal_key(identity)
+        if hmac.compare_digest(_key_id(key), seal.keyed_by):
             return hmac.compare_digest(seal.text, _hash(key, b"text", file, text))
     return False
 
 
-def _key(identity: Identity) -> bytes:
+def _derive_seal_key(identity: AgeIdentity) -> bytes:
     purpose = _PURPOSE + (b", post-quantum" if identity.is_post_quantum else b", classic")
-    return derived_key(identity.raw, None, purpose)
+    return derive_key(identity.raw, None, purpose)
 
 
-def _name(key: bytes) -> str:
+def _key_id(key: bytes) -> str:
     return hmac.digest(key, b"name", hashlib.sha256).hex()[:16]
 
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 ALGORITHM = "AWS4-HMAC-SHA256"
-UNSIGNED = "UNSIGNED-PAYLOAD"
+UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 EMPTY_DIGEST = hashlib.sha256(b"").hexdigest()
 _CHUNK = f"{ALGORITHM}-PAYLOAD"
 _TRAILER = f"{ALGORITHM}-TRAILER"
 
 
-class Scope(NamedTuple):
+class SigningScope(NamedTuple):
     """For what a signature holds: a day in a region."""
 
     moment: str
@@ -32,7 +32,7 @@ class Scope(NamedTuple):
         return f"{self.day}/{self.region}/{self.service}/aws4_request"
 
 
-class Canonical(NamedTuple):
+class CanonicalRequest(NamedTuple):
     """A request in the form that is signed."""
 
     method: str
@@ -47,7 +47,9 @@ class Canonical(NamedTuple):
 
     @property
     def text(self) -> str:
-        pairs = sorted((_encoded(name), _encoded(value)) for name, value in self.query)
+        pairs = sorted(
+            (_percent_encode(name), _percent_encode(value)) for name, value in self.query
+        )
         names = sorted(self.headers)
         lines = [f"{name}:{' '.join(self.headers[name].split())}\n" for name in names]
         return "\n".join(
@@ -62,27 +64,27 @@ class Canonical(NamedTuple):
         )
 
 
-def signature(secret: str, scope: Scope, canonical: Canonical) -> str:
+def signature(secret: str, scope: SigningScope, canonical: CanonicalRequest) -> str:
     """The signature of a request, in hexadecimal digits."""
     digest = hashlib.sha256(canonical.text.encode()).hexdigest()
-    return signed_text(secret, scope, f"{ALGORITHM}\n{scope.moment}\n{scope.text}\n{digest}")
+    return sign_text(secret, scope, f"{ALGORITHM}\n{scope.moment}\n{scope.text}\n{digest}")
 
 
-def chunk_signature(secret: str, scope: Scope, previous: str, content: bytes) -> str:
+def chunk_signature(secret: str, scope: SigningScope, previous: str, content: bytes) -> str:
     """The signature of one piece of a body that is sent in signed pieces."""
     digest = hashlib.sha256(content).hexdigest()
     text = f"{_CHUNK}\n{scope.moment}\n{scope.text}\n{previous}\n{EMPTY_DIGEST}\n{digest}"
-    return signed_text(secret, scope, text)
+    return sign_text(secret, scope, text)
 
 
-def trailer_signature(secret: str, scope: Scope, previous: str, trailers: bytes) -> str:
+def trailer_signature(secret: str, scope: SigningScope, previous: str, trailers: bytes) -> str:
     """The signature of what follows a body in signed pieces, as lines `name:value`."""
     digest = hashlib.sha256(trailers).hexdigest()
     text = f"{_TRAILER}\n{scope.moment}\n{scope.text}\n{previous}\n{digest}"
-    return signed_text(secret, scope, text)
+    return sign_text(secret, scope, text)
 
 
-def signed_text(secret: str, scope: Scope, text: str) -> str:
+def sign_text(secret: str, scope: SigningScope, text: str) -> str:
     """The signature of any text under a key of the scope."""
     key = f"AWS4{secret}".encode()
     for part in (scope.day, scope.region, scope.service, "aws4_request"):
@@ -90,5 +92,5 @@ def signed_text(secret: str, scope: Scope, text: str) -> str:
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def _encoded(text: str) -> str:
+def _percent_encode(text: str) -> str:
     return quote(text, safe="~")

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from stockman.model.secret import Secret
 
-RAW_BYTES = 32
+SSH_SEED_BYTES = 32
 """How many random bytes a key is made of."""
 CHECK_BYTES = 4
 """How many further random bytes a private file holds twice, to tell a wrong passphrase."""
@@ -20,8 +20,8 @@ _KIND = b"ssh-ed25519"
 _MAGIC = b"openssh-key-v1\0"
 _BEGIN = "-----BEGIN OPENSSH PRIVATE KEY-----"
 _END = "-----END OPENSSH PRIVATE KEY-----"
-_BLOCK = 8
-_LINE = 70
+_BLOCK_BYTES = 8
+_LINE_LENGTH = 70
 
 
 def ssh_private_key(raw: bytes, check: bytes, comment: str) -> Secret:
@@ -29,7 +29,7 @@ def ssh_private_key(raw: bytes, check: bytes, comment: str) -> Secret:
     public = Ed25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
     blob = _string(_KIND) + _string(public)
     secret = check + check + blob + _string(raw + public) + _string(comment.encode())
-    padded = secret + bytes(range(1, 1 + -len(secret) % _BLOCK))
+    padded = secret + bytes(range(1, 1 + -len(secret) % _BLOCK_BYTES))
     body = (
         _MAGIC
         + _string(b"none")  # cipher
@@ -39,7 +39,7 @@ def ssh_private_key(raw: bytes, check: bytes, comment: str) -> Secret:
         + _string(blob)
         + _string(padded)
     )
-    lines = textwrap.wrap(base64.b64encode(body).decode("ascii"), _LINE)
+    lines = textwrap.wrap(base64.b64encode(body).decode("ascii"), _LINE_LENGTH)
     return Secret("\n".join([_BEGIN, *lines, _END, ""]))
 
 
@@ -64,13 +64,13 @@ def _public_blob(body: bytes) -> bytes:
         return b""
     rest = body.removeprefix(_MAGIC)
     for _ in ("cipher", "key derivation", "its options"):
-        _, rest = _taken(rest)
+        _, rest = _split_string(rest)
     (count,) = struct.unpack(">I", rest[:4])
-    blob, _ = _taken(rest[4:])
+    blob, _ = _split_string(rest[4:])
     return blob if count == 1 else b""
 
 
-def _taken(data: bytes) -> tuple[bytes, bytes]:
+def _split_string(data: bytes) -> tuple[bytes, bytes]:
     (length,) = struct.unpack(">I", data[:4])
     return data[4 : 4 + length], data[4 + length :]
 

@@ -1,36 +1,84 @@
-"""What everything that works on one run has in common."""
+"""How somebody stops a run: once to end it well, twice to end it now."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from stockman.engine.fence import Fence
 from stockman.engine.journal import Journal
-from stockman.engine.shared_clock import turn
-from stockman.engine.stop import Stop, Stopped
+from stockman.engine.lock import Fence
+from stockman.engine.shared_clock import yield_turn
+from stockman.model.errors import Busy, StockmanError
 from stockman.model.parallelism import MAX_PARALLEL
 from stockman.model.problem import Problem
-from stockman.model.record import plain, record
+from stockman.model.record import record, to_plain_value
+from stockman.ports.system import Entropy
 from stockman.steps.plan import Plan
 from stockman.steps.ports import Ports
+from stockman.steps.step import Retry
+
+
+class RunStopped(Exception):
+    """The run was asked to stop before this had an effect."""
+
+
+class StopRequest:
+    """Counts how often somebody asked; Ctrl-C calls `ask`."""
+
+    def __init__(self) -> None:
+        self._asked = 0
+        self.when_now: list[Callable[[], object]] = []
+        """Called when it is to be at once."""
+
+    def ask(self) -> None:
+        """The first time: start nothing new, finish what has an effect, give back what is held.
+        The second time: leave everything as it is."""
+        self._asked += 1
+        if self._asked == 2:
+            for call in self.when_now:
+                call()
+
+    @property
+    def is_asked(self) -> bool:
+        return self._asked > 0
+
+    @property
+    def is_now(self) -> bool:
+        return self._asked > 1
+
+    def raise_if_asked(self) -> None:
+        if self.is_asked:
+            raise RunStopped
+
+
+def retry_delay(attempt: int, retry: Retry, entropy: Entropy, after: StockmanError) -> float:
+    """Seconds before the attempt after number `attempt`; at least what the other side asks for.
+
+    Between half and all of a wait that doubles each time.
+    """
+    whole = min(retry.first_wait * 2.0 ** (attempt - 1), retry.longest_wait)
+    share = entropy.random_bytes(1)[0] / 255
+    wished = after.retry_after if isinstance(after, Busy) and after.retry_after else 0.0
+    return max(whole * (0.5 + share / 2), wished)
+
 
 _SLICE = 1.0
 """Seconds of a wait after which is looked whether somebody wants the run to stop."""
 
 
 @record
-class Settings:
+class RunSettings:
     """How a run goes."""
 
     max_parallel: int = MAX_PARALLEL
     """Steps side by side at most."""
 
 
-class Context:
+class RunContext:
     """One run: its plan, its doors, its journal, its fence, and whether it is to stop."""
 
     def __init__(
-        self, plan: Plan, ports: Ports, journal: Journal, fence: Fence, stop: Stop
+        self, plan: Plan, ports: Ports, journal: Journal, fence: Fence, stop: StopRequest
     ) -> None:
         self.plan = plan
         self.ports = replace(ports, permit=fence.check)
@@ -43,7 +91,7 @@ class Context:
     def raise_if_stopping(self) -> None:
         """`Stopped` where nothing may begin any more."""
         if self.halted:
-            raise Stopped
+            raise RunStopped
         self.stop.raise_if_asked()
 
     async def nap(self, seconds: float) -> None:
@@ -51,13 +99,13 @@ class Context:
         left = seconds
         while left > 0:
             self.raise_if_stopping()
-            await turn()
+            await yield_turn()
             await self.ports.clock.sleep(min(left, _SLICE))
             left -= _SLICE
         self.raise_if_stopping()
 
 
-def problem_data(problem: Problem) -> dict[str, object]:
+def problem_to_json(problem: Problem) -> dict[str, object]:
     """A problem as the journal keeps it."""
-    found = plain(problem)
+    found = to_plain_value(problem)
     return {**found, "where": str(problem.where)} if isinstance(found, dict) else {}

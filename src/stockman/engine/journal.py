@@ -1,32 +1,140 @@
-"""The journal of one run: appended to, read, and never changed.
-
-What is written is in its store for good before `append` returns. Entries of steps that run side
-by side are written together where that saves a round.
-"""
+"""Entries of a journal, each a line of JSON whose checksum covers all lines before it."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import field
+from datetime import datetime
+from enum import Enum
+from hashlib import sha256
 from typing import Protocol
 
 from stockman.engine import problems
-from stockman.engine.entry import (
-    LONGEST,
-    SCHEMA,
-    START,
-    Broken,
-    Entry,
-    Event,
-    TooLong,
-    entry_of,
-    line_of,
-)
-from stockman.engine.shared_clock import turn
+from stockman.engine.shared_clock import yield_turn
 from stockman.model.errors import Refused, StockmanError
-from stockman.ports.clock import Clock
+from stockman.model.record import record
+from stockman.ports.system import Clock
+from stockman.steps.base import Json
+from stockman.steps.digest import canonical_json_text
+from stockman.steps.serialization import InvalidValue, from_json, to_json
 
-Watcher = Callable[[Entry], None]
+JOURNAL_SCHEMA = "stockman.journal/1"
+"""In the first entry of every journal."""
+MAX_LINE_BYTES = 64 * 1024
+"""Bytes of a line; more than that is refused before it is written."""
+FIRST_CHECKSUM = "0" * 64
+"""What the first line follows."""
+
+
+class EntryType(Enum):
+    """What an entry tells."""
+
+    ACCEPTED = "accepted"
+    """A plan is going to be carried out: `schema`, `run`, `cluster`, `plan` (digest), `by`."""
+    GATE = "gate"
+    """A gate was asked: `gate`, `answer`, `because`."""
+    STARTED = "started"
+    """A step is about to have an effect: `attempt`."""
+    UNKNOWN = "unknown"
+    """Nobody knows whether the step had its effect: `problem`. It is looked at next."""
+    RETRIED = "retried"
+    """An attempt ended in what may pass, and another one follows: `problem`, `wait` in seconds."""
+    FINISHED = "finished"
+    """A step is true: `already` where there was nothing to do."""
+    FAILED = "failed"
+    """A step stopped: `problem`."""
+    HELD = "held"
+    """Something is about to be taken: `key`, `hold`, `prior`."""
+    RELEASED = "released"
+    """It was given back: `key`."""
+    PAUSED = "paused"
+    """The run stopped because somebody asked for it: `now` if at once."""
+    ENDED = "ended"
+    """The run is over: `result`."""
+    NOTE = "note"
+    """Something worth reading: `text`."""
+
+
+@record
+class JournalEntry:
+    """One thing that happened in a run."""
+
+    number: int
+    """From 1, without gaps."""
+    at: datetime
+    event: EntryType
+    step: str = ""
+    """Empty: about the whole run."""
+    data: Mapping[str, object] = field(default_factory=dict)
+    """What else is to be told; JSON, and never a secret."""
+
+    def text(self, name: str) -> str:
+        """A text of the data; empty where there is none."""
+        found = self.data.get(name, "")
+        return found if isinstance(found, str) else ""
+
+
+class EntryTooLong(Exception):
+    """An entry that is longer than a line may be."""
+
+
+def encode_entry(entry: JournalEntry, before: str) -> tuple[bytes, str]:
+    """An entry as a line that follows the one with this checksum, and its own checksum.
+
+    `TypeError` where the data holds a secret or anything else that is not JSON.
+    """
+    body = to_json(entry)
+    checksum = _checksum(body, before)
+    line = json.dumps([body, checksum], separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    if len(line) > MAX_LINE_BYTES:
+        raise EntryTooLong(len(line))
+    return line, checksum
+
+
+class BrokenLine(Exception):
+    """A line that is not what was written."""
+
+
+def decode_entry(line: bytes, before: str) -> tuple[JournalEntry, str]:
+    """The entry of a line, and its checksum; `Broken` where it does not follow the one before."""
+    try:
+        body, checksum = json.loads(line)
+        entry = from_json(JournalEntry, body, "entry")
+    except (ValueError, TypeError, InvalidValue) as no:
+        raise BrokenLine(f"it cannot be read ({type(no).__name__})") from None
+    if checksum != _checksum(body, before):
+        raise BrokenLine("its checksum is not that of its content and of all lines before it")
+    return entry, checksum
+
+
+def _checksum(body: object, before: str) -> str:
+    return sha256(f"{before}{canonical_json_text(body)}".encode()).hexdigest()
+
+
+def hold_prior(entry: JournalEntry) -> Json:
+    """What a `held` entry says was there before."""
+    return entry.data.get("prior")  # type: ignore[return-value]  # it was read from JSON
+
+
+def entry_json(entry: JournalEntry) -> str:
+    """An entry of the journal as one line of JSON."""
+    return json.dumps(to_json(entry), separators=(",", ":"), ensure_ascii=False)
+
+
+def entry_text(entry: JournalEntry) -> str:
+    """An entry of the journal as a line for people."""
+    about = entry.step or "run"
+    said = entry.text("because") or entry.text("text") or entry.text("result")
+    problem = entry.data.get("problem")
+    if isinstance(problem, dict):
+        said = f"{problem.get('code', '')}: {problem.get('what', '')}"
+    line = f"{entry.at:%H:%M:%S} {about}: {entry.event.value}"
+    return f"{line} ({said})" if said else line
+
+
+Watcher = Callable[[JournalEntry], None]
 """Told of every entry once it is written."""
 
 
@@ -34,7 +142,7 @@ class JournalLost(Refused):
     """The journal cannot be written: nothing may happen any more."""
 
 
-class Lines(Protocol):
+class JournalLines(Protocol):
     """Where the lines of one journal are kept."""
 
     @property
@@ -57,13 +165,15 @@ class Lines(Protocol):
 class Journal:
     """Appends entries to lines, one after the other."""
 
-    def __init__(self, lines: Lines, clock: Clock, entries: tuple[Entry, ...], last: str) -> None:
+    def __init__(
+        self, lines: JournalLines, clock: Clock, entries: tuple[JournalEntry, ...], last: str
+    ) -> None:
         self._lines = lines
         self._clock = clock
         self._entries = list(entries)
         self._last = last
-        self._waiting: list[tuple[bytes, Entry]] = []
-        self._batch: list[tuple[bytes, Entry]] = []
+        self._waiting: list[tuple[bytes, JournalEntry]] = []
+        self._batch: list[tuple[bytes, JournalEntry]] = []
         """What is being written; written again as it is if that was interrupted."""
         self._turn = asyncio.Lock()
         self._number = len(entries)
@@ -75,13 +185,13 @@ class Journal:
         return self._lines.place
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[JournalEntry, ...]:
         """Everything that is written, in order."""
         return tuple(self._entries)
 
     async def append(
-        self, event: Event, step: str = "", data: Mapping[str, object] | None = None
-    ) -> Entry:
+        self, event: EntryType, step: str = "", data: Mapping[str, object] | None = None
+    ) -> JournalEntry:
         """Write an entry; it is there for good when this returns."""
         entry = self.add(event, step, data)
         async with self._turn:
@@ -89,9 +199,11 @@ class Journal:
                 await self._write()
         return entry
 
-    def add(self, event: Event, step: str = "", data: Mapping[str, object] | None = None) -> Entry:
+    def add(
+        self, event: EntryType, step: str = "", data: Mapping[str, object] | None = None
+    ) -> JournalEntry:
         """Write an entry together with the next that is appended: nothing depends on it before."""
-        entry = Entry(
+        entry = JournalEntry(
             number=self._number + 1,
             at=self._clock.now(),
             event=event,
@@ -99,9 +211,9 @@ class Journal:
             data=dict(data or {}),
         )
         try:
-            line, self._last = line_of(entry, self._last)
-        except TooLong as no:
-            raise Refused(problems.journal_too_long(no.args[0], LONGEST)) from None
+            line, self._last = encode_entry(entry, self._last)
+        except EntryTooLong as no:
+            raise Refused(problems.journal_too_long(no.args[0], MAX_LINE_BYTES)) from None
         self._number += 1
         self._waiting.append((line, entry))
         return entry
@@ -109,7 +221,7 @@ class Journal:
     async def _write(self) -> None:
         if not self._batch:
             # Whoever has something to write right now writes together with us.
-            await turn()
+            await yield_turn()
             self._batch, self._waiting = self._waiting, []
         first = self._batch[0][1].number
         try:
@@ -124,25 +236,25 @@ class Journal:
                 watcher(entry)
 
 
-async def opened(lines: Lines, clock: Clock) -> Journal:
+async def open_journal(lines: JournalLines, clock: Clock) -> Journal:
     """A journal that goes on where its lines end; `Refused` where they are damaged."""
-    entries, last = parsed(await lines.read(), lines.place)
+    entries, last = parse_journal(await lines.read(), lines.place)
     return Journal(lines, clock, entries, last)
 
 
-def parsed(content: bytes, place: str) -> tuple[tuple[Entry, ...], str]:
+def parse_journal(content: bytes, place: str) -> tuple[tuple[JournalEntry, ...], str]:
     """The entries of a journal, and the checksum of the last."""
-    entries: list[Entry] = []
-    last = START
+    entries: list[JournalEntry] = []
+    last = FIRST_CHECKSUM
     for number, line in enumerate(content.splitlines(keepends=True), 1):
         try:
-            entry, last = entry_of(line, last)
-        except Broken as no:
-            raise Refused(problems.journal_damaged(place, number, str(no))) from None
+            entry, last = decode_entry(line, last)
+        except BrokenLine as no:
+            raise Refused(problems.journal_corrupt(place, number, str(no))) from None
         if entry.number != number:
             why = f"it calls itself number {entry.number}"
-            raise Refused(problems.journal_damaged(place, number, why))
+            raise Refused(problems.journal_corrupt(place, number, why))
         entries.append(entry)
-    if entries and entries[0].text("schema") != SCHEMA:
-        raise Refused(problems.journal_schema(place, entries[0].text("schema"), SCHEMA))
+    if entries and entries[0].text("schema") != JOURNAL_SCHEMA:
+        raise Refused(problems.journal_schema(place, entries[0].text("schema"), JOURNAL_SCHEMA))
     return tuple(entries), last

@@ -14,20 +14,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from stockman.engine import problems
-from stockman.engine.lock import Holder
+from stockman.engine.lock import LockHolder
 from stockman.model.errors import Locked, Refused
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.ports.clock import Clock
-from stockman.steps.form import Unfit, read, written
+from stockman.ports.system import Clock
+from stockman.steps.serialization import InvalidValue, from_json, to_json
 
-SCHEMA = "stockman.local-lock/1"
+LOCAL_LOCK_SCHEMA = "stockman.local-lock/1"
 _OWNER_ONLY = 0o600
 _BUSY = (errno.EAGAIN, errno.EACCES)
 
 
 @record
-class Machine:
+class LockProcess:
     """Which process of which machine."""
 
     host: str
@@ -36,7 +36,7 @@ class Machine:
     """When the process began, in the words of its system; a number of a process is given again."""
 
 
-def started(pid: int) -> str:
+def process_start_time(pid: int) -> str:
     """When a process began, in the words of its system. Empty: it does not say."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[19]
@@ -45,28 +45,28 @@ def started(pid: int) -> str:
 
 
 @record
-class LocalRecord:
+class LocalLockRecord:
     """What the file says."""
 
     token: int
     holder: str
     run: str
     nonce: str
-    machine: Machine
+    machine: LockProcess
     since: str
     released: bool = False
-    schema: str = SCHEMA
+    schema: str = LOCAL_LOCK_SCHEMA
 
 
 class LocalLock:
     """`LockHome` in a file, `.stockman/lock` of a repository."""
 
-    def __init__(self, file: Path, clock: Clock, machine: Machine) -> None:
+    def __init__(self, file: Path, clock: Clock, machine: LockProcess) -> None:
         self._file = file
         self._clock = clock
         self._machine = machine
 
-    async def acquire(self, holder: Holder) -> LocalTenure:
+    async def acquire(self, holder: LockHolder) -> HeldLocalLock:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self._file, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
@@ -77,7 +77,7 @@ class LocalLock:
         except BaseException:
             os.close(handle)
             raise
-        made = LocalRecord(
+        made = LocalLockRecord(
             token=before.token + 1 if before else 1,
             holder=holder.name,
             run=holder.run,
@@ -85,7 +85,7 @@ class LocalLock:
             machine=self._machine,
             since=self._clock.now().isoformat(),
         )
-        tenure = LocalTenure(self._file, handle, made)
+        tenure = HeldLocalLock(self._file, handle, made)
         tenure.write(made)
         return tenure
 
@@ -97,7 +97,7 @@ class LocalLock:
             return ""
         return f"{found.holder}, run {found.run}"
 
-    def _is_dead(self, machine: Machine) -> bool:
+    def _is_dead(self, machine: LockProcess) -> bool:
         """Whether a process of this machine is certainly gone."""
         if machine.host != self._machine.host:
             return False
@@ -107,10 +107,10 @@ class LocalLock:
             return True
         except PermissionError:
             return False
-        now = started(machine.pid)
+        now = process_start_time(machine.pid)
         return bool(now and machine.started) and now != machine.started
 
-    def _taken(self, handle: int) -> LocalRecord | None:
+    def _taken(self, handle: int) -> LocalLockRecord | None:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as no:
@@ -120,10 +120,10 @@ class LocalLock:
         found = self._found()
         if found is not None and not found.released and found.machine.host != self._machine.host:
             who = f"{found.holder} on {found.machine.host}"
-            raise Refused(problems.lock_elsewhere(str(self._file), who))
+            raise Refused(problems.lock_on_other_machine(str(self._file), who))
         return found
 
-    def _found(self) -> LocalRecord | None:
+    def _found(self) -> LocalLockRecord | None:
         """What the file says. None: nothing yet."""
         try:
             content = self._file.read_bytes()
@@ -132,8 +132,8 @@ class LocalLock:
         if not content:
             return None
         try:
-            return read(LocalRecord, json.loads(content), "record")
-        except (ValueError, Unfit) as no:
+            return from_json(LocalLockRecord, json.loads(content), "record")
+        except (ValueError, InvalidValue) as no:
             raise Refused(problems.lock_unreadable(str(self._file), str(no))) from None
 
     def _held(self) -> Problem:
@@ -143,17 +143,17 @@ class LocalLock:
             found = None
         who = "another process" if found is None else f"{found.holder}, run {found.run},"
         since = "" if found is None else f"since {found.since}"
-        return problems.held_by(str(self._file), who, since)
+        return problems.lock_held_by(str(self._file), who, since)
 
     def _unreadable(self, no: OSError) -> Problem:
         why = f"the system says: {no.strerror or type(no).__name__}"
         return problems.lock_unreadable(str(self._file), why)
 
 
-class LocalTenure:
+class HeldLocalLock:
     """The lock of a file, as long as it is open here."""
 
-    def __init__(self, file: Path, handle: int, made: LocalRecord) -> None:
+    def __init__(self, file: Path, handle: int, made: LocalLockRecord) -> None:
         self._file = file
         self._handle: int | None = handle
         self._record = made
@@ -183,11 +183,11 @@ class LocalTenure:
         os.close(self._handle)
         self._handle = None
 
-    def write(self, made: LocalRecord) -> None:
+    def write(self, made: LocalLockRecord) -> None:
         """Say in the file who has it."""
         if self._handle is None:
             return
-        content = json.dumps(written(made), indent=2).encode() + b"\n"
+        content = json.dumps(to_json(made), indent=2).encode() + b"\n"
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, content, 0)
         os.fsync(self._handle)

@@ -14,7 +14,7 @@ _OWNER_ONLY = 0o600
 _OWNER_ENTERS = 0o700
 
 
-class LocalLines:
+class LocalJournalLines:
     """A journal in a file. What stands after its last new line was being written in a crash."""
 
     def __init__(self, file: Path) -> None:
@@ -27,13 +27,13 @@ class LocalLines:
         return str(self._file)
 
     async def read(self) -> bytes:
-        return _whole(self._content())
+        return _complete_lines(self._content())
 
     async def append(self, first: int, lines: bytes) -> None:
         try:
             self._write(first, lines)
         except OSError as no:
-            raise Refused(problems.journal_unwritable(self.place, _why(no))) from None
+            raise Refused(problems.journal_unwritable(self.place, _os_error_text(no))) from None
 
     def _write(self, first: int, lines: bytes) -> None:
         is_new = not self._file.exists()
@@ -43,7 +43,7 @@ class LocalLines:
                 self._size = self._looked(first)
                 os.ftruncate(handle, self._size)
             if os.fstat(handle).st_size != self._size:
-                raise Refused(problems.journal_taken(self.place))
+                raise Refused(problems.journal_written_elsewhere(self.place))
             self._size += len(lines)
             left = lines
             while left:
@@ -55,9 +55,9 @@ class LocalLines:
             _sync(self._file.parent)
 
     def _looked(self, first: int) -> int:
-        whole = _whole(self._content())
+        whole = _complete_lines(self._content())
         if whole.count(b"\n") != first - 1:
-            raise Refused(problems.journal_taken(self.place))
+            raise Refused(problems.journal_written_elsewhere(self.place))
         return len(whole)
 
     def _content(self) -> bytes:
@@ -66,10 +66,10 @@ class LocalLines:
         except FileNotFoundError:
             return b""
         except OSError as no:
-            raise Refused(problems.journal_unwritable(self.place, _why(no))) from None
+            raise Refused(problems.journal_unwritable(self.place, _os_error_text(no))) from None
 
 
-class LocalRuns:
+class LocalRunStore:
     """`Runs` below a directory, `.stockman/runs` of a repository."""
 
     def __init__(self, directory: Path) -> None:
@@ -79,7 +79,7 @@ class LocalRuns:
     def place(self) -> str:
         return str(self._directory)
 
-    async def create(self, run: str, plan: str) -> LocalLines:
+    async def create(self, run: str, plan: str) -> LocalJournalLines:
         folder = self._directory / run
         try:
             folder.mkdir(mode=_OWNER_ENTERS, parents=True)
@@ -91,24 +91,24 @@ class LocalRuns:
             for one in (folder, self._directory, self._directory.parent):
                 _sync(one)
         except OSError as no:
-            raise Refused(problems.journal_unwritable(str(folder), _why(no))) from None
-        return LocalLines(folder / JOURNAL)
+            raise Refused(problems.journal_unwritable(str(folder), _os_error_text(no))) from None
+        return LocalJournalLines(folder / JOURNAL)
 
     async def listed(self) -> tuple[str, ...]:
         try:
             return tuple(sorted(one.parent.name for one in self._directory.glob(f"*/{PLAN}")))
         except OSError as no:
-            raise Refused(problems.journal_unwritable(self.place, _why(no))) from None
+            raise Refused(problems.journal_unwritable(self.place, _os_error_text(no))) from None
 
-    async def lines(self, run: str) -> LocalLines:
-        return LocalLines((await self._folder(run)) / JOURNAL)
+    async def lines(self, run: str) -> LocalJournalLines:
+        return LocalJournalLines((await self._folder(run)) / JOURNAL)
 
     async def plan(self, run: str) -> str:
         file = (await self._folder(run)) / PLAN
         try:
             return file.read_text("utf-8")
         except OSError as no:
-            raise Refused(problems.journal_unwritable(str(file), _why(no))) from None
+            raise Refused(problems.journal_unwritable(str(file), _os_error_text(no))) from None
 
     async def _folder(self, run: str) -> Path:
         known = await self.listed()
@@ -117,7 +117,7 @@ class LocalRuns:
         return self._directory / run
 
 
-def _whole(content: bytes) -> bytes:
+def _complete_lines(content: bytes) -> bytes:
     return content[: content.rfind(b"\n") + 1]
 
 
@@ -129,5 +129,5 @@ def _sync(directory: Path) -> None:
         os.close(handle)
 
 
-def _why(no: OSError) -> str:
+def _os_error_text(no: OSError) -> str:
     return f"the system says: {no.strerror or type(no).__name__}"

@@ -6,13 +6,27 @@ cannot be read refuses the run.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Container
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from typing import Protocol
 
+from stockman.engine import problems
+from stockman.kubernetes.leases import (
+    RUN_LEASE_NAME,
+    RUN_LEASE_NAMESPACE,
+    Lease,
+    LeaseRequest,
+    Leases,
+)
+from stockman.model.errors import Locked, NotFound, Refused, StockmanError, Uncertain, Unreachable
 from stockman.model.record import record
+from stockman.ports.system import Clock
 
 
 @record
-class Holder:
+class LockHolder:
     """Who wants the lock, or has it."""
 
     name: str
@@ -23,7 +37,7 @@ class Holder:
     """Random: nobody else has it."""
 
 
-class Tenure(Protocol):
+class HeldLock(Protocol):
     """The time during which we hold the lock."""
 
     @property
@@ -48,10 +62,10 @@ class Tenure(Protocol):
         ...
 
 
-class LockHome(Protocol):
+class LockStore(Protocol):
     """The place of a cluster's lock."""
 
-    async def acquire(self, holder: Holder) -> Tenure:
+    async def acquire(self, holder: LockHolder) -> HeldLock:
         """Take the lock. `Locked` where somebody has it, `Refused` where nobody can tell."""
         ...
 
@@ -61,3 +75,149 @@ class LockHome(Protocol):
         `Refused` where nobody can tell.
         """
         ...
+
+
+LEASE_SECONDS = 60
+Runs = Container[str]
+
+
+class ClusterLease:
+    """The Lease of one cluster, ours from the first moment that the API answers."""
+
+    def __init__(
+        self, leases: Leases, clock: Clock, holder: LockHolder, home: Callable[[], Awaitable[Runs]]
+    ) -> None:
+        """`home` names the runs whose lock is the one that we hold: whoever had the Lease for one
+        of them lost that lock before we got it, is most likely dead, and does nothing any more."""
+        self._leases = leases
+        self._home = home
+        self._clock = clock
+        self._wish = LeaseRequest(
+            namespace=RUN_LEASE_NAMESPACE,
+            name=RUN_LEASE_NAME,
+            holder=f"{holder.run}-{holder.nonce}",
+            seconds=LEASE_SECONDS,
+        )
+        self._lease: Lease | None = None
+        """None: not taken yet."""
+
+    async def check(self) -> None:
+        """Return unless somebody else holds it; takes or renews it where that is due."""
+        if self._lease is not None and not self._is_worn(self._lease):
+            return
+        try:
+            self._lease = await self._acquired()
+        except (Unreachable, NotFound):
+            return
+        except Locked as no:
+            place = f"Lease {RUN_LEASE_NAMESPACE}/{RUN_LEASE_NAME}"
+            raise Refused(problems.lock_lost(place, no.problem.why)) from None
+
+    async def _acquired(self) -> Lease:
+        try:
+            return await self._leases.acquire_lease(self._wish)
+        except Locked:
+            left = await self._leases.lease(RUN_LEASE_NAMESPACE, RUN_LEASE_NAME)
+            is_left = self._lease is None and _run_of_holder(left.holder) in await self._home()
+            if not is_left:
+                raise
+        await self._leases.release_lease(left)
+        return await self._leases.acquire_lease(self._wish)
+
+    async def release(self) -> None:
+        """Give it back, if it can be reached and is ours."""
+        if self._lease is None:
+            return
+        try:
+            await self._leases.release_lease(self._lease)
+        except (Unreachable, NotFound, Locked):
+            return
+        finally:
+            self._lease = None
+
+    def _is_worn(self, lease: Lease) -> bool:
+        if lease.renewed is None:
+            return True
+        return self._clock.now() >= lease.renewed + timedelta(seconds=LEASE_SECONDS / 2)
+
+
+def _run_of_holder(holder: str) -> str:
+    """The run that a holder worked on."""
+    return holder.rpartition("-")[0]
+
+
+RENEW_INTERVAL = 15.0
+"""Seconds of real time between signs of life."""
+
+
+class Fence:
+    """The lock and, where there is one, the Lease of a run."""
+
+    def __init__(self, tenure: HeldLock, lease: ClusterLease | None = None) -> None:
+        self._tenure = tenure
+        self._lease = lease
+        self._lost: StockmanError | None = None
+        self._turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def under(self, lease: ClusterLease | None) -> AsyncIterator[Fence]:
+        """The same lock with another Lease, which is given back after the block."""
+        try:
+            yield Fence(self._tenure, lease)
+        finally:
+            if lease is not None:
+                with suppress(StockmanError):
+                    await lease.release()
+
+    @property
+    def token(self) -> int:
+        return self._tenure.token
+
+    async def check(self) -> None:
+        """Return if nobody else may work on the cluster; `Refused` for ever after it was lost."""
+        async with self._turn:
+            if self._lost is not None:
+                raise self._lost
+            try:
+                await self._tenure.check()
+                if self._lease is not None:
+                    await self._lease.check()
+            except (Unreachable, Uncertain):
+                raise
+            except StockmanError as no:
+                self._lost = no
+                raise
+
+    @asynccontextmanager
+    async def kept(self, every: float = RENEW_INTERVAL) -> AsyncIterator[None]:
+        """Give signs of life while the block runs, and give the lock back after it."""
+        beat = asyncio.ensure_future(self._beat(every))
+        try:
+            yield
+        finally:
+            beat.cancel()
+            with suppress(asyncio.CancelledError):
+                await beat
+            await self.release()
+
+    async def release(self) -> None:
+        """Give everything back."""
+        async with self._turn:
+            with suppress(StockmanError):
+                if self._lease is not None:
+                    await self._lease.release()
+            with suppress(StockmanError):
+                await self._tenure.release()
+
+    async def _beat(self, every: float) -> None:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(every):
+                    await asyncio.get_running_loop().create_future()
+            # What goes wrong here goes wrong again before the next effect, and is told there.
+            with suppress(StockmanError):
+                await self._renew()
+
+    async def _renew(self) -> None:
+        async with self._turn:
+            await self._tenure.renew()

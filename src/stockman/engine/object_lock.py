@@ -16,8 +16,8 @@ from datetime import datetime, timedelta
 from enum import Enum
 
 from stockman.engine import problems
-from stockman.engine.lock import Holder
-from stockman.engine.sure import content_of, created, patiently
+from stockman.engine.lock import LockHolder
+from stockman.engine.objects import create_object_once, read_object, read_with_retries
 from stockman.model.errors import (
     Conflict,
     Locked,
@@ -28,11 +28,11 @@ from stockman.model.errors import (
     Unreachable,
 )
 from stockman.model.record import record
-from stockman.ports.clock import Timekeeper
-from stockman.ports.objects import Objects
-from stockman.steps.form import Unfit, read, written
+from stockman.ports.objects import ObjectStore
+from stockman.ports.system import Timekeeper
+from stockman.steps.serialization import InvalidValue, from_json, to_json
 
-SCHEMA = "stockman.lock/1"
+OBJECT_LOCK_SCHEMA = "stockman.lock/1"
 _FOLDER = "lock"
 _KEY = re.compile(r"lock/(\d{6,})\.json")
 _KEPT = 8
@@ -40,7 +40,7 @@ _KEPT = 8
 _TRIES = 3
 
 
-class Act(Enum):
+class LockAction(Enum):
     """What a record tells."""
 
     TAKEN = "taken"
@@ -52,7 +52,7 @@ class Act(Enum):
 class LockRecord:
     """One record of the lock."""
 
-    act: Act
+    act: LockAction
     holder: str
     run: str
     nonce: str
@@ -60,11 +60,11 @@ class LockRecord:
     """The number of the record with which the holder took the lock."""
     expires: datetime
     """From when on others may take it."""
-    schema: str = SCHEMA
+    schema: str = OBJECT_LOCK_SCHEMA
 
 
 @record
-class LockTimes:
+class LockTimeouts:
     """How long a lock holds without a sign of life."""
 
     seconds: float = 60.0
@@ -76,20 +76,20 @@ class ObjectLock:
     """`LockHome` in a bucket."""
 
     def __init__(
-        self, objects: Objects, clock: Timekeeper, place: str, times: LockTimes | None = None
+        self, objects: ObjectStore, clock: Timekeeper, place: str, times: LockTimeouts | None = None
     ) -> None:
         self._objects = objects
         self._clock = clock
         self._place = place
-        self._times = times or LockTimes()
+        self._times = times or LockTimeouts()
 
-    async def acquire(self, holder: Holder) -> ObjectTenure:
+    async def acquire(self, holder: LockHolder) -> HeldObjectLock:
         try:
             number, last = await self._last()
             if last is not None and not self._is_free(last):
                 until = f"until {last.expires:%Y-%m-%d %H:%M:%S %Z} unless renewed"
-                raise Locked(problems.held_by(self._place, last.holder, until))
-            tenure = ObjectTenure(self, holder, number + 1)
+                raise Locked(problems.lock_held_by(self._place, last.holder, until))
+            tenure = HeldObjectLock(self, holder, number + 1)
             await tenure.take()
         except (Unreachable, Uncertain, NotFound) as no:
             raise Refused(problems.lock_unreadable(self._place, no.problem.why)) from no
@@ -106,7 +106,7 @@ class ObjectLock:
 
     def _is_free(self, last: LockRecord) -> bool:
         over = last.expires + timedelta(seconds=self._times.spare)
-        return last.act is Act.RELEASED or self._clock.now() >= over
+        return last.act is LockAction.RELEASED or self._clock.now() >= over
 
     async def _last(self) -> tuple[int, LockRecord | None]:
         numbers = await self.numbers()
@@ -116,26 +116,30 @@ class ObjectLock:
 
     async def numbers(self) -> list[int]:
         """Numbers of all records that are there, sorted."""
-        found = await patiently(self._clock, lambda: self._objects.listed(_FOLDER))
+        found = await read_with_retries(self._clock, lambda: self._objects.listed(_FOLDER))
         keys = [_KEY.fullmatch(one.key) for one in found]
         return sorted(int(match[1]) for match in keys if match is not None)
 
     async def read(self, number: int) -> LockRecord:
         """A record; `NotFound` where there is none, `Refused` where it is not one of ours."""
-        content = await patiently(self._clock, lambda: content_of(self._objects, _key(number)))
+        content = await read_with_retries(
+            self._clock, lambda: read_object(self._objects, _key(number))
+        )
         try:
-            found = read(LockRecord, json.loads(content), "record")
-        except (ValueError, Unfit) as no:
+            found = from_json(LockRecord, json.loads(content), "record")
+        except (ValueError, InvalidValue) as no:
             why = f"record {number} cannot be read: {no}"
             raise Refused(problems.lock_unreadable(self._place, why)) from None
-        if found.schema != SCHEMA:
+        if found.schema != OBJECT_LOCK_SCHEMA:
             why = f"record {number} is of schema {found.schema!r}"
             raise Refused(problems.lock_unreadable(self._place, why))
         return found
 
-    async def write(self, number: int, act: Act, holder: Holder, token: int) -> LockRecord:
+    async def write(
+        self, number: int, act: LockAction, holder: LockHolder, token: int
+    ) -> LockRecord:
         """Create a record; `Conflict` where somebody else has that number."""
-        length = 0.0 if act is Act.RELEASED else self._times.seconds
+        length = 0.0 if act is LockAction.RELEASED else self._times.seconds
         made = LockRecord(
             act=act,
             holder=holder.name,
@@ -144,8 +148,8 @@ class ObjectLock:
             token=token,
             expires=self._clock.now() + timedelta(seconds=length),
         )
-        content = json.dumps(written(made), sort_keys=True).encode()
-        await created(self._objects, self._clock, _key(number), content)
+        content = json.dumps(to_json(made), sort_keys=True).encode()
+        await create_object_once(self._objects, self._clock, _key(number), content)
         return made
 
     async def forget(self, numbers: Sequence[int]) -> None:
@@ -170,10 +174,10 @@ class ObjectLock:
         return self._clock.now() >= record.expires - timedelta(seconds=self._times.seconds / 2)
 
 
-class ObjectTenure:
+class HeldObjectLock:
     """The lock, held by us from one record on."""
 
-    def __init__(self, lock: ObjectLock, holder: Holder, token: int) -> None:
+    def __init__(self, lock: ObjectLock, holder: LockHolder, token: int) -> None:
         self._lock = lock
         self._holder = holder
         self._token = token
@@ -193,7 +197,7 @@ class ObjectTenure:
     async def take(self) -> None:
         """Write the record that makes the lock ours; `Locked` where somebody else was faster."""
         try:
-            made = await self._lock.write(self._token, Act.TAKEN, self._holder, self._token)
+            made = await self._lock.write(self._token, LockAction.TAKEN, self._holder, self._token)
         except Conflict:
             raise Locked((await self._winner(self._token)).problem) from None
         numbers = await self._lock.numbers()
@@ -223,7 +227,7 @@ class ObjectTenure:
         self._ours()
         number = self._number + 1
         try:
-            made = await self._lock.write(number, Act.RENEWED, self._holder, self._token)
+            made = await self._lock.write(number, LockAction.RENEWED, self._holder, self._token)
         except Conflict:
             await self._find_out()
             return
@@ -237,7 +241,9 @@ class ObjectTenure:
     async def release(self) -> None:
         while self._record is not None:
             try:
-                await self._lock.write(self._number + 1, Act.RELEASED, self._holder, self._token)
+                await self._lock.write(
+                    self._number + 1, LockAction.RELEASED, self._holder, self._token
+                )
             except Conflict:
                 if not await self._is_still_ours():
                     return
@@ -260,7 +266,7 @@ class ObjectTenure:
         """Go on after our own last record, or say who has the lock now."""
         number = (await self._lock.numbers())[-1]
         last = await self._lock.read(number)
-        if last.nonce == self._holder.nonce and last.act is not Act.RELEASED:
+        if last.nonce == self._holder.nonce and last.act is not LockAction.RELEASED:
             self._number, self._record = number, last
             return
         self._record = None
@@ -270,7 +276,7 @@ class ObjectTenure:
 
     async def _winner(self, number: int) -> StockmanError:
         winner = await self._lock.read(number)
-        return Locked(problems.held_by("lock", winner.holder, f"with token {winner.token}"))
+        return Locked(problems.lock_held_by("lock", winner.holder, f"with token {winner.token}"))
 
     async def _tidy(self, numbers: Sequence[int]) -> None:
         try:

@@ -6,10 +6,10 @@ import asyncio
 import re
 
 from stockman.engine import problems
-from stockman.engine.sure import content_of, created, patiently
+from stockman.engine.objects import create_object_once, read_object, read_with_retries
 from stockman.model.errors import Conflict, NotFound, Refused
-from stockman.ports.clock import Timekeeper
-from stockman.ports.objects import Objects
+from stockman.ports.objects import ObjectStore
+from stockman.ports.system import Timekeeper
 
 _FOLDER = "runs"
 _SEGMENT = re.compile(r"journal/\d{8}\.jsonl")
@@ -17,13 +17,13 @@ _AT_ONCE = 16
 """Segments that are read side by side."""
 
 
-class ObjectLines:
+class ObjectJournalLines:
     """A journal in segments that are named for the number of their first line.
 
     Of several who write the same number only one succeeds. Segments without a gap are the journal.
     """
 
-    def __init__(self, objects: Objects, clock: Timekeeper, folder: str) -> None:
+    def __init__(self, objects: ObjectStore, clock: Timekeeper, folder: str) -> None:
         self._objects = objects
         self._clock = clock
         self._folder = folder
@@ -34,7 +34,7 @@ class ObjectLines:
 
     async def read(self) -> bytes:
         folder = f"{self._folder}/journal"
-        found = await patiently(self._clock, lambda: self._objects.listed(folder))
+        found = await read_with_retries(self._clock, lambda: self._objects.listed(folder))
         keys = [one.key for one in found if _SEGMENT.fullmatch(self._name(one.key))]
         content = bytearray()
         expected = 1
@@ -44,13 +44,13 @@ class ObjectLines:
             for key, piece in zip(some, pieces, strict=True):
                 if self._name(key) != f"journal/{expected:08d}.jsonl":
                     why = f"the next segment is {self._name(key)}"
-                    raise Refused(problems.journal_damaged(self.place, expected, why))
+                    raise Refused(problems.journal_corrupt(self.place, expected, why))
                 content += piece
                 expected += piece.count(b"\n")
         return bytes(content)
 
     async def _segment(self, key: str) -> bytes:
-        return await patiently(self._clock, lambda: content_of(self._objects, key))
+        return await read_with_retries(self._clock, lambda: read_object(self._objects, key))
 
     def _name(self, key: str) -> str:
         return key.removeprefix(f"{self._folder}/")
@@ -58,15 +58,15 @@ class ObjectLines:
     async def append(self, first: int, lines: bytes) -> None:
         key = f"{self._folder}/journal/{first:08d}.jsonl"
         try:
-            await created(self._objects, self._clock, key, lines)
+            await create_object_once(self._objects, self._clock, key, lines)
         except Conflict:
-            raise Refused(problems.journal_taken(self.place)) from None
+            raise Refused(problems.journal_written_elsewhere(self.place)) from None
 
 
-class ObjectRuns:
+class ObjectRunStore:
     """`Runs` in a bucket."""
 
-    def __init__(self, objects: Objects, clock: Timekeeper) -> None:
+    def __init__(self, objects: ObjectStore, clock: Timekeeper) -> None:
         self._objects = objects
         self._clock = clock
 
@@ -74,27 +74,29 @@ class ObjectRuns:
     def place(self) -> str:
         return _FOLDER
 
-    async def create(self, run: str, plan: str) -> ObjectLines:
-        await created(self._objects, self._clock, f"{_FOLDER}/{run}/plan.json", plan.encode())
+    async def create(self, run: str, plan: str) -> ObjectJournalLines:
+        await create_object_once(
+            self._objects, self._clock, f"{_FOLDER}/{run}/plan.json", plan.encode()
+        )
         return self._lines(run)
 
     async def listed(self) -> tuple[str, ...]:
-        found = await patiently(self._clock, lambda: self._objects.listed(_FOLDER))
+        found = await read_with_retries(self._clock, lambda: self._objects.listed(_FOLDER))
         keys = [one.key for one in found]
         plans = [key for key in keys if key.endswith("/plan.json")]
         return tuple(sorted(key.split("/")[1] for key in plans))
 
-    async def lines(self, run: str) -> ObjectLines:
+    async def lines(self, run: str) -> ObjectJournalLines:
         await self.plan(run)
         return self._lines(run)
 
     async def plan(self, run: str) -> str:
         try:
             key = f"{_FOLDER}/{run}/plan.json"
-            content = await patiently(self._clock, lambda: content_of(self._objects, key))
+            content = await read_with_retries(self._clock, lambda: read_object(self._objects, key))
         except NotFound:
             raise NotFound(problems.no_such_run(run, await self.listed())) from None
         return content.decode()
 
-    def _lines(self, run: str) -> ObjectLines:
-        return ObjectLines(self._objects, self._clock, f"{_FOLDER}/{run}")
+    def _lines(self, run: str) -> ObjectJournalLines:
+        return ObjectJournalLines(self._objects, self._clock, f"{_FOLDER}/{run}")

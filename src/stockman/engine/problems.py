@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stockman.model.problem import Problem
 
 
-def journal_damaged(place: str, line: int, why: str) -> Problem:
+def journal_corrupt(place: str, line: int, why: str) -> Problem:
     return Problem(
         code="journal.damaged",
         what=f"line {line} of the journal is not what stockman wrote",
@@ -37,7 +37,7 @@ def journal_too_long(size: int, most: int) -> Problem:
     )
 
 
-def journal_taken(place: str) -> Problem:
+def journal_written_elsewhere(place: str) -> Problem:
     return Problem(
         code="journal.taken",
         what="somebody else writes into the journal of this run",
@@ -69,7 +69,7 @@ def no_such_run(run: str, known: Sequence[str]) -> Problem:
     )
 
 
-def run_over(run: str, result: str) -> Problem:
+def run_not_resumable(run: str, result: str) -> Problem:
     return Problem(
         code="run.over",
         what=f"run {run} is over",
@@ -79,7 +79,7 @@ def run_over(run: str, result: str) -> Problem:
     )
 
 
-def moved(places: Sequence[str]) -> Problem:
+def stale_plan(places: Sequence[str]) -> Problem:
     shown = ", ".join(places[:5]) + (f" and {len(places) - 5} more" if len(places) > 5 else "")
     return Problem(
         code="plan.moved",
@@ -90,7 +90,7 @@ def moved(places: Sequence[str]) -> Problem:
     )
 
 
-def not_done(step: str, summary: str) -> Problem:
+def step_without_effect(step: str, summary: str) -> Problem:
     return Problem(
         code="run.not-done",
         what=f"step {step} ran, and what it should bring about is not there",
@@ -100,7 +100,7 @@ def not_done(step: str, summary: str) -> Problem:
     )
 
 
-def too_late(step: str, seconds: float, waited: str) -> Problem:
+def step_timeout(step: str, seconds: float, waited: str) -> Problem:
     return Problem(
         code="run.deadline",
         what=f"step {step} was not finished in time",
@@ -110,7 +110,7 @@ def too_late(step: str, seconds: float, waited: str) -> Problem:
     )
 
 
-def gate_closed(step: str, gate: str, because: str, fix: str = "") -> Problem:
+def gate_refusal(step: str, gate: str, because: str, fix: str = "") -> Problem:
     return Problem(
         code="run.gate",
         what=f"a gate refused step {step}",
@@ -120,7 +120,7 @@ def gate_closed(step: str, gate: str, because: str, fix: str = "") -> Problem:
     )
 
 
-def too_early(step: str, does: str, because: str, fix: str) -> Problem:
+def gate_not_yet_open(step: str, does: str, because: str, fix: str) -> Problem:
     return Problem(
         code="run.too-early",
         what=f"it is too early to {does}",
@@ -130,7 +130,7 @@ def too_early(step: str, does: str, because: str, fix: str) -> Problem:
     )
 
 
-def hold_kept(hold: str, why: str) -> Problem:
+def hold_release_failure(hold: str, why: str) -> Problem:
     return Problem(
         code="run.hold-kept",
         what=f"something that the run took could not be given back: {hold}",
@@ -140,7 +140,7 @@ def hold_kept(hold: str, why: str) -> Problem:
     )
 
 
-def held_by(place: str, holder: str, until: str) -> Problem:
+def lock_held_by(place: str, holder: str, until: str) -> Problem:
     return Problem(
         code="lock.held",
         what="somebody else works on this cluster",
@@ -172,7 +172,7 @@ def lock_unreadable(place: str, why: str) -> Problem:
     )
 
 
-def lock_elsewhere(place: str, holder: str) -> Problem:
+def lock_on_other_machine(place: str, holder: str) -> Problem:
     return Problem(
         code="lock.elsewhere",
         what="a run on another machine may still hold the local lock",

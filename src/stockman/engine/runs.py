@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from stockman.engine.journal import Lines
-from stockman.ports.entropy import Entropy
+from stockman.engine.journal import JournalLines
+from stockman.ports.system import Entropy
 
 
-class Runs(Protocol):
+class RunStore(Protocol):
     """All runs of one cluster."""
 
     @property
@@ -18,7 +18,7 @@ class Runs(Protocol):
         """Its name, for people."""
         ...
 
-    async def create(self, run: str, plan: str) -> Lines:
+    async def create(self, run: str, plan: str) -> JournalLines:
         """Begin a run with the text of its plan; the plan is there for good afterwards."""
         ...
 
@@ -26,7 +26,7 @@ class Runs(Protocol):
         """Every run that was begun, the oldest first."""
         ...
 
-    async def lines(self, run: str) -> Lines:
+    async def lines(self, run: str) -> JournalLines:
         """The journal of a run; `NotFound` where there is no such run."""
         ...
 
@@ -39,7 +39,7 @@ _MOMENT = "%Y%m%dt%H%M%Sz"
 _SECOND = timedelta(seconds=1)
 
 
-def new_run(now: datetime, entropy: Entropy, after: str = "") -> str:
+def new_run_name(now: datetime, entropy: Entropy, after: str = "") -> str:
     """A name for a run: sorts by time, after the run given, and is never given twice.
 
     Of two that begin in the same second, or by clocks that differ, the second has a later moment
@@ -51,7 +51,7 @@ def new_run(now: datetime, entropy: Entropy, after: str = "") -> str:
     return f"{now:{_MOMENT}}-{entropy.random_bytes(3).hex()}"
 
 
-def newest_of(runs: Sequence[str]) -> str:
+def newest_run(runs: Sequence[str]) -> str:
     """The last of runs that are sorted; empty where none has a name of ours."""
     return next((run for run in reversed(runs) if _moment(run) is not None), "")
 

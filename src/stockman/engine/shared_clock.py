@@ -7,7 +7,7 @@ from collections.abc import Generator
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 
-from stockman.ports.clock import Timekeeper
+from stockman.ports.system import Timekeeper
 
 _TURNS = 4
 """How often everybody else gets a turn before time is let pass."""
@@ -55,7 +55,7 @@ class SharedClock:
             while not own.done():
                 self._wake()
                 for _ in range(_TURNS):
-                    await turn()
+                    await yield_turn()
                 if not own.done():
                     await self._pass(self._sleepers[0][0])
         finally:
@@ -89,6 +89,6 @@ class _Turn:
         yield
 
 
-def turn() -> _Turn:
+def yield_turn() -> _Turn:
     """Await this to let everybody else do what they can do now."""
     return _Turn()

@@ -7,12 +7,12 @@ from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
 
-from stockman.engine.entry import Entry, Event, prior_of
+from stockman.engine.journal import EntryType, JournalEntry, hold_prior
 from stockman.model.record import record
 from stockman.steps.base import Json
 
 
-class Progress(Enum):
+class StepProgress(Enum):
     """How far a step is."""
 
     WAITING = "waiting"
@@ -24,7 +24,7 @@ class Progress(Enum):
     FAILED = "failed"
 
 
-class Result(Enum):
+class RunResult(Enum):
     """How a run ended."""
 
     DONE = "done"
@@ -36,11 +36,11 @@ class Result(Enum):
 
     @property
     def is_final(self) -> bool:
-        return self in (Result.DONE, Result.ABORTED)
+        return self in (RunResult.DONE, RunResult.ABORTED)
 
 
 @record
-class Trouble:
+class FailedAttempt:
     """An attempt of a step that failed."""
 
     at: datetime
@@ -55,7 +55,7 @@ class Trouble:
 class StepState:
     """How far a step is, and what was seen on the way."""
 
-    progress: Progress = Progress.WAITING
+    progress: StepProgress = StepProgress.WAITING
     attempts: int = 0
     """How often it was about to have an effect."""
     gate: str = ""
@@ -68,12 +68,12 @@ class StepState:
     """None: it is not."""
     already: bool = False
     """Whether there was nothing to do."""
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[FailedAttempt, ...] = ()
     """Attempts that failed, in their order, also where a later one did not."""
 
 
 @record
-class Held:
+class TakenHold:
     """Something that was taken and not given back yet."""
 
     key: str
@@ -95,46 +95,48 @@ class RunState:
     accepted: datetime | None = None
     """None: the journal has no entry yet."""
     last: datetime | None = None
-    result: Result | None = None
+    result: RunResult | None = None
     """None: it runs, or was killed."""
     steps: Mapping[str, StepState] = field(default_factory=dict)
     """By id; steps that nothing happened to are not here."""
-    held: Mapping[str, Held] = field(default_factory=dict)
+    held: Mapping[str, TakenHold] = field(default_factory=dict)
     """By key."""
     notes: tuple[str, ...] = ()
 
     def step(self, name: str) -> StepState:
-        return self.steps.get(name, _UNTOUCHED)
+        return self.steps.get(name, _PENDING)
 
     def is_done(self, name: str) -> bool:
-        return self.step(name).progress is Progress.DONE
+        return self.step(name).progress is StepProgress.DONE
 
 
-_UNTOUCHED = StepState()
+_PENDING = StepState()
 
 
-class Fold:
+class RunStateFold:
     """A state that grows with each entry, for whoever watches a run."""
 
-    def __init__(self, run: str, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, run: str, entries: Iterable[JournalEntry] = ()) -> None:
         self._about = RunState(run=run)
         self._steps: dict[str, StepState] = {}
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, TakenHold] = {}
         for entry in entries:
             self.add(entry)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: JournalEntry) -> None:
         """Take in what happened next."""
-        self._about = replace(_about_run(self._about, entry), last=entry.at)
+        self._about = replace(_apply_run_entry(self._about, entry), last=entry.at)
         if entry.step:
-            self._steps[entry.step] = _about_step(self._steps.get(entry.step, _UNTOUCHED), entry)
-        if entry.event is Event.HELD:
-            self._held[entry.text("key")] = held_of(entry)
-        elif entry.event is Event.RELEASED:
+            self._steps[entry.step] = _apply_step_entry(
+                self._steps.get(entry.step, _PENDING), entry
+            )
+        if entry.event is EntryType.HELD:
+            self._held[entry.text("key")] = parse_hold_entry(entry)
+        elif entry.event is EntryType.RELEASED:
             self._held.pop(entry.text("key"), None)
 
     @property
-    def held(self) -> Mapping[str, Held]:
+    def held(self) -> Mapping[str, TakenHold]:
         """What is taken and not given back, by key; follows the entries."""
         return self._held
 
@@ -144,14 +146,14 @@ class Fold:
         return replace(self._about, steps=dict(self._steps), held=dict(self._held))
 
 
-def folded(run: str, entries: Iterable[Entry]) -> RunState:
+def fold_entries(run: str, entries: Iterable[JournalEntry]) -> RunState:
     """The state that entries lead to; the same however the journal is stored."""
-    return Fold(run, entries).state
+    return RunStateFold(run, entries).state
 
 
-def _about_run(state: RunState, entry: Entry) -> RunState:
+def _apply_run_entry(state: RunState, entry: JournalEntry) -> RunState:
     match entry.event:
-        case Event.ACCEPTED:
+        case EntryType.ACCEPTED:
             return replace(
                 state,
                 cluster=entry.text("cluster"),
@@ -159,79 +161,129 @@ def _about_run(state: RunState, entry: Entry) -> RunState:
                 by=entry.text("by"),
                 accepted=entry.at,
             )
-        case Event.PAUSED:
-            return replace(state, result=Result.PAUSED)
-        case Event.ENDED:
-            return replace(state, result=Result(entry.text("result")))
-        case Event.NOTE:
+        case EntryType.PAUSED:
+            return replace(state, result=RunResult.PAUSED)
+        case EntryType.ENDED:
+            return replace(state, result=RunResult(entry.text("result")))
+        case EntryType.NOTE:
             running = None if entry.data.get("resumed") else state.result
             return replace(state, result=running, notes=(*state.notes, entry.text("text")))
     return state
 
 
-def _about_step(step: StepState, entry: Entry) -> StepState:
+def _apply_step_entry(step: StepState, entry: JournalEntry) -> StepState:
     match entry.event:
-        case Event.GATE:
+        case EntryType.GATE:
             said = f"{entry.text('gate')}: {entry.text('because')}"
-            return replace(step, progress=Progress.AT_GATE, gate=said)
-        case Event.STARTED:
+            return replace(step, progress=StepProgress.AT_GATE, gate=said)
+        case EntryType.STARTED:
             return replace(
                 step,
-                progress=Progress.RUNNING,
+                progress=StepProgress.RUNNING,
                 attempts=step.attempts + 1,
                 started=step.started or entry.at,
                 problem=None,
             )
-        case Event.UNKNOWN:
-            troubles = (*step.troubles, *_troubles(step, entry))
-            return replace(
-                step, progress=Progress.UNKNOWN, problem=_problem(entry), troubles=troubles
-            )
-        case Event.RETRIED:
-            troubles = (*step.troubles, *_troubles(step, entry))
-            return replace(
-                step, progress=Progress.WAITING, problem=_problem(entry), troubles=troubles
-            )
-        case Event.FINISHED:
+        case EntryType.UNKNOWN:
+            troubles = (*step.troubles, *_attempts_after(step, entry))
             return replace(
                 step,
-                progress=Progress.DONE,
+                progress=StepProgress.UNKNOWN,
+                problem=_entry_problem(entry),
+                troubles=troubles,
+            )
+        case EntryType.RETRIED:
+            troubles = (*step.troubles, *_attempts_after(step, entry))
+            return replace(
+                step,
+                progress=StepProgress.WAITING,
+                problem=_entry_problem(entry),
+                troubles=troubles,
+            )
+        case EntryType.FINISHED:
+            return replace(
+                step,
+                progress=StepProgress.DONE,
                 finished=entry.at,
                 problem=None,
                 already=entry.data.get("already") is True,
             )
-        case Event.FAILED:
-            troubles = (*step.troubles, *_troubles(step, entry))
+        case EntryType.FAILED:
+            troubles = (*step.troubles, *_attempts_after(step, entry))
             return replace(
-                step, progress=Progress.FAILED, problem=_problem(entry), troubles=troubles
+                step, progress=StepProgress.FAILED, problem=_entry_problem(entry), troubles=troubles
             )
     return step
 
 
-def _troubles(step: StepState, entry: Entry) -> Iterator[Trouble]:
-    problem = _problem(entry)
+def _attempts_after(step: StepState, entry: JournalEntry) -> Iterator[FailedAttempt]:
+    problem = _entry_problem(entry)
     if problem is None:
         return
     code, what = str(problem.get("code", "")), str(problem.get("what", ""))
     last = step.troubles[-1] if step.troubles else None
-    if step.progress is Progress.UNKNOWN and last is not None and last.code == code:
+    if step.progress is StepProgress.UNKNOWN and last is not None and last.code == code:
         return  # It is what nobody was sure of, told once more as the end.
-    began = step.progress in (Progress.RUNNING, Progress.UNKNOWN)
+    began = step.progress in (StepProgress.RUNNING, StepProgress.UNKNOWN)
     attempt = step.attempts if began else 0
-    yield Trouble(at=entry.at, attempt=attempt, code=code, what=what)
+    yield FailedAttempt(at=entry.at, attempt=attempt, code=code, what=what)
 
 
-def _problem(entry: Entry) -> Mapping[str, object] | None:
+def _entry_problem(entry: JournalEntry) -> Mapping[str, object] | None:
     found = entry.data.get("problem")
     return found if isinstance(found, dict) else None
 
 
-def held_of(entry: Entry) -> Held:
+def parse_hold_entry(entry: JournalEntry) -> TakenHold:
     """What a `held` entry says was taken."""
     hold = entry.data.get("hold")
-    return Held(
+    return TakenHold(
         key=entry.text("key"),
         hold=hold if isinstance(hold, dict) else {},
-        prior=prior_of(entry),
+        prior=hold_prior(entry),
         since=entry.at,
     )
+
+
+@record
+class GateWait:
+    """A gate that was closed for a while."""
+
+    step: str
+    gate: str
+    seconds: float
+    is_over: bool
+    """False: it is still closed, as far as the journal knows."""
+
+
+def list_gate_waits(entries: Iterable[JournalEntry]) -> tuple[GateWait, ...]:
+    """Every wait, in the order in which they ended.
+
+    Time in which nobody worked on the run, because it was killed or paused, is none.
+    """
+    found: list[GateWait] = []
+    since: dict[tuple[str, str], datetime] = {}
+    last: datetime | None = None
+
+    def ended(at: datetime, *, step: str = "", gate: str = "", over: bool = True) -> None:
+        for key in list(since):
+            if step in ("", key[0]) and gate in ("", key[1]):
+                seconds = (at - since.pop(key)).total_seconds()
+                found.append(GateWait(step=key[0], gate=key[1], seconds=seconds, is_over=over))
+
+    for entry in entries:
+        match entry.event:
+            case EntryType.GATE if entry.text("answer") == "wait":
+                since.setdefault((entry.step, entry.text("gate")), entry.at)
+            case EntryType.GATE:
+                ended(entry.at, step=entry.step, gate=entry.text("gate"))
+            case EntryType.STARTED | EntryType.FINISHED | EntryType.FAILED:
+                ended(entry.at, step=entry.step)
+            case EntryType.PAUSED | EntryType.ENDED:
+                ended(entry.at)
+            case EntryType.NOTE if entry.data.get("resumed"):
+                ended(last or entry.at)
+        last = entry.at
+    if last is not None:
+        ended(last, over=False)
+    return tuple(found)

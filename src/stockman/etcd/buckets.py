@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from stockman.etcd.errors import BrokenSnapshot
-from stockman.etcd.protobuf import fields, number_field, signed
+from stockman.etcd.protobuf import fields, number_field, to_signed
 from stockman.etcd.records import Revision, read_revision
 
 KEY = b"key"
@@ -61,7 +61,7 @@ class StoredLease(NamedTuple):
 
 
 @dataclass(slots=True)
-class Beside:
+class DatabaseMetadata:
     """Everything of a database beside its records."""
 
     index: int | None = None
@@ -119,20 +119,20 @@ class Beside:
         return found
 
 
-def read_beside(buckets: Mapping[bytes, Mapping[bytes, bytes]]) -> Beside:
+def read_metadata(buckets: Mapping[bytes, Mapping[bytes, bytes]]) -> DatabaseMetadata:
     """What buckets say; raises `BrokenSnapshot`. What is not understood is kept as it is."""
-    found = Beside()
+    found = DatabaseMetadata()
     for name, content in buckets.items():
         for key, value in content.items():
-            _READERS.get(name, _keep)(found, name, key, value)
+            _READERS.get(name, _read_other)(found, name, key, value)
     return found
 
 
-def _keep(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
+def _read_other(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     found.other.setdefault(name, {})[key] = value
 
 
-def _read_meta(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
+def _read_meta(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     if key == b"consistent_index":
         found.index = _read_number(value)
     elif key == b"term":
@@ -148,23 +148,23 @@ def _read_meta(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
     elif key == b"finishedCompactRev":
         found.finished_compaction = read_revision(value).main
     else:
-        _keep(found, name, key, value)
+        _read_other(found, name, key, value)
 
 
-def _read_cluster(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
+def _read_cluster(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     if key == b"clusterVersion":
         found.cluster_version = _text(value)
     else:
-        _keep(found, name, key, value)
+        _read_other(found, name, key, value)
 
 
-def _read_member(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
+def _read_member(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     del name
     content = _read_json(value)
     found.members.append(
         StoredMember(
             id=_read_hex(key),
-            name=_a_text(content.get("name", "")),
+            name=_require_text(content.get("name", "")),
             peer_urls=_texts(content.get("peerURLs") or []),
             client_urls=_texts(content.get("clientURLs") or []),
             is_learner=content.get("isLearner") is True,
@@ -172,20 +172,20 @@ def _read_member(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
     )
 
 
-def _read_removed(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
+def _read_former_member(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     del name, value
     found.removed.append(_read_hex(key))
 
 
-def _read_alarm(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
+def _read_alarm(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     del name, value
     numbers = {number: one for number, one in fields(key) if isinstance(one, int)}
     found.alarms.append((numbers.get(1, 0), numbers.get(2, 0)))
 
 
-def _read_lease(found: Beside, name: bytes, key: bytes, value: bytes) -> None:
+def _read_lease(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     del name
-    numbers = {number: signed(one) for number, one in fields(value) if isinstance(one, int)}
+    numbers = {number: to_signed(one) for number, one in fields(value) if isinstance(one, int)}
     found.leases.append(StoredLease(_read_number(key), numbers.get(2, 0), numbers.get(3, 0)))
 
 
@@ -193,7 +193,7 @@ _READERS = {
     META: _read_meta,
     CLUSTER: _read_cluster,
     MEMBERS: _read_member,
-    REMOVED: _read_removed,
+    REMOVED: _read_former_member,
     ALARM: _read_alarm,
     LEASE: _read_lease,
 }
@@ -241,24 +241,24 @@ def _text(value: bytes) -> str:
         raise BrokenSnapshot("a version is no text") from None
 
 
-def _a_text(value: object) -> str:
+def _require_text(value: object) -> str:
     if not isinstance(value, str):
         raise BrokenSnapshot("what is said of members is no text")
     return value
 
 
 def _texts(values: object) -> tuple[str, ...]:
-    return tuple(_a_text(one) for one in _listed(values))
+    return tuple(_require_text(one) for one in _items(values))
 
 
 def _ids(values: object) -> list[int]:
-    found = _listed(values)
+    found = _items(values)
     if not all(isinstance(one, int) for one in found):
         raise BrokenSnapshot("the id of a member is no number")
     return [one for one in found if isinstance(one, int)]
 
 
-def _listed(values: object) -> Iterable[object]:
+def _items(values: object) -> Iterable[object]:
     if not isinstance(values, list):
         raise BrokenSnapshot("what is said of members is no list")
     return values

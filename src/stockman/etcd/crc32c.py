@@ -52,11 +52,11 @@ class Crc32c:
         """The sum so far."""
         rest = b"".join(self._pending)
         if not self._bits and len(rest) < _REGISTER:
-            return _summed(_ONES, rest) ^ _ONES
+            return _update(_ONES, rest) ^ _ONES
         message = self._joined(int.from_bytes(rest, "little"))
-        message, bits = _folded(message, self._bits + 8 * len(rest))
+        message, bits = _fold_message(message, self._bits + 8 * len(rest))
         ahead = -bits % 8
-        return _summed(0, (message << ahead).to_bytes((bits + ahead) // 8, "little")) ^ _ONES
+        return _update(0, (message << ahead).to_bytes((bits + ahead) // 8, "little")) ^ _ONES
 
     def _joined(self, message: int) -> int:
         """What was folded before a message, or what every sum begins with."""
@@ -67,18 +67,18 @@ class Crc32c:
         behind = len(whole) - len(whole) % _BLOCK
         for begin in range(0, behind, _BLOCK):
             message = self._joined(int.from_bytes(whole[begin : begin + _BLOCK], "little"))
-            self._folded, self._bits = _folded(message, self._bits + 8 * _BLOCK)
+            self._folded, self._bits = _fold_message(message, self._bits + 8 * _BLOCK)
         self._pending = [whole[behind:]]
         self._size = len(whole) - behind
 
 
-def _summed(register: int, data: bytes) -> int:
+def _update(register: int, data: bytes) -> int:
     for octet in data:
         register = (register >> 8) ^ _TABLE[(register ^ octet) & 0xFF]
     return register
 
 
-def _folded(message: int, bits: int) -> tuple[int, int]:
+def _fold_message(message: int, bits: int) -> tuple[int, int]:
     """A short message with the same sum. The first bit is the lowest, and the highest power."""
     doubled = 0
     while _DEGREE << (doubled + 1) < bits:

@@ -10,7 +10,7 @@ _ID_SIZE = 8
 
 def member_id(peer_urls: Iterable[str], token: str = "") -> int:
     """The id of a member that a cluster begins with or is restored to. Talos has an empty token."""
-    return _first("".join(sorted(peer_urls)).encode() + token.encode())
+    return _leading_number("".join(sorted(peer_urls)).encode() + token.encode())
 
 
 def added_member_id(peer_urls: Iterable[str], now: float) -> int:
@@ -20,7 +20,7 @@ def added_member_id(peer_urls: Iterable[str], now: float) -> int:
 
 def cluster_id(members: Iterable[int]) -> int:
     """The id of a cluster, from the members that it begins with."""
-    return _first(b"".join(one.to_bytes(_ID_SIZE, "big") for one in sorted(members)))
+    return _leading_number(b"".join(one.to_bytes(_ID_SIZE, "big") for one in sorted(members)))
 
 
 def hex_id(number: int) -> str:
@@ -28,5 +28,5 @@ def hex_id(number: int) -> str:
     return f"{number:016x}"
 
 
-def _first(data: bytes) -> int:
+def _leading_number(data: bytes) -> int:
     return int.from_bytes(hashlib.sha1(data, usedforsecurity=False).digest()[:_ID_SIZE], "big")

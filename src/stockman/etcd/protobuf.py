@@ -76,7 +76,7 @@ def read_varint(message: bytes, place: int) -> tuple[int, int]:
     raise BrokenDatabase("a message is cut within a number")
 
 
-def signed(number: int) -> int:
+def to_signed(number: int) -> int:
     """A number of 64 bits that may be negative."""
     return number - (1 << 64) if number >> 63 else number
 

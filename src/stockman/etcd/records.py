@@ -6,7 +6,7 @@ import struct
 from typing import NamedTuple
 
 from stockman.etcd.errors import BrokenDatabase
-from stockman.etcd.protobuf import bytes_field, fields, number_field, read_varint, signed
+from stockman.etcd.protobuf import bytes_field, fields, number_field, read_varint, to_signed
 
 _REVISION = struct.Struct(">QcQ")
 _SEPARATOR = b"_"
@@ -92,7 +92,7 @@ def read_key_value(message: bytes) -> KeyValue:
         elif tag in _NUMBER_TAGS:
             found[tag] = number
         else:
-            return _read_unusual(message)
+            return _read_any_order(message)
     return KeyValue(*map(found.get, _TAGS, _EMPTY))  # type: ignore[arg-type]
 
 
@@ -102,10 +102,10 @@ def _number(message: bytes, place: int) -> tuple[int, int]:
     if octet < _MORE:
         return octet, place + 1
     number, place = read_varint(message, place)
-    return signed(number), place
+    return to_signed(number), place
 
 
-def _read_unusual(message: bytes) -> KeyValue:
+def _read_any_order(message: bytes) -> KeyValue:
     """A record with fields that etcd does not write."""
     texts = {1: b"", 5: b""}
     numbers = {2: 0, 3: 0, 4: 0, 6: 0}
@@ -117,7 +117,7 @@ def _read_unusual(message: bytes) -> KeyValue:
         else:
             if number in texts:
                 raise BrokenDatabase("a record has a number where bytes belong")
-            numbers[number] = signed(value)
+            numbers[number] = to_signed(value)
     return KeyValue(texts[1], texts[5], numbers[2], numbers[3], numbers[4], numbers[6])
 
 

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from stockman.etcd.bbolt.reading import Bolt, Content
-from stockman.etcd.bbolt.writing import Entries, written, written_size
-from stockman.etcd.buckets import KEY, Beside, read_beside
+from stockman.etcd.bbolt.reader import BoltReader, Content
+from stockman.etcd.bbolt.writer import Entries, database_pieces, database_size
+from stockman.etcd.buckets import KEY, DatabaseMetadata, read_metadata
 from stockman.etcd.errors import MissingChecksum, WrongChecksum
 from stockman.etcd.records import Record, read_record, read_revision
 
@@ -25,7 +25,7 @@ class Snapshot:
     """Keys of the bucket `key`, ascending."""
     values: Sequence[bytes] = ()
     """Of each, what was put or deleted."""
-    beside: Beside = field(default_factory=Beside)
+    beside: DatabaseMetadata = field(default_factory=DatabaseMetadata)
 
     @property
     def revision(self) -> int:
@@ -47,7 +47,7 @@ class Snapshot:
 def snapshot_pieces(snapshot: Snapshot) -> Iterator[bytes]:
     """The file of a snapshot, piece by piece and in order."""
     checksum = hashlib.sha256()
-    for piece in written(snapshot.buckets()):
+    for piece in database_pieces(snapshot.buckets()):
         checksum.update(piece)
         yield piece
     yield checksum.digest()
@@ -55,7 +55,7 @@ def snapshot_pieces(snapshot: Snapshot) -> Iterator[bytes]:
 
 def snapshot_size(snapshot: Snapshot) -> int:
     """How many bytes the file of a snapshot has."""
-    return written_size(snapshot.buckets()) + CHECKSUM_SIZE
+    return database_size(snapshot.buckets()) + CHECKSUM_SIZE
 
 
 def has_checksum(size: int) -> bool:
@@ -69,26 +69,26 @@ def read_snapshot(content: Content, *, checked: bool = True) -> Snapshot:
     Unchecked, copies of the file that etcd works on are read too. Raises `BrokenDatabase`.
     """
     if checked:
-        check_sum(content)
+        verify_checksum(content)
     revisions: list[bytes] = []
     values: list[bytes] = []
     others: dict[bytes, dict[bytes, bytes]] = {}
-    for name, pairs in opened(content).buckets():
+    for name, pairs in open_database(content).buckets():
         if name != KEY:
             others[name] = dict(pairs)
             continue
         for key, value in pairs:
             revisions.append(key)
             values.append(value)
-    return Snapshot(revisions, values, read_beside(others))
+    return Snapshot(revisions, values, read_metadata(others))
 
 
-def opened(content: Content) -> Bolt:
+def open_database(content: Content) -> BoltReader:
     """The database of a file, with or without a check sum; raises `BrokenDatabase`."""
-    return Bolt(content, len(content) - (CHECKSUM_SIZE if has_checksum(len(content)) else 0))
+    return BoltReader(content, len(content) - (CHECKSUM_SIZE if has_checksum(len(content)) else 0))
 
 
-def check_sum(content: Content) -> None:
+def verify_checksum(content: Content) -> None:
     """Raise `MissingChecksum` or `WrongChecksum` unless a file ends with a right check sum."""
     if not has_checksum(len(content)):
         raise MissingChecksum("no check sum follows the database")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stockman.etcd.bbolt.reading import Content
+from stockman.etcd.bbolt.reader import Content
 from stockman.etcd.buckets import KEY, META
 from stockman.etcd.crc32c import Crc32c
 from stockman.etcd.errors import BrokenSnapshot
 from stockman.etcd.records import read_revision, read_user_key
-from stockman.etcd.snapshot import opened
+from stockman.etcd.snapshot import open_database
 
 
-class Status(NamedTuple):
+class SnapshotStatus(NamedTuple):
     """A database summed up, as etcd 3.6 and 3.7 do it."""
 
     hash: int
@@ -25,12 +25,12 @@ class Status(NamedTuple):
     """Of the storage, such as `3.6.0`; empty in files of etcd 3.5."""
 
 
-def status(content: Content) -> Status:
+def snapshot_status(content: Content) -> SnapshotStatus:
     """Sum up a file, with or without a check sum, which is not looked at.
 
     Raises `BrokenDatabase`; whatever passes, the real program reads too.
     """
-    bolt = opened(content)
+    bolt = open_database(content)
     total = Crc32c()
     update = total.update
     revision, version, keys = 0, b"", set[bytes]()
@@ -50,4 +50,6 @@ def status(content: Content) -> Status:
                 version = value
     if not has_meta:
         raise BrokenSnapshot("it has no bucket `meta`: no etcd wrote it")
-    return Status(total.value, revision, len(keys), bolt.size, version.decode("ascii", "replace"))
+    return SnapshotStatus(
+        total.value, revision, len(keys), bolt.size, version.decode("ascii", "replace")
+    )

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import Mapping as Tree
-from stockman.config.source.tree import Node, Sequence
+from stockman.config.source.tree import MappingNode as Tree
+from stockman.config.source.tree import SequenceNode, TreeNode
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.kubernetes import problems
 from stockman.model.errors import Refused
@@ -38,11 +38,11 @@ _USER_KEYS = frozenset(
         "extensions",
     }
 )
-_NO = ("", "false")
+_FALSE_VALUES = ("", "false")
 
 
 @record
-class Plugin:
+class ExecPlugin:
     """A program that gives credentials."""
 
     command: str
@@ -52,7 +52,7 @@ class Plugin:
 
 
 @record
-class Context:
+class KubeconfigContext:
     """One cluster as one user sees it. Certificates are PEM texts."""
 
     server: str
@@ -70,28 +70,28 @@ class Context:
     token: Secret | None = None
     token_file: str = ""
     """Read anew for every call, as others renew it."""
-    plugin: Plugin | None = None
+    plugin: ExecPlugin | None = None
 
 
-def read_context(file: str, text: Secret, name: str = "") -> Context:
+def read_context(file: str, text: Secret, name: str = "") -> KubeconfigContext:
     """A context of a kubeconfig, the current one unless another is named.
 
     `Refused` where it says what we do not do: what is left out silently would be a surprise.
     """
     try:
-        found = _texts(read_yaml(file, text.reveal()))
+        found = _plain(read_yaml(file, text.reveal()))
     except Unreadable as error:
-        raise Refused(problems.unusable(file, str(error.problem.why))) from None
-    reader = _Reader(file, found if isinstance(found, Mapping) else {})
+        raise Refused(problems.kubeconfig_failure(file, str(error.problem.why))) from None
+    reader = _KubeconfigReader(file, found if isinstance(found, Mapping) else {})
     return reader.context(name)
 
 
-class _Reader:
+class _KubeconfigReader:
     def __init__(self, file: str, content: Mapping[str, object]) -> None:
         self._file = file
         self._content = content
 
-    def context(self, name: str) -> Context:
+    def context(self, name: str) -> KubeconfigContext:
         wanted = name or _text(self._content, "current-context")
         if not wanted:
             raise self._no("it has no current context")
@@ -100,10 +100,10 @@ class _Reader:
         user = self._named("users", "user", _text(context, "user"))
         self._check(cluster, _CLUSTER_KEYS, "cluster")
         self._check(user, _USER_KEYS, "user")
-        if _text(cluster, "insecure-skip-tls-verify") not in _NO:
+        if _text(cluster, "insecure-skip-tls-verify") not in _FALSE_VALUES:
             raise self._no("it does not want the certificate of the server to be checked")
         token, key = _text(user, "token"), self._decoded(user, "client-key-data")
-        return Context(
+        return KubeconfigContext(
             name=wanted,
             server=_text(cluster, "server"),
             server_name=_text(cluster, "tls-server-name"),
@@ -127,7 +127,9 @@ class _Reader:
         raise self._no(f"it has no {inner} {name!r}")
 
     def _check(self, found: Mapping[str, object], known: frozenset[str], what: str) -> None:
-        odd = sorted(key for key, value in found.items() if key not in known and value not in _NO)
+        odd = sorted(
+            key for key, value in found.items() if key not in known and value not in _FALSE_VALUES
+        )
         if odd:
             raise self._no(f"{odd[0]} of its {what} is not supported")
 
@@ -137,11 +139,11 @@ class _Reader:
         except ValueError:
             raise self._no(f"{name} is not base64 of a text") from None
 
-    def _plugin(self, found: object) -> Plugin | None:
+    def _plugin(self, found: object) -> ExecPlugin | None:
         if not isinstance(found, Mapping):
             return None
         arguments, variables = found.get("args"), found.get("env")
-        return Plugin(
+        return ExecPlugin(
             command=_text(found, "command"),
             arguments=tuple(str(one) for one in arguments) if isinstance(arguments, list) else (),
             variables={
@@ -153,7 +155,7 @@ class _Reader:
         )
 
     def _no(self, why: str) -> Refused:
-        return Refused(problems.unusable(self._file, why))
+        return Refused(problems.kubeconfig_failure(self._file, why))
 
 
 def _text(found: Mapping[str, object], name: str) -> str:
@@ -161,10 +163,10 @@ def _text(found: Mapping[str, object], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(node: Node) -> object:
+def _plain(node: TreeNode) -> object:
     """What stands there, with texts alone: a token of digits is one."""
     if isinstance(node, Tree):
-        return {key: _texts(entry.value) for key, entry in node.entries.items()}
-    if isinstance(node, Sequence):
-        return [_texts(item) for item in node.items]
+        return {key: _plain(entry.value) for key, entry in node.entries.items()}
+    if isinstance(node, SequenceNode):
+        return [_plain(item) for item in node.items]
     return "" if node.is_null else node.text

@@ -1,107 +1,70 @@
-"""Calls on leases."""
+"""Leases: who may act right now, as long as they keep saying that they are there."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
+from typing import Protocol
 
-from stockman.kubernetes import problems
-from stockman.kubernetes.calls import Calls, Change
-from stockman.kubernetes.paths import kind_path, object_path
-from stockman.kubernetes.rows import Row, moment, number, part, text, text_or_none
-from stockman.model.errors import Conflict, Locked, NotFound
-from stockman.ports.kubernetes.kinds import LEASES, Ref
-from stockman.ports.kubernetes.leases import Lease, LeaseWish
+from stockman.model.record import record
+
+RUN_LEASE_NAMESPACE = "kube-system"
+RUN_LEASE_NAME = "stockman"
+"""The Lease that a run of stockman holds while the cluster has an API."""
 
 
-class LeaseCalls(Calls):
-    """`ports.kubernetes.leases.Leases` over a wire."""
+@record
+class Lease:
+    """A lease as it is."""
+
+    namespace: str
+    name: str
+    holder: str
+    """Empty: nobody."""
+    seconds: int
+    """How long it holds after it was renewed."""
+    renewed: datetime | None
+    """None: never."""
+    acquired: datetime | None
+    transitions: int
+    """How often it went from one to another: grows with every new holder."""
+    version: str
+    """The resourceVersion: whoever writes with an older one is refused."""
+
+    def is_free(self, now: datetime, spare: float = 0.0) -> bool:
+        """Whether nobody holds it; `spare` seconds are waited longer, as clocks differ."""
+        if not self.holder or self.renewed is None:
+            return True
+        return now >= self.renewed + timedelta(seconds=self.seconds + spare)
+
+
+@record
+class LeaseRequest:
+    """A lease that is wanted."""
+
+    namespace: str
+    name: str
+    holder: str
+    """Who wants it; another one for each process."""
+    seconds: int = 15
+    spare: float = 5.0
+    """Seconds that a lease of somebody else has to be over: clocks may differ so much."""
+
+
+class Leases(Protocol):
+    """Leases. What is written says which version it has seen, so that only one can be first."""
 
     async def lease(self, namespace: str, name: str) -> Lease:
-        return await self._read(object_path(_ref(namespace, name)), read_lease)
+        """A lease. `NotFound` where there is none."""
+        ...
 
-    async def acquire_lease(self, wish: LeaseWish) -> Lease:
-        now = self._clock.now()
-        spec = {
-            "holderIdentity": wish.holder,
-            "leaseDurationSeconds": wish.seconds,
-            "renewTime": _written(now),
-        }
-        ref = _ref(wish.namespace, wish.name)
-        try:
-            found = await self.lease(wish.namespace, wish.name)
-        except NotFound:
-            return await self._made(ref, {**spec, "acquireTime": _written(now)})
-        if found.holder == wish.holder:
-            return await self._written(found, spec)
-        if not found.is_free(now, wish.spare):
-            why = f"{found.holder} has it until {_ends(found)}"
-            raise Locked(problems.held(ref.shown, why))
-        fresh = {"acquireTime": _written(now), "leaseTransitions": found.transitions + 1}
-        return await self._written(found, {**spec, **fresh})
+    async def acquire_lease(self, wish: LeaseRequest) -> Lease:
+        """Take a lease that is free, or is ours. `Locked` where somebody holds it."""
+        ...
 
     async def renew_lease(self, lease: Lease) -> Lease:
-        return await self._written(lease, {"renewTime": _written(self._clock.now())})
+        """Say that we are still there. `Locked` where it was written since: it is not ours now."""
+        ...
 
     async def release_lease(self, lease: Lease) -> Lease:
-        now = _written(self._clock.now())
-        freed: dict[str, object] = {
-            "holderIdentity": None,
-            "leaseDurationSeconds": 1,
-            "renewTime": now,
-        }
-        return await self._written(lease, freed)
-
-    async def _made(self, ref: Ref, spec: dict[str, object]) -> Lease:
-        content = {
-            "apiVersion": LEASES.api_version,
-            "kind": LEASES.name,
-            "metadata": {"name": ref.name, "namespace": ref.namespace},
-            "spec": {**spec, "leaseTransitions": 0},
-        }
-        change = Change(method="POST", path=kind_path(LEASES, ref.namespace), content=content)
-        return await self._won(ref, change)
-
-    async def _written(self, lease: Lease, spec: dict[str, object]) -> Lease:
-        """Change a lease that nobody wrote since it was read."""
-        ref = _ref(lease.namespace, lease.name)
-        change = Change(
-            method="PATCH",
-            path=object_path(ref),
-            content={"metadata": {"resourceVersion": lease.version}, "spec": spec},
-            content_type="application/merge-patch+json",
-        )
-        return await self._won(ref, change)
-
-    async def _won(self, ref: Ref, change: Change) -> Lease:
-        try:
-            return await self._change(change, read_lease)
-        except Conflict as no:
-            raise Locked(problems.held(ref.shown, str(no.problem.why))) from None
-
-
-def read_lease(row: Row) -> Lease:
-    """A lease, from the object; raises `OddAnswer`."""
-    metadata, spec = part(row, "metadata"), part(row, "spec")
-    return Lease(
-        namespace=text(metadata, "namespace"),
-        name=text(metadata, "name"),
-        holder=text_or_none(spec, "holderIdentity"),
-        seconds=number(spec, "leaseDurationSeconds"),
-        renewed=moment(spec, "renewTime"),
-        acquired=moment(spec, "acquireTime"),
-        transitions=number(spec, "leaseTransitions"),
-        version=text(metadata, "resourceVersion"),
-    )
-
-
-def _ref(namespace: str, name: str) -> Ref:
-    return Ref(kind=LEASES, name=name, namespace=namespace)
-
-
-def _written(now: datetime) -> str:
-    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _ends(lease: Lease) -> str:
-    renewed = "never" if lease.renewed is None else lease.renewed.isoformat()
-    return f"{lease.seconds} s after {renewed}"
+        """Give a lease back. `Locked` where it was written since: it is not ours now."""
+        ...

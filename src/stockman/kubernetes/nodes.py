@@ -1,50 +1,80 @@
-"""Calls on nodes."""
+"""Nodes, as far as they are looked at often."""
 
 from __future__ import annotations
 
-from stockman.kubernetes.conditions import conditions
-from stockman.kubernetes.paths import object_path
-from stockman.kubernetes.rows import Row, part, parts, text, text_or_none, texts, yes
-from stockman.kubernetes.typed import TypedCalls
-from stockman.ports.kubernetes.kinds import NODES, Ref
-from stockman.ports.kubernetes.nodes import Node, Taint
-from stockman.ports.kubernetes.objects import Selection
+from typing import Protocol
+
+from stockman.kubernetes.objects import Selection
+from stockman.model.record import record
 
 
-class NodeCalls(TypedCalls):
-    """`ports.kubernetes.nodes.Nodes` over a wire."""
+@record
+class Condition:
+    """What is true of a node or a pod."""
+
+    type: str
+    """`Ready`, `MemoryPressure`."""
+    status: str
+    """`True`, `False`, `Unknown`."""
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return self.status == "True"
+
+
+@record
+class Taint:
+    """What keeps pods away."""
+
+    key: str
+    effect: str
+    """`NoSchedule`, `NoExecute`, `PreferNoSchedule`."""
+    value: str = ""
+
+
+@record
+class Node:
+    """A node."""
+
+    name: str
+    uid: str
+    version: str
+    """Its resourceVersion."""
+    labels: dict[str, str]
+    conditions: tuple[Condition, ...]
+    taints: tuple[Taint, ...]
+    addresses: tuple[tuple[str, str], ...]
+    """Type and address: `InternalIP`, `10.42.0.11`."""
+    unschedulable: bool
+    kubelet: str
+    """Version of the kubelet, `v1.36.3`. Empty: not told yet."""
+    operating_system: str
+    """`Talos (v1.14.1)`. Empty: not told yet."""
+    boot_id: str
+    machine_id: str
+    provider_id: str
+    """`proxmox://region/100`. Empty: no cloud controller has said so."""
+    allocatable: dict[str, str]
+
+    @property
+    def is_ready(self) -> bool:
+        """A node that does not tell is not."""
+        return any(one.type == "Ready" and one.holds for one in self.conditions)
+
+    @property
+    def internal_addresses(self) -> tuple[str, ...]:
+        return tuple(address for kind, address in self.addresses if kind == "InternalIP")
+
+
+class Nodes(Protocol):
+    """Nodes of the cluster."""
 
     async def node(self, name: str) -> Node:
-        return await self._read(object_path(Ref(kind=NODES, name=name)), read_node)
+        """One node. `NotFound` where Kubernetes does not know it."""
+        ...
 
     async def nodes(self, selection: Selection | None = None) -> tuple[Node, ...]:
-        return await self._typed(NODES, selection, read_node)
-
-
-def read_node(row: Row) -> Node:
-    """A node, from the object; raises `OddAnswer`."""
-    metadata, spec, status = (part(row, name) for name in ("metadata", "spec", "status"))
-    info = part(status, "nodeInfo")
-    return Node(
-        name=text(metadata, "name"),
-        uid=text(metadata, "uid"),
-        version=text(metadata, "resourceVersion"),
-        labels=texts(metadata, "labels"),
-        conditions=conditions(row),
-        taints=tuple(
-            Taint(
-                key=text(one, "key"), effect=text(one, "effect"), value=text_or_none(one, "value")
-            )
-            for one in parts(spec, "taints")
-        ),
-        addresses=tuple(
-            (text(one, "type"), text(one, "address")) for one in parts(status, "addresses")
-        ),
-        unschedulable=yes(spec, "unschedulable"),
-        kubelet=text_or_none(info, "kubeletVersion"),
-        operating_system=text_or_none(info, "osImage"),
-        boot_id=text_or_none(info, "bootID"),
-        machine_id=text_or_none(info, "machineID"),
-        provider_id=text_or_none(spec, "providerID"),
-        allocatable=texts(status, "allocatable"),
-    )
+        """All nodes that are meant, by name."""
+        ...

@@ -7,7 +7,7 @@ from stockman.model.problem import Problem
 _NO_REASON = "it gives no reason"
 
 
-def not_let_in(where: str, told: str) -> Problem:
+def authentication_problem(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.not-let-in",
         what="Kubernetes does not know who asks",
@@ -17,7 +17,7 @@ def not_let_in(where: str, told: str) -> Problem:
     )
 
 
-def denied(where: str, told: str, what: str = "this call") -> Problem:
+def forbidden(where: str, told: str, what: str = "this call") -> Problem:
     return Problem(
         code="kubernetes.denied",
         what=f"Kubernetes does not allow {what}",
@@ -27,7 +27,7 @@ def denied(where: str, told: str, what: str = "this call") -> Problem:
     )
 
 
-def missing(where: str, told: str) -> Problem:
+def not_found(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.not-found",
         what="Kubernetes does not have what is named here",
@@ -37,7 +37,7 @@ def missing(where: str, told: str) -> Problem:
     )
 
 
-def no_such_kind(where: str, told: str) -> Problem:
+def unknown_kind(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.no-such-kind",
         what="this Kubernetes does not serve such objects, or not in this way",
@@ -47,7 +47,7 @@ def no_such_kind(where: str, told: str) -> Problem:
     )
 
 
-def exists(where: str, told: str) -> Problem:
+def already_exists(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.exists",
         what="Kubernetes has an object of this name already",
@@ -87,7 +87,7 @@ def invalid(where: str, told: str) -> Problem:
     )
 
 
-def rejected(where: str, told: str) -> Problem:
+def bad_request(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.rejected",
         what="Kubernetes does not take what it was given",
@@ -97,7 +97,7 @@ def rejected(where: str, told: str) -> Problem:
     )
 
 
-def refused(where: str, told: str) -> Problem:
+def server_failure(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.refused",
         what="Kubernetes could not do it",
@@ -107,7 +107,7 @@ def refused(where: str, told: str) -> Problem:
     )
 
 
-def busy(where: str, told: str) -> Problem:
+def too_many_requests(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.busy",
         what="the API server has too much to do",
@@ -117,7 +117,7 @@ def busy(where: str, told: str) -> Problem:
     )
 
 
-def blocked(where: str, told: str) -> Problem:
+def disruption_budget(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.blocked",
         what="a disruption budget keeps a pod from being evicted",
@@ -127,7 +127,7 @@ def blocked(where: str, told: str) -> Problem:
     )
 
 
-def expired(where: str, told: str) -> Problem:
+def expiry(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.expired",
         what="Kubernetes no longer keeps what was to be continued",
@@ -137,7 +137,7 @@ def expired(where: str, told: str) -> Problem:
     )
 
 
-def held(where: str, told: str) -> Problem:
+def lease_conflict(where: str, told: str) -> Problem:
     return Problem(
         code="kubernetes.lease",
         what="somebody else holds the lease",
@@ -147,7 +147,7 @@ def held(where: str, told: str) -> Problem:
     )
 
 
-def silent(where: str, why: str) -> Problem:
+def no_reply(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.silent",
         what="the answer of Kubernetes did not come, or not to its end",
@@ -177,7 +177,7 @@ def unknown_outcome(where: str, why: str) -> Problem:
     )
 
 
-def odd(where: str, why: str) -> Problem:
+def unexpected_answer(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.answer",
         what="what answers is not, or not yet, the API of Kubernetes as we know it",
@@ -187,7 +187,7 @@ def odd(where: str, why: str) -> Problem:
     )
 
 
-def untrusted(where: str, why: str) -> Problem:
+def certificate_failure(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.certificate",
         what="the certificate of the API server is not one to be trusted, and nothing was sent",
@@ -197,7 +197,7 @@ def untrusted(where: str, why: str) -> Problem:
     )
 
 
-def unusable(where: str, why: str) -> Problem:
+def kubeconfig_failure(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.kubeconfig",
         what="the kubeconfig cannot be used",
@@ -207,7 +207,7 @@ def unusable(where: str, why: str) -> Problem:
     )
 
 
-def plugin(where: str, why: str) -> Problem:
+def exec_plugin(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.plugin",
         what="the kubeconfig gets its credentials from another program",
@@ -217,5 +217,5 @@ def plugin(where: str, why: str) -> Problem:
     )
 
 
-def no_name(where: str, segment: str) -> Problem:
-    return rejected(where, f"{segment!r} is not a name")
+def invalid_name(where: str, segment: str) -> Problem:
+    return bad_request(where, f"{segment!r} is not a name")

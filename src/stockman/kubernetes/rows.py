@@ -9,29 +9,29 @@ from typing import TypeAlias
 Row: TypeAlias = Mapping[str, object]
 
 
-class OddAnswer(ValueError):
+class UnexpectedAnswer(ValueError):
     """An answer does not have the shape that it always has; the text says where."""
 
 
-def part(row: Row, *names: str) -> Row:
+def mapping(row: Row, *names: str) -> Row:
     """A mapping inside of others; an empty one where there is none."""
     for name in names:
         found = row.get(name)
         if found is None:
             return {}
         if not isinstance(found, Mapping):
-            raise OddAnswer(f"{name} is not a mapping")
+            raise UnexpectedAnswer(f"{name} is not a mapping")
         row = found
     return row
 
 
-def parts(row: Row, name: str) -> tuple[Row, ...]:
+def mappings(row: Row, name: str) -> tuple[Row, ...]:
     """Several mappings; none where there is nothing."""
     found = row.get(name)
     if found is None:
         return ()
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise OddAnswer(f"{name} is not a list of mappings")
+        raise UnexpectedAnswer(f"{name} is not a list of mappings")
     return tuple(found)
 
 
@@ -39,25 +39,25 @@ def text(row: Row, name: str) -> str:
     """A text that has to be there, with something in it."""
     found = row.get(name)
     if not isinstance(found, str) or not found:
-        raise OddAnswer(f"{name} is not told")
+        raise UnexpectedAnswer(f"{name} is not told")
     return found
 
 
-def text_or_none(row: Row, name: str) -> str:
+def optional_text(row: Row, name: str) -> str:
     """A text; empty where there is none."""
     found = row.get(name)
     if found is None:
         return ""
     if not isinstance(found, str):
-        raise OddAnswer(f"{name} is not a text")
+        raise UnexpectedAnswer(f"{name} is not a text")
     return found
 
 
-def texts(row: Row, name: str) -> dict[str, str]:
+def text_map(row: Row, name: str) -> dict[str, str]:
     """Texts by name; none where there is nothing."""
-    found = part(row, name)
+    found = mapping(row, name)
     if not all(isinstance(one, str) for one in found.values()):
-        raise OddAnswer(f"{name} does not hold texts alone")
+        raise UnexpectedAnswer(f"{name} does not hold texts alone")
     return {key: str(one) for key, one in found.items()}
 
 
@@ -67,27 +67,27 @@ def number(row: Row, name: str) -> int:
     if found is None:
         return 0
     if isinstance(found, bool) or not isinstance(found, int):
-        raise OddAnswer(f"{name} is not a whole number")
+        raise UnexpectedAnswer(f"{name} is not a whole number")
     return found
 
 
-def yes(row: Row, name: str) -> bool:
+def boolean(row: Row, name: str) -> bool:
     """Yes or no; no where there is nothing."""
     found = row.get(name)
     if found is None:
         return False
     if not isinstance(found, bool):
-        raise OddAnswer(f"{name} is neither yes nor no")
+        raise UnexpectedAnswer(f"{name} is neither yes nor no")
     return found
 
 
-def moment(row: Row, name: str) -> datetime | None:
+def timestamp(row: Row, name: str) -> datetime | None:
     """A moment; None where there is none."""
-    found = text_or_none(row, name)
+    found = optional_text(row, name)
     if not found:
         return None
     try:
         read = datetime.fromisoformat(found.removesuffix("Z") + "+00:00" * found.endswith("Z"))
     except ValueError:
-        raise OddAnswer(f"{name} is not a moment") from None
+        raise UnexpectedAnswer(f"{name} is not a moment") from None
     return read if read.tzinfo is not None else read.replace(tzinfo=UTC)

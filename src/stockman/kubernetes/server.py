@@ -1,72 +1,96 @@
-"""Calls about the server itself."""
+"""What the API server says of itself."""
 
 from __future__ import annotations
 
-import re
-from http import HTTPStatus
+from datetime import datetime
+from typing import Protocol
 
-from stockman.kubernetes.calls import READ_SECONDS, Calls
-from stockman.kubernetes.paths import group_path
-from stockman.kubernetes.refusals import odd_answer, refusal
-from stockman.kubernetes.rows import OddAnswer, Row, parts, text, text_or_none, yes
-from stockman.kubernetes.wire import Request
-from stockman.model.errors import Unsupported
-from stockman.ports.kubernetes.kinds import Kind
-from stockman.ports.kubernetes.server import Readiness, ServerVersion
-
-_CHECK = re.compile(r"^\[(?P<sign>[+-])\](?P<name>\S+)", re.MULTILINE)
+from stockman.kubernetes.errors import Permission
+from stockman.kubernetes.objects import ResourceKind
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.model.version import Version
 
 
-class ServerCalls(Calls):
-    """`ports.kubernetes.server.Server` over a wire."""
+@record
+class ServerVersion:
+    """Which Kubernetes answers."""
+
+    tag: str
+    """`v1.36.3`."""
+    platform: str = ""
+    """`linux/amd64`."""
+
+    @property
+    def parsed(self) -> Version:
+        return Version.parse(self.tag)
+
+
+@record
+class Readiness:
+    """Whether the server can work."""
+
+    ready: bool
+    failed: tuple[str, ...] = ()
+    """Names of checks that failed, `etcd`."""
+
+
+class Server(Protocol):
+    """The server, and what it serves."""
 
     async def server_version(self) -> ServerVersion:
-        return await self._read(("version",), _version)
+        """Which Kubernetes answers."""
+        ...
 
     async def readiness(self) -> Readiness:
-        request = Request(
-            method="GET",
-            segments=("readyz",),
-            query=(("verbose", "true"),),
-            accepts="text/plain, */*",
-            seconds=READ_SECONDS,
-        )
-        reply = await self._wire.call(request)
-        if reply.status not in (HTTPStatus.OK, HTTPStatus.INTERNAL_SERVER_ERROR):
-            raise refusal(request, reply)
-        checks = _CHECK.findall(reply.body.decode("utf-8", "replace"))
-        if not checks:
-            raise odd_answer(request, "it names no checks")
-        failed = tuple(name for sign, name in checks if sign == "-")
-        return Readiness(ready=reply.is_good and not failed, failed=failed)
+        """Whether it says that it is ready. That it is not, is an answer too."""
+        ...
 
-    async def served_kind(self, api_version: str, name: str) -> Kind | None:
-        try:
-            return await self._read(
-                group_path(api_version), lambda row: _kind(api_version, name, row)
-            )
-        except Unsupported:
-            return None
+    async def served_kind(self, api_version: str, name: str) -> ResourceKind | None:
+        """A kind by its name, as the server serves it. None: it does not."""
+        ...
 
-    async def serves(self, kind: Kind) -> bool:
-        found = await self.served_kind(kind.api_version, kind.name)
-        return found == kind
+    async def serves(self, kind: ResourceKind) -> bool:
+        """Whether objects of a kind can be asked for."""
+        ...
 
 
-def _version(row: Row) -> ServerVersion:
-    return ServerVersion(tag=text(row, "gitVersion"), platform=text_or_none(row, "platform"))
+@record
+class AccessReview:
+    """Whether something is allowed."""
+
+    allowed: bool
+    why: str = ""
 
 
-def _kind(api_version: str, name: str, row: Row) -> Kind | None:
-    if not isinstance(row.get("resources"), list):
-        raise OddAnswer("resources are not told")
-    for one in parts(row, "resources"):
-        plural = text(one, "name")
-        if one.get("kind") == name and "/" not in plural:
-            return Kind(
-                api_version=api_version,
-                name=name,
-                plural=plural,
-                is_namespaced=yes(one, "namespaced"),
-            )
-    return None
+@record
+class TokenRequest:
+    """For whom a token is."""
+
+    namespace: str
+    account: str
+    """Name of the service account."""
+    seconds: int = 3600
+    """The server gives no less than 600."""
+    audiences: tuple[str, ...] = ()
+    """Empty: the API server itself."""
+
+
+@record
+class ServiceAccountToken:
+    """A token of a service account."""
+
+    value: Secret
+    expires: datetime
+
+
+class Access(Protocol):
+    """Rights."""
+
+    async def may(self, right: Permission) -> AccessReview:
+        """Whether we may do something."""
+        ...
+
+    async def token(self, wish: TokenRequest) -> ServiceAccountToken:
+        """A new token of a service account, which ends by itself."""
+        ...

@@ -8,17 +8,24 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Literal
 from uuid import UUID
 
-from stockman.model.backup import Backup, Lock
 from stockman.model.component import Component
-from stockman.model.control_plane import ExtraArguments, InlineManifest
-from stockman.model.drift import DriftSettings
-from stockman.model.expectation import Expect
-from stockman.model.firewall import Firewall
+from stockman.model.control_plane import ExtraArguments, InlineManifest, Oidc
 from stockman.model.guest import Guest
 from stockman.model.hardware import DataDisk, Hardware, Nic
-from stockman.model.host import Host
-from stockman.model.links import Bond, Link, Route, VlanLink
-from stockman.model.machine import HostDns, KubePrism, RegistryMirror, TalosPatches
+from stockman.model.machine import (
+    Bond,
+    DiskSelector,
+    Expect,
+    Firewall,
+    HostDns,
+    KubePrism,
+    Link,
+    MachineSettings,
+    RegistryMirror,
+    Route,
+    TalosPatches,
+    VlanLink,
+)
 from stockman.model.names import (
     ClassName,
     Datastore,
@@ -29,15 +36,12 @@ from stockman.model.names import (
     SchematicId,
     Vmid,
 )
-from stockman.model.oidc import Oidc
 from stockman.model.origin import Traced
-from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.policies import Backup, DriftSettings, Lock, Upgrade
+from stockman.model.proxmox import Host, ProxmoxCluster
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.model.settings import MachineSettings
-from stockman.model.upgrade import Upgrade
 from stockman.model.version import Version
-from stockman.model.volumes import DiskSelector
 
 
 class Role(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 
-def git_server(url: str) -> str:
+def git_host(url: str) -> str:
     """The host of an address, also of the short form `git@host:owner/name`."""
     if "://" in url:
         return urlsplit(url).hostname or ""

@@ -6,11 +6,7 @@ from ipaddress import IPv4Address, IPv4Interface
 from typing import Annotated, Literal
 from uuid import UUID
 
-from stockman.model.hardware import DataDisk, Hardware, Nic
-from stockman.model.origin import Traced
-from stockman.model.record import record
-from stockman.model.secret import Secret
-from stockman.model.shapes import (
+from stockman.model.formats import (
     HTTP_URL,
     PVE_ID,
     Between,
@@ -21,6 +17,10 @@ from stockman.model.shapes import (
     HostNameText,
     VmidNumber,
 )
+from stockman.model.hardware import DataDisk, Hardware, Nic
+from stockman.model.origin import Traced
+from stockman.model.record import record
+from stockman.model.secret import Secret
 
 
 @record

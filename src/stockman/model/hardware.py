@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from stockman.model.origin import Traced
-from stockman.model.record import record
-from stockman.model.shapes import (
+from stockman.model.formats import (
     BOOT_DEVICE,
     PCI_ADDRESS,
     PVE_ID,
@@ -21,6 +19,8 @@ from stockman.model.shapes import (
     Name,
     Vlan,
 )
+from stockman.model.origin import Traced
+from stockman.model.record import record
 
 ScsiController = Literal[
     "virtio-scsi-pci", "virtio-scsi-single", "lsi", "lsi53c810", "megasas", "pvscsi"

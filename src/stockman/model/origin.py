@@ -41,7 +41,7 @@ class Origin(NamedTuple):
         return f"{self.at} ({self.via})" if self.via else str(self.at)
 
 
-def derived(reason: str) -> Origin:
+def derivation(reason: str) -> Origin:
     """The origin of a value that follows from others."""
     return Origin(Position("", 0, 0), "", reason)
 

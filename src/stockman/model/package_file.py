@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from importlib.abc import ResourceLoader
 
 
-def package_text(package: str, name: str) -> str:
+def read_package_text(package: str, name: str) -> str:
     """The text of a file of a package."""
-    return package_bytes(package, name).decode("utf-8")
+    return read_package_bytes(package, name).decode("utf-8")
 
 
-def package_bytes(package: str, name: str) -> bytes:
+def read_package_bytes(package: str, name: str) -> bytes:
     """The content of a file of a package."""
     module = import_module(package)
     if module.__spec__ is None:

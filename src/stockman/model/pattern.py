@@ -11,10 +11,10 @@ from typing import cast
 
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
     """A pattern that behaves as if it were compiled already."""
-    return cast("re.Pattern[str]", _Pattern(text, flags))
+    return cast("re.Pattern[str]", _LazyPattern(text, flags))
 
 
-class _Pattern:
+class _LazyPattern:
     def __init__(self, text: str, flags: int) -> None:
         self._text = text
         self._flags = flags

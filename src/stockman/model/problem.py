@@ -50,17 +50,19 @@ class Problems:
     def add(self, problem: Problem) -> None:
         self._found[problem] = None
 
-    def error(self, code: str, what: str, *, why: str, fix: str, at: Place = None) -> None:
-        self.add(Problem(code=code, what=what, why=why, fix=fix, where=_place(at)))
+    def error(
+        self, code: str, what: str, *, why: str, fix: str, at: ProblemLocation = None
+    ) -> None:
+        self.add(Problem(code=code, what=what, why=why, fix=fix, where=_normalize_location(at)))
 
-    def warn(self, code: str, what: str, *, why: str, fix: str, at: Place = None) -> None:
+    def warn(self, code: str, what: str, *, why: str, fix: str, at: ProblemLocation = None) -> None:
         self.add(
             Problem(
                 code=code,
                 what=what,
                 why=why,
                 fix=fix,
-                where=_place(at),
+                where=_normalize_location(at),
                 severity=Severity.WARNING,
             )
         )
@@ -87,10 +89,10 @@ class Problems:
         return bool(self._found)
 
 
-Place = Position | Origin | str | None
+ProblemLocation = Position | Origin | str | None
 
 
-def _place(at: Place) -> Position | str:
+def _normalize_location(at: ProblemLocation) -> Position | str:
     if at is None:
         return ""
     place = at.at if isinstance(at, Origin) else at

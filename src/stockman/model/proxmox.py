@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Annotated
+from ipaddress import IPv4Address, IPv4Interface
+from typing import Annotated, Literal
 
-from stockman.model.origin import Traced
-from stockman.model.record import record
-from stockman.model.secret import Secret
-from stockman.model.shapes import (
+from stockman.model.formats import (
     DNS_LABEL,
     FINGERPRINT,
     HOST_OR_ADDRESS,
+    NON_EMPTY,
     ORIGIN_URL,
+    PCI_ADDRESS,
+    PVE_ID,
     TOKEN_ID,
+    USB_ID,
+    USER_ID,
     Between,
     BridgeText,
     DatastoreText,
+    Example,
     HostNameText,
+    Mtu,
     NodeNameText,
     RegionText,
 )
+from stockman.model.origin import Traced
+from stockman.model.record import record
+from stockman.model.secret import Secret
 from stockman.model.version import Version
 
 
@@ -100,3 +108,164 @@ class ProxmoxCluster(Traced):
     """Hosts by name with their limits. Empty: any host the API knows."""
     templates: tuple[VmTemplate, ...] = ()
     """Templates that others make VMs from, such as Karpenter."""
+
+
+StorageContent = Literal["images", "rootdir", "vztmpl", "iso", "backup", "snippets", "import"]
+
+
+@record
+class ZfsPool(Traced):
+    """A ZFS pool on the host."""
+
+    name: Annotated[str, PVE_ID]
+    """Name of the pool."""
+    layout: Literal["single", "mirror", "raidz1", "raidz2", "raidz3"] = "single"
+    """How disks are combined."""
+    disks: Annotated[tuple[str, ...], NON_EMPTY]
+    """Disks by stable name, `/dev/disk/by-id/...`."""
+    ashift: Annotated[int, Between(9, 16)] = 12
+    """Sector size as a power of two; it cannot be changed later."""
+    compression: Literal["lz4", "zstd", "on", "off"] = "lz4"
+    """Compression of the pool's root."""
+
+
+@record
+class Storage(Traced):
+    """A storage entry of Proxmox."""
+
+    name: Annotated[str, PVE_ID]
+    """Storage id."""
+    type: Literal[
+        "dir", "zfspool", "lvm", "lvmthin", "nfs", "cifs", "rbd", "cephfs", "pbs", "btrfs"
+    ]
+    """Kind of storage."""
+    content: tuple[StorageContent, ...] = ("images",)
+    """What it may hold."""
+    path: str | None = None
+    """Directory of a `dir` or `btrfs` storage. None: other types."""
+    pool: str | None = None
+    """ZFS or Ceph pool. None: other types."""
+    volume_group: str | None = None
+    """Volume group of LVM. None: other types."""
+    server: Annotated[str, HOST_OR_ADDRESS] | None = None
+    """Server of nfs, cifs and pbs. None: other types."""
+    export: str | None = None
+    """NFS export. None: other types."""
+    share: str | None = None
+    """CIFS share. None: other types."""
+    datastore: str | None = None
+    """Datastore of a Proxmox Backup Server. None: other types."""
+    username: str | None = None
+    """User of cifs and pbs. None: none."""
+    password: Secret | None = None
+    """Password or token secret of cifs and pbs. None: none."""
+    fingerprint: Annotated[str, FINGERPRINT] | None = None
+    """Certificate of a Proxmox Backup Server. None: signed by a known CA."""
+    shared: bool = False
+    """Whether all hosts see the same content."""
+
+
+@record
+class HostBridge(Traced):
+    """A Linux bridge of the host."""
+
+    name: BridgeText
+    """Name, `vmbr0`."""
+    ports: tuple[str, ...] = ()
+    """Physical ports or bonds in it."""
+    vlan_aware: bool = True
+    """Whether cards may carry VLAN tags."""
+    address: IPv4Interface | None = None
+    """Address of the host on it. None: none."""
+    gateway: IPv4Address | None = None
+    """Default route of the host over it. None: none."""
+    mtu: Mtu | None = None
+    """None: 1500."""
+
+
+@record
+class PciMapping(Traced):
+    """A PCI device offered under a name, so that tokens may use it."""
+
+    name: Annotated[str, PVE_ID]
+    """Mapping name, the same on all hosts that have such a device."""
+    address: Annotated[str, PCI_ADDRESS]
+    """Address on this host."""
+    id: Annotated[str, Example("10de:2571")] | None = None
+    """`vendor:device`, checked before use. None: not checked."""
+    description: str = ""
+    """What it is."""
+
+
+@record
+class UsbMapping(Traced):
+    """A USB device offered under a name."""
+
+    name: Annotated[str, PVE_ID]
+    """Mapping name."""
+    id: Annotated[str, USB_ID]
+    """`vendor:product` or `bus-port`."""
+    description: str = ""
+    """What it is."""
+
+
+@record
+class Passthrough(Traced):
+    """Devices that guests may own."""
+
+    iommu: bool = True
+    """Whether the kernel has to have its IOMMU on."""
+    modules: tuple[str, ...] = ()
+    """Kernel modules to load at boot."""
+    blacklist: tuple[str, ...] = ()
+    """Kernel modules that must leave the devices alone."""
+    pci: tuple[PciMapping, ...] = ()
+    """PCI devices."""
+    usb: tuple[UsbMapping, ...] = ()
+    """USB devices."""
+
+
+@record
+class HostUser(Traced):
+    """A Proxmox user with a role on a path."""
+
+    name: Annotated[str, USER_ID]
+    """User, `name@realm`."""
+    role: Annotated[str, Example("PVEAuditor")]
+    """Role it has."""
+    path: str = "/"
+    """Object tree the role is for."""
+
+
+@record
+class Ssh(Traced):
+    """How to reach the host's shell, for what the API cannot do."""
+
+    address: Annotated[str, HOST_OR_ADDRESS] | None = None
+    """None: the host's own address."""
+    port: Annotated[int, Between(1, 65_535)] = 22
+    """Port."""
+    user: str = "root"
+    """User."""
+    key: Secret | None = None
+    """Private key. None: the agent's."""
+
+
+@record
+class Host(Traced):
+    """What one Proxmox host should have. Empty lists: not looked after."""
+
+    address: Annotated[str, HOST_OR_ADDRESS] | None = None
+    """Where it answers. None: under its name."""
+    pools: tuple[ZfsPool, ...] = ()
+    """ZFS pools."""
+    storages: tuple[Storage, ...] = ()
+    """Storage entries."""
+    bridges: tuple[HostBridge, ...] = ()
+    """Bridges."""
+    passthrough: Passthrough | None = None
+    """None: no devices are passed through."""
+    users: tuple[HostUser, ...] = ()
+    """Users and their roles."""
+    ssh: Ssh | None = None
+    """None: no shell access."""

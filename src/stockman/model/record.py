@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T")
-_FIELDS = "__record_fields__"
-_FILLING = "__record_filling__"
-LEAVES = frozenset({str, int, bool, float, type(None)})
+_FIELDS_ATTRIBUTE = "__record_fields__"
+_INIT_ATTRIBUTE = "__record_filling__"
+SCALAR_TYPES = frozenset({str, int, bool, float, type(None)})
 """Types that hold nothing and are JSON as they are; most values are of them."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Make a class a record: immutable, compared by value, built by keyword."""
-    describe(cls, kw_only=True)
+    describe_fields(cls, kw_only=True)
     for name, method in _METHODS.items():
         setattr(cls, name, method)
     return cls
 
 
-def describe(cls: type, *, kw_only: bool) -> None:
+def describe_fields(cls: type, *, kw_only: bool) -> None:
     """Tell `dataclasses` and `fields_of` of the fields that a class declares."""
     found = {
         name: one
@@ -41,14 +41,14 @@ def describe(cls: type, *, kw_only: bool) -> None:
     }
     for name, hint in get_annotations(cls).items():
         if "ClassVar" not in str(hint):
-            found[name] = _field(cls, name, hint)
+            found[name] = _build_field(cls, name, hint)
             found[name].kw_only = kw_only
     setattr(cls, _DATACLASS_FIELDS, found)
-    setattr(cls, _FIELDS, tuple(found.values()))
-    setattr(cls, _FILLING, _filling(found))
+    setattr(cls, _FIELDS_ATTRIBUTE, tuple(found.values()))
+    setattr(cls, _INIT_ATTRIBUTE, _build_init_plan(found))
 
 
-class _Filling(NamedTuple):
+class _InitPlan(NamedTuple):
     """How instances of a class get their values, found out once."""
 
     names: frozenset[str]
@@ -56,9 +56,9 @@ class _Filling(NamedTuple):
     factories: tuple[tuple[str, Callable[[], object]], ...]
 
 
-def _filling(found: dict[str, Field[Any]]) -> _Filling:
+def _build_init_plan(found: dict[str, Field[Any]]) -> _InitPlan:
     made = [(name, one) for name, one in found.items() if one.default is MISSING]
-    return _Filling(
+    return _InitPlan(
         names=frozenset(found),
         defaults={name: one.default for name, one in found.items() if one.default is not MISSING},
         factories=tuple(
@@ -68,15 +68,15 @@ def _filling(found: dict[str, Field[Any]]) -> _Filling:
 
 
 @dataclass
-class _Example:
+class _SampleDataclass:
     field: int
 
 
 _DATACLASS_FIELDS = "__dataclass_fields__"
-_USUAL = fields(_Example)[0]
+_SAMPLE_FIELD = fields(_SampleDataclass)[0]
 
 
-def _field(cls: type, name: str, hint: object) -> Field[Any]:
+def _build_field(cls: type, name: str, hint: object) -> Field[Any]:
     """A field as `dataclasses` describes it, so that `fields` and `replace` know it.
 
     Strings are not searched for the markers that only other dataclasses have: that takes most of
@@ -94,11 +94,11 @@ def _field(cls: type, name: str, hint: object) -> Field[Any]:
     if isinstance(made.default, list | dict | set):
         raise ValueError(f"{cls.__name__}.{name} would share one default among all")
     made.name, made.type = name, hint
-    made._field_type = _USUAL._field_type  # type: ignore[attr-defined]
+    made._field_type = _SAMPLE_FIELD._field_type  # type: ignore[attr-defined]
     return made
 
 
-def filled(self: DataclassInstance, **values: object) -> None:
+def initialize(self: DataclassInstance, **values: object) -> None:
     """Give an instance its values, and defaults where there are none."""
     names, defaults, factories = type(self).__record_filling__  # type: ignore[attr-defined]
     own = self.__dict__
@@ -108,17 +108,17 @@ def filled(self: DataclassInstance, **values: object) -> None:
         if name not in values:
             own[name] = make()
     if own.keys() != names:
-        raise TypeError(_misfit(type(self).__name__, names, own.keys()))
+        raise TypeError(_signature_error(type(self).__name__, names, own.keys()))
 
 
-def _misfit(cls: str, names: frozenset[str], given: Collection[str]) -> str:
+def _signature_error(cls: str, names: frozenset[str], given: Collection[str]) -> str:
     missing = sorted(names.difference(given))
     if missing:
         return f"{cls} needs {', '.join(missing)}"
     return f"{cls} has no {', '.join(name for name in given if name not in names)}"
 
 
-def shown(self: DataclassInstance) -> str:
+def represent(self: DataclassInstance) -> str:
     """An instance as somebody who looks for a mistake wants to see it."""
     values = ", ".join(
         f"{one.name}={getattr(self, one.name)!r}" for one in fields_of(self) if one.repr
@@ -126,42 +126,42 @@ def shown(self: DataclassInstance) -> str:
     return f"{type(self).__name__}({values})"
 
 
-def _compared(value: DataclassInstance) -> tuple[object, ...]:
+def _comparison_key(value: DataclassInstance) -> tuple[object, ...]:
     return tuple(getattr(value, one.name) for one in fields_of(value) if one.compare)
 
 
-def equal(self: DataclassInstance, other: object) -> object:
+def records_equal(self: DataclassInstance, other: object) -> object:
     """Whether two of a class have the same values."""
     if type(other) is not type(self):
         return NotImplemented
-    return is_record(other) and _compared(self) == _compared(other)
+    return is_record(other) and _comparison_key(self) == _comparison_key(other)
 
 
-def _hash(self: DataclassInstance) -> int:
-    return hash(_compared(self))
+def _hash_record(self: DataclassInstance) -> int:
+    return hash(_comparison_key(self))
 
 
-def _setattr(self: DataclassInstance, name: str, value: object) -> NoReturn:
+def _refuse_assignment(self: DataclassInstance, name: str, value: object) -> NoReturn:
     raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot be changed")
 
 
-def _delattr(self: DataclassInstance, name: str) -> NoReturn:
+def _refuse_deletion(self: DataclassInstance, name: str) -> NoReturn:
     raise FrozenInstanceError(f"{type(self).__name__}.{name} cannot be removed")
 
 
 _METHODS = {
-    "__init__": filled,
-    "__repr__": shown,
-    "__eq__": equal,
-    "__hash__": _hash,
-    "__setattr__": _setattr,
-    "__delattr__": _delattr,
+    "__init__": initialize,
+    "__repr__": represent,
+    "__eq__": records_equal,
+    "__hash__": _hash_record,
+    "__setattr__": _refuse_assignment,
+    "__delattr__": _refuse_deletion,
 }
 
 
 def is_record(value: object) -> TypeGuard[DataclassInstance]:
     """Whether a value is an instance (not the class) of a record."""
-    return hasattr(type(value), _FIELDS)
+    return hasattr(type(value), _FIELDS_ATTRIBUTE)
 
 
 def fields_of(value: DataclassInstance) -> tuple[Field[Any], ...]:
@@ -173,27 +173,27 @@ def fields_of(value: DataclassInstance) -> tuple[Field[Any], ...]:
 _NUMBERS, _LISTS, _SETS = (int, float), (tuple, list), (frozenset, set)
 
 
-def plain(value: object) -> object:
+def to_plain_value(value: object) -> object:
     """A value as JSON knows it: records become mappings, everything exotic becomes text.
 
     Secrets print as `***` because that is their text.
     """
-    if type(value) in LEAVES or isinstance(value, _NUMBERS):
+    if type(value) in SCALAR_TYPES or isinstance(value, _NUMBERS):
         return value
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_plain_value(item) for key, item in value.items()}
     if is_record(value):
         return {
-            one.name: plain(getattr(value, one.name))
+            one.name: to_plain_value(getattr(value, one.name))
             for one in fields_of(value)
             if one.metadata.get("shown", True)
         }
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, _SETS):
-        return [plain(item) for item in sorted(value, key=str)]
+        return [to_plain_value(item) for item in sorted(value, key=str)]
     if isinstance(value, _LISTS):
-        return [plain(item) for item in value]
+        return [to_plain_value(item) for item in value]
     return str(value)

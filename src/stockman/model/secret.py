@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import Enum
-from typing import NoReturn
+from typing import NoReturn, TypeVar
+
+from stockman.model.origin import Origin, Traced
+from stockman.model.record import SCALAR_TYPES, fields_of, is_record
 
 MASK = "***"
 _ENVIRONMENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -88,3 +93,79 @@ def secret_form(text: str) -> SecretForm:
     if text.startswith("sops:") and "#" in text[5:]:
         return SecretForm.SOPS
     return SecretForm.LITERAL
+
+
+T = TypeVar("T")
+SecretChange = Callable[[Secret, "Origin | None"], Secret]
+
+
+def find_secrets(value: object, name: str = "") -> Iterator[tuple[str, Secret]]:
+    """Every secret in the order of the fields, with the name that the user gave it.
+
+    Where that is not known it has the names of the fields that lead to it. Names need not differ.
+    """
+    if isinstance(value, Secret):
+        yield name, value
+    elif type(value) in SCALAR_TYPES:
+        return
+    elif is_record(value):
+        for one in fields_of(value):
+            item = getattr(value, one.name)
+            if type(item) not in SCALAR_TYPES and one.metadata.get("shown", True):
+                known = _user_key(value, one.name) if isinstance(item, Secret) else ""
+                yield from find_secrets(item, known or _join_path(name, one.name))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if type(item) not in SCALAR_TYPES:
+                yield from find_secrets(item, _join_path(name, str(key)))
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value):
+            if type(item) not in SCALAR_TYPES:
+                yield from find_secrets(item, f"{name}[{number}]")
+
+
+def replace_secrets(value: T, change: SecretChange, origin: Origin | None = None) -> T:
+    """The same with other secrets in it; the same object where they are the same.
+
+    `change` is given every secret, and where it is written as far as that is known.
+    """
+    found: object = value
+    if type(value) in SCALAR_TYPES:
+        return value
+    if isinstance(value, Secret):
+        found = change(value, origin)
+    elif is_record(value):
+        found = _replace_in_record(value, change)
+    elif isinstance(value, tuple) and type(value) is tuple:
+        items = tuple(replace_secrets(item, change, origin) for item in value)
+        found = value if all(map(_is_same, items, value)) else items
+    elif isinstance(value, dict):
+        made = {key: replace_secrets(item, change, origin) for key, item in value.items()}
+        found = value if all(made[key] is item for key, item in value.items()) else made
+    return found  # type: ignore[return-value]  # of the type of the value, piece by piece
+
+
+def _replace_in_record(value: object, change: SecretChange) -> object:
+    changed: dict[str, object] = {}
+    for one in fields_of(value):  # type: ignore[arg-type]  # asked with `is_record`
+        old = getattr(value, one.name)
+        if type(old) in SCALAR_TYPES or not one.metadata.get("shown", True):
+            continue
+        where = value.where(one.name) if isinstance(value, Traced) else None
+        new = replace_secrets(old, change, where)
+        if new is not old:
+            changed[one.name] = new
+    return replace(value, **changed) if changed else value  # type: ignore[type-var]
+
+
+def _is_same(one: object, other: object) -> bool:
+    return one is other
+
+
+def _user_key(value: object, field: str) -> str:
+    origin = value.where(field) if isinstance(value, Traced) else None
+    return origin.name if origin is not None else ""
+
+
+def _join_path(name: str, key: str) -> str:
+    return f"{name}.{key}" if name else key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning.change import Change
-from stockman.planning.observed import Observed
+from stockman.planning.observed.systems import Observed
 from stockman.steps.plan import Plan
 
 

@@ -6,35 +6,34 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from stockman.model.desired import Node
-from stockman.planning.talos_outside import rejoin_id
-from stockman.planning.talos_wish import machine_of
-from stockman.planning.vm_moving import carried_id
-from stockman.steps.base import Gate
-from stockman.steps.checkpoint import Checkpoint
-from stockman.steps.etcd_gates import EtcdHealthy
-from stockman.steps.kube_working import ObjectCondition, Working
+from stockman.planning.talos.desired import talos_machine
+from stockman.planning.talos.rejoin import rejoin_step_id
+from stockman.planning.vm.update import offline_move_step_id
+from stockman.steps.base import Checkpoint, Gate
+from stockman.steps.etcd.gates import EtcdHealthy
+from stockman.steps.kubernetes.readiness import ComponentReady, ObjectCondition
 from stockman.steps.step import Stage, Step
-from stockman.steps.talos_gates import StageRunning
-from stockman.steps.talos_machine import TalosMachine
+from stockman.steps.talos.gates import MachineRunning
+from stockman.steps.talos.machine import TalosMachine
 
 _READY = "object.status.conditions.exists(c, c.type == 'Ready' && c.status == 'True')"
 
 
-def down_ids(node: str) -> tuple[str, ...]:
+def shutdown_step_ids(node: str) -> tuple[str, ...]:
     """Steps that take a machine down, in the order in which they are done."""
     reboot = f"talos/reboot-into/{node}"
-    return (rejoin_id(node), reboot, carried_id(node), f"vms/restart/{node}")
+    return (rejoin_step_id(node), reboot, offline_move_step_id(node), f"vms/restart/{node}")
 
 
-def node_ready(node: str) -> Working:
+def node_ready_gate(node: str) -> ComponentReady:
     """The gate that Kubernetes says that a node is ready."""
     ready = ObjectCondition(
         api_version="v1", kind="Node", name=node, expr=_READY, says=f"{node} is ready"
     )
-    return Working(component=f"node {node}", conditions=(ready,))
+    return ComponentReady(component=f"node {node}", conditions=(ready,))
 
 
-def rolling(
+def serialize_restarts(
     steps: Mapping[str, Step],
     nodes: Iterable[Node],
     known: frozenset[str],
@@ -47,17 +46,17 @@ def rolling(
     come before all others, so that they can be done without them.
     """
     every = tuple(nodes)
-    controllers = tuple(machine_of(node) for node in every if node.is_controller)
+    controllers = tuple(talos_machine(node) for node in every if node.is_controller)
     found = dict(steps)
     before = ""
 
     def turn(node: Node) -> tuple[bool, bool, bool]:
         name = str(node.name)
-        return name not in chosen, rejoin_id(name) not in found, node.is_controller
+        return name not in chosen, rejoin_step_id(name) not in found, node.is_controller
 
     for node in sorted(every, key=turn):
         name = str(node.name)
-        down = [step_id for step_id in down_ids(name) if step_id in found]
+        down = [step_id for step_id in shutdown_step_ids(name) if step_id in found]
         if not down:
             continue
         drain = f"nodes/drain/{name}"
@@ -67,19 +66,21 @@ def rolling(
             if before and before not in step.needs:
                 found[step_id] = replace(step, needs=(*step.needs, before))
             before = step_id
-        back = _back(node, controllers, found[down[-1]], ready=name in known)
+        back = _wait_until_back(node, controllers, found[down[-1]], ready=name in known)
         found[back.id] = back
         before = back.id
     return found
 
 
-def _back(node: Node, controllers: tuple[TalosMachine, ...], last: Step, *, ready: bool) -> Step:
+def _wait_until_back(
+    node: Node, controllers: tuple[TalosMachine, ...], last: Step, *, ready: bool
+) -> Step:
     name = str(node.name)
-    gates: list[Gate] = [StageRunning(machine=machine_of(node))]
+    gates: list[Gate] = [MachineRunning(machine=talos_machine(node))]
     if node.is_controller:
         gates.append(EtcdHealthy(controllers=controllers))
     if ready:
-        gates.append(node_ready(name))
+        gates.append(node_ready_gate(name))
     return Step(
         id=f"nodes/back/{name}",
         action=Checkpoint(text=f"wait until {name} is back"),

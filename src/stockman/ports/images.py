@@ -39,7 +39,7 @@ class RemoteFile:
     """As it would be saved. Empty: it does not say."""
 
 
-class Images(Protocol):
+class ImageSource(Protocol):
     """Image Factory and registries, asked without credentials.
 
     `NotFound`: there is no such thing. `Busy`: come again after `retry_after`. `Unreachable`:
@@ -86,5 +86,19 @@ class Images(Protocol):
         """The content at a URL, piece by piece, never all of it at once.
 
         `Rejected` at its end where it was shorter than announced, or is not what `sha256` says.
+        """
+        ...
+
+
+class Registry(Protocol):
+    """OCI registries, asked without credentials."""
+
+    async def tags(self, repository: str) -> tuple[str, ...]:
+        """Every tag of the repository at an `oci://host/path` address, in the registry's order.
+
+        All tags or none: where a registry cannot be read to the end, this raises.
+        `NotFound`: no such repository, or none that the public may see. `Denied`: the registry
+        wants credentials. `Rejected`: it answers something else than a list of tags.
+        `Unreachable`: no answer in time, too many requests, or a fault of its own.
         """
         ...

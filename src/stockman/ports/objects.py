@@ -10,7 +10,7 @@ from stockman.model.record import record
 
 
 @record
-class ObjectFacts:
+class ObjectMetadata:
     """What a storage says of an object without sending it."""
 
     key: str
@@ -31,7 +31,7 @@ class UnfinishedUpload:
     started: datetime
 
 
-class Objects(Protocol):
+class ObjectStore(Protocol):
     """Objects by key: parts of letters, digits and `._=@+:-`, with single slashes between.
 
     `NotFound`: there is no such object, upload or bucket. `Conflict`: it exists already. `Denied`:
@@ -59,11 +59,11 @@ class Objects(Protocol):
         """A content piece by piece, never all of it at once; `Unreachable` where it ends early."""
         ...
 
-    async def head(self, key: str) -> ObjectFacts:
+    async def head(self, key: str) -> ObjectMetadata:
         """What there is at a key."""
         ...
 
-    async def listed(self, folder: str = "") -> tuple[ObjectFacts, ...]:
+    async def listed(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
         """All objects below a folder, in the order of their keys; all of them for the empty one."""
         ...
 

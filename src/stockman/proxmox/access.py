@@ -1,116 +1,128 @@
-"""Calls on users, roles, tokens and access rights."""
+"""Who may do what: users, roles, tokens and the list of access rights."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, Protocol
 
+from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.ports.proxmox.access import (
-    AccessRole,
-    AccessRule,
-    AccessToken,
-    NewToken,
-    Privileges,
-    User,
-)
-from stockman.proxmox.calls import Calls, Parameters
-from stockman.proxmox.rows import OddAnswer, mapping, read, text
 
-_ACCESS = ("access",)
-_USER = {"id": "userid", "enabled": "enable", "expires": "expire"}
-_ROLE = {"name": "roleid", "privileges": "privs", "is_built_in": "special"}
-_TOKEN = {"name": "tokenid", "expires": "expire", "privilege_separation": "privsep"}
-_RULE = {"role": "roleid", "kind": "type", "holder": "ugid"}
+Holder = Literal["user", "group", "token"]
+
+Privileges = Mapping[str, frozenset[str]]
+"""Privileges by path."""
 
 
-class AccessCalls(Calls):
-    """`ports.proxmox.access.Access` over a wire."""
+@record
+class User:
+    """A user."""
+
+    id: str
+    """`name@realm`."""
+    enabled: bool = True
+    expires: int = 0
+    """Seconds since 1970; 0: never."""
+    comment: str = ""
+    groups: tuple[str, ...] = ()
+
+
+@record
+class AccessRole:
+    """A named set of privileges."""
+
+    name: str
+    privileges: frozenset[str] = frozenset()
+    is_built_in: bool = False
+
+
+@record
+class AccessToken:
+    """A token of a user, without its secret."""
+
+    name: str
+    comment: str = ""
+    expires: int = 0
+    privilege_separation: bool = True
+    """Whether it has rights of its own, at most those of its user."""
+
+
+@record
+class NewToken:
+    """A token that was just made; its secret is never told again."""
+
+    id: str
+    """`name@realm!token`."""
+    secret: Secret
+
+
+@record
+class AccessRule:
+    """A role that somebody has on a path."""
+
+    path: str
+    role: str
+    kind: Holder
+    holder: str
+    propagate: bool = True
+    """Whether it holds below the path too."""
+
+
+class Access(Protocol):
+    """Who may do what."""
 
     async def users(self) -> tuple[User, ...]:
-        return await self._rows((*_ACCESS, "users"), lambda row: read(User, row, _USER))
+        """Users that the token may see."""
+        ...
 
     async def create_user(self, user: User) -> None:
-        await self._do(
-            "POST",
-            (*_ACCESS, "users"),
-            {
-                "userid": user.id,
-                "enable": user.enabled,
-                "expire": user.expires,
-                "comment": user.comment or None,
-                "groups": ",".join(user.groups) or None,
-            },
-        )
+        """Make a user without a password. `Conflict` where there is one."""
+        ...
 
-    async def delete_user(self, id: str) -> None:  # noqa: A002  # as the port calls it
-        await self._do("DELETE", (*_ACCESS, "users", id))
+    async def delete_user(self, id: str) -> None:  # noqa: A002  # its name in the API
+        """Delete a user with its tokens and rights."""
+        ...
 
     async def roles(self) -> tuple[AccessRole, ...]:
-        return await self._rows((*_ACCESS, "roles"), lambda row: read(AccessRole, row, _ROLE))
+        """All roles."""
+        ...
 
     async def create_role(self, role: AccessRole) -> None:
-        await self._do(
-            "POST", (*_ACCESS, "roles"), {"roleid": role.name, "privs": _privileges(role)}
-        )
+        """Make a role. `Conflict` where there is one."""
+        ...
 
     async def update_role(self, role: AccessRole) -> None:
-        await self._do("PUT", (*_ACCESS, "roles", role.name), {"privs": _privileges(role)})
+        """Give a role exactly these privileges."""
+        ...
 
     async def delete_role(self, name: str) -> None:
-        await self._do("DELETE", (*_ACCESS, "roles", name))
+        """Delete a role."""
+        ...
 
     async def tokens(self, user: str) -> tuple[AccessToken, ...]:
-        return await self._rows(
-            (*_ACCESS, "users", user, "token"), lambda row: read(AccessToken, row, _TOKEN)
-        )
+        """Tokens of a user."""
+        ...
 
     async def create_token(self, user: str, token: AccessToken) -> NewToken:
-        return await self._made(
-            "POST",
-            (*_ACCESS, "users", user, "token", token.name),
-            {
-                "comment": token.comment or None,
-                "expire": token.expires or None,
-                "privsep": token.privilege_separation,
-            },
-            lambda data: _new_token(mapping(data), f"{user}!{token.name}"),
-        )
+        """Make a token. `Conflict` where there is one."""
+        ...
 
     async def delete_token(self, user: str, name: str) -> None:
-        await self._do("DELETE", (*_ACCESS, "users", user, "token", name))
+        """Delete a token."""
+        ...
 
     async def access_rules(self) -> tuple[AccessRule, ...]:
-        return await self._rows((*_ACCESS, "acl"), lambda row: read(AccessRule, row, _RULE))
+        """Who has which role where, as far as the token may change it."""
+        ...
 
     async def grant(self, rule: AccessRule) -> None:
-        await self._do("PUT", (*_ACCESS, "acl"), _rule(rule))
+        """Give a role on a path; fine where it is given already."""
+        ...
 
     async def revoke(self, rule: AccessRule) -> None:
-        await self._do("PUT", (*_ACCESS, "acl"), {**_rule(rule), "delete": True})
+        """Take a role on a path away."""
+        ...
 
     async def permissions(self, path: str | None = None) -> Privileges:
-        return await self._get((*_ACCESS, "permissions"), _by_path, {"path": path})
-
-
-def _new_token(answer: Mapping[str, object], name: str) -> NewToken:
-    value = answer.get("value")
-    if not isinstance(value, str) or not value:
-        raise OddAnswer("a token was to be made, and its secret is not told")
-    return NewToken(id=text(answer.get("full-tokenid", name)), secret=Secret(value, resolved=True))
-
-
-def _privileges(role: AccessRole) -> str:
-    return ",".join(sorted(role.privileges))
-
-
-def _rule(rule: AccessRule) -> Parameters:
-    return {
-        "path": rule.path,
-        "roles": rule.role,
-        f"{rule.kind}s": rule.holder,
-        "propagate": rule.propagate,
-    }
-
-
-def _by_path(data: object) -> Mapping[str, frozenset[str]]:
-    return {path: frozenset(mapping(held)) for path, held in mapping(data).items()}
+        """What this token may do, on one path or on all that rules speak of."""
+        ...

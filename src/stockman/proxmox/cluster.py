@@ -1,93 +1,147 @@
-"""Calls on the cluster as a whole."""
+"""A Proxmox cluster as a whole: version, quorum, and everything that is in it at one glance."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from typing import Literal, Protocol
 
-from stockman.model.errors import Conflict
-from stockman.model.names import Vmid
-from stockman.ports.clock import Timekeeper
-from stockman.ports.proxmox.cluster import (
-    ApiVersion,
-    ClusterState,
-    GuestSeen,
-    HostSeen,
-    Member,
-    Resources,
-    StorageSeen,
-)
-from stockman.proxmox.calls import Calls
-from stockman.proxmox.one_answer import OneAnswer
-from stockman.proxmox.rows import listed, number, read, text, yes
-from stockman.proxmox.wire import Wire
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.record import record
+from stockman.model.version import Version
 
-_HOST = {"host": "node", "cores": "maxcpu", "memory": "maxmem", "memory_used": "mem"}
-_GUEST = {
-    "kind": "type",
-    "host": "node",
-    "is_template": "template",
-    "cores": "maxcpu",
-    "memory": "maxmem",
-    "memory_used": "mem",
-    "disk": "maxdisk",
-    "ha_state": "hastate",
-}
-_STORAGE = {"host": "node", "kind": "plugintype", "size": "maxdisk", "used": "disk"}
-_MEMBER = {"address": "ip", "is_local": "local"}
+GuestKind = Literal["qemu", "lxc"]
+"""VM or container."""
 
 
-class ClusterCalls(Calls):
-    """`ports.proxmox.cluster.Cluster` over a wire."""
+@record
+class ApiVersion:
+    """The version of Proxmox VE on the host that answered."""
 
-    def __init__(self, wire: Wire, clock: Timekeeper) -> None:
-        super().__init__(wire, clock)
-        self._state: OneAnswer[ClusterState] = OneAnswer()
-        self._resources: OneAnswer[Resources] = OneAnswer()
-        self._free: defaultdict[Vmid, OneAnswer[bool]] = defaultdict(OneAnswer)
+    version: str
+    """`9.2.11`."""
+    release: str
+    """`9.2`."""
+
+    @property
+    def parsed(self) -> Version:
+        return Version.parse(self.version)
+
+    @property
+    def major(self) -> int:
+        return int(self.version.partition(".")[0])
+
+
+@record
+class ClusterMember:
+    """A host as the cluster's membership sees it."""
+
+    name: HostName
+    online: bool
+    address: str = ""
+    is_local: bool = False
+    """Whether it is the host that answered."""
+
+
+@record
+class ClusterState:
+    """Membership and quorum; a host that is in no cluster is its own quorum."""
+
+    name: str
+    """Empty: a single host."""
+    quorate: bool
+    members: tuple[ClusterMember, ...]
+
+
+@record
+class HostSummary:
+    """A host in the bulk list; numbers are missing without `Sys.Audit` on it."""
+
+    host: HostName
+    status: str
+    """`online`, `offline` or `unknown`."""
+    cores: int | None = None
+    cpu: float | None = None
+    """Share of all cores in use, 0 to 1."""
+    memory: int | None = None
+    """Bytes."""
+    memory_used: int | None = None
+    """Bytes."""
+    uptime: int | None = None
+    """Seconds."""
+
+
+@record
+class GuestSummary:
+    """A guest in the bulk list, which lags some seconds behind."""
+
+    kind: GuestKind
+    vmid: Vmid
+    host: HostName
+    status: str = "unknown"
+    """`running`, `stopped`, or `unknown`, which says nothing about whether it runs."""
+    name: str = ""
+    """Empty: not known yet."""
+    is_template: bool = False
+    cores: float | None = None
+    memory: int | None = None
+    """Bytes."""
+    memory_used: int | None = None
+    disk: int | None = None
+    """Bytes of its first disk."""
+    uptime: int | None = None
+    pool: str = ""
+    lock: str = ""
+    """Empty: not locked."""
+    tags: tuple[str, ...] = ()
+    ha_state: str = ""
+    """Empty: not managed."""
+
+
+@record
+class StorageSummary:
+    """A storage on one host in the bulk list."""
+
+    storage: Datastore
+    host: HostName
+    status: str
+    """`available` or `unknown`."""
+    kind: str = ""
+    """`zfspool`, `dir`."""
+    shared: bool = False
+    content: frozenset[str] = frozenset()
+    size: int | None = None
+    """Bytes."""
+    used: int | None = None
+    """Bytes."""
+
+
+@record
+class Resources:
+    """Everything in the cluster that the token may see."""
+
+    hosts: tuple[HostSummary, ...]
+    guests: tuple[GuestSummary, ...]
+    storages: tuple[StorageSummary, ...]
+
+
+class Cluster(Protocol):
+    """The cluster as a whole."""
 
     async def version(self) -> ApiVersion:
-        return await self._get(("version",), lambda data: read(ApiVersion, data))
+        """The version of the host that answers."""
+        ...
 
     async def cluster_state(self) -> ClusterState:
-        return await self._state.of(lambda: self._get(("cluster", "status"), _state))
+        """Membership and quorum."""
+        ...
 
     async def resources(self) -> Resources:
-        return await self._resources.of(lambda: self._get(("cluster", "resources"), _resources))
+        """Hosts, guests and storages in one call; what the token may not see is not there."""
+        ...
 
     async def next_vmid(self) -> Vmid:
-        return await self._get(("cluster", "nextid"), lambda data: Vmid(number(data)))
+        """A number that is free now; nobody keeps it for us."""
+        ...
 
     async def is_vmid_free(self, vmid: Vmid) -> bool:
-        return await self._free[vmid].of(lambda: self._is_free(vmid))
-
-    async def _is_free(self, vmid: Vmid) -> bool:
-        try:
-            await self._get(("cluster", "nextid"), text, {"vmid": vmid})
-        except Conflict:
-            return False
-        return True
-
-
-def _state(data: object) -> ClusterState:
-    rows = listed(data)
-    members = tuple(read(Member, row, _MEMBER) for row in rows if row.get("type") == "node")
-    for row in rows:
-        if row.get("type") == "cluster":
-            return ClusterState(
-                name=text(row.get("name", "")), quorate=yes(row.get("quorate", 0)), members=members
-            )
-    return ClusterState(name="", quorate=True, members=members)
-
-
-def _resources(data: object) -> Resources:
-    rows = listed(data)
-    return Resources(
-        hosts=tuple(read(HostSeen, row, _HOST) for row in _of(rows, "node")),
-        guests=tuple(read(GuestSeen, row, _GUEST) for row in _of(rows, "qemu", "lxc")),
-        storages=tuple(read(StorageSeen, row, _STORAGE) for row in _of(rows, "storage")),
-    )
-
-
-def _of(rows: list[Mapping[str, object]], *kinds: str) -> list[Mapping[str, object]]:
-    return [row for row in rows if row.get("type") in kinds]
+        """Whether no guest has a number; it tells of guests too that the token may not see."""
+        ...

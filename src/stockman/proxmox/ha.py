@@ -1,125 +1,128 @@
-"""Calls on high availability."""
+"""High availability: which guests are kept running, and where."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import field
+from typing import Literal, Protocol
 
-from stockman.model.errors import Rejected
 from stockman.model.names import HostName
-from stockman.ports.proxmox.ha import HaGroup, HaResource, HaRule, HaSeen
-from stockman.proxmox.calls import Calls, Parameters
-from stockman.proxmox.rows import number, read, text, words
+from stockman.model.record import record
 
-_HA = ("cluster", "ha")
-_MIGRATED = "have been migrated to rules"
+HaRequestedState = Literal["started", "stopped", "enabled", "disabled", "ignored"]
 
 
-class HaCalls(Calls):
-    """`ports.proxmox.ha.HighAvailability` over a wire."""
+@record
+class HaResource:
+    """A guest that is looked after."""
+
+    id: str
+    """`vm:100`, `ct:200`."""
+    state: str = "started"
+    max_restart: int = 1
+    max_relocate: int = 1
+    group: str = ""
+    """Proxmox VE 8 only. Empty: none."""
+    failback: bool | None = None
+    """Proxmox VE 9 only. None: the server's default."""
+    comment: str = ""
+
+
+@record
+class HaRule:
+    """A rule of Proxmox VE 9 on where guests run."""
+
+    name: str
+    kind: str
+    """`node-affinity` or `resource-affinity`."""
+    resources: tuple[str, ...]
+    hosts: dict[str, int | None] = field(default_factory=dict)
+    """Of a node affinity: hosts with their priority. None: the lowest."""
+    strict: bool = False
+    affinity: str = ""
+    """Of a resource affinity: `positive` or `negative`."""
+    disabled: bool = False
+    comment: str = ""
+
+
+@record
+class HaGroup:
+    """A group of hosts of Proxmox VE 8."""
+
+    name: str
+    hosts: dict[str, int | None] = field(default_factory=dict)
+    restricted: bool = False
+    no_failback: bool = False
+    comment: str = ""
+
+
+@record
+class HaStatusEntry:
+    """A line of the status of high availability."""
+
+    id: str
+    kind: str
+    """`quorum`, `master`, `lrm` or `service`."""
+    status: str = ""
+    host: str = ""
+    state: str = ""
+    """Of a service: `started`, `error`, `fence`."""
+
+
+class HighAvailability(Protocol):
+    """High availability of the cluster."""
 
     async def ha_resources(self) -> tuple[HaResource, ...]:
-        return await self._rows(
-            (*_HA, "resources"), lambda row: read(HaResource, row, {"id": "sid"})
-        )
+        """Guests that are looked after."""
+        ...
 
     async def add_ha_resource(self, resource: HaResource) -> None:
-        await self._do("POST", (*_HA, "resources"), {"sid": resource.id, **_resource(resource)})
+        """Look after a guest. `Conflict` where it is already."""
+        ...
 
     async def update_ha_resource(self, resource: HaResource) -> None:
-        await self._do("PUT", (*_HA, "resources", resource.id), _resource(resource))
+        """Change how a guest is looked after."""
+        ...
 
-    async def remove_ha_resource(self, id: str) -> None:  # noqa: A002  # as the port calls it
-        await self._do("DELETE", (*_HA, "resources", id))
+    async def remove_ha_resource(self, id: str) -> None:  # noqa: A002  # its name in the API
+        """Look after a guest no longer. `NotFound` where it is not."""
+        ...
 
     async def ha_rules(self) -> tuple[HaRule, ...]:
-        return await self._rows((*_HA, "rules"), _read_rule)
+        """Rules; `Rejected` before Proxmox VE 9."""
+        ...
 
     async def create_ha_rule(self, rule: HaRule) -> None:
-        await self._do("POST", (*_HA, "rules"), {"rule": rule.name, **_rule(rule)})
+        """Make a rule. `Conflict` where its name is taken."""
+        ...
 
     async def update_ha_rule(self, rule: HaRule) -> None:
-        await self._do("PUT", (*_HA, "rules", rule.name), _rule(rule))
+        """Change a rule."""
+        ...
 
     async def delete_ha_rule(self, name: str) -> None:
-        await self._do("DELETE", (*_HA, "rules", name))
+        """Delete a rule."""
+        ...
 
     async def ha_groups(self) -> tuple[HaGroup, ...]:
-        try:
-            return await self._rows((*_HA, "groups"), _read_group)
-        except Rejected as error:
-            if _MIGRATED in error.problem.why:
-                return ()
-            raise
+        """Groups; none where they became rules."""
+        ...
 
     async def create_ha_group(self, group: HaGroup) -> None:
-        await self._do("POST", (*_HA, "groups"), {"group": group.name, **_group(group)})
+        """Make a group; `Rejected` where they became rules."""
+        ...
 
     async def update_ha_group(self, group: HaGroup) -> None:
-        await self._do("PUT", (*_HA, "groups", group.name), _group(group))
+        """Change a group."""
+        ...
 
     async def delete_ha_group(self, name: str) -> None:
-        await self._do("DELETE", (*_HA, "groups", name))
+        """Delete a group."""
+        ...
 
-    async def ha_status(self) -> tuple[HaSeen, ...]:
-        return await self._rows(
-            (*_HA, "status", "current"),
-            lambda row: read(HaSeen, row, {"kind": "type", "host": "node"}),
-        )
+    async def ha_status(self) -> tuple[HaStatusEntry, ...]:
+        """What high availability sees now."""
+        ...
 
     async def ha_migrate(self, id: str, host: HostName) -> None:  # noqa: A002
-        await self._do("POST", (*_HA, "resources", id, "migrate"), {"node": host})
-
-
-def _resource(resource: HaResource) -> Parameters:
-    return {
-        "state": resource.state,
-        "max_restart": resource.max_restart,
-        "max_relocate": resource.max_relocate,
-        "group": resource.group or None,
-        "failback": resource.failback,
-        "comment": resource.comment or None,
-    }
-
-
-def _rule(rule: HaRule) -> Parameters:
-    by_host = rule.kind == "node-affinity"
-    return {
-        "type": rule.kind,
-        "resources": ",".join(rule.resources),
-        "nodes": _hosts_text(rule.hosts) if by_host else None,
-        "strict": rule.strict if by_host else None,
-        "affinity": rule.affinity or None,
-        "disable": rule.disabled or None,
-        "comment": rule.comment or None,
-    }
-
-
-def _group(group: HaGroup) -> Parameters:
-    return {
-        "nodes": _hosts_text(group.hosts),
-        "restricted": group.restricted,
-        "nofailback": group.no_failback,
-        "comment": group.comment or None,
-    }
-
-
-def _read_rule(row: Mapping[str, object]) -> HaRule:
-    names = {"name": "rule", "kind": "type", "disabled": "disable"}
-    return read(HaRule, row, names, hosts=_hosts(row.get("nodes", "")))
-
-
-def _read_group(row: Mapping[str, object]) -> HaGroup:
-    names = {"name": "group", "no_failback": "nofailback"}
-    return read(HaGroup, row, names, hosts=_hosts(row.get("nodes", "")))
-
-
-def _hosts(value: object) -> dict[str, int | None]:
-    """Hosts with their priorities: `pve1:2,pve2`."""
-    pairs = (one.partition(":") for one in words(text(value)))
-    return {host: number(priority) if priority else None for host, _, priority in pairs}
-
-
-def _hosts_text(hosts: Mapping[str, int | None]) -> str:
-    return ",".join(
-        host if priority is None else f"{host}:{priority}" for host, priority in hosts.items()
-    )
+        """Ask high availability to move a guest; it does so later."""
+        ...

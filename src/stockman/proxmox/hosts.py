@@ -1,153 +1,203 @@
-"""Calls on hosts."""
+"""Hosts: what they are made of, their networks, disks and devices."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Literal
+from datetime import datetime
+from typing import Literal, Protocol
 
 from stockman.model.names import HostName
-from stockman.ports.proxmox.hosts import (
-    DiskFound,
-    HostCertificate,
-    HostNetwork,
-    HostStatus,
-    Interface,
-    PciFound,
-    UsbFound,
-    ZfsPool,
-)
-from stockman.ports.proxmox.tasks import TaskRef
-from stockman.proxmox.calls import Calls
-from stockman.proxmox.refusals import odd_answer
-from stockman.proxmox.rows import OddAnswer, listed, mapping, number, read
-from stockman.proxmox.wire import Request
-
-_INTERFACE = {
-    "name": "iface",
-    "kind": "type",
-    "ports": "bridge_ports",
-    "vlan_aware": "bridge_vlan_aware",
-    "vlan_ids": "bridge_vids",
-    "comment": "comments",
-}
-_PCI = {
-    "address": "id",
-    "device_class": "class",
-    "iommu_group": "iommugroup",
-    "has_mediated": "mdev",
-}
-_USB = {
-    "vendor": "vendid",
-    "product": "prodid",
-    "vendor_name": "manufacturer",
-    "product_name": "product",
-    "port": "usbpath",
-    "bus": "busnum",
-}
-_DISK = {"path": "devpath", "kind": "type", "by_id": "by_id_link"}
+from stockman.model.record import record
+from stockman.proxmox.tasks import TaskRef
 
 
-class HostCalls(Calls):
-    """`ports.proxmox.hosts.Hosts` over a wire."""
+@record
+class HostStatus:
+    """What a host says of itself."""
+
+    version: str
+    """`pve-manager/9.2.11/...`."""
+    kernel: str
+    boot_mode: str = ""
+    """`efi` or `legacy-bios`. Empty: not told."""
+    secure_boot: bool = False
+    cpu_model: str = ""
+    cores: int = 0
+    """Threads of all sockets."""
+    sockets: int = 1
+    memory: int = 0
+    """Bytes."""
+    memory_used: int = 0
+    root_size: int = 0
+    """Bytes of the root file system."""
+    root_free: int = 0
+    uptime: int = 0
+    """Seconds."""
+
+
+@record
+class HostInterface:
+    """One interface in the network configuration of a host."""
+
+    name: str
+    kind: str
+    """`bridge`, `eth`, `bond`, `vlan`, `OVSBridge`."""
+    active: bool = False
+    autostart: bool = False
+    cidr: str = ""
+    gateway: str = ""
+    ports: tuple[str, ...] = ()
+    """Of a bridge."""
+    vlan_aware: bool = False
+    vlan_ids: str = ""
+    mtu: int | None = None
+    """None: the default."""
+    comment: str = ""
+
+    @property
+    def is_bridge(self) -> bool:
+        return self.kind in ("bridge", "OVSBridge", "vnet")
+
+
+@record
+class HostNetwork:
+    """The network configuration of a host."""
+
+    interfaces: tuple[HostInterface, ...]
+    unapplied: str = ""
+    """Changes that wait for being applied, as a diff. Empty: none."""
+
+
+@record
+class HostPciDevice:
+    """A PCI device of a host."""
+
+    address: str
+    """`0000:01:00.0`."""
+    device_class: str
+    vendor: str
+    device: str
+    vendor_name: str = ""
+    device_name: str = ""
+    iommu_group: int | None = None
+    """None: the IOMMU is off, so the device cannot be given away."""
+    subsystem_vendor: str = ""
+    subsystem_device: str = ""
+    has_mediated: bool = False
+
+
+@record
+class HostUsbDevice:
+    """A USB device of a host."""
+
+    vendor: str
+    product: str
+    vendor_name: str = ""
+    product_name: str = ""
+    port: str = ""
+    bus: int = 0
+    serial: str = ""
+
+
+@record
+class HostDisk:
+    """A physical disk of a host."""
+
+    path: str
+    size: int
+    """Bytes."""
+    kind: str = ""
+    model: str = ""
+    serial: str = ""
+    used: str = ""
+    """What it is used for. Empty: nothing."""
+    health: str = ""
+    by_id: str = ""
+    """Its stable name."""
+    wwn: str = ""
+
+
+@record
+class ZfsPool:
+    """A ZFS pool of a host."""
+
+    name: str
+    size: int
+    free: int
+    health: str
+
+
+@record
+class HostCertificate:
+    """A certificate that a host keeps, or that its cluster has."""
+
+    filename: str
+    """`pve-root-ca.pem`: what signs all hosts of a cluster. `pve-ssl.pem`: the host's own."""
+    pem: str = ""
+    """Empty: not told."""
+    fingerprint: str = ""
+    """SHA-256, upper-case hex with colons."""
+
+
+class Hosts(Protocol):
+    """The hosts of a cluster, each by its name."""
 
     async def host_status(self, host: HostName) -> HostStatus:
-        return await self._get(("nodes", host, "status"), _status)
+        """What a host says of itself."""
+        ...
 
     async def host_time(self, host: HostName) -> datetime:
-        return await self._get(("nodes", host, "time"), _time)
+        """The time of a host, to a second."""
+        ...
 
     async def host_network(self, host: HostName) -> HostNetwork:
-        request = Request(method="GET", segments=("nodes", host, "network"))
-        reply = await self._wire.call(request)
-        try:
-            found = tuple(read(Interface, row, _INTERFACE) for row in listed(reply.data))
-        except OddAnswer as error:
-            raise odd_answer(request, str(error)) from None
-        return HostNetwork(interfaces=found, unapplied=reply.changes)
+        """The network configuration of a host, with what waits for being applied."""
+        ...
 
     async def create_interface(
         self, host: HostName, name: str, settings: Mapping[str, str]
     ) -> None:
-        await self._do("POST", ("nodes", host, "network"), {"iface": name, **settings})
+        """Write an interface into the configuration; it is not there before it is applied."""
+        ...
 
     async def update_interface(
         self, host: HostName, name: str, settings: Mapping[str, str]
     ) -> None:
-        await self._do("PUT", ("nodes", host, "network", name), settings)
+        """Write an interface anew; settings that are not given are gone."""
+        ...
 
     async def delete_interface(self, host: HostName, name: str) -> None:
-        await self._do("DELETE", ("nodes", host, "network", name))
+        """Take an interface out of the configuration."""
+        ...
 
     async def apply_network(self, host: HostName) -> TaskRef:
-        return await self._start("PUT", ("nodes", host, "network"))
+        """Make the configuration the network that there is."""
+        ...
 
     async def revert_network(self, host: HostName) -> None:
-        await self._do("DELETE", ("nodes", host, "network"))
+        """Forget changes that were not applied."""
+        ...
 
-    async def pci_devices(self, host: HostName) -> tuple[PciFound, ...]:
-        return await self._rows(
-            ("nodes", host, "hardware", "pci"), lambda row: _pci(read(PciFound, row, _PCI))
-        )
+    async def pci_devices(self, host: HostName) -> tuple[HostPciDevice, ...]:
+        """PCI devices that could be given to guests."""
+        ...
 
-    async def usb_devices(self, host: HostName) -> tuple[UsbFound, ...]:
-        return await self._rows(
-            ("nodes", host, "hardware", "usb"), lambda row: read(UsbFound, row, _USB)
-        )
+    async def usb_devices(self, host: HostName) -> tuple[HostUsbDevice, ...]:
+        """USB devices that are plugged in."""
+        ...
 
     async def host_certificates(self, host: HostName) -> tuple[HostCertificate, ...]:
-        return await self._rows(
-            ("nodes", host, "certificates", "info"), lambda row: read(HostCertificate, row)
-        )
+        """Certificates of a host and of its cluster; anybody who is let in may ask."""
+        ...
 
-    async def disks(self, host: HostName) -> tuple[DiskFound, ...]:
-        return await self._rows(
-            ("nodes", host, "disks", "list"), lambda row: read(DiskFound, row, _DISK)
-        )
+    async def disks(self, host: HostName) -> tuple[HostDisk, ...]:
+        """Physical disks."""
+        ...
 
     async def zfs_pools(self, host: HostName) -> tuple[ZfsPool, ...]:
-        return await self._rows(("nodes", host, "disks", "zfs"), lambda row: read(ZfsPool, row))
+        """ZFS pools."""
+        ...
 
     async def power_host(self, host: HostName, command: Literal["reboot", "shutdown"]) -> None:
-        await self._do("POST", ("nodes", host, "status"), {"command": command})
-
-
-def _pci(found: PciFound) -> PciFound:
-    """The server writes -1 for a device without a group."""
-    from dataclasses import replace
-
-    without = found.iommu_group is not None and found.iommu_group < 0
-    return replace(found, iommu_group=None) if without else found
-
-
-def _time(data: object) -> datetime:
-    seconds = number(mapping(data).get("time"))
-    try:
-        return datetime.fromtimestamp(seconds, UTC)
-    except (OverflowError, OSError, ValueError):
-        raise OddAnswer("time: no clock shows that") from None
-
-
-def _status(data: object) -> HostStatus:
-    row = mapping(data)
-    cpu, memory = _part(row, "cpuinfo"), _part(row, "memory")
-    kernel, boot, root = _part(row, "current-kernel"), _part(row, "boot-info"), _part(row, "rootfs")
-    flat = {
-        "version": row.get("pveversion"),
-        "kernel": kernel.get("release", row.get("kversion")),
-        "boot_mode": boot.get("mode"),
-        "secure_boot": boot.get("secureboot"),
-        "cpu_model": cpu.get("model"),
-        "cores": cpu.get("cpus"),
-        "sockets": cpu.get("sockets"),
-        "memory": memory.get("total"),
-        "memory_used": memory.get("used"),
-        "root_size": root.get("total"),
-        "root_free": root.get("avail", root.get("free")),
-        "uptime": row.get("uptime"),
-    }
-    return read(HostStatus, flat)
-
-
-def _part(row: Mapping[str, object], name: str) -> Mapping[str, object]:
-    return mapping(row.get(name, {}))
+        """Reboot a host or switch it off; returns when the host took the order."""
+        ...

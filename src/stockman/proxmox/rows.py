@@ -8,29 +8,29 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from stockman.model.proxmox_strings import truth
+from stockman.model.proxmox_values import parse_flag
 
 T = TypeVar("T")
 _SEPARATORS = re.compile(r"[,;\s]+")
 
 
-class OddAnswer(ValueError):
+class UnexpectedAnswer(ValueError):
     """An answer does not have the shape that it always has; the text says where."""
 
 
 def mapping(value: object) -> Mapping[str, object]:
     """A value that has to be an object."""
     if not isinstance(value, dict):
-        raise OddAnswer(f"an object was expected, and {_kind(value)} came")
+        raise UnexpectedAnswer(f"an object was expected, and {_type_name(value)} came")
     return value
 
 
-def listed(value: object) -> list[Mapping[str, object]]:
+def row_list(value: object) -> list[Mapping[str, object]]:
     """A value that has to be a list of objects; null is an empty one."""
     if value is None:
         return []
     if not isinstance(value, list):
-        raise OddAnswer(f"a list was expected, and {_kind(value)} came")
+        raise UnexpectedAnswer(f"a list was expected, and {_type_name(value)} came")
     return [mapping(one) for one in value]
 
 
@@ -42,38 +42,38 @@ def text(value: object) -> str:
         return str(int(value))
     if isinstance(value, str | int | float):
         return str(value)
-    raise OddAnswer(f"a text was expected, and {_kind(value)} came")
+    raise UnexpectedAnswer(f"a text was expected, and {_type_name(value)} came")
 
 
 def number(value: object) -> int:
     """A whole number, also one that came as text or with a point."""
     try:
-        return int(value) if isinstance(value, int) else _whole(value)
+        return int(value) if isinstance(value, int) else _parse_int(value)
     except (ValueError, OverflowError):
-        raise OddAnswer(f"a number was expected, and {_kind(value)} came") from None
+        raise UnexpectedAnswer(f"a number was expected, and {_type_name(value)} came") from None
 
 
-def _whole(value: object) -> int:
+def _parse_int(value: object) -> int:
     told = text(value)
     return int(float(told)) if "." in told or not told.lstrip("-").isdigit() else int(told)
 
 
-def real(value: object) -> float:
+def decimal(value: object) -> float:
     """A number, also one that came as text."""
     try:
         return float(text(value))
     except ValueError:
-        raise OddAnswer(f"a number was expected, and {_kind(value)} came") from None
+        raise UnexpectedAnswer(f"a number was expected, and {_type_name(value)} came") from None
 
 
-def yes(value: object) -> bool:
+def boolean(value: object) -> bool:
     """Yes or no, in any form."""
     try:
-        return truth(text(value))
-    except OddAnswer:
+        return parse_flag(text(value))
+    except UnexpectedAnswer:
         raise
     except ValueError:
-        raise OddAnswer(f"yes or no was expected, and {_kind(value)} came") from None
+        raise UnexpectedAnswer(f"yes or no was expected, and {_type_name(value)} came") from None
 
 
 def words(value: object) -> tuple[str, ...]:
@@ -83,14 +83,14 @@ def words(value: object) -> tuple[str, ...]:
     return tuple(filter(None, _SEPARATORS.split(text(value))))
 
 
-def texts(value: object) -> dict[str, str]:
+def text_map(value: object) -> dict[str, str]:
     """An object of scalars; what is deeper is left out."""
     return {
         key: text(one) for key, one in mapping(value).items() if isinstance(one, str | int | float)
     }
 
 
-def read(
+def read_record(
     kind: type[T], row: object, names: Mapping[str, str] | None = None, /, **known: object
 ) -> T:
     """A row as a record; `names` tells fields that the server calls otherwise.
@@ -104,12 +104,12 @@ def read(
         if value is not None:
             try:
                 values[field] = convert(value)
-            except OddAnswer as error:
-                raise OddAnswer(f"{field}: {error}") from None
+            except UnexpectedAnswer as error:
+                raise UnexpectedAnswer(f"{field}: {error}") from None
     try:
         return kind(**values)
     except TypeError:
-        raise OddAnswer(f"{', '.join(_missing(kind, values))} is not told") from None
+        raise UnexpectedAnswer(f"{', '.join(_missing_fields(kind, values))} is not told") from None
 
 
 def _value(row: Mapping[str, object], field: str, names: Mapping[str, str]) -> object:
@@ -122,14 +122,14 @@ def _value(row: Mapping[str, object], field: str, names: Mapping[str, str]) -> o
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[object], object]], ...]:
     hints = get_type_hints(kind)
-    return tuple((name, _converter(hints[name])) for name in _names(kind))
+    return tuple((name, _converter(hints[name])) for name in _field_names(kind))
 
 
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(one.name for one in kind.__record_fields__)
 
 
-def _missing(kind: type[Any], values: Mapping[str, object]) -> list[str]:
+def _missing_fields(kind: type[Any], values: Mapping[str, object]) -> list[str]:
     from dataclasses import MISSING
 
     return [
@@ -149,7 +149,7 @@ def _converter(hint: object) -> Callable[[object], object]:
     if origin is frozenset:
         return lambda value: frozenset(words(value))
     if origin is dict:
-        return texts
+        return text_map
     if origin is Literal:
         return _choice(get_args(hint))
     plain = getattr(hint, "__supertype__", hint)
@@ -159,8 +159,8 @@ def _converter(hint: object) -> Callable[[object], object]:
 _PLAIN: dict[object, Callable[[object], object]] = {
     str: text,
     int: number,
-    float: real,
-    bool: yes,
+    float: decimal,
+    bool: boolean,
 }
 
 
@@ -168,12 +168,12 @@ def _choice(allowed: tuple[str, ...]) -> Callable[[object], object]:
     def chosen(value: object) -> str:
         found = text(value)
         if found not in allowed:
-            raise OddAnswer(f"{found!r} is not one of {', '.join(allowed)}")
+            raise UnexpectedAnswer(f"{found!r} is not one of {', '.join(allowed)}")
         return found
 
     return chosen
 
 
-def _kind(value: object) -> str:
+def _type_name(value: object) -> str:
     names = {dict: "an object", list: "a list", type(None): "nothing", str: "a text"}
     return names.get(type(value), "a number")

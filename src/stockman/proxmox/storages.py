@@ -1,78 +1,166 @@
-"""Calls on storages."""
+"""Storages: where they are, how full they are, what lies in them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Callable, Mapping
+from dataclasses import field
+from typing import Literal, Protocol
 
-from stockman.model.errors import Rejected
 from stockman.model.names import Datastore, HostName, Vmid
-from stockman.model.problem import Problem
-from stockman.model.proxmox_strings import VolumeId
+from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.ports.clock import Timekeeper
-from stockman.ports.proxmox.storages import (
-    Checksum,
-    Download,
-    NewVolume,
-    StorageEntry,
-    StorageState,
-    Upload,
-    UrlFacts,
-    Volume,
-)
-from stockman.ports.proxmox.tasks import TaskRef
-from stockman.proxmox.calls import Calls, Parameters
-from stockman.proxmox.one_answer import OneAnswer
-from stockman.proxmox.rows import read, text, texts
-from stockman.proxmox.wire import Request, Wire
+from stockman.proxmox.tasks import TaskRef
 
-_ENTRY = {"kind": "type", "hosts": "nodes", "disabled": "disable"}
-_ENTRY_KEYS = ("storage", "type", "content", "nodes", "shared", "disable", "digest")
-_STATE = {"kind": "type", "size": "total", "free": "avail"}
-_VOLUME = {"id": "volid", "created": "ctime", "is_protected": "protected"}
-_KIB = 1024
-_Listing = tuple[HostName, Datastore, str | None, Vmid | None]
-"""Which volumes are listed: of which host, storage, kind and guest."""
+FileContent = Literal["iso", "vztmpl", "import"]
+"""What can be put into a storage over the API; snippets cannot."""
 
 
-class StorageCalls(Calls):
-    """`ports.proxmox.storages.Storages` over a wire."""
+@record
+class StorageDefinition:
+    """A storage as the cluster's configuration defines it."""
 
-    def __init__(self, wire: Wire, clock: Timekeeper) -> None:
-        super().__init__(wire, clock)
-        self._states: defaultdict[tuple[str, str], OneAnswer[StorageState]] = defaultdict(OneAnswer)
-        self._volumes: defaultdict[_Listing, OneAnswer[tuple[Volume, ...]]] = defaultdict(OneAnswer)
+    storage: Datastore
+    kind: str
+    """`zfspool`, `dir`."""
+    content: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    """Empty: all."""
+    shared: bool = False
+    disabled: bool = False
+    settings: dict[str, str] = field(default_factory=dict)
+    """What depends on its kind: `pool`, `path`, `server`."""
 
-    async def storage_entries(self) -> tuple[StorageEntry, ...]:
-        return await self._rows(("storage",), _entry)
+
+@record
+class StorageState:
+    """A storage on one host."""
+
+    storage: Datastore
+    kind: str
+    content: frozenset[str]
+    active: bool
+    enabled: bool
+    shared: bool
+    size: int = 0
+    """Bytes; 0 where it is not active."""
+    used: int = 0
+    free: int = 0
+
+
+@record
+class Volume:
+    """One volume in a storage."""
+
+    id: str
+    """`local:import/talos.qcow2`."""
+    content: str
+    format: str
+    size: int | None = None
+    """Bytes. None: not told."""
+    used: int | None = None
+    """Bytes that it takes up. None: not told."""
+    vmid: Vmid | None = None
+    """Its owner. None: nobody."""
+    parent: str = ""
+    """Volume that it is a linked clone of. Empty: none."""
+    created: int | None = None
+    """Seconds since 1970. None: not told."""
+    is_protected: bool = False
+    notes: str = ""
+
+
+@record
+class NewVolume:
+    """A volume to be made."""
+
+    vmid: Vmid
+    """Its owner, who need not exist."""
+    name: str
+    """`vm-9999-data`; on file storages with the extension of its format."""
+    size: int
+    """Bytes, in whole KiB."""
+    format: str | None = None
+    """None: the usual one of the storage."""
+
+
+@record
+class Checksum:
+    """How the content of a file is known to be right."""
+
+    algorithm: Literal["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+    digest: str
+
+
+@record
+class Download:
+    """A file that a host fetches by itself."""
+
+    url: str
+    content: FileContent
+    name: str
+    """Name in the storage."""
+    checksum: Checksum | None = None
+    """None: not checked."""
+    compression: Literal["gz", "lzo", "zst", "bz2"] | None = None
+    """How it is packed; only for `iso`. None: not."""
+    verify_certificates: bool = True
+
+
+@record
+class Upload:
+    """A file that is sent to a host."""
+
+    content: FileContent
+    name: str
+    """Name in the storage; one that is there already is overwritten."""
+    size: int
+    """Bytes; exactly so many are read."""
+    read: Callable[[], AsyncIterable[bytes]]
+    """Begins to read the file."""
+    checksum: Checksum | None = None
+    """None: not checked."""
+
+
+@record
+class UrlMetadata:
+    """What a host learns of a file on a web server without fetching it."""
+
+    name: str = ""
+    size: int | None = None
+    """Bytes. None: the server does not tell."""
+    mime: str = ""
+
+
+class Storages(Protocol):
+    """The storages of a cluster."""
+
+    async def storage_entries(self) -> tuple[StorageDefinition, ...]:
+        """Storages as they are configured."""
+        ...
 
     async def create_storage(
         self, storage: Datastore, kind: str, settings: Mapping[str, str | Secret]
     ) -> None:
-        await self._do("POST", ("storage",), {"storage": storage, "type": kind, **settings})
+        """Configure a storage."""
+        ...
 
     async def update_storage(
         self, storage: Datastore, settings: Mapping[str, str | Secret], delete: tuple[str, ...] = ()
     ) -> None:
-        gone = ",".join(delete) or None
-        await self._do("PUT", ("storage", storage), {**settings, "delete": gone})
+        """Change how a storage is configured."""
+        ...
 
     async def delete_storage(self, storage: Datastore) -> None:
-        await self._do("DELETE", ("storage", storage))
+        """Forget a storage; what lies in it stays."""
+        ...
 
     async def storages(self, host: HostName) -> tuple[StorageState, ...]:
-        return await self._rows(
-            ("nodes", host, "storage"), lambda row: read(StorageState, row, _STATE)
-        )
+        """Storages that a host has, with their space."""
+        ...
 
     async def storage_state(self, host: HostName, storage: Datastore) -> StorageState:
-        return await self._states[host, storage].of(
-            lambda: self._get(
-                ("nodes", host, "storage", storage, "status"),
-                lambda data: read(StorageState, data, _STATE, storage=storage),
-            )
-        )
+        """One storage on a host. `NotFound` where the host does not have it."""
+        ...
 
     async def volumes(
         self,
@@ -82,87 +170,25 @@ class StorageCalls(Calls):
         content: str | None = None,
         vmid: Vmid | None = None,
     ) -> tuple[Volume, ...]:
-        return await self._volumes[host, storage, content, vmid].of(
-            lambda: self._rows(
-                ("nodes", host, "storage", storage, "content"),
-                lambda row: read(Volume, row, _VOLUME),
-                {"content": content, "vmid": vmid},
-            )
-        )
+        """What lies in a storage, all of it or only of one kind or owner."""
+        ...
 
     async def allocate_volume(self, host: HostName, storage: Datastore, volume: NewVolume) -> str:
-        return await self._made(
-            "POST",
-            ("nodes", host, "storage", storage, "content"),
-            {
-                "vmid": volume.vmid,
-                "filename": volume.name,
-                "size": f"{volume.size // _KIB}",
-                "format": volume.format,
-            },
-            text,
-        )
+        """Make an empty volume; returns its id."""
+        ...
 
     async def delete_volume(self, host: HostName, volume: str) -> TaskRef | None:
-        where = _named(volume)
-        return await self._maybe_start(
-            "DELETE", ("nodes", host, "storage", where.storage, "content", str(where))
-        )
+        """Delete a volume by its id. None: done already."""
+        ...
 
-    async def url_facts(self, host: HostName, url: str) -> UrlFacts:
-        return await self._get(
-            ("nodes", host, "query-url-metadata"),
-            lambda data: read(UrlFacts, data, {"name": "filename", "mime": "mimetype"}),
-            {"url": url},
-        )
+    async def url_facts(self, host: HostName, url: str) -> UrlMetadata:
+        """What a host learns of a file on a web server."""
+        ...
 
     async def download(self, host: HostName, storage: Datastore, file: Download) -> TaskRef:
-        return await self._start(
-            "POST",
-            ("nodes", host, "storage", storage, "download-url"),
-            {
-                "url": file.url,
-                "content": file.content,
-                "filename": file.name,
-                "compression": file.compression,
-                "verify-certificates": file.verify_certificates,
-                **_checked(file.checksum),
-            },
-        )
+        """Let a host fetch a file; the task fails where another file has the name."""
+        ...
 
     async def upload(self, host: HostName, storage: Datastore, file: Upload) -> TaskRef:
-        return await self._started(
-            Request(
-                method="POST",
-                segments=("nodes", host, "storage", storage, "upload"),
-                parameters={"content": file.content, **_checked(file.checksum)},
-                upload=file,
-            )
-        )
-
-
-def _named(volume: str) -> VolumeId:
-    try:
-        return VolumeId.parse(volume)
-    except ValueError as error:
-        raise Rejected(_no_volume(str(error))) from None
-
-
-def _no_volume(why: str) -> Problem:
-    return Problem(
-        code="proxmox.parameters",
-        what="Proxmox VE cannot be asked for a volume without a proper name",
-        why=why,
-        fix="name it as Proxmox VE does: STORAGE:NAME",
-    )
-
-
-def _checked(checksum: Checksum | None) -> Parameters:
-    if checksum is None:
-        return {}
-    return {"checksum-algorithm": checksum.algorithm, "checksum": checksum.digest}
-
-
-def _entry(row: Mapping[str, object]) -> StorageEntry:
-    settings = {key: value for key, value in texts(row).items() if key not in _ENTRY_KEYS}
-    return read(StorageEntry, row, _ENTRY, settings=settings)
+        """Send a file. The task may run on another host than the one named."""
+        ...

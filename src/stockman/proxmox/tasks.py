@@ -1,170 +1,118 @@
-"""Calls on tasks, and waiting for them on the host that they name."""
+"""Work that Proxmox VE does in the background, and how it ended."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Protocol
 
-from stockman.model.errors import NotFound, StockmanError, Uncertain
 from stockman.model.names import HostName
-from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.ports.clock import Timekeeper
-from stockman.ports.proxmox.tasks import PastTask, TaskEnd, TaskRef, TaskState
-from stockman.proxmox.calls import Calls, Path
-from stockman.proxmox.refusals import clean, meaning
-from stockman.proxmox.rows import listed, mapping, read, text
-from stockman.proxmox.wire import Request, Wire
 
-_WARNINGS = re.compile(r"WARNINGS: (\d+)")
-_KILLED = ("unexpected status", "received interrupt")
-_PAST = {"kind": "type", "subject": "id", "started": "starttime", "ended": "endtime"}
-_TAIL = 5
+_HEX8 = "[0-9A-Fa-f]{8}"
+_UPID = re.compile(
+    r"UPID:(?P<host>[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)"
+    rf":{_HEX8}:[0-9A-Fa-f]{{8,9}}:(?P<started>{_HEX8})"
+    r":(?P<kind>[^:\s/]+):(?P<subject>[^:\s/]*):(?P<user>[^:\s/]+):"
+)
 
 
 @record
-class Patience:
-    """How tasks are waited for."""
+class TaskRef:
+    """A task by its unique name, which also tells the host that runs it."""
 
-    shortest: float = 0.02
-    """Seconds between two looks at first."""
-    each: float = 0.01
-    """Seconds between two looks at a host, whichever of its tasks they are about."""
-    share: float = 0.015
-    """How much longer than it has run so far a task may seem to take: looks become rarer."""
-    longest: float = 1.0
-    """Seconds between two looks in the end."""
-    unseen: float = 10.0
-    """Seconds for which a host may not know yet of a task that it has just been given."""
+    upid: str
 
-    def wait(self, ran: float, tasks: int = 1) -> float:
-        """Seconds until the next look at a task that has run so long, one of so many on a host."""
-        return max(self.each * tasks, min(max(self.shortest, self.share * ran), self.longest))
+    @classmethod
+    def parse(cls, text: str) -> TaskRef:
+        """The task that a text names; ValueError where it names none."""
+        if _UPID.fullmatch(text) is None:
+            raise ValueError(f"{text!r} does not name a task")
+        return cls(upid=text)
+
+    @property
+    def host(self) -> HostName:
+        """Where the task runs, and the only host that knows how it goes."""
+        return HostName(self._part("host"))
+
+    @property
+    def kind(self) -> str:
+        """`qmcreate`, `imgcopy`."""
+        return self._part("kind")
+
+    @property
+    def subject(self) -> str:
+        """What it works on, mostly a VMID. Empty: nothing in particular."""
+        return self._part("subject")
+
+    @property
+    def started(self) -> datetime:
+        return datetime.fromtimestamp(int(self._part("started"), 16), UTC)
+
+    def _part(self, name: str) -> str:
+        found = _UPID.fullmatch(self.upid)
+        return found[name] if found else ""
+
+    def __str__(self) -> str:
+        return self.upid
 
 
-class TaskCalls(Calls):
-    """`ports.proxmox.tasks.Tasks` over a wire."""
+@record
+class TaskState:
+    """How a task stands."""
 
-    def __init__(self, wire: Wire, clock: Timekeeper, patience: Patience = Patience()) -> None:  # noqa: B008  # a frozen record
-        super().__init__(wire, clock)
-        self._patience = patience
-        self._waited_for: Counter[HostName] = Counter()
+    is_running: bool
+    exit_status: str = ""
+    """`OK`, `WARNINGS: 2`, or what went wrong. Empty: it runs."""
+
+
+@record
+class TaskResult:
+    """A task that ended well."""
+
+    task: TaskRef
+    warnings: int = 0
+
+
+@record
+class TaskSummary:
+    """A row of a host's list of tasks."""
+
+    upid: str
+    kind: str
+    subject: str = ""
+    user: str = ""
+    status: str = ""
+    """`OK`, an error, or `RUNNING`."""
+    started: int = 0
+    """Seconds since 1970."""
+    ended: int | None = None
+    """Seconds since 1970. None: it runs."""
+
+
+class Tasks(Protocol):
+    """Tasks of all hosts."""
 
     async def task_state(self, task: TaskRef) -> TaskState:
-        return await self._get(_path(task, "status"), _state)
+        """How a task stands. `NotFound` where its host does not know it (yet)."""
+        ...
 
     async def task_log(self, task: TaskRef, last: int = 20) -> tuple[str, ...]:
-        first = Request(method="GET", segments=_path(task, "log"), parameters={"limit": 1})
-        total = (await self._wire.call(first)).total or 0
-        rows = await self._get(
-            _path(task, "log"), listed, {"start": max(0, total - last), "limit": last}
-        )
-        return tuple(clean(text(row.get("t", ""))) for row in rows)
+        """The last lines that a task wrote."""
+        ...
 
-    async def wait_task(self, task: TaskRef, seconds: float = 600.0) -> TaskEnd:
-        self._waited_for[task.host] += 1
-        try:
-            state = await self._end_of(task, seconds)
-        finally:
-            self._waited_for[task.host] -= 1
-        return await self._ended(task, state.exit_status)
+    async def wait_task(self, task: TaskRef, seconds: float = 600.0) -> TaskResult:
+        """Return when a task ended well.
 
-    async def _end_of(self, task: TaskRef, seconds: float) -> TaskState:
-        begun = self._clock.now()
-        while True:
-            state = await self._look(task, begun)
-            if state is not None and not state.is_running:
-                return state
-            wait = self._patience.wait(self._since(begun), self._waited_for[task.host])
-            if self._since(begun) + wait > seconds:
-                raise Uncertain(_late(task, seconds))
-            await self._clock.sleep(wait)
+        A task that failed raises what its words mean (`NotFound`, `Conflict`, `Locked`,
+        `Rejected`, with the end of its log); one that takes longer raises `Uncertain`.
+        """
+        ...
 
     async def stop_task(self, task: TaskRef) -> None:
-        await self._do("DELETE", _path(task))
+        """End a task in the middle of its work."""
+        ...
 
-    async def past_tasks(self, host: HostName, limit: int = 50) -> tuple[PastTask, ...]:
-        return await self._rows(
-            ("nodes", host, "tasks"),
-            lambda row: read(PastTask, row, _PAST),
-            {"source": "all", "limit": limit},
-        )
-
-    async def _look(self, task: TaskRef, begun: datetime) -> TaskState | None:
-        try:
-            return await self.task_state(task)
-        except NotFound:
-            if self._since(begun) >= self._patience.unseen:
-                raise
-            return None
-
-    async def _ended(self, task: TaskRef, exit_status: str) -> TaskEnd:
-        warnings = _WARNINGS.fullmatch(exit_status)
-        if exit_status == "OK" or warnings is not None:
-            return TaskEnd(task=task, warnings=int(warnings[1]) if warnings else 0)
-        raise await self._failure(task, clean(exit_status))
-
-    async def _failure(self, task: TaskRef, exit_status: str) -> StockmanError:
-        try:
-            log = await self.task_log(task, _TAIL)
-        except StockmanError as error:
-            log = (f"its log cannot be read: {error.problem.why}",)
-        if exit_status in _KILLED:
-            return Uncertain(_killed(task, exit_status, log))
-        meant = meaning(exit_status, where=str(task))
-        return type(meant)(_failed(task, exit_status, log, meant.problem))
-
-    def _since(self, begun: datetime) -> float:
-        return (self._clock.now() - begun).total_seconds()
-
-
-def _path(task: TaskRef, *more: str) -> Path:
-    return ("nodes", task.host, "tasks", task.upid, *more)
-
-
-def _state(data: object) -> TaskState:
-    row = mapping(data)
-    return TaskState(
-        is_running=text(row.get("status", "")) == "running",
-        exit_status=text(row.get("exitstatus", "")),
-    )
-
-
-def _failed(task: TaskRef, exit_status: str, log: tuple[str, ...], meant: Problem) -> Problem:
-    return Problem(
-        code="proxmox.task-failed",
-        what=f"the task {_called(task)} failed",
-        where=task.upid,
-        why=_told(exit_status, log),
-        fix=meant.fix,
-    )
-
-
-def _killed(task: TaskRef, exit_status: str, log: tuple[str, ...]) -> Problem:
-    return Problem(
-        code="proxmox.unknown-outcome",
-        what=f"the task {_called(task)} was ended in the middle of its work",
-        where=task.upid,
-        why=_told(exit_status, log),
-        fix="look at what it worked on before doing it again",
-    )
-
-
-def _late(task: TaskRef, seconds: float) -> Problem:
-    return Problem(
-        code="proxmox.task-late",
-        what=f"the task {_called(task)} has not ended in time",
-        where=task.upid,
-        why=f"it still runs after {seconds:g} s",
-        fix="wait for it in the task list of the host, then run this again",
-    )
-
-
-def _called(task: TaskRef) -> str:
-    return f"{task.kind} {task.subject} on {task.host}".replace("  ", " ")
-
-
-def _told(exit_status: str, log: tuple[str, ...]) -> str:
-    reason = exit_status or "it does not say why"
-    return "; ".join([reason, *(line for line in log if line and reason not in line)])
+    async def past_tasks(self, host: HostName, limit: int = 50) -> tuple[TaskSummary, ...]:
+        """Tasks of a host, newest first; running ones too."""
+        ...

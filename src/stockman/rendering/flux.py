@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from stockman.catalog.app import App, Object, Sheet
+from stockman.catalog.objects import secret
+from stockman.config.writers.yaml_writer import render_yaml
+from stockman.model.desired import Cluster
+from stockman.model.secret import Secret
+from stockman.rendering.sheets import render_sheet
+from stockman.rendering.tree import REPOSITORY, RenderedFile
 
 _KUSTOMIZATION = "kustomize.toolkit.fluxcd.io/v1"
 SOURCE: Object = {"kind": "GitRepository", "name": "flux-system", "namespace": "flux-system"}
@@ -76,3 +82,92 @@ def namespace_sheets(namespace: str, security: str, folders: Iterable[str]) -> t
         Sheet(name="namespace.yaml", objects=(itself,)),
         Sheet(name="kustomization.yaml", objects=(members,)),
     )
+
+
+_SOPS = "kubernetes/components/sops"
+_ENTRY = "kubernetes/flux/cluster/ks.yaml"
+_FLUX = "kustomize.toolkit.fluxcd.io/v1"
+_PRIVATE = "home.arpa"
+"""Reserved for networks at home (RFC 8375): where nothing is published, names still need an end."""
+
+_RELEASES: Object = {
+    "apiVersion": "helm.toolkit.fluxcd.io/v2",
+    "kind": "HelmRelease",
+    "metadata": {"name": "_"},
+    "spec": {
+        "install": {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure"}},
+        "rollback": {"cleanupOnFail": True, "recreate": True},
+        "upgrade": {
+            "cleanupOnFail": True,
+            "crds": "CreateReplace",
+            "strategy": {"name": "RemediateOnFailure"},
+            "remediation": {"remediateLastFailure": True, "retries": 2},
+        },
+    },
+}
+"""What every release has in common."""
+_CHILDREN: Object = {
+    "apiVersion": _FLUX,
+    "kind": "Kustomization",
+    "metadata": {"name": "_"},
+    "spec": {
+        "decryption": {"provider": "sops"},
+        "deletionPolicy": "WaitForTermination",
+    },
+}
+"""What every Flux Kustomization below this one has in common."""
+
+
+def cluster_files(cluster: Cluster) -> Iterator[RenderedFile]:
+    """Files that do not belong to one component."""
+    yield render_sheet(_ENTRY, REPOSITORY, Sheet(name="ks.yaml", objects=(_entry(),)))
+    component: Object = {
+        "apiVersion": "kustomize.config.k8s.io/v1alpha1",
+        "kind": "Component",
+        "resources": ["./cluster-secrets.sops.yaml"],
+    }
+    sheet = Sheet(name="kustomization.yaml", objects=(component,))
+    yield render_sheet(f"{_SOPS}/kustomization.yaml", REPOSITORY, sheet)
+    shared = secret(
+        "cluster-secrets",
+        {"SECRET_DOMAIN": Secret(cluster.edge.domain or f"{cluster.name}.{_PRIVATE}")},
+        file="cluster-secrets.sops.yaml",
+    )
+    yield render_sheet(f"{_SOPS}/{shared.name}", REPOSITORY, shared)
+
+
+def _entry() -> Object:
+    patches = [
+        {
+            "patch": render_yaml(_add_patch(_CHILDREN)),
+            "target": {"group": "kustomize.toolkit.fluxcd.io", "kind": "Kustomization"},
+        },
+    ]
+    return {
+        "apiVersion": _FLUX,
+        "kind": "Kustomization",
+        "metadata": {"name": "cluster-apps", "namespace": "flux-system"},
+        "spec": {
+            "decryption": {"provider": "sops"},
+            "deletionPolicy": "WaitForTermination",
+            "interval": "1h",
+            "patches": patches,
+            "path": "./kubernetes/apps",
+            "prune": True,
+            "sourceRef": SOURCE,
+            "wait": False,
+        },
+    }
+
+
+def _add_patch(children: Object) -> Object:
+    spec = children["spec"]
+    if not isinstance(spec, dict):
+        raise TypeError("a spec is a mapping")
+    inner = [
+        {
+            "patch": render_yaml(_RELEASES),
+            "target": {"group": "helm.toolkit.fluxcd.io", "kind": "HelmRelease"},
+        }
+    ]
+    return {**children, "spec": {**spec, "patches": inner}}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from stockman.catalog.phases import Phase
-from stockman.catalog.selection import Selected
+from stockman.catalog.component import Phase
+from stockman.catalog.selection import SelectedComponent
 from stockman.model.record import record
 
 
 @record
-class Point:
+class GraphNode:
     """A component in the graph."""
 
     name: str
@@ -21,11 +21,11 @@ class Point:
     needs: tuple[str, ...]
 
 
-def points(selection: Iterable[Selected]) -> tuple[Point, ...]:
+def graph_nodes(selection: Iterable[SelectedComponent]) -> tuple[GraphNode, ...]:
     """Components that are on, by phase and name."""
     chosen = {one.component.name: one for one in selection}
     found = [
-        Point(
+        GraphNode(
             name=name,
             phase=one.component.phase,
             version=one.scene.tag or one.scene.known.app,
@@ -36,7 +36,7 @@ def points(selection: Iterable[Selected]) -> tuple[Point, ...]:
     return tuple(sorted(found, key=lambda point: (point.phase.rank, point.name)))
 
 
-def as_text(graph: Iterable[Point]) -> str:
+def graph_text(graph: Iterable[GraphNode]) -> str:
     """Phases as headings, with what each component waits for."""
     lines: list[str] = []
     phase = None
@@ -49,7 +49,7 @@ def as_text(graph: Iterable[Point]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_dot(graph: Iterable[Point]) -> str:
+def graph_dot(graph: Iterable[GraphNode]) -> str:
     """For Graphviz."""
     known = tuple(graph)
     lines = ["digraph components {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
@@ -64,7 +64,7 @@ def as_dot(graph: Iterable[Point]) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def as_mermaid(graph: Iterable[Point]) -> str:
+def graph_mermaid(graph: Iterable[GraphNode]) -> str:
     """For Markdown on hosts that draw Mermaid."""
     known = tuple(graph)
     lines = ["flowchart LR"]
@@ -85,10 +85,10 @@ _TIP = (
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _HEADING = 190, 40, 70, 16, 20, 30
 
 
-def as_svg(graph: Iterable[Point]) -> str:
+def graph_svg(graph: Iterable[GraphNode]) -> str:
     """A picture that needs no other program."""
     known = tuple(graph)
-    places, width, height = _places(known)
+    places, width, height = _positions(known)
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
         f' width="{width}" height="{height}" font-family="sans-serif" font-size="13">'
@@ -105,7 +105,7 @@ def as_svg(graph: Iterable[Point]) -> str:
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
-def _places(known: tuple[Point, ...]) -> tuple[dict[str, tuple[int, int]], int, int]:
+def _positions(known: tuple[GraphNode, ...]) -> tuple[dict[str, tuple[int, int]], int, int]:
     columns: dict[Phase, list[str]] = {}
     for point in known:
         columns.setdefault(point.phase, []).append(point.name)
@@ -133,7 +133,7 @@ def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:
     return f'<path d="{curve}" fill="none" stroke="#888" marker-end="url(#tip)"/>'
 
 
-def _box(point: Point, x: int, y: int) -> str:
+def _box(point: GraphNode, x: int, y: int) -> str:
     return (
         f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="6" fill="#f4f6f8"'
         f' stroke="#456"/><text x="{x + 10}" y="{y + 17}">{escape(point.name)}</text>'
@@ -141,5 +141,5 @@ def _box(point: Point, x: int, y: int) -> str:
     )
 
 
-def _label(point: Point) -> str:
+def _label(point: GraphNode) -> str:
     return f"{point.name}\\n{point.version}" if point.version else point.name

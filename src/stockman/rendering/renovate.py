@@ -1,4 +1,4 @@
-"""Renovate's configuration: where versions stand, and how updates of them are offered."""
+"""Versions that Renovate finds by their place: in the configuration, and beside markers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,102 @@ import json
 from collections.abc import Iterable, Iterator
 
 from stockman.model.desired import Desired
-from stockman.model.upgrade import Upgrade
-from stockman.rendering.bootstrap_charts import Chart
-from stockman.rendering.renovate_versions import custom_managers
+from stockman.model.policies import Upgrade
+from stockman.rendering.bootstrap.charts import Chart
 from stockman.rendering.tree import REPOSITORY, RenderedFile
+
+_NUMBER = r"(?<currentValue>\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)"
+"""Without a leading `v`, which stays as it is."""
+_DIGITS = r"(?<currentValue>\d+\.\d+\.\d+)"
+_OPEN, _CLOSE = r"[\"']?v?", r"[\"']?"
+_TALOS_PACKAGE = {
+    "depNameTemplate": "siderolabs/talos",
+    "datasourceTemplate": "github-releases",
+    "extractVersionTemplate": "^v(?<version>.+)$",
+}
+_KUBERNETES_PACKAGE = {
+    "depNameTemplate": "ghcr.io/siderolabs/kubelet",
+    "datasourceTemplate": "docker",
+    "extractVersionTemplate": "^v(?<version>.+)$",
+}
+_PRODUCTS = {"talos": _TALOS_PACKAGE, "kubernetes": _KUBERNETES_PACKAGE}
+_MARKED_FILES = (
+    r"/^cluster\.(ya?ml|toml)$/",
+    r"/^nodes\.ya?ml$/",
+    r"/^talos/(talenv|topf)\.ya?ml$/",
+    r"/^kubernetes/.+\.ya?ml$/",
+)
+
+
+def custom_managers() -> list[dict[str, object]]:
+    """Where versions stand that no manager of Renovate's own knows."""
+    found: list[dict[str, object]] = [_marker_manager()]
+    for name, product in _PRODUCTS.items():
+        found.append(_configuration_managers(name, product))
+        found.append(_terraform_managers(name, product))
+        found.append(_upgrade_managers(name, product))
+    return [*found, _machine_managers()]
+
+
+def _marker_manager() -> dict[str, object]:
+    """A version in the line below `# renovate: datasource=... depName=...`."""
+    names = r"datasource=(?<datasource>\S+) depName=(?<depName>\S+)"
+    more = r"(?: versioning=(?<versioning>\S+))?(?: registryUrl=(?<registryUrl>\S+))?"
+    value = r"[^\n]*?[:=]\s*[\"']?(?<currentValue>[^\s\"']+)"
+    return {
+        "customType": "regex",
+        "description": "Versions below a marker",
+        "managerFilePatterns": list(_MARKED_FILES),
+        "matchStrings": [rf"#\s*renovate: {names}{more}\s*\n{value}"],
+    }
+
+
+def _configuration_managers(name: str, product: dict[str, str]) -> dict[str, object]:
+    flat = rf"(?:^|\n){name}_version:[ \t]*{_OPEN}{_NUMBER}{_CLOSE}"
+    nested = rf"(?:^|\n){name}:[ \t]*\n(?:[ \t#][^\n]*\n|\n)*?[ \t]+version:[ \t]*{_OPEN}{_NUMBER}"
+    toml = (
+        rf"(?:^|\n)\[{name}\][ \t]*\n(?:[^\[\n][^\n]*\n|\n)*?version[ \t]*=[ \t]*{_OPEN}{_NUMBER}"
+    )
+    return {
+        "customType": "regex",
+        "description": f"The version of {name.capitalize()} in the configuration",
+        "managerFilePatterns": [r"/^cluster\.(ya?ml|toml)$/"],
+        "matchStrings": [flat, nested, toml],
+        **product,
+    }
+
+
+def _terraform_managers(name: str, product: dict[str, str]) -> dict[str, object]:
+    return {
+        "customType": "regex",
+        "description": f"The version of {name.capitalize()} in Terraform's variables",
+        "managerFilePatterns": [r"/^terraform/variables\.tf$/"],
+        "matchStrings": [
+            rf"variable\s+\"{name}_version\"\s*\{{[^}}]*?default\s*=\s*\"v?{_NUMBER}\""
+        ],
+        **product,
+    }
+
+
+def _upgrade_managers(name: str, product: dict[str, str]) -> dict[str, object]:
+    return {
+        "customType": "regex",
+        "description": f"The version of {name.capitalize()} that tuppr upgrades to",
+        "managerFilePatterns": [r"/^kubernetes/.+/upgrades?\.ya?ml$/"],
+        "matchStrings": [rf"\n  {name}:\n    version: v{_NUMBER}"],
+        **product,
+    }
+
+
+def _machine_managers() -> dict[str, object]:
+    return {
+        "customType": "regex",
+        "description": "The version of Talos in the images that new nodes are made from",
+        "managerFilePatterns": [r"/^kubernetes/.+/machines\.ya?ml$/"],
+        "matchStrings": [rf"/image/[0-9a-f]{{64}}/v{_NUMBER}/", rf": talos-{_DIGITS}-"],
+        **_TALOS_PACKAGE,
+    }
+
 
 PATH = ".renovaterc.json5"
 TALOS = "siderolabs/talos"
@@ -17,24 +109,24 @@ KUBERNETES = "ghcr.io/siderolabs/kubelet"
 
 _KUBERNETES_FILES = ["/(^|/)kubernetes/.+\\.ya?ml(\\.j2)?$/"]
 _HELMFILES = ["/^bootstrap/helmfile(\\.d)?/.+\\.ya?ml$/"]
-_SATURDAY = "* * * * 6"
-_TOGETHER = ("flux-operator", "flux-instance")
+_WEEKEND_SCHEDULE = "* * * * 6"
+_GROUPED_CHARTS = ("flux-operator", "flux-instance")
 """Components whose versions move together."""
 
 
 def renovate_file(desired: Desired, charts: Iterable[Chart]) -> Iterator[RenderedFile]:
     """The file; JSON is JSON5 too."""
-    text = json.dumps(configuration(desired, tuple(charts)), indent=2) + "\n"
+    text = json.dumps(renovate_configuration(desired, tuple(charts)), indent=2) + "\n"
     yield RenderedFile(path=PATH, owner=REPOSITORY, text=text)
 
 
-def configuration(desired: Desired, charts: tuple[Chart, ...]) -> dict[str, object]:
+def renovate_configuration(desired: Desired, charts: tuple[Chart, ...]) -> dict[str, object]:
     """What Renovate is told. Nothing is merged by itself: an upgrade is somebody's decision."""
     return {
         "$schema": "https://docs.renovatebot.com/renovate-schema.json",
         "extends": ["config:recommended", ":dependencyDashboard", ":semanticCommits"],
         "automerge": False,
-        "schedule": [_SATURDAY],
+        "schedule": [_WEEKEND_SCHEDULE],
         "ignorePaths": ["**/*.sops.*", ".stockman/**"],
         "flux": {"managerFilePatterns": _KUBERNETES_FILES},
         "kubernetes": {"managerFilePatterns": _KUBERNETES_FILES},
@@ -64,7 +156,7 @@ def _rules(upgrade: Upgrade, charts: tuple[Chart, ...]) -> Iterator[dict[str, ob
             "matchPackageNames": sorted(set(packages.values())),
             "groupName": "OCI charts",
         }
-    both = sorted(packages[name] for name in _TOGETHER if name in packages)
+    both = sorted(packages[name] for name in _GROUPED_CHARTS if name in packages)
     if both:
         yield {
             "description": "Flux's operator and its instance are one version",

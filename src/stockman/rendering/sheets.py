@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import Object, Sheet
-from stockman.config.noted import bare
-from stockman.config.yaml_writer import document
+from stockman.config.writers.commented import strip_comments
+from stockman.config.writers.yaml_writer import render_yaml_document
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret, SecretForm
 from stockman.rendering.tree import RenderedFile
 
 
-def rendered_sheet(path: str, owner: str, sheet: Sheet) -> RenderedFile:
+def render_sheet(path: str, owner: str, sheet: Sheet) -> RenderedFile:
     """A sheet as file; refuses a secret that is on its way into a file that is not encrypted."""
     if sheet.is_secret:
-        text = "".join(document(_revealed(one)) for one in sheet.objects)
+        text = "".join(render_yaml_document(_reveal_secrets(one)) for one in sheet.objects)
         return RenderedFile(path=path, owner=owner, text=Secret(text))
     for one in sheet.objects:
         for place in _secrets(one, _title(one)):
             raise Refused(_leak(path, owner, place))
-    text = "".join(document(one) for one in sheet.objects)
-    said = tuple(bare(one) for one in sheet.objects)
+    text = "".join(render_yaml_document(one) for one in sheet.objects)
+    said = tuple(strip_comments(one) for one in sheet.objects)
     return RenderedFile(path=path, owner=owner, text=text, documents=said)
 
 
-def _revealed(value: object) -> object:
+def _reveal_secrets(value: object) -> object:
     if isinstance(value, Secret):
         if value.form is not SecretForm.LITERAL:
-            raise Refused(_unresolved(value))
+            raise Refused(_missing_secret(value))
         return value.reveal()
     if isinstance(value, dict):
-        return {key: _revealed(item) for key, item in value.items()}
+        return {key: _reveal_secrets(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_revealed(item) for item in value]
+        return [_reveal_secrets(item) for item in value]
     return value
 
 
@@ -53,7 +53,7 @@ def _title(one: Object) -> str:
     return str(one.get("kind", "file"))
 
 
-def _unresolved(secret: Secret) -> Problem:
+def _missing_secret(secret: Secret) -> Problem:
     return Problem(
         code="secret.unresolved",
         what="a secret of the repository is only named, not given",

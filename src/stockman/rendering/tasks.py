@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.config.presets import Dialect
-from stockman.config.yaml_writer import document
+from stockman.config.writers.yaml_writer import render_yaml_document
 from stockman.model.record import record
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 
@@ -126,7 +126,9 @@ def task_files(dialect: Dialect) -> Iterator[RenderedFile]:
 
 
 def _taskfile() -> str:
-    return document({"version": "3", "tasks": {task.name: _task(task) for task in CLASSIC}})
+    return render_yaml_document(
+        {"version": "3", "tasks": {task.name: _task(task) for task in CLASSIC}}
+    )
 
 
 def _task(task: Task) -> dict[str, object]:
@@ -155,10 +157,10 @@ def _recipe(task: Task) -> str:
     head = f"{task.name} {task.takes}".strip()
     given = {task.takes: '"$1"'}
     runs = [one.format(**given) for one in task.runs]
-    body = "".join(f"    @{_located(run)}\n" for run in runs)
+    body = "".join(f"    @{_locate_command(run)}\n" for run in runs)
     return f"# {task.about}\n{marks}{head}:\n{body}"
 
 
-def _located(run: str) -> str:
+def _locate_command(run: str) -> str:
     """A command that works in the repository, wherever its module stands."""
     return run.replace("stockman ", 'stockman -C "{{ justfile_directory() }}" ', 1)

@@ -45,7 +45,7 @@ class FileTree:
         """Put a file into the tree; refuses a path that another component has."""
         held = self._files.get(file.path)
         if held is not None:
-            raise Conflict(_claimed_twice(held, file))
+            raise Conflict(_duplicate_path(held, file))
         self._files[file.path] = file
 
     def __iter__(self) -> Iterator[RenderedFile]:
@@ -66,7 +66,7 @@ class FileTree:
         self._files.pop(path, None)
 
 
-def _claimed_twice(held: RenderedFile, file: RenderedFile) -> Problem:
+def _duplicate_path(held: RenderedFile, file: RenderedFile) -> Problem:
     return Problem(
         code="render.collision",
         what=f"{held.owner} and {file.owner} both render {file.path}",

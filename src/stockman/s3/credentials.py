@@ -8,10 +8,10 @@ from dataclasses import field
 from datetime import datetime
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from stockman.crypto.sigv4 import ALGORITHM, Canonical, Scope, signature
+from stockman.crypto.sigv4 import ALGORITHM, CanonicalRequest, SigningScope, signature
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.s3.wire import Question
+from stockman.s3.transport import S3Request
 
 
 @record
@@ -25,7 +25,7 @@ class S3Credentials:
 
 
 @record
-class Request:
+class UnsignedRequest:
     """A request before it is signed."""
 
     method: str
@@ -37,10 +37,12 @@ class Request:
     body: bytes = b""
 
 
-def signed(request: Request, credentials: S3Credentials, region: str, now: datetime) -> Question:
+def sign_request(
+    request: UnsignedRequest, credentials: S3Credentials, region: str, now: datetime
+) -> S3Request:
     """The same, signed for a region at a moment."""
     parts = urlsplit(request.url)
-    scope = Scope(f"{now:%Y%m%dT%H%M%SZ}", region)
+    scope = SigningScope(f"{now:%Y%m%dT%H%M%SZ}", region)
     payload = hashlib.sha256(request.body).hexdigest()
     headers = {
         **{name.lower(): value for name, value in request.headers.items()},
@@ -50,14 +52,16 @@ def signed(request: Request, credentials: S3Credentials, region: str, now: datet
     }
     if credentials.session_token is not None:
         headers["x-amz-security-token"] = credentials.session_token.reveal()
-    canonical = Canonical(request.method, unquote(parts.path), request.query, headers, payload)
+    canonical = CanonicalRequest(
+        request.method, unquote(parts.path), request.query, headers, payload
+    )
     made = signature(credentials.secret_key.reveal(), scope, canonical)
     headers["authorization"] = (
         f"{ALGORITHM} Credential={credentials.access_key.reveal()}/{scope.text},"
         f" SignedHeaders={';'.join(sorted(headers))}, Signature={made}"
     )
     query = urlencode(request.query, quote_via=quote)
-    return Question(
+    return S3Request(
         method=request.method,
         url=f"{request.url}?{query}" if query else request.url,
         headers=headers,

@@ -20,7 +20,7 @@ from enum import Enum
 from typing import ClassVar, Self
 
 from stockman.model.record import record
-from stockman.model.secrets_within import secrets_within
+from stockman.model.secret import find_secrets
 from stockman.steps.digest import digest
 from stockman.steps.ports import Ports
 
@@ -28,24 +28,24 @@ Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 """What can be written as JSON."""
 
 
-class Part(ABC):
+class PlanPart(ABC):
     """An action, a gate or a hold: known by its kind, and without secrets."""
 
     kind: ClassVar[str] = ""
     """`area.verb`, for ever. Empty: not a part of plans itself, but a base of some."""
-    known: ClassVar[dict[str, type[Part]]] = {}
+    known: ClassVar[dict[str, type[PlanPart]]] = {}
     """Every class that was imported, by kind."""
 
     def __init_subclass__(cls) -> None:
         kind = cls.__dict__.get("kind", "")
         if not kind:
             return
-        other = Part.known.setdefault(kind, cls)
+        other = PlanPart.known.setdefault(kind, cls)
         if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
             raise TypeError(f"{cls.__qualname__} and {other.__qualname__} are both {kind}")
 
     def __new__(cls, *_: object, **values: object) -> Self:
-        for name, _secret in secrets_within(values):
+        for name, _secret in find_secrets(values):
             raise TypeError(f"{cls.__name__}.{name} is a secret: give a SecretRef")
         return super().__new__(cls)
 
@@ -60,7 +60,7 @@ class Part(ABC):
         return f"{self.kind}:{digest(self)[:16]}"
 
 
-class Action(Part):
+class Action(PlanPart):
     """One change: it can say itself, tell whether it is true already, and make it true.
 
     The engine calls `done`, `run`, `done`. Both may be called any number of times, after a crash
@@ -98,7 +98,7 @@ class Action(Part):
         """Make it true."""
 
 
-class Answer(Enum):
+class GateAnswer(Enum):
     """What a gate says."""
 
     GO = "go"
@@ -112,13 +112,13 @@ class Answer(Enum):
 class Verdict:
     """The answer of a gate, with the numbers that it saw."""
 
-    answer: Answer
+    answer: GateAnswer
     because: str
     fix: str = ""
     """What a person can do where waiting cannot help. Empty: what `because` says is all."""
 
 
-class Gate(Part):
+class Gate(PlanPart):
     """A condition that holds before a step has an effect: read-only, and closed when in doubt."""
 
     opens_later: ClassVar[bool] = False
@@ -134,7 +134,7 @@ class Gate(Part):
         """Whether it holds; reads and never changes."""
 
 
-class Hold(Part):
+class Hold(PlanPart):
     """Something taken and owed back: a cordon, an HA pause, a suspension.
 
     Equal holds of several steps are one: it is taken before the first of them has an effect and
@@ -159,3 +159,27 @@ class Hold(Part):
     @abstractmethod
     async def give_back(self, ports: Ports, prior: Json) -> None:
         """Put back what `prior` saw; what others changed since is left alone."""
+
+
+@record
+class Checkpoint(Action):
+    """Wait until the gates of the step are open."""
+
+    kind: ClassVar[str] = "checkpoint"
+    always_gated: ClassVar[bool] = True
+    text: str
+    """What is waited for: `wait until etcd has three healthy members`."""
+
+    @property
+    def summary(self) -> str:
+        return self.text
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return ()
+
+    async def done(self, ports: Ports) -> bool:
+        return True
+
+    async def run(self, ports: Ports) -> None:
+        return

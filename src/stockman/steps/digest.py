@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from stockman.model.record import plain
+from stockman.model.record import to_plain_value
 
 
-def canonical(value: object) -> str:
+def canonical_text(value: object) -> str:
     """A value as JSON in one way only, whatever the order of keys; 5 and 5.0 are the same."""
-    return canonical_json(plain(value))
+    return canonical_json_text(to_plain_value(value))
 
 
-def canonical_json(value: object) -> str:
+def canonical_json_text(value: object) -> str:
     """The same of what is JSON already."""
-    content = _counted(value)
+    content = _normalize_numbers(value)
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _counted(value: object) -> object:
+def _normalize_numbers(value: object) -> object:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return {name: _counted(item) for name, item in value.items()}
+        return {name: _normalize_numbers(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_counted(item) for item in value]
+        return [_normalize_numbers(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
@@ -33,9 +33,9 @@ def _counted(value: object) -> object:
 
 def digest(value: object) -> str:
     """The SHA-256 of a value; records of the same fields have the same."""
-    return sha256(canonical(value).encode()).hexdigest()
+    return sha256(canonical_text(value).encode()).hexdigest()
 
 
 def json_digest(value: object) -> str:
     """The same of what is JSON already."""
-    return sha256(canonical_json(value).encode()).hexdigest()
+    return sha256(canonical_json_text(value).encode()).hexdigest()

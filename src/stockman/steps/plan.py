@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
@@ -10,6 +11,8 @@ from graphlib import CycleError, TopologicalSorter
 from stockman.model.errors import Refused
 from stockman.model.record import record
 from stockman.steps import plan_problems as problems
+from stockman.steps.digest import json_digest
+from stockman.steps.serialization import InvalidValue, UnknownKind, from_json, to_json
 from stockman.steps.step import Stage, Step
 
 
@@ -47,7 +50,7 @@ class Plan:
         for step in self.steps:
             if step.id == name:
                 return step
-        raise Refused(problems.no_such_step(name, [step.id for step in self.steps]))
+        raise Refused(problems.unknown_step(name, [step.id for step in self.steps]))
 
     def only(self, stages: Iterable[Stage]) -> Plan:
         """The steps of these stages and everything that they need."""
@@ -62,7 +65,7 @@ class Plan:
         wanted = set(nodes)
         known = {*known, *(step.node for step in self.steps if step.node)}
         if strangers := sorted(wanted - known):
-            raise Refused(problems.no_such_node(strangers[0], sorted(known)))
+            raise Refused(problems.unknown_node(strangers[0], sorted(known)))
         return self._with(step.id for step in self.steps if step.node in wanted)
 
     def until(self, last: str) -> Plan:
@@ -88,12 +91,12 @@ class Plan:
         return replace(self, steps=steps, touched=touched)
 
 
-def planned(plan: Plan) -> Plan:
+def build_plan(plan: Plan) -> Plan:
     """The plan with its steps in order; `Refused` where its needs are unknown or form a circle."""
     by_id = {step.id: step for step in plan.steps}
     if len(by_id) != len(plan.steps):
         ids = [step.id for step in plan.steps]
-        raise Refused(problems.twice(next(name for name in ids if ids.count(name) > 1)))
+        raise Refused(problems.duplicate_step(next(name for name in ids if ids.count(name) > 1)))
     for step in plan.steps:
         for need in step.needs:
             if need not in by_id:
@@ -104,7 +107,7 @@ def planned(plan: Plan) -> Plan:
     try:
         graph.prepare()
     except CycleError as circle:
-        raise Refused(problems.circle(circle.args[1])) from None
+        raise Refused(problems.dependency_cycle(circle.args[1])) from None
     ready = sorted(graph.get_ready(), key=place.__getitem__)
     while ready:
         name = ready.pop(0)
@@ -112,3 +115,53 @@ def planned(plan: Plan) -> Plan:
         graph.done(name)
         ready = sorted([*ready, *graph.get_ready()], key=place.__getitem__)
     return replace(plan, steps=tuple(ordered))
+
+
+SCHEMA = "stockman.plan/1"
+
+
+def plan_digest(plan: Plan) -> str:
+    """Says whether two plans are the same."""
+    return json_digest(to_json(plan))
+
+
+def render_plan(plan: Plan) -> str:
+    """A plan as JSON with its schema and digest; ends with a new line."""
+    return render_plan_with_digest(plan)[0]
+
+
+def render_plan_with_digest(plan: Plan) -> tuple[str, str]:
+    """The same, and the digest alone."""
+    spelled = to_json(plan)
+    made = json_digest(spelled)
+    content = {"schema": SCHEMA, "digest": made, "plan": spelled}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n", made
+
+
+def parse_plan(text: str, place: str) -> Plan:
+    """The plan that a text spells; `Refused` with what is wrong about it.
+
+    `place` is the name of the file, for problems.
+    """
+    return parse_plan_with_digest(text, place)[0]
+
+
+def parse_plan_with_digest(text: str, place: str) -> tuple[Plan, str]:
+    """The same, and its digest, which was compared with what the text says."""
+    try:
+        content = json.loads(text)
+    except ValueError as no:
+        raise Refused(problems.invalid_plan(place, f"it is not JSON: {no}")) from None
+    if not isinstance(content, dict) or "schema" not in content:
+        raise Refused(problems.invalid_plan(place, "it has no key `schema`"))
+    if content["schema"] != SCHEMA:
+        raise Refused(problems.unknown_schema(place, content["schema"], SCHEMA))
+    found = json_digest(content.get("plan"))
+    if found != content.get("digest"):
+        raise Refused(problems.plan_digest_mismatch(place))
+    try:
+        return build_plan(from_json(Plan, content["plan"], "plan")), found
+    except UnknownKind as no:
+        raise Refused(problems.unknown_kind(place, no.kind)) from None
+    except InvalidValue as no:
+        raise Refused(problems.invalid_plan(place, str(no))) from None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stockman.model.problem import Problem
 
 
-def twice(step: str) -> Problem:
+def duplicate_step(step: str) -> Problem:
     return Problem(
         code="plan.step-twice",
         what=f"two steps of the plan are called {step}",
@@ -27,7 +27,7 @@ def unknown_need(step: str, need: str) -> Problem:
     )
 
 
-def circle(steps: Sequence[str]) -> Problem:
+def dependency_cycle(steps: Sequence[str]) -> Problem:
     return Problem(
         code="plan.circle",
         what="steps of the plan wait for each other",
@@ -37,27 +37,27 @@ def circle(steps: Sequence[str]) -> Problem:
     )
 
 
-def no_such_step(step: str, known: Sequence[str]) -> Problem:
+def unknown_step(step: str, known: Sequence[str]) -> Problem:
     return Problem(
         code="plan.no-such-step",
         what=f"the plan has no step {step}",
         where=step,
-        why=f"its steps are {_some(known)}" if known else "it has no steps at all",
+        why=f"its steps are {_list_some(known)}" if known else "it has no steps at all",
         fix="name one of its steps, or a stage (access, images, vms, talos, kubernetes)",
     )
 
 
-def no_such_node(node: str, known: Sequence[str]) -> Problem:
+def unknown_node(node: str, known: Sequence[str]) -> Problem:
     return Problem(
         code="plan.no-such-node",
         what=f"there is no node {node}",
         where=node,
-        why=f"there are {_some(known)}" if known else "the configuration has none",
+        why=f"there are {_list_some(known)}" if known else "the configuration has none",
         fix="name one of these nodes, or give the address of one",
     )
 
 
-def unreadable(place: str, why: str) -> Problem:
+def invalid_plan(place: str, why: str) -> Problem:
     return Problem(
         code="plan.unreadable",
         what="the file holds no plan",
@@ -67,7 +67,7 @@ def unreadable(place: str, why: str) -> Problem:
     )
 
 
-def schema(place: str, found: object, known: str) -> Problem:
+def unknown_schema(place: str, found: object, known: str) -> Problem:
     return Problem(
         code="plan.schema",
         what="the plan is of another version of stockman",
@@ -87,7 +87,7 @@ def unknown_kind(place: str, kind: object) -> Problem:
     )
 
 
-def damaged(place: str) -> Problem:
+def plan_digest_mismatch(place: str) -> Problem:
     return Problem(
         code="plan.damaged",
         what="the plan was changed after it was made",
@@ -97,6 +97,6 @@ def damaged(place: str) -> Problem:
     )
 
 
-def _some(names: Sequence[str]) -> str:
+def _list_some(names: Sequence[str]) -> str:
     shown = ", ".join(names[:5])
     return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown

@@ -1,33 +1,55 @@
-"""The doors that actions, gates and holds are given."""
+"""What a step saw a moment ago, so that it does not look twice before its first order."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.ports.clock import Timekeeper
-from stockman.ports.entropy import Entropy
-from stockman.ports.images import Images
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.objects import Objects
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.repo import Repo
-from stockman.ports.talos import Talos
-from stockman.ports.tree import Tree
-from stockman.steps.access_trial import TokenTrial
-from stockman.steps.looks import Looks
+from stockman.model.secret import Secret
+from stockman.ports.images import ImageSource
+from stockman.ports.objects import ObjectStore
+from stockman.ports.repository import GitRepository, RenderedTree
+from stockman.ports.system import Entropy, Timekeeper
+from stockman.proxmox.access import Privileges
+from stockman.proxmox.protocol import Proxmox
 from stockman.steps.secret_ref import Secrets
+from stockman.talos.records.protocol import Talos
+
+
+class ReadCache:
+    """Keeps nothing: whoever wants to know something looks."""
+
+    def keep(self, what: str, seen: object) -> None:
+        """Remember what was seen of something; what was seen of it before is forgotten."""
+
+    def taken(self, what: str) -> object | None:
+        """What was seen of something a moment ago, for whoever asks first. None: look."""
+        del what
+        return None
+
+
+class TokenTester(Protocol):
+    """Asks Proxmox VE in the name of a token that was just made."""
+
+    async def privileges(
+        self, cluster: str, token: str, secret: Secret, paths: Iterable[str]
+    ) -> Privileges:
+        """What a token (`user@realm!name`) may do on some paths; `Denied` where Proxmox VE does
+        not take it."""
+        ...
+
 
 T = TypeVar("T")
 Permit = Callable[[], Awaitable[None]]
 """Raises where somebody else may work on the cluster by now."""
 
 
-async def _always() -> None:
+async def _permit_always() -> None:
     """Nobody else can."""
 
 
@@ -45,53 +67,53 @@ class Ports:
     """By the name of the Proxmox cluster."""
     talos: Talos | None = None
     kubernetes: Kubernetes | None = None
-    objects: Objects | None = None
-    images: Images | None = None
-    repo: Repo | None = None
+    objects: ObjectStore | None = None
+    images: ImageSource | None = None
+    repo: GitRepository | None = None
     secrets: Secrets | None = None
-    tree: Tree | None = None
-    trial: TokenTrial | None = None
-    permit: Permit = _always
+    tree: RenderedTree | None = None
+    trial: TokenTester | None = None
+    permit: Permit = _permit_always
     """Asked by actions with several effects before each but the first; the engine asks for that."""
-    looks: Looks = field(default_factory=Looks)
+    looks: ReadCache = field(default_factory=ReadCache)
     """What the same step saw a moment ago."""
 
     def on(self, cluster: str) -> Proxmox:
         """The Proxmox cluster of this name."""
-        return _open(self.proxmox.get(cluster), f"Proxmox cluster {cluster}")
+        return _require(self.proxmox.get(cluster), f"Proxmox cluster {cluster}")
 
     def to_talos(self) -> Talos:
-        return _open(self.talos, "Talos machines")
+        return _require(self.talos, "Talos machines")
 
     def to_kubernetes(self) -> Kubernetes:
-        return _open(self.kubernetes, "Kubernetes")
+        return _require(self.kubernetes, "Kubernetes")
 
-    def to_objects(self) -> Objects:
-        return _open(self.objects, "object storage")
+    def to_objects(self) -> ObjectStore:
+        return _require(self.objects, "object storage")
 
-    def to_images(self) -> Images:
-        return _open(self.images, "the Image Factory")
+    def to_images(self) -> ImageSource:
+        return _require(self.images, "the Image Factory")
 
-    def to_repo(self) -> Repo:
-        return _open(self.repo, "the Git repository")
+    def to_repo(self) -> GitRepository:
+        return _require(self.repo, "the Git repository")
 
-    def to_trial(self) -> TokenTrial:
-        return _open(self.trial, "Proxmox VE in the name of a new token")
+    def to_trial(self) -> TokenTester:
+        return _require(self.trial, "Proxmox VE in the name of a new token")
 
     def to_secrets(self) -> Secrets:
-        return _open(self.secrets, "secrets")
+        return _require(self.secrets, "secrets")
 
-    def to_tree(self) -> Tree:
-        return _open(self.tree, "rendered files")
+    def to_tree(self) -> RenderedTree:
+        return _require(self.tree, "rendered files")
 
 
-def _open(door: T | None, name: str) -> T:
+def _require(door: T | None, name: str) -> T:
     if door is None:
-        raise Refused(no_door(name))
+        raise Refused(missing_port(name))
     return door
 
 
-def no_door(name: str) -> Problem:
+def missing_port(name: str) -> Problem:
     """The problem of a step that needs a system which the run was not given."""
     return Problem(
         code="plan.no-door",

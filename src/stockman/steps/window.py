@@ -6,17 +6,16 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, tzinfo
 from typing import ClassVar
 
-from stockman.model.cron import read_schedule
 from stockman.model.record import record
-from stockman.model.time_span import time_span
-from stockman.steps.base import Answer, Gate, Verdict
+from stockman.model.schedule import parse_duration, parse_schedule
+from stockman.steps.base import Gate, GateAnswer, Verdict
 from stockman.steps.ports import Ports
 
 _ANY_TIME = "`stockman apply --any-time` does not wait"
 
 
 @record
-class OpenTime:
+class MaintenanceWindow:
     """A window: when it opens, and for how long."""
 
     start: str
@@ -38,36 +37,36 @@ class OpenTime:
 
     def until(self, now: datetime) -> datetime | None:
         """When it closes. None: it is not open."""
-        length = time_span(self.duration)
-        opened = read_schedule(self.start).latest(now, self.zone, length)
+        length = parse_duration(self.duration)
+        opened = parse_schedule(self.start).latest(now, self.zone, length)
         return opened + length if opened is not None and now < opened + length else None
 
     def opens(self, now: datetime) -> datetime | None:
         """When it opens next. None: never."""
-        return read_schedule(self.start).after(now, self.zone)
+        return parse_schedule(self.start).after(now, self.zone)
 
     def told(self, moment: datetime) -> str:
         """A moment, by the clock of its time zone."""
         return f"{moment.astimezone(self.zone):%a %Y-%m-%d %H:%M} {self.timezone}"
 
 
-def closes(windows: Iterable[OpenTime], now: datetime) -> str:
+def window_end(windows: Iterable[MaintenanceWindow], now: datetime) -> str:
     """When the windows that are open are all closed, in words. Empty: none is open."""
-    open_now = _with_moments((one, one.until(now)) for one in windows)
+    open_now = _window_times((one, one.until(now)) for one in windows)
     moment, window = max(open_now, key=lambda one: one[0], default=(now, None))
     return window.told(moment) if window is not None else ""
 
 
-def opens_next(windows: Iterable[OpenTime], now: datetime) -> str:
+def next_window_start(windows: Iterable[MaintenanceWindow], now: datetime) -> str:
     """When the next window opens, in words. Empty: none does."""
-    coming = _with_moments((one, one.opens(now)) for one in windows)
+    coming = _window_times((one, one.opens(now)) for one in windows)
     moment, window = min(coming, key=lambda one: one[0], default=(now, None))
     return window.told(moment) if window is not None else ""
 
 
-def _with_moments(
-    windows: Iterable[tuple[OpenTime, datetime | None]],
-) -> Iterator[tuple[datetime, OpenTime]]:
+def _window_times(
+    windows: Iterable[tuple[MaintenanceWindow, datetime | None]],
+) -> Iterator[tuple[datetime, MaintenanceWindow]]:
     return ((moment, window) for window, moment in windows if moment is not None)
 
 
@@ -77,7 +76,7 @@ class WindowOpen(Gate):
 
     kind: ClassVar[str] = "window.open"
     opens_later: ClassVar[bool] = True
-    windows: tuple[OpenTime, ...]
+    windows: tuple[MaintenanceWindow, ...]
 
     @property
     def summary(self) -> str:
@@ -86,15 +85,15 @@ class WindowOpen(Gate):
     async def check(self, ports: Ports) -> Verdict:
         now = ports.clock.now()
         try:
-            until = closes(self.windows, now)
-            following = opens_next(self.windows, now)
+            until = window_end(self.windows, now)
+            following = next_window_start(self.windows, now)
         except ValueError as error:
-            return Verdict(answer=Answer.STOP, because=str(error), fix=_ANY_TIME)
+            return Verdict(answer=GateAnswer.STOP, because=str(error), fix=_ANY_TIME)
         if until:
-            return Verdict(answer=Answer.GO, because=f"one is open until {until}")
+            return Verdict(answer=GateAnswer.GO, because=f"one is open until {until}")
         when = f"the next opens {following}" if following else "none opens again"
         return Verdict(
-            answer=Answer.STOP,
+            answer=GateAnswer.STOP,
             because=f"no window of `upgrade.windows` is open; {when}",
             fix=f"go on then with `stockman runs resume`; {_ANY_TIME}",
         )

@@ -1,19 +1,184 @@
-"""YAML as the Go library of Talos and of the Image Factory writes it, byte for byte.
-
-The id of a schematic is the hash of such a text, and `talosctl` writes its own files this way.
-Everything else that stockman writes comes from the one writer of `stockman.config`.
-"""
+"""One text as Go's YAML library writes it: bare, in quotes, or as a literal block."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cmp_to_key, lru_cache
+from datetime import date
+from enum import Enum
+from functools import cache, cmp_to_key, lru_cache
 
-from stockman.talos.go_yaml_text import BREAKS, Style, double_quoted, single_quoted, style_of
+from stockman.model.pattern import pattern
+
+
+class Style(Enum):
+    """How a text is written."""
+
+    PLAIN = "plain"
+    SINGLE_QUOTED = "single quoted"
+    DOUBLE_QUOTED = "double quoted"
+    LITERAL = "literal"
+
+
+_RESERVED_WORDS = (
+    frozenset(
+        form
+        for word in ("true", "false", "null", "y", "yes", "n", "no", "on", "off")
+        for form in (word, word.capitalize(), word.upper())
+    )
+    .union(f"{sign}{word}" for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF"))
+    .union((".nan", ".NaN", ".NAN", "~", "<<", ""))
+)
+_BASE_60 = pattern(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+_POINT_FLOAT = pattern(r"\.[0-9](_?[0-9])*([eE][-+]?[0-9](_?[0-9])*)?")
+_INTEGER = pattern(r"[-+]?(0[bB][01]+|0[oO]?[0-7]+|0[xX][0-9a-fA-F]+|[1-9][0-9]*|0)", re.ASCII)
+_FLOAT = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_TIME = pattern(
+    r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
+    r"(?P<clock>([Tt ])(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})"
+    r"([.,][0-9]+)?(?P<zone>Z|[-+][0-9]{2}:[0-9]{2})?)?"
+)
+_FIRST = frozenset("#,[]{}&*!|>'\"%@`")
+BREAKS = "\n\r\x85\u2028\u2029"
+"""Everything that Go takes for the end of a line."""
+"""Everything that Go takes for the end of a line."""
+_ESCAPES = {
+    "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r",
+    "\x1b": "e", '"': '"', "\\": "\\", "\x85": "N", "\xa0": "_", "\u2028": "L", "\u2029": "P",
+}  # fmt: skip
+_UNPRINTABLE_ASCII = pattern(r"[\x00-\x09\x0b-\x1f\x7f]")
+_SPACE_BEFORE_BREAK = pattern(f" [{BREAKS}]")
+_SPACE_AFTER_BREAK = pattern(f"[{BREAKS}] ")
+_INDICATOR = pattern(rf":(?=[ \t]|\Z)|(?<=[ \t\0{BREAKS}])#")
+
+
+def _unprintable(text: str) -> re.Pattern[str]:
+    return _UNPRINTABLE_ASCII if text.isascii() else _beyond_ascii()
+
+
+@cache
+def _beyond_ascii() -> re.Pattern[str]:
+    """Takes milliseconds to compile, and is seldom needed."""
+    return re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+
+
+def style_of(text: str) -> Style:
+    """How a text is written in block style, as a key or as a value."""
+    if "\n" in text:
+        has_ink = len(text.encode()) > 1 and not text.isspace()
+        return Style.LITERAL if has_ink and _fits_block(text) else Style.DOUBLE_QUOTED
+    if not _stays_text(text):
+        return Style.DOUBLE_QUOTED
+    if _fits_plain(text):
+        return Style.PLAIN
+    return Style.SINGLE_QUOTED if _fits_single_quotes(text) else Style.DOUBLE_QUOTED
+
+
+def single_quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def double_quote(text: str) -> str:
+    # A text that starts with a byte order mark has every character escaped.
+    everything = text.startswith("\ufeff")
+    return '"' + "".join(_escape(one, always=everything) for one in text) + '"'
+
+
+def _escape(character: str, *, always: bool) -> str:
+    is_safe = character not in '"\\' and character not in BREAKS
+    if is_safe and not always and _unprintable(character).match(character) is None:
+        return character
+    known = _ESCAPES.get(character)
+    if known is not None:
+        return f"\\{known}"
+    code = ord(character)
+    if code <= 0xFF:
+        return f"\\x{code:02X}"
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"
+
+
+def _stays_text(text: str) -> bool:
+    """Whether a reader would take the bare text for a text, by YAML 1.1 and by Go."""
+    return not (
+        text in _RESERVED_WORDS
+        or _BASE_60.fullmatch(text)
+        or (_POINT_FLOAT.fullmatch(text) and _is_finite(text))
+        or (text[0] in "+-0123456789" and (_is_time(text) or _is_number(text.replace("_", ""))))
+    )
+
+
+def _is_number(text: str) -> bool:
+    if _INTEGER.fullmatch(text) is not None and _fits_64_bits(text):
+        return True
+    return _FLOAT.fullmatch(text) is not None and _is_finite(text)
+
+
+def _is_finite(text: str) -> bool:
+    """What is too large even for a float stays a text."""
+    return math.isfinite(float(text))
+
+
+def _fits_64_bits(text: str) -> bool:
+    digits = text.lstrip("+-")
+    if digits[0] == "0" and digits[1:].isdigit():
+        digits = f"0o{digits[1:]}"
+    value = int(digits, 0)
+    if text.startswith("-"):
+        return value <= 2**63
+    return value < 2**63 if text.startswith("+") else value < 2**64
+
+
+def _is_time(text: str) -> bool:
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return False
+    try:
+        date(int(found["year"]) or 4, int(found["month"]), int(found["day"]))
+    except ValueError:
+        return False
+    if found["clock"] is None:
+        return True
+    if (found["zone"] is None) != (found["clock"][0] == " "):
+        return False
+    zone = found["zone"] or "Z"
+    in_zone = zone == "Z" or (int(zone[1:3]) <= 24 and int(zone[4:]) < 60)
+    clock = (int(found["hour"]) < 24, int(found["minute"]) < 60, int(found["second"]) < 60)
+    return in_zone and all(clock)
+
+
+def _fits_plain(text: str) -> bool:
+    blank_behind = len(text) == 1 or text[1] in " \t"
+    return (
+        not text.startswith(("---", "..."))
+        and text[0] not in _FIRST
+        and not (text[0] in "?:-" and blank_behind)
+        and not text.startswith(" ")
+        and not text.endswith(" ")
+        and not any(one in text for one in BREAKS)
+        and _INDICATOR.search(text) is None
+        and _unprintable(text).search(text) is None
+    )
+
+
+def _fits_single_quotes(text: str) -> bool:
+    return (
+        _unprintable(text).search(text) is None
+        and _SPACE_AFTER_BREAK.search(text) is None
+        and _SPACE_BEFORE_BREAK.search(text) is None
+    )
+
+
+def _fits_block(text: str) -> bool:
+    return (
+        not text.endswith(" ")
+        and _SPACE_BEFORE_BREAK.search(text) is None
+        and _unprintable(text).search(text.replace("\t", "")) is None
+    )
+
 
 _INDENT = 4
-_BEHIND_DASH = 2
+_DASH_WIDTH = 2
 _LONGEST_KEY = 128
 """In bytes; Go gives longer keys a form of their own."""
 
@@ -22,7 +187,7 @@ _EXPONENT_FROM = 6
 _OTHER_BREAKS = "\u2028\u2029"
 
 
-class NotWritable(ValueError):
+class UnsupportedYamlValue(ValueError):
     """A value that Go would write in a form of its own, which nobody needs; says which."""
 
 
@@ -33,18 +198,18 @@ def dump(value: Mapping[str, object]) -> str:
     return "\n".join(_mapping(value, 0)) + "\n"
 
 
-def in_order(value: object) -> object:
+def sort_free_form(value: object) -> object:
     """A free-form value with all its keys in the order that Go gives to those of a map."""
     if isinstance(value, dict):
-        return {key: in_order(value[key]) for key in sorted_keys(value)}
+        return {key: sort_free_form(value[key]) for key in sort_keys(value)}
     if isinstance(value, list | tuple):
-        return [in_order(item) for item in value]
+        return [sort_free_form(item) for item in value]
     return value
 
 
-def sorted_keys(keys: Iterable[str]) -> list[str]:
+def sort_keys(keys: Iterable[str]) -> list[str]:
     """Keys in the order that Go gives to those of a map."""
-    return sorted(keys, key=cmp_to_key(_compared))
+    return sorted(keys, key=cmp_to_key(_compare_keys))
 
 
 def _mapping(mapping: Mapping[str, object], indent: int) -> Iterator[str]:
@@ -62,7 +227,7 @@ def _mapping(mapping: Mapping[str, object], indent: int) -> Iterator[str]:
 
 
 def _sequence(items: list[object] | tuple[object, ...], indent: int) -> Iterator[str]:
-    below = indent + _BEHIND_DASH
+    below = indent + _DASH_WIDTH
     dash = f"{' ' * indent}-"
     for item in items:
         if isinstance(item, Mapping) and item:
@@ -96,7 +261,9 @@ def _literal(text: str) -> tuple[str, list[str]]:
 
 def _key(text: str) -> str:
     if any(one in text for one in BREAKS) or len(text.encode()) > _LONGEST_KEY:
-        raise NotWritable(f"a key has several lines or more than {_LONGEST_KEY} characters")
+        raise UnsupportedYamlValue(
+            f"a key has several lines or more than {_LONGEST_KEY} characters"
+        )
     return _text(text)
 
 
@@ -116,7 +283,7 @@ def _simple(value: object) -> str:
         return "{}"
     if isinstance(value, list | tuple):
         return "[]"
-    raise NotWritable(f"{type(value).__name__} has no place in YAML")
+    raise UnsupportedYamlValue(f"{type(value).__name__} has no place in YAML")
 
 
 def _text(text: str) -> str:
@@ -124,15 +291,15 @@ def _text(text: str) -> str:
         case Style.PLAIN:
             return text
         case Style.SINGLE_QUOTED:
-            return single_quoted(text)
+            return single_quote(text)
         case _:
-            return double_quoted(text)
+            return double_quote(text)
 
 
 @lru_cache(maxsize=4096)
 def _style(text: str) -> Style:
     if any(one in text for one in _OTHER_BREAKS):
-        raise NotWritable("a text holds a line separator other than the usual one")
+        raise UnsupportedYamlValue("a text holds a line separator other than the usual one")
     return style_of(text)
 
 
@@ -152,12 +319,12 @@ def _float(value: float) -> str:
         exponent = int(power or "0") - (len(fraction) - len(figures)) - 1
     figures = figures.rstrip("0") or "0"
     if -4 <= exponent < _EXPONENT_FROM:
-        return sign + _positional(figures, exponent)
+        return sign + _positional_notation(figures, exponent)
     point = f"{figures[0]}.{figures[1:]}" if len(figures) > 1 else figures
     return f"{sign}{point}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
-def _positional(figures: str, exponent: int) -> str:
+def _positional_notation(figures: str, exponent: int) -> str:
     if figures == "0":
         return "0"
     if exponent < 0:
@@ -167,7 +334,7 @@ def _positional(figures: str, exponent: int) -> str:
     return f"{figures[: exponent + 1]}.{figures[exponent + 1 :]}"
 
 
-def _compared(one: str, other: str) -> int:
+def _compare_keys(one: str, other: str) -> int:
     """Less than zero: the first stands before the second. Numbers inside of keys count as such."""
     digits = False
     for place, (left, right) in enumerate(zip(one, other, strict=False)):
@@ -178,11 +345,11 @@ def _compared(one: str, other: str) -> int:
             return -1 if left < right else 1
         if left.isalpha() or right.isalpha():
             return -1 if left.isalpha() == digits else 1
-        return _compared_numbers(one, other, place)
+        return _compare_numbers(one, other, place)
     return len(one) - len(other)
 
 
-def _compared_numbers(one: str, other: str, place: int) -> int:
+def _compare_numbers(one: str, other: str, place: int) -> int:
     start = 0
     if "0" in (one[place], other[place]):
         before = one[:place]

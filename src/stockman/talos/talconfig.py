@@ -11,27 +11,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from stockman.config.yaml_writer import document as yaml_document
-from stockman.config.yaml_writer import dump
+from stockman.config.writers.yaml_writer import render_yaml
+from stockman.config.writers.yaml_writer import render_yaml_document as yaml_document
+from stockman.model.compatibility import talos_line
 from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.errors import Refused
 from stockman.model.names import NodeName
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.model.support import talos_line
 from stockman.model.version import Version
-from stockman.talos.bundle import SecretsBundle
-from stockman.talos.generated import Wishes, generated, without_bundle
-from stockman.talos.machine.configuration import machine_documents, revealed
-from stockman.talos.machine.facts import Document
+from stockman.talos.machine.configuration import machine_documents, reveal_document
+from stockman.talos.machine.gen_config import (
+    GenConfigOptions,
+    generate_config,
+    without_bundle_values,
+)
+from stockman.talos.machine.inputs import Document
+from stockman.talos.secrets.bundle import SecretsBundle
 
 if TYPE_CHECKING:
     from stockman.talos.patches.patch import Patch
 
 PATCHES = "patches"
 """Directory of patch files, beside `talconfig.yaml`."""
-FIRST_UNKNOWN = (1, 14)
+FIRST_UNSUPPORTED = (1, 14)
 """The first contract whose documents no talhelper that we know can write."""
 
 _NATIVE_DOCUMENTS = ("HostnameConfig", "ResolverConfig")
@@ -47,7 +51,7 @@ class Talconfig:
     """Patches that hold secrets; they may be written encrypted only."""
 
 
-def talconfig(
+def render_talconfig(
     desired: Desired, bundle: SecretsBundle, patches: Mapping[NodeName, Sequence[Patch]]
 ) -> Talconfig:
     """The files that make talhelper write the same machine configurations.
@@ -58,29 +62,29 @@ def talconfig(
     cluster = desired.cluster
     if cluster is None:
         raise ValueError("a talconfig without a cluster")
-    if cluster.talos.contract.line >= FIRST_UNKNOWN:
-        raise Refused(_too_new(cluster.talos.contract))
-    files = _Files()
+    if cluster.talos.contract.line >= FIRST_UNSUPPORTED:
+        raise Refused(_unsupported_contract(cluster.talos.contract))
+    files = _PatchFiles()
     nodes = [
-        _Writer(cluster, node, machine_documents(desired, node, bundle), files).node(
+        _NodeWriter(cluster, node, machine_documents(desired, node, bundle), files).node(
             patches.get(node.name, ())
         )
         for node in desired.nodes
     ]
     return Talconfig(
-        text=yaml_document(_escaped(_cluster(cluster) | {"nodes": nodes})),
+        text=yaml_document(_escape_values(_cluster_keys(cluster) | {"nodes": nodes})),
         patches=files.open,
         secret_patches=files.secret,
     )
 
 
-def _cluster(cluster: Cluster) -> Document:
+def _cluster_keys(cluster: Cluster) -> Document:
     kubernetes = cluster.kubernetes
     names = [str(kubernetes.api_addr), *kubernetes.api_tls_sans]
     return {
         "clusterName": cluster.name,
-        "talosVersion": _talos(cluster).tagged,
-        "kubernetesVersion": _kubernetes(cluster).tagged,
+        "talosVersion": _talos_version(cluster).tagged,
+        "kubernetesVersion": _kubernetes_version(cluster).tagged,
         "endpoint": kubernetes.api_endpoint,
         "additionalApiServerCertSans": names,
         "additionalMachineCertSans": names,
@@ -90,14 +94,14 @@ def _cluster(cluster: Cluster) -> Document:
     } | ({"allowSchedulingOnControlPlanes": True} if kubernetes.schedule_on_controllers else {})
 
 
-def _talos(cluster: Cluster) -> Version:
+def _talos_version(cluster: Cluster) -> Version:
     """The version that talhelper takes its contract from."""
     talos = cluster.talos
     same = talos.version.line == talos.contract.line
     return talos.version if same else Version(*talos.contract.line, 0)
 
 
-def _kubernetes(cluster: Cluster) -> Version:
+def _kubernetes_version(cluster: Cluster) -> Version:
     """The version, or one that talhelper takes for the contract's line; patches set images then."""
     wanted = cluster.kubernetes.version
     line = talos_line(cluster.talos.contract)
@@ -106,7 +110,7 @@ def _kubernetes(cluster: Cluster) -> Version:
     return line.kubernetes_default
 
 
-class _Files:
+class _PatchFiles:
     """Patch files, each text once."""
 
     def __init__(self) -> None:
@@ -118,7 +122,7 @@ class _Files:
         known = next((name for name, one in self.open.items() if one == text), None)
         if known is None:
             taken = {*self.open, *self.secret}
-            known = _free(f"{PATCHES}/{stem}", ".yaml", taken)
+            known = _free_file_name(f"{PATCHES}/{stem}", ".yaml", taken)
             self.open[known] = text
         return f"@./{known}"
 
@@ -126,32 +130,32 @@ class _Files:
         """The reference to a file that has to be encrypted."""
         known = next((name for name, one in self.secret.items() if one == text), None)
         if known is None:
-            known = _free(f"{PATCHES}/{stem}", ".sops.yaml", {*self.open, *self.secret})
+            known = _free_file_name(f"{PATCHES}/{stem}", ".sops.yaml", {*self.open, *self.secret})
             self.secret[known] = text
         return f"@./{known}"
 
 
-def _patch_file(files: _Files, patch: Patch) -> str:
-    stem, text = _slug(patch.label), escaped_text(patch.text)
+def _patch_file(files: _PatchFiles, patch: Patch) -> str:
+    stem, text = _slug(patch.label), escape_text(patch.text)
     return files.sealed(stem, Secret(text)) if ".sops." in patch.file else files.named(stem, text)
 
 
-class _Writer:
+class _NodeWriter:
     """Writes one node."""
 
     def __init__(
-        self, cluster: Cluster, node: Node, documents: Sequence[Document], files: _Files
+        self, cluster: Cluster, node: Node, documents: Sequence[Document], files: _PatchFiles
     ) -> None:
         self._cluster = cluster
         self._node = node
-        self._main = without_bundle(documents[0])
+        self._main = without_bundle_values(documents[0])
         self._others = documents[1:]
         self._files = files
 
     def node(self, patches: Sequence[Patch]) -> Document:
         node = self._node
-        machine = _part(self._main, "machine")
-        install = _part(machine, "install")
+        machine = _section(self._main, "machine")
+        install = _section(machine, "install")
         image, _, tag = str(install["image"]).rpartition(":")
         keys: Document = {
             "hostname": node.name,
@@ -161,7 +165,7 @@ class _Writer:
         for key, name in (("disk", "installDisk"), ("diskSelector", "installDiskSelector")):
             if key in install:
                 keys[name] = install[key]
-        if tag == _talos(self._cluster).tagged:
+        if tag == _talos_version(self._cluster).tagged:
             keys["talosImageURL"] = image
         mode: Document = {"mode": self._cluster.talos.platform}
         keys["machineSpec"] = mode | ({"secureboot": True} if node.secureboot else {})
@@ -169,8 +173,8 @@ class _Writer:
             if key in machine:
                 keys[key] = machine[key]
         if "kernel" in machine:
-            keys["kernelModules"] = _part(machine, "kernel")["modules"]
-        keys |= self._network(_part(machine, "network"))
+            keys["kernelModules"] = _section(machine, "kernel")["modules"]
+        keys |= self._network(_section(machine, "network"))
         return keys | {"patches": self._patches(keys, patches)}
 
     def _network(self, network: Document) -> Document:
@@ -196,7 +200,7 @@ class _Writer:
     def _patches(self, keys: Document, patches: Sequence[Patch]) -> list[str]:
         node, files = self._node, self._files
         found: list[str] = []
-        rest = beyond(self._main, self._made_by_talhelper(keys))
+        rest = document_additions(self._main, self._made_by_talhelper(keys))
         if rest:
             found += self._own([rest], f"stockman-{node.role.value}")
         documents = [one for one in self._others if one.get("kind") not in _NATIVE_DOCUMENTS]
@@ -212,38 +216,38 @@ class _Writer:
             if "kind" in one:  # a document of its own stays whole
                 (hidden if _holds_secret(one) else plain).append(one)
             else:
-                plain += [part] if (part := _parted(one, secret=False)) else []
-                hidden += [part] if (part := _parted(one, secret=True)) else []
+                plain += [part] if (part := _select_values(one, secret=False)) else []
+                hidden += [part] if (part := _select_values(one, secret=True)) else []
         if plain:
-            yield self._files.named(stem, escaped_text(_text(plain)))
+            yield self._files.named(stem, escape_text(_text(plain)))
         if hidden:
-            text = _text([revealed(one) for one in hidden])
-            yield self._files.sealed(f"{stem}-secret", Secret(escaped_text(text)))
+            text = _text([reveal_document(one) for one in hidden])
+            yield self._files.sealed(f"{stem}-secret", Secret(escape_text(text)))
 
     def _made_by_talhelper(self, keys: Document) -> Document:
         """The document that talhelper makes from the keys, before any patch."""
         cluster, node = self._cluster, self._node
         names = tuple(map(str, (cluster.kubernetes.api_addr, *cluster.kubernetes.api_tls_sans)))
-        made = generated(
-            Wishes(
+        made = generate_config(
+            GenConfigOptions(
                 contract=cluster.talos.contract.line,
                 is_controller=node.is_controller,
                 cluster_name=cluster.name,
                 endpoint=cluster.kubernetes.api_endpoint,
-                kubernetes=_kubernetes(cluster).tagged,
+                kubernetes=_kubernetes_version(cluster).tagged,
                 pod_networks=(str(cluster.kubernetes.pod_cidr),),
                 service_networks=(str(cluster.kubernetes.svc_cidr),),
                 machine_names=names,
                 api_names=names,
                 schedule_on_controllers=cluster.kubernetes.schedule_on_controllers,
-                installer=f"{keys.get('talosImageURL')}:{_talos(cluster).tagged}",
+                installer=f"{keys.get('talosImageURL')}:{_talos_version(cluster).tagged}",
             )
         )
-        machine, section = _part(made, "machine"), _part(made, "cluster")
-        _part(section, "network")["cni"] = {"name": "none"}
+        machine, section = _section(made, "machine"), _section(made, "cluster")
+        _section(section, "network")["cni"] = {"name": "none"}
         for key, name in (("disk", "installDisk"), ("diskSelector", "installDiskSelector")):
             if name in keys:
-                _part(machine, "install")[key] = keys[name]
+                _section(machine, "install")[key] = keys[name]
         for key in ("nodeLabels", "nodeAnnotations", "nodeTaints"):
             if key in keys:
                 machine[key] = keys[key]
@@ -259,13 +263,13 @@ class _Writer:
         return made
 
 
-def beyond(ours: Document, theirs: Document) -> Document:
+def document_additions(ours: Document, theirs: Document) -> Document:
     """What one document says that the other does not; lists as a whole."""
     found: Document = {}
     for key, value in ours.items():
         other = theirs.get(key)
         if isinstance(value, dict):
-            inner = beyond(value, other if isinstance(other, dict) else {})
+            inner = document_additions(value, other if isinstance(other, dict) else {})
             if inner:
                 found[key] = inner
         elif value != other and not (isinstance(value, list) and not value):
@@ -273,22 +277,22 @@ def beyond(ours: Document, theirs: Document) -> Document:
     return found
 
 
-def escaped_text(text: str) -> str:
+def escape_text(text: str) -> str:
     """A text that talhelper gives back after it replaced variables and ran its templates."""
     return text.replace("$", "$$").replace("{{", "{{`{{`}}")
 
 
-def _escaped(value: object) -> object:
+def _escape_values(value: object) -> object:
     """Values of `talconfig.yaml` itself, in which talhelper replaces variables."""
     if isinstance(value, dict):
-        return {str(key).replace("$", "$$"): _escaped(item) for key, item in value.items()}
+        return {str(key).replace("$", "$$"): _escape_values(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_escaped(item) for item in value]
+        return [_escape_values(item) for item in value]
     return value.replace("$", "$$") if isinstance(value, str) else value
 
 
 def _text(documents: Sequence[Document]) -> str:
-    return "---\n".join(dump(one) for one in documents)
+    return "---\n".join(render_yaml(one) for one in documents)
 
 
 def _holds_secret(value: object) -> bool:
@@ -299,12 +303,12 @@ def _holds_secret(value: object) -> bool:
     return isinstance(value, Secret)
 
 
-def _parted(document: Document, *, secret: bool) -> Document:
+def _select_values(document: Document, *, secret: bool) -> Document:
     """The values of a document that are secret, or those that are not."""
     found: Document = {}
     for key, value in document.items():
         if isinstance(value, dict):
-            inner = _parted(value, secret=secret)
+            inner = _select_values(value, secret=secret)
             if inner:
                 found[key] = inner
         elif _holds_secret(value) is secret:
@@ -312,7 +316,7 @@ def _parted(document: Document, *, secret: bool) -> Document:
     return found
 
 
-def _part(mapping: Document, key: str) -> Document:
+def _section(mapping: Document, key: str) -> Document:
     found = mapping.get(key)
     return found if isinstance(found, dict) else {}
 
@@ -323,14 +327,14 @@ def _slug(label: str) -> str:
     return "-".join(words) or "patch"
 
 
-def _free(stem: str, suffix: str, taken: set[str]) -> str:
+def _free_file_name(stem: str, suffix: str, taken: set[str]) -> str:
     name, number = f"{stem}{suffix}", 2
     while name in taken:
         name, number = f"{stem}-{number}{suffix}", number + 1
     return name
 
 
-def _too_new(contract: Version) -> Problem:
+def _unsupported_contract(contract: Version) -> Problem:
     return Problem(
         code="talconfig.contract",
         what=f"machines of contract {contract.minor_text} cannot be described to talhelper",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.git_repo.door import GitRepo
-from stockman.adapters.git_repo.program import Git
+from stockman.adapters.git.command import GitCommand
+from stockman.adapters.git.repository import LocalGitRepository
 from stockman.model.errors import (
     Conflict,
     Denied,
@@ -47,7 +47,7 @@ def top(tmp_path: Path) -> Path:
 
 
 def committed(top: Path, *paths: str) -> str | None:
-    return asyncio.run(GitRepo(top).commit(paths, "Render"))
+    return asyncio.run(LocalGitRepository(top).commit(paths, "Render"))
 
 
 def hook(top: Path, name: str) -> None:
@@ -64,7 +64,7 @@ def test_no_hook_runs(top: Path, tmp_path: Path) -> None:
         hook(top, name)
     (top / "a").write_text("a")
     assert committed(top, "a") is not None
-    asyncio.run(GitRepo(top).push())
+    asyncio.run(LocalGitRepository(top).push())
     assert not list(top.glob("*-ran"))
 
 
@@ -72,7 +72,7 @@ def test_a_directory_within_is_fine_and_paths_are_those_of_the_top(top: Path) ->
     within = top / "kubernetes" / "apps"
     within.mkdir(parents=True)
     (within / "a.yaml").write_text("a: 1\n")
-    made = asyncio.run(GitRepo(within).commit(["kubernetes/apps/a.yaml"], "Render"))
+    made = asyncio.run(LocalGitRepository(within).commit(["kubernetes/apps/a.yaml"], "Render"))
     assert git(top, "show", "--name-only", "--format=", str(made)).split() == [
         "kubernetes/apps/a.yaml"
     ]
@@ -81,19 +81,19 @@ def test_a_directory_within_is_fine_and_paths_are_those_of_the_top(top: Path) ->
 def test_a_place_without_a_repository_is_told(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "missing"):
         with pytest.raises(NotFound, match=r"repo\.none"):
-            asyncio.run(GitRepo(place).state())
+            asyncio.run(LocalGitRepository(place).state())
 
 
 def test_a_bare_repository_has_no_work_tree(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "bare.git")
     with pytest.raises(NotFound, match=r"repo\.none"):
-        asyncio.run(GitRepo(tmp_path / "bare.git").state())
+        asyncio.run(LocalGitRepository(tmp_path / "bare.git").state())
 
 
 @pytest.mark.usefixtures("closed_directory_on_path")
 def test_a_machine_without_git_is_told(top: Path) -> None:
     with pytest.raises(Refused, match=r"repo\.no-git"):
-        asyncio.run(GitRepo(top, program="git-that-is-not-there").state())
+        asyncio.run(LocalGitRepository(top, program="git-that-is-not-there").state())
 
 
 def test_a_git_that_never_answers_is_ended(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_git_that_never_answers_is_ended(tmp_path: Path) -> None:
     program.write_text(f"#!/bin/sh\necho $$ > '{tmp_path}/pid'\nexec sleep 600\n")
     program.chmod(0o755)
     with pytest.raises(Unreachable, match=r"repo\.unreachable"):
-        asyncio.run(GitRepo(tmp_path, program=str(program), patience=0.5).state())
+        asyncio.run(LocalGitRepository(tmp_path, program=str(program), patience=0.5).state())
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
@@ -138,14 +138,14 @@ def test_a_file_behind_a_link_is_refused(top: Path, tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"repo\.path"):
         committed(top, "link/passwd")
     made = committed(top, "link")
-    files = asyncio.run(GitRepo(top).tree(str(made)))
+    files = asyncio.run(LocalGitRepository(top).tree(str(made)))
     assert [(one.path, one.is_link) for one in files] == [("README.md", False), ("link", True)]
 
 
 def test_an_executable_file_stays_one(top: Path) -> None:
     (top / "run").write_text("#!/bin/sh\n")
     (top / "run").chmod(0o755)
-    files = asyncio.run(GitRepo(top).tree(str(committed(top, "run"))))
+    files = asyncio.run(LocalGitRepository(top).tree(str(committed(top, "run"))))
     assert [one.is_executable for one in files] == [False, True]
 
 
@@ -153,7 +153,7 @@ def test_what_git_is_told_to_change_on_the_way_in_is_changed(top: Path) -> None:
     (top / ".gitattributes").write_text("*.txt text eol=lf\n")
     (top / "a.txt").write_bytes(b"one\r\ntwo\r\n")
     made = committed(top, ".gitattributes", "a.txt")
-    assert asyncio.run(GitRepo(top).read(str(made), "a.txt")) == b"one\ntwo\n"
+    assert asyncio.run(LocalGitRepository(top).read(str(made), "a.txt")) == b"one\ntwo\n"
 
 
 def test_an_index_that_somebody_else_holds_is_told(top: Path) -> None:
@@ -172,11 +172,11 @@ def test_a_branch_that_moved_meanwhile_is_not_moved_back(top: Path) -> None:
     git(top, "commit", "--quiet", "--message", "Theirs")
     after = git(top, "rev-parse", "HEAD")
     (top / "a").write_text("a")
-    from stockman.adapters.git_repo.commits import made_commit
+    from stockman.adapters.git.repository import create_commit
 
-    at = Git(top, program="git", patience=30)
+    at = GitCommand(top, program="git", patience=30)
     with pytest.raises(Conflict, match=r"repo\.moved"):
-        asyncio.run(made_commit(at, "main", first, ["a"], "Late"))
+        asyncio.run(create_commit(at, "main", first, ["a"], "Late"))
     assert git(top, "rev-parse", "HEAD") == after
 
 
@@ -192,7 +192,7 @@ def test_a_remote_that_is_not_there_is_told_without_credentials(
     top: Path, url: str, error: type[StockmanError]
 ) -> None:
     git(top, "remote", "add", "origin", url)
-    for call in (GitRepo(top).push, GitRepo(top).fetch):
+    for call in (LocalGitRepository(top).push, LocalGitRepository(top).fetch):
         with pytest.raises(error) as caught:
             asyncio.run(call())
         assert CANARY not in f"{caught.value} {caught.value.problem} {caught.value!r}"
@@ -213,7 +213,7 @@ def test_a_remote_that_wants_a_password_is_not_waited_for(top: Path) -> None:
         port = server.sockets[0].getsockname()[1]
         git(top, "remote", "add", "origin", f"http://127.0.0.1:{port}/a.git")
         with pytest.raises(Denied, match=r"repo\.denied"):
-            await GitRepo(top).push()
+            await LocalGitRepository(top).push()
         server.close()
 
     asyncio.run(told())
@@ -227,7 +227,7 @@ def test_a_remote_whose_own_rules_refuse_is_told(top: Path, tmp_path: Path) -> N
     place.chmod(0o755)
     git(top, "remote", "add", "origin", str(tmp_path / "bare.git"))
     with pytest.raises(Rejected, match=r"repo\.rejected") as caught:
-        asyncio.run(GitRepo(top).push())
+        asyncio.run(LocalGitRepository(top).push())
     assert "pre-receive hook declined" in caught.value.problem.why
 
 
@@ -236,11 +236,11 @@ def test_a_branch_goes_where_it_is_told_to_go(top: Path, tmp_path: Path) -> None
         git(tmp_path, "init", "--quiet", "--bare", name)
         git(top, "remote", "add", name.removesuffix(".git"), str(tmp_path / name))
     with pytest.raises(NotFound, match=r"repo\.no-remote"):
-        asyncio.run(GitRepo(top).push())
+        asyncio.run(LocalGitRepository(top).push())
     git(top, "config", "branch.main.remote", "two")
     git(top, "config", "branch.main.merge", "refs/heads/live")
-    asyncio.run(GitRepo(top).push())
+    asyncio.run(LocalGitRepository(top).push())
     assert git(tmp_path / "two.git", "for-each-ref", "--format=%(refname)").split() == [
         "refs/heads/live"
     ]
-    assert asyncio.run(GitRepo(top).fetch()) == git(top, "rev-parse", "HEAD").strip()
+    assert asyncio.run(LocalGitRepository(top).fetch()) == git(top, "rev-parse", "HEAD").strip()

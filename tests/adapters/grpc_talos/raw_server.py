@@ -11,9 +11,8 @@ from typing import Any, cast
 from grpclib.const import Cardinality, Handler
 from grpclib.encoding.base import CodecBase
 from grpclib.server import Server, Stream
-
-from stockman.lab.talos.machine import Machine
-from stockman.lab.talos.security.tls import server_context
+from stockman_lab.talos.machine import Machine
+from stockman_lab.talos.security.tls import server_context
 
 Answering = Callable[[Stream[bytes, bytes]], Awaitable[None]]
 

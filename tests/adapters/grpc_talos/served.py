@@ -7,16 +7,22 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from stockman.adapters.grpc_talos.endpoint import Endpoints
-from stockman.adapters.grpc_talos.identity import Identity
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.crypto.certificates import Leaf, Period, Purpose, issued
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.pace import Pace
-from stockman.lab.doors.talos_face import Keeping, Place, TalosFace
-from stockman.lab.talos.api.call import ApiMachine
-from stockman.lab.talos.api.registry import Methods
-from stockman.lab.world.world import World
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.talos_face import Keeping, Place, TalosFace
+from stockman_lab.talos.api.call import ApiMachine
+from stockman_lab.talos.api.registry import Methods
+from stockman_lab.world.world import World
+
+from stockman.adapters.talos.endpoint import TalosEndpoints
+from stockman.adapters.talos.tls import ClientIdentity
+from stockman.crypto.certificates import (
+    CertificateRequest,
+    Purpose,
+    ValidityPeriod,
+    issue_certificate,
+)
+from stockman.crypto.pem import CertificateAndKey
 from stockman.model.secret import Secret
 
 ADMIN = "os:admin"
@@ -70,27 +76,27 @@ async def served(
         face.stop()
 
 
-def endpoints(world: World, face: TalosFace, role: str = ADMIN) -> Endpoints:
+def endpoints(world: World, face: TalosFace, role: str = ADMIN) -> TalosEndpoints:
     """Where the control plane of a world answers, for somebody with a role."""
     hosts = tuple(one.address for one in world.talos.machines if one.is_controlplane)
     known = identity(world, role) if hosts else None
-    return Endpoints(hosts=hosts, identity=known, connect=Places(world, face))
+    return TalosEndpoints(hosts=hosts, identity=known, connect=Places(world, face))
 
 
 def identity(
     world: World, role: str = ADMIN, since: timedelta = -DAY, lasting: timedelta = 30 * DAY
-) -> Identity:
+) -> ClientIdentity:
     """A client certificate of the cluster in a world, from and for so long."""
     config = next(one.config for one in world.talos.machines if one.is_controlplane)
     assert config is not None
-    leaf = Leaf(
-        period=Period.lasting(real_now() + since, lasting),
+    leaf = CertificateRequest(
+        period=ValidityPeriod.lasting(real_now() + since, lasting),
         purposes=(Purpose.CLIENT,),
         organizations=(role,),
     )
     authority = CertificateAndKey(crt=config.os_ca.crt, key=Secret(config.os_ca.key))
-    client = issued(authority, leaf, Dice(7, 0).random_bytes)
-    return Identity(ca=config.os_ca.crt, crt=client.crt, key=client.key)
+    client = issue_certificate(authority, leaf, Dice(7, 0).random_bytes)
+    return ClientIdentity(ca=config.os_ca.crt, crt=client.crt, key=client.key)
 
 
 def real_now() -> datetime:

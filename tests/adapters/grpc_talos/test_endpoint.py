@@ -2,9 +2,9 @@
 
 import pytest
 
-from stockman.adapters.grpc_talos.endpoint import Endpoints
+from stockman.adapters.talos.endpoint import TalosEndpoints
 from stockman.model.errors import Refused
-from stockman.ports.probe import Door
+from stockman.ports.environment import ServerAddress
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,13 @@ from stockman.ports.probe import Door
     ],
 )
 def test_an_address_is_dialled_and_expected(text: str, host: str, port: int) -> None:
-    assert Endpoints(hosts=()).door(text) == Door(host=host, port=port, name=host)
+    assert TalosEndpoints(hosts=()).door(text) == ServerAddress(host=host, port=port, name=host)
 
 
 def test_a_map_leads_elsewhere_and_the_name_stays() -> None:
-    known = Endpoints(hosts=(), connect={"10.42.0.11:50000": "127.0.0.1:6000"})
+    known = TalosEndpoints(hosts=(), connect={"10.42.0.11:50000": "127.0.0.1:6000"})
 
-    assert known.door("10.42.0.11") == Door(host="127.0.0.1", port=6000, name="10.42.0.11")
+    assert known.door("10.42.0.11") == ServerAddress(host="127.0.0.1", port=6000, name="10.42.0.11")
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_a_map_leads_elsewhere_and_the_name_stays() -> None:
 )
 def test_other_texts_are_no_addresses(text: str) -> None:
     with pytest.raises(Refused) as caught:
-        Endpoints(hosts=()).door(text)
+        TalosEndpoints(hosts=()).door(text)
 
     assert caught.value.problem.code == "talos.address"

@@ -6,11 +6,10 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from stockman.adapters.grpc_talos.door import GrpcTalos
-from stockman.adapters.grpc_talos.wire import MOST_STRANGERS
+from stockman.adapters.talos.transport import MAX_MAINTENANCE_CONNECTIONS, GrpcTalos
 from stockman.model.names import MachineAddress
-from stockman.ports.talos.maintenance import Stranger
-from stockman.steps.talos_machine import Standing, look_at
+from stockman.steps.talos.machine import MachineState, probe_machine
+from stockman.talos.records.operations import MaintenanceMachine
 from tests.adapters.grpc_talos.served import endpoints, served
 from tests.steps.talos_scene import NEO, NIOBE, TRINITY, scene
 
@@ -22,17 +21,17 @@ def test_calls_are_carried_by_the_endpoint_that_has_a_configuration(tmp_path: Pa
     found.carry_out([replace(configure, needs=())])
     addresses = [str(found.target(name).address) for name in (TRINITY, NEO, NIOBE)]
 
-    async def story() -> list[Standing]:
+    async def story() -> list[MachineState]:
         async with served(found.world, tmp_path) as face:
             known = replace(endpoints(found.world, face), hosts=tuple(addresses))
             async with GrpcTalos(known) as talos:
-                looks = [await look_at(talos, MachineAddress(one)) for one in addresses]
+                looks = [await probe_machine(talos, MachineAddress(one)) for one in addresses]
         return [one.standing for one in looks]
 
     assert asyncio.run(story()) == [
-        Standing.MAINTENANCE,
-        Standing.CONFIGURED,
-        Standing.MAINTENANCE,
+        MachineState.MAINTENANCE,
+        MachineState.CONFIGURED,
+        MachineState.MAINTENANCE,
     ]
 
 
@@ -42,7 +41,7 @@ def test_not_every_machine_that_waits_for_its_configuration_keeps_a_connection(
     found = scene()
     found.start()
     address = str(found.target(NEO).address)
-    strangers = [f"127.0.7.{number}" for number in range(1, MOST_STRANGERS + 6)]
+    strangers = [f"127.0.7.{number}" for number in range(1, MAX_MAINTENANCE_CONNECTIONS + 6)]
 
     async def story() -> int:
         async with served(found.world, tmp_path) as face:
@@ -51,8 +50,8 @@ def test_not_every_machine_that_waits_for_its_configuration_keeps_a_connection(
             known = replace(real, connect={f"{one}:50000": place for one in strangers})
             async with GrpcTalos(known) as talos:
                 for one in [*strangers, *strangers[:3]]:
-                    await talos.maintenance_version(Stranger(address=MachineAddress(one)))
+                    await talos.maintenance_version(MaintenanceMachine(address=MachineAddress(one)))
                 doors = [door for one in face._open.values() for door in one.doors.values()]
                 return sum(door.lines for door in doors)
 
-    assert asyncio.run(story()) <= MOST_STRANGERS + 1
+    assert asyncio.run(story()) <= MAX_MAINTENANCE_CONNECTIONS + 1

@@ -6,23 +6,23 @@ import traceback
 from pathlib import Path
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
 
-from stockman.adapters.grpc_talos.door import GrpcTalos
-from stockman.lab.core.faults import Effect, Fault, Point
+from lab.tests.talos.staged import staged
+from stockman.adapters.talos.transport import GrpcTalos
 from stockman.model.errors import StockmanError
 from stockman.model.names import MachineAddress
 from stockman.model.secret import Secret
-from stockman.ports.talos import Talos
-from stockman.ports.talos.configuration import Application, ApplyMode
+from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
+from stockman.talos.records.protocol import Talos
 from tests.adapters.grpc_talos.served import endpoints, identity, served
-from tests.lab.talos.staged import staged
 
 CANARY = "c4n4ry0123456789abcdef"
 CONFIG = f"version: v1alpha1\nmachine:\n  type: worker\n  token: {CANARY}\n"
 
 
 async def apply(talos: Talos, node: MachineAddress) -> None:
-    application = Application(text=Secret(CONFIG), mode=ApplyMode.AUTO)
+    application = ApplyConfigurationRequest(text=Secret(CONFIG), mode=ApplyMode.AUTO)
     await talos.apply_configuration(node, application)
 
 

@@ -4,23 +4,23 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from stockman_lab.doors.talos_clients import talosconfig_of
+from stockman_lab.world.world import World
 
-from stockman.adapters.grpc_talos.door import GrpcTalos
-from stockman.adapters.grpc_talos.endpoint import Endpoints
-from stockman.adapters.grpc_talos.identity import Identity, own_context
-from stockman.lab.doors.talos_clients import talosconfig_of
-from stockman.lab.world.world import World
+from lab.tests.talos.staged import staged
+from stockman.adapters.talos.endpoint import TalosEndpoints
+from stockman.adapters.talos.tls import ClientIdentity, client_context
+from stockman.adapters.talos.transport import GrpcTalos
 from stockman.model.errors import Denied, Refused, StockmanError
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.talosconfig import Context, read_talosconfig
+from stockman.talos.credentials.talosconfig import TalosContext, read_talosconfig
 from tests.adapters.grpc_talos.served import DAY, Places, identity, real_now, served
-from tests.lab.talos.staged import staged
 from tests.talos.made import bundle
 
 
-def asked(world: World, known: Identity, scratch: Path, host: str = "") -> str:
+def asked(world: World, known: ClientIdentity, scratch: Path, host: str = "") -> str:
     """What comes of asking for the version."""
 
     async def story() -> str:
@@ -28,14 +28,14 @@ def asked(world: World, known: Identity, scratch: Path, host: str = "") -> str:
         async with served(world, scratch) as face:
             places = Places(world, face)
             connect = {f"{host}:50000": places[f"{node}:50000"]} if host else places
-            reached = Endpoints(hosts=(host or node,), identity=known, connect=connect)
+            reached = TalosEndpoints(hosts=(host or node,), identity=known, connect=connect)
             async with GrpcTalos(reached) as talos:
                 return (await talos.version(MachineAddress(node))).tag
 
     return asyncio.run(story())
 
 
-def refused(world: World, known: Identity, scratch: Path, host: str = "") -> StockmanError:
+def refused(world: World, known: ClientIdentity, scratch: Path, host: str = "") -> StockmanError:
     with pytest.raises(StockmanError) as caught:
         asked(world, known, scratch, host)
     return caught.value
@@ -56,7 +56,7 @@ def test_the_talosconfig_of_a_lab_opens_its_machines(tmp_path: Path) -> None:
             found = read_talosconfig("talosconfig", text, Problems())
             assert found is not None
             context = found.contexts[found.context]
-            reached = Endpoints.of(context, Places(world, face))
+            reached = TalosEndpoints.of(context, Places(world, face))
             async with GrpcTalos(reached) as talos:
                 return await talos.hostname(MachineAddress(context.nodes[0]))
 
@@ -77,7 +77,9 @@ def test_a_certificate_of_another_cluster_is_not_let_in(tmp_path: Path) -> None:
     world, other = staged(), staged("three-node")
     mixed = identity(other)
 
-    error = refused(world, Identity(ca=identity(world).ca, crt=mixed.crt, key=mixed.key), tmp_path)
+    error = refused(
+        world, ClientIdentity(ca=identity(world).ca, crt=mixed.crt, key=mixed.key), tmp_path
+    )
 
     assert isinstance(error, Denied)
     assert error.problem.code == "talos.not-let-in"
@@ -105,28 +107,30 @@ def test_a_machine_at_another_address_is_told_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "known",
     [
-        Identity(ca="no", crt="no", key=Secret("no")),
-        Identity(ca=bundle().certs.os.crt, crt=bundle().certs.os.crt, key=bundle().certs.etcd.key),
-        Identity(ca="", crt="ü", key=Secret("ü")),
+        ClientIdentity(ca="no", crt="no", key=Secret("no")),
+        ClientIdentity(
+            ca=bundle().certs.os.crt, crt=bundle().certs.os.crt, key=bundle().certs.etcd.key
+        ),
+        ClientIdentity(ca="", crt="ü", key=Secret("ü")),
     ],
 )
 def test_certificates_that_cannot_be_used_are_told_before_anything_is_dialled(
-    known: Identity,
+    known: ClientIdentity,
 ) -> None:
     with pytest.raises(Refused) as caught:
-        own_context(known)
+        client_context(known)
 
     assert caught.value.problem.code == "talos.identity"
 
 
 def test_a_talosconfig_without_a_certificate_is_no_identity() -> None:
     with pytest.raises(Refused):
-        Identity.of(Context())
+        ClientIdentity.of(TalosContext())
 
 
 def test_no_key_stays_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    own_context(identity(staged()))
+    client_context(identity(staged()))
 
     assert list(tmp_path.iterdir()) == []

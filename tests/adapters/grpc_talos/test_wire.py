@@ -8,21 +8,20 @@ from pathlib import Path
 
 import pytest
 from grpclib.server import Stream
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.talos.api.call import Call
+from stockman_lab.talos.api.registry import Fields, Methods
+from stockman_lab.world.world import World
 
-from stockman.adapters.grpc_talos.door import GrpcTalos
-from stockman.adapters.grpc_talos.endpoint import Endpoints
-from stockman.adapters.grpc_talos.wire import GrpcWire
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.talos.api.call import Call
-from stockman.lab.talos.api.registry import Fields, Methods
-from stockman.lab.world.world import World
+from lab.tests.talos.staged import staged
+from stockman.adapters.talos.endpoint import TalosEndpoints
+from stockman.adapters.talos.transport import GrpcTalos, GrpcTransport
 from stockman.model.errors import Rejected, Uncertain, Unreachable
 from stockman.model.names import MachineAddress
-from stockman.talos.api.messages import encoded
-from stockman.talos.api.wire import Request
+from stockman.talos.api.calls import encode_request
+from stockman.talos.api.transport import TalosRequest
 from tests.adapters.grpc_talos.raw_server import raw_server
 from tests.adapters.grpc_talos.served import endpoints, identity, served
-from tests.lab.talos.staged import staged
 
 VERSION, REBOOT = "machine.MachineService/Version", "machine.MachineService/Reboot"
 SNAPSHOT = "machine.MachineService/EtcdSnapshot"
@@ -33,17 +32,17 @@ def node(world: World) -> MachineAddress:
     return MachineAddress(world.talos.machines[0].address)
 
 
-def request(world: World, method: str, seconds: float, *, is_read: bool = True) -> Request:
-    message = encoded(method, {})
-    return Request(
+def request(world: World, method: str, seconds: float, *, is_read: bool = True) -> TalosRequest:
+    message = encode_request(method, {})
+    return TalosRequest(
         method=method, node=node(world), message=message, seconds=seconds, is_read=is_read
     )
 
 
-def at(world: World, place: str) -> Endpoints:
+def at(world: World, place: str) -> TalosEndpoints:
     """A machine that is somewhere else."""
     address = world.talos.machines[0].address
-    return Endpoints(
+    return TalosEndpoints(
         hosts=(address,), identity=identity(world), connect={f"{address}:50000": place}
     )
 
@@ -151,7 +150,7 @@ def test_a_call_that_is_not_answered_is_given_up(
 
     async def story() -> None:
         async with served(world, tmp_path) as face:
-            wire = GrpcWire(endpoints(world, face))
+            wire = GrpcTransport(endpoints(world, face))
             try:
                 await wire.unary(request(world, method, 0.2, is_read=method == VERSION))
             finally:
@@ -167,7 +166,7 @@ def test_a_stream_that_falls_silent_is_given_up(tmp_path: Path) -> None:
 
     async def story() -> None:
         async with served(world, tmp_path) as face:
-            wire = GrpcWire(endpoints(world, face))
+            wire = GrpcTransport(endpoints(world, face))
             try:
                 async for _ in wire.stream(request(world, SNAPSHOT, 0.2)):
                     pass
@@ -213,7 +212,7 @@ def test_a_read_is_repeated_once_and_a_change_never(
             served(world, tmp_path),
             raw_server(machine, tmp_path, f"/{method}", answering) as place,
         ):
-            wire = GrpcWire(at(world, place))
+            wire = GrpcTransport(at(world, place))
             try:
                 await wire.unary(request(world, method, 5.0, is_read=times > 1))
             finally:

@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from stockman.adapters.http_images.door import HttpImages
-from stockman.lab.http.go_style import go_house
-from stockman.lab.http.messages import Outcome, Request
-from stockman.lab.http.server import HttpServer
-from stockman.ports.images import Images
+from stockman_lab.http.go_style import go_house
+from stockman_lab.http.messages import Outcome, Request
+from stockman_lab.http.server import HttpServer
+
+from stockman.adapters.images import HttpImages
+from stockman.ports.images import ImageSource
 
 T = TypeVar("T")
 ADDRESS = "127.0.0.1"
@@ -36,7 +37,7 @@ class Server:
 
 def talk(
     server: Server,
-    story: Callable[[Images], Awaitable[T]],
+    story: Callable[[ImageSource], Awaitable[T]],
     *more: Server,
     seconds: float = 20.0,
     silence: float = 20.0,

@@ -6,11 +6,11 @@ import json
 from collections import deque
 
 import pytest
+from stockman_lab.http.messages import Cut, Hang, Outcome, Request, Response
 
-from stockman.adapters.http_images.door import HttpImages
-from stockman.lab.http.messages import Cut, Hang, Outcome, Request, Response
+from stockman.adapters.images import HttpImages
 from stockman.model.errors import Busy, Denied, Refused, Rejected, Unreachable
-from stockman.ports.images import Images
+from stockman.ports.images import ImageSource
 from tests.adapters.http_images.talking import Server, talk
 
 VERSIONS = Response(body=b'["v1.13.9"]')
@@ -23,14 +23,14 @@ def one_by_one(*outcomes: Outcome) -> Server:
     return Server(lambda _: left.popleft())
 
 
-async def versions(images: Images) -> int:
+async def versions(images: ImageSource) -> int:
     return len(await images.versions())
 
 
 def test_connections_are_used_again_and_nothing_is_told_of_the_user() -> None:
     server = Server(lambda _: VERSIONS)
 
-    async def story(images: Images) -> None:
+    async def story(images: ImageSource) -> None:
         for _ in range(3):
             await images.versions()
 
@@ -67,7 +67,7 @@ def test_silence_ends_in_time() -> None:
 def test_a_download_that_falls_silent_ends_in_time() -> None:
     server = one_by_one(Hang())
 
-    async def story(images: Images) -> None:
+    async def story(images: ImageSource) -> None:
         async for _ in images.read(f"{server.url}/image"):
             pass
 
@@ -78,7 +78,7 @@ def test_a_download_that_falls_silent_ends_in_time() -> None:
 
 
 def test_nobody_listens() -> None:
-    async def story(images: Images) -> None:
+    async def story(images: ImageSource) -> None:
         async with HttpImages("http://127.0.0.1:9") as other:
             await other.versions()
 
@@ -100,7 +100,7 @@ def test_an_anonymous_token_is_fetched_and_kept_for_its_repository() -> None:
 
     server = Server(answer)
 
-    async def story(images: Images) -> list[str]:
+    async def story(images: ImageSource) -> list[str]:
         return [await images.digest(f"{server.host}/a/b:v1") for _ in range(2)]
 
     assert talk(server, story) == [DIGEST, DIGEST]
@@ -163,7 +163,7 @@ def test_an_image_is_read_where_a_redirect_leads() -> None:
 
     server = Server(answer)
 
-    async def story(images: Images) -> tuple[int, int]:
+    async def story(images: ImageSource) -> tuple[int, int]:
         pieces = [piece async for piece in images.read(f"{server.url}/image/a")]
         return len(pieces), sum(map(len, pieces))
 

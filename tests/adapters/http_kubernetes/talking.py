@@ -8,17 +8,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from stockman.adapters.http_kubernetes.door import HttpKubernetes
-from stockman.adapters.http_kubernetes.endpoint import Endpoint, Timeouts
-from stockman.kubernetes.kubeconfig import Context
+from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint, KubernetesTimeouts
+from stockman.adapters.kubernetes.transport import HttpKubernetes
+from stockman.kubernetes.kubeconfig import KubeconfigContext
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.secret import Secret
-from stockman.ports.kubernetes import Kubernetes
 from tests.adapters.http_proxmox.scripted import Answer, ScriptedServer
 from tests.kubernetes.scripted import StandingClock
 
 T = TypeVar("T")
 CANARY = "canary-9d1f-0c4e-secret"
-QUICK = Timeouts(connect=2, longest=0.2)
+QUICK = KubernetesTimeouts(connect=2, longest=0.2)
 VERSION = {"gitVersion": "v1.36.3"}
 NODES: dict[str, object] = {"metadata": {"resourceVersion": "7"}, "items": []}
 
@@ -59,8 +59,8 @@ def talk(
                 "token": Secret(CANARY),
                 **(context or {}),
             }
-            made = Context(**known)  # type: ignore[arg-type]  # fields of it
-            where = Endpoint(context=made, **endpoint)  # type: ignore[arg-type]  # fields of it
+            made = KubeconfigContext(**known)  # type: ignore[arg-type]  # fields of it
+            where = KubernetesEndpoint(context=made, **endpoint)  # type: ignore[arg-type]  # fields of it
             async with HttpKubernetes(where, StandingClock()) as kubernetes:
                 return await story(kubernetes)
 

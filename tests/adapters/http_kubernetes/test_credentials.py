@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.http_kubernetes.credentials import Credentials
-from stockman.adapters.http_kubernetes.door import HttpKubernetes, endpoint_of
-from stockman.adapters.http_kubernetes.endpoint import Endpoint
-from stockman.crypto.certificates import Leaf, Purpose, issued
-from stockman.kubernetes.kubeconfig import Context, Plugin
+from stockman.adapters.kubernetes.credentials import Credentials
+from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
+from stockman.crypto.certificates import CertificateRequest, Purpose, issue_certificate
+from stockman.kubernetes.kubeconfig import ExecPlugin, KubeconfigContext
+from stockman.kubernetes.objects import CONFIG_MAPS
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.secret import Secret
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import CONFIG_MAPS
 from tests.adapters.http_kubernetes.talking import CANARY, QUICK, VERSION, said, talk
 from tests.adapters.http_proxmox.scripted import (
     PERIOD,
@@ -61,8 +61,10 @@ def test_no_token_turns_up_in_logs_errors_and_traces(
 
 
 def test_what_holds_a_secret_does_not_show_it() -> None:
-    context = Context(server="https://127.0.0.1:6443", token=Secret(CANARY), key=Secret(CANARY))
-    endpoint = Endpoint(context=context)
+    context = KubeconfigContext(
+        server="https://127.0.0.1:6443", token=Secret(CANARY), key=Secret(CANARY)
+    )
+    endpoint = KubernetesEndpoint(context=context)
     kubernetes = HttpKubernetes(endpoint, StandingClock())
 
     assert CANARY not in f"{context!r} {endpoint!r} {kubernetes!r} {vars(kubernetes)!r}"
@@ -95,8 +97,8 @@ class AskingServer(ScriptedServer):
 
 def test_a_client_certificate_is_shown() -> None:
     server = AskingServer(lambda _: said(VERSION))
-    leaf = Leaf(period=PERIOD, purposes=(Purpose.CLIENT,), common_name="admin")
-    ours = issued(identity().ca, leaf, lambda count: b"\7" * count)
+    leaf = CertificateRequest(period=PERIOD, purposes=(Purpose.CLIENT,), common_name="admin")
+    ours = issue_certificate(identity().ca, leaf, lambda count: b"\7" * count)
     context = {"token": None, "crt": ours.crt, "key": ours.key}
 
     talk(server, lambda one: one.server_version(), context=context)
@@ -137,22 +139,24 @@ def test_a_server_that_nobody_vouches_for_is_told_nothing() -> None:
 @pytest.mark.parametrize("server", ["http://10.42.0.10:6443", "https://", "https://a@b", "ftp:"])
 def test_an_address_that_is_none_is_refused(server: str) -> None:
     with pytest.raises(Refused) as caught:
-        HttpKubernetes(Endpoint(context=Context(server=server)), StandingClock())
+        HttpKubernetes(
+            KubernetesEndpoint(context=KubeconfigContext(server=server)), StandingClock()
+        )
     assert caught.value.problem.code == "kubernetes.kubeconfig"
 
 
-def plugin(*lines: str) -> Plugin:
-    return Plugin(command=sys.executable, arguments=("-c", "\n".join(lines)))
+def plugin(*lines: str) -> ExecPlugin:
+    return ExecPlugin(command=sys.executable, arguments=("-c", "\n".join(lines)))
 
 
 def test_a_program_is_not_run_unless_it_is_allowed(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
-    context = Context(
+    context = KubeconfigContext(
         server="https://10.42.0.10:6443", plugin=plugin(f"open({str(mark)!r}, 'w').close()")
     )
 
     with pytest.raises(Refused) as caught:
-        Credentials(Endpoint(context=context), StandingClock())
+        Credentials(KubernetesEndpoint(context=context), StandingClock())
 
     assert caught.value.problem.code == "kubernetes.plugin"
     assert not mark.exists()
@@ -205,7 +209,7 @@ def test_a_program_beside_the_kubeconfig_is_found(tmp_path: Path) -> None:
     program.write_text(f"#!/bin/sh\necho '{CREDENTIAL}'\n")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     server = ScriptedServer(lambda _: said(VERSION))
-    context = {"plugin": Plugin(command="./give")}
+    context = {"plugin": ExecPlugin(command="./give")}
 
     talk(
         server,
@@ -220,5 +224,5 @@ def test_a_program_beside_the_kubeconfig_is_found(tmp_path: Path) -> None:
 
 def test_a_kubeconfig_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
-        endpoint_of(tmp_path / "none")
+        endpoint_from_kubeconfig(tmp_path / "none")
     assert caught.value.problem.code == "kubernetes.kubeconfig"

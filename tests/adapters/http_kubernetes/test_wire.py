@@ -5,13 +5,13 @@ from contextlib import aclosing
 
 import pytest
 
-from stockman.adapters.http_kubernetes.door import HttpKubernetes
-from stockman.adapters.http_kubernetes.endpoint import Endpoint
-from stockman.kubernetes.kubeconfig import Context
+from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+from stockman.adapters.kubernetes.transport import HttpKubernetes
+from stockman.kubernetes.kubeconfig import KubeconfigContext
+from stockman.kubernetes.objects import CONFIG_MAPS
+from stockman.kubernetes.pods import PodLogRequest
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Rejected, Uncertain, Unreachable
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import CONFIG_MAPS
-from stockman.ports.kubernetes.logs import LogWish
 from tests.adapters.http_kubernetes.talking import (
     CANARY,
     NODES,
@@ -26,7 +26,7 @@ from tests.kubernetes.scripted import StandingClock
 
 MAP = {"metadata": {"name": "wool", "namespace": "web"}}
 _POURED = 64 << 20
-LOG = LogWish(namespace="web", pod="web-1")
+LOG = PodLogRequest(namespace="web", pod="web-1")
 
 
 async def asked_twice(kubernetes: Kubernetes) -> None:
@@ -211,10 +211,10 @@ def test_a_log_is_read_no_faster_than_it_is_taken() -> None:
     async def told() -> None:
         listener = await asyncio.start_server(pours, ADDRESS, 0, ssl=server._context())
         port = listener.sockets[0].getsockname()[1]
-        context = Context(server=f"https://{ADDRESS}:{port}", ca=server.identity.ca.crt)
+        context = KubeconfigContext(server=f"https://{ADDRESS}:{port}", ca=server.identity.ca.crt)
         async with (
             listener,
-            HttpKubernetes(Endpoint(context=context), StandingClock()) as kubernetes,
+            HttpKubernetes(KubernetesEndpoint(context=context), StandingClock()) as kubernetes,
             aclosing(kubernetes.log(LOG)) as log,
         ):
             assert len(await anext(log)) == 65535

@@ -20,20 +20,20 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from cryptography.hazmat.primitives import hashes
 
-from stockman.crypto.certificate_pair import CertificateAndKey
 from stockman.crypto.certificates import (
-    Leaf,
-    Period,
+    CertificateRequest,
     Purpose,
-    issued,
-    new_authority,
+    ValidityPeriod,
+    create_authority,
+    issue_certificate,
     read_certificate,
 )
+from stockman.crypto.pem import CertificateAndKey
 from stockman.crypto.private_keys import Algorithm
 
 ADDRESS = "127.0.0.1"
 NAME = "pve1.test"
-PERIOD = Period(datetime(2020, 1, 1, tzinfo=UTC), datetime(2120, 1, 1, tzinfo=UTC))
+PERIOD = ValidityPeriod(datetime(2020, 1, 1, tzinfo=UTC), datetime(2120, 1, 1, tzinfo=UTC))
 
 
 @dataclass(frozen=True)
@@ -138,15 +138,15 @@ def identity(number: int = 0) -> Identity:
     def dice(count: int) -> bytes:
         return grown * count
 
-    ca = new_authority("Proxmox Virtual Environment", Algorithm.ECDSA, PERIOD, dice)
-    leaf = Leaf(
+    ca = create_authority("Proxmox Virtual Environment", Algorithm.ECDSA, PERIOD, dice)
+    leaf = CertificateRequest(
         period=PERIOD,
         purposes=(Purpose.SERVER,),
         common_name=NAME,
         dns_names=(NAME,),
         addresses=(IPv4Address(ADDRESS),),
     )
-    return Identity(ca, issued(ca, leaf, dice))
+    return Identity(ca, issue_certificate(ca, leaf, dice))
 
 
 class ScriptedServer:

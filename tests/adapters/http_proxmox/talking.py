@@ -9,21 +9,21 @@ from typing import TypeVar
 
 import pytest
 
-from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken, Login
-from stockman.adapters.http_proxmox.door import HttpProxmox
-from stockman.adapters.http_proxmox.endpoint import Endpoints, Timeouts
+from stockman.adapters.proxmox.credentials import ApiToken, DeferredToken, Login
+from stockman.adapters.proxmox.endpoint import Endpoints, HttpTimeouts
+from stockman.adapters.proxmox.transport import HttpProxmox
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.ports.probe import Trust
-from stockman.ports.proxmox import Proxmox
+from stockman.ports.environment import Trust
+from stockman.proxmox.protocol import Proxmox
 from tests.adapters.http_proxmox.scripted import ScriptedServer
 
 T = TypeVar("T")
 CANARY = "canary-9d1f-0c4e-secret"
 TOKEN = ApiToken(id="stockman@pve!main", secret=Secret(CANARY))
-QUICK = Timeouts(connect=2, read=0.2, write=0.2, upload=2)
-PATIENT = Timeouts(connect=5, read=10, write=10, upload=10)
+QUICK = HttpTimeouts(connect=2, read=0.2, write=0.2, upload=2)
+PATIENT = HttpTimeouts(connect=5, read=10, write=10, upload=10)
 
 Story = Callable[[Proxmox], Awaitable[T]]
 
@@ -48,8 +48,8 @@ def talk(
     server: ScriptedServer,
     story: Story[T],
     *,
-    credentials: ApiToken | LateToken | Login = TOKEN,
-    timeouts: Timeouts = PATIENT,
+    credentials: ApiToken | DeferredToken | Login = TOKEN,
+    timeouts: HttpTimeouts = PATIENT,
     trust: Trust | None = None,
     clock: SimulatedClock | None = None,
 ) -> T:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from stockman.adapters.http_proxmox.credentials import ApiToken, LateToken
+from stockman.adapters.proxmox.credentials import ApiToken, DeferredToken
 from stockman.model.errors import Denied
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.ports.proxmox import Proxmox
+from stockman.proxmox.protocol import Proxmox
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer
 from tests.adapters.http_proxmox.talking import CANARY, talk, trouble
 
@@ -48,7 +48,7 @@ def test_a_token_is_read_when_it_is_used_and_once() -> None:
         await look(pve)
         await look(pve)
 
-    talk(server, twice, credentials=LateToken(kept))
+    talk(server, twice, credentials=DeferredToken(kept))
 
     assert kept.looks == 1
 
@@ -63,7 +63,7 @@ def test_a_token_that_does_not_exist_yet_is_asked_for_again() -> None:
             kept.secret = NEW
         await look(pve)
 
-    talk(server, story, credentials=LateToken(kept))
+    talk(server, story, credentials=DeferredToken(kept))
 
     assert len(server.asked) == 1
 
@@ -79,7 +79,7 @@ def test_a_token_that_was_made_anew_is_used_from_then_on() -> None:
         await asyncio.gather(look(pve), look(pve), look(pve))
         await look(pve)
 
-    talk(server, story, credentials=LateToken(kept))
+    talk(server, story, credentials=DeferredToken(kept))
 
     used = [one.headers["authorization"].rpartition("-")[2] for one in server.asked]
     assert sorted(used) == ["new"] * 4 + ["old"] * 4
@@ -89,7 +89,7 @@ def test_a_token_that_was_made_anew_is_used_from_then_on() -> None:
 def test_a_token_that_stays_the_same_is_not_tried_twice() -> None:
     kept, server = Kept(OLD), ScriptedServer(lets_in)
 
-    found = trouble(Denied, lambda: talk(server, look, credentials=LateToken(kept)))
+    found = trouble(Denied, lambda: talk(server, look, credentials=DeferredToken(kept)))
 
     assert found.code == "proxmox.authentication"
     assert len(server.asked) == 1
@@ -97,7 +97,7 @@ def test_a_token_that_stays_the_same_is_not_tried_twice() -> None:
 
 def test_where_it_is_gone_the_refusal_is_told() -> None:
     kept, server = Kept(OLD), ScriptedServer(lets_in)
-    late = LateToken(kept)
+    late = DeferredToken(kept)
     assert late.secret.reveal() == OLD
     kept.secret = ""
 

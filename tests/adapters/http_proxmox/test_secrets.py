@@ -5,14 +5,14 @@ import traceback
 
 import pytest
 
-from stockman.adapters.http_proxmox.credentials import ApiToken, Login
-from stockman.adapters.http_proxmox.door import HttpProxmox
-from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.adapters.proxmox.credentials import ApiToken, Login
+from stockman.adapters.proxmox.endpoint import Endpoints
+from stockman.adapters.proxmox.transport import HttpProxmox
 from stockman.model.errors import StockmanError
 from stockman.model.names import Datastore
 from stockman.model.secret import Secret
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.tasks import TaskRef
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.tasks import TaskRef
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, Trouble
 from tests.adapters.http_proxmox.talking import CANARY, QUICK, TOKEN, SimulatedClock, talk
 

@@ -3,7 +3,7 @@
 import pytest
 
 from stockman.model.errors import Conflict, Locked, NotFound, Rejected, Uncertain, Unreachable
-from stockman.ports.proxmox.tasks import TaskEnd, TaskRef
+from stockman.proxmox.tasks import TaskRef, TaskResult
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, wrong
 from tests.adapters.http_proxmox.talking import SimulatedClock, talk, trouble
 
@@ -16,7 +16,9 @@ def ended(exit_status: str) -> Answer:
     return Answer({"upid": TASK.upid, "status": "stopped", "exitstatus": exit_status})
 
 
-def waited(*states: Answer, clock: SimulatedClock | None = None, seconds: float = 600) -> TaskEnd:
+def waited(
+    *states: Answer, clock: SimulatedClock | None = None, seconds: float = 600
+) -> TaskResult:
     """What waiting comes to when the host tells these states, the last one again and again."""
     script = list(states)
     server = ScriptedServer(lambda asked: _told(asked, script))
@@ -34,7 +36,7 @@ def _told(asked: Asked, script: list[Answer]) -> Answer:
 
 
 def test_a_task_is_asked_after_on_the_host_that_it_names() -> None:
-    assert waited(ended("OK")) == TaskEnd(task=TASK)
+    assert waited(ended("OK")) == TaskResult(task=TASK)
 
 
 def test_looks_become_rarer_until_they_are_a_second_apart() -> None:

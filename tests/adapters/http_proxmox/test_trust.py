@@ -4,9 +4,9 @@ import ssl
 
 import pytest
 
-from stockman.adapters.http_proxmox.pinning import context
+from stockman.adapters.proxmox.endpoint import tls_context
 from stockman.model.errors import Refused, Unreachable
-from stockman.ports.probe import Trust
+from stockman.ports.environment import Trust
 from tests.adapters.http_proxmox.scripted import Answer, ScriptedServer, identity
 from tests.adapters.http_proxmox.talking import talk, trouble
 
@@ -50,14 +50,14 @@ def test_a_certificate_that_nobody_vouches_for_is_shown_to_be_pinned() -> None:
 
 
 def test_a_ca_that_is_none_is_refused() -> None:
-    problem = trouble(Refused, lambda: context(Trust(ca=b"-----BEGIN NONSENSE-----")))
+    problem = trouble(Refused, lambda: tls_context(Trust(ca=b"-----BEGIN NONSENSE-----")))
 
     assert problem.code == "proxmox.authority"
 
 
 @pytest.mark.parametrize("trust", [Trust(), Trust(fingerprint="AB" * 32)])
 def test_nothing_older_than_tls_1_2_is_spoken(trust: Trust) -> None:
-    assert context(trust).minimum_version == ssl.TLSVersion.TLSv1_2
+    assert tls_context(trust).minimum_version == ssl.TLSVersion.TLSv1_2
 
 
 def test_tls_1_2_is_enough() -> None:

@@ -9,17 +9,17 @@ from datetime import timedelta
 
 import pytest
 
-from stockman.adapters.http_proxmox.credentials import ApiToken, Login
-from stockman.adapters.http_proxmox.door import HttpProxmox
-from stockman.adapters.http_proxmox.endpoint import Endpoints
+from stockman.adapters.proxmox.credentials import ApiToken, Login
+from stockman.adapters.proxmox.endpoint import Endpoints
+from stockman.adapters.proxmox.transport import HttpProxmox
 from stockman.model.errors import Denied, Refused, Rejected, Uncertain, Unreachable
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.secret import Secret
-from stockman.ports.probe import Trust
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.grouping import DeviceMapping
-from stockman.ports.proxmox.storages import Upload
-from stockman.ports.proxmox.vms import GuestRef
+from stockman.ports.environment import Trust
+from stockman.proxmox.pools import DeviceMapping
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.storages import Upload
+from stockman.proxmox.vms import GuestRef
 from tests.adapters.http_proxmox.scripted import (
     NAME,
     Answer,

@@ -9,11 +9,10 @@ import sys
 
 import pytest
 
-from stockman.adapters.s3_objects.door import S3Objects
-from stockman.adapters.s3_objects.failures import failure
+from stockman.adapters.s3 import S3Objects, store_error
 from stockman.model.errors import Rejected, StockmanError, Uncertain, Unreachable
 from stockman.s3.credentials import S3Credentials
-from stockman.s3.places import S3Place
+from stockman.s3.location import S3Location
 from tests.contract.objects.doors import CANARY, now, pieces, whole
 from tests.contract.objects.doors import lab as over_the_wire
 
@@ -29,12 +28,12 @@ from tests.contract.objects.doors import lab as over_the_wire
     ],
 )
 def test_a_kind_has_a_meaning(text: str, once: bool, error: type[StockmanError]) -> None:
-    assert type(failure("PUT s3://flock/a", OSError(text), once=once)) is error
+    assert type(store_error("PUT s3://flock/a", OSError(text), once=once)) is error
 
 
 def test_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    place = S3Place(bucket="flock", endpoint="http://127.0.0.1:1", region="us-east-1")
+    place = S3Location(bucket="flock", endpoint="http://127.0.0.1:1", region="us-east-1")
     keys = S3Credentials(access_key=CANARY, secret_key=CANARY, session_token=CANARY)
 
     async def told() -> list[StockmanError]:
@@ -72,7 +71,7 @@ def test_variables_of_the_environment_do_not_change_who_asks(
 
 
 def test_the_library_is_loaded_only_by_who_needs_it() -> None:
-    code = "import sys, stockman.adapters.s3_objects.door; print('obstore' in sys.modules)"
+    code = "import sys, stockman.adapters.s3; print('obstore' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={"PYTHONPATH": ":".join(sys.path)},

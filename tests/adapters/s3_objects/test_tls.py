@@ -7,18 +7,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from stockman_lab.authority.making import names_of_host, new_authority, new_certificate
+from stockman_lab.authority.tls import server_context
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.objects_memory import world_objects
+from stockman_lab.doors.objects_port import world_credentials
+from stockman_lab.http.go_style import go_house
+from stockman_lab.http.server import HttpServer
 
-from stockman.adapters.s3_objects.door import S3Objects
-from stockman.lab.authority.making import names_of_host, new_authority, new_certificate
-from stockman.lab.authority.tls import server_context
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.objects_memory import world_objects
-from stockman.lab.doors.objects_port import world_credentials
-from stockman.lab.http.go_style import go_house
-from stockman.lab.http.server import HttpServer
+from stockman.adapters.s3 import S3Objects
 from stockman.model.errors import StockmanError, Unreachable
-from stockman.ports.probe import Trust
-from stockman.s3.places import S3Place
+from stockman.ports.environment import Trust
+from stockman.s3.location import S3Location
 from tests.contract.objects.doors import fresh_world, pieces, whole
 
 
@@ -44,7 +44,7 @@ def told(tmp_path: Path, *, trusted: bool) -> tuple[list[StockmanError], int]:
 
         server = HttpServer(handle, lambda: world.now, go_house(body_bytes=1 << 20))  # type: ignore[arg-type]
         port = await server.start("127.0.0.1", 0, lambda: server_context(made, tmp_path))
-        place = S3Place(bucket="flock", endpoint=f"https://127.0.0.1:{port}", region="us-east-1")
+        place = S3Location(bucket="flock", endpoint=f"https://127.0.0.1:{port}", region="us-east-1")
         ca = (authority if trusted else other).certificate.pem.encode()
         troubles: list[StockmanError] = []
         async with S3Objects(

@@ -6,30 +6,31 @@ import asyncio
 from collections.abc import Iterable
 from functools import cache
 
-from stockman.app.adopting.adoption import Adoption, Wish, adopted
-from stockman.app.adopting.looking import Doors
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.doors.port import WorldClock, WorldWire
+from stockman_lab.doors.talos_port import memory_talos
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish as WorldWish
+from stockman_lab.world.preset import preset_world
+from stockman_lab.world.staging import Staged, Staging, bring_up, stage_files
+from stockman_lab.world.world import World
+
+from stockman.app.adoption.adopt import Adoption, AdoptionOptions, adopt_cluster
+from stockman.app.adoption.observation import AdoptionClients
 from stockman.config.presets import render_preset
 from stockman.config.presets.answers import Answers
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.port import WorldClock, WorldWire
-from stockman.lab.doors.talos_port import memory_talos
-from stockman.lab.pve.access.identity import Caller
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish as WorldWish
-from stockman.lab.world.preset import preset_world
-from stockman.lab.world.staging import Staged, Staging, bring_up, stage_files
-from stockman.lab.world.world import World
-from stockman.planning.starter.reached import Reached
-from stockman.proxmox.api import ApiProxmox
-from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.planning.starter.observed import ApiConnection
+from stockman.proxmox.client import ProxmoxClient
+from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.patch import Patch
 from tests.steps.talos_scene import MIXED, NETWORK, _one_controller
 
 TOKEN = "root@pam!adopt"
-WISH = Wish(
-    reached=Reached(
+WISH = AdoptionOptions(
+    reached=ApiConnection(
         url="https://127.67.0.4:8006", token_id=TOKEN, token_is_given=True, ca="an authority\n"
     )
 )
@@ -53,15 +54,15 @@ class Running:
         host = self.world.clusters[cluster].state.guests[vmid].node
         return f"/nodes/{host}/qemu/{vmid}/config"
 
-    def doors(self, caller: Caller | None = None) -> Doors:
+    def doors(self, caller: Caller | None = None) -> AdoptionClients:
         cluster = next(iter(self.world.clusters))
         clock = WorldClock(self.world)
         door = MemoryDoor(self.world, cluster, caller=caller)
         first = self.world.talos.machine(*next(iter(self.staged.machines.values())))
         kubernetes = self.world.kubernetes.cluster_of(first)
         assert kubernetes is not None
-        return Doors(
-            proxmox=ApiProxmox(WorldWire(door), clock),
+        return AdoptionClients(
+            proxmox=ProxmoxClient(WorldWire(door), clock),
             talos=memory_talos(self.world),
             kubernetes=memory_kubernetes(kubernetes.api),
             clock=clock,
@@ -70,8 +71,8 @@ class Running:
             ),
         )
 
-    def adopted(self, wish: Wish = WISH) -> Adoption:
-        return asyncio.run(adopted(self.doors(), wish, Dice(5)))
+    def adopted(self, wish: AdoptionOptions = WISH) -> Adoption:
+        return asyncio.run(adopt_cluster(self.doors(), wish, Dice(5)))
 
 
 def patch(text: str) -> Patch:

@@ -6,17 +6,17 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from stockman_lab.pve.api.call import Upload
 
-from stockman.app.adopting.adoption import Adoption
-from stockman.app.adopting.outlook import files_expected
-from stockman.lab.pve.api.call import Upload
+from stockman.app.adoption.adopt import Adoption
+from stockman.app.adoption.expected_plan import files_expected
 from stockman.model.desired import Desired
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.ports.talos.configuration import Application, ApplyMode
 from stockman.steps.step import Stage
-from stockman.talos.machine.values import configuration_values, differing
+from stockman.talos.machine.values import changed_paths, configuration_values
+from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
 from tests.app.adopting.running import WISH, Running, running
 from tests.planning.containers import small_system
 from tests.steps.talos_scene import MIXED, NEO, NIOBE, TRINITY
@@ -84,7 +84,7 @@ def left_over(found: Running, adoption: Adoption) -> dict[str, tuple[str, ...]]:
         address = MachineAddress(str(node.address.ip))
         live = asyncio.run(talos.machine_configuration(address))
         ours = assembly.of(node).text()
-        different[str(node.name)] = differing(
+        different[str(node.name)] = changed_paths(
             configuration_values(ours, minor), configuration_values(live, minor)
         )
     return {name: places for name, places in different.items() if places}
@@ -132,7 +132,7 @@ def test_what_only_one_machine_has_is_a_patch_of_its_own() -> None:
     address = MachineAddress("127.67.0.17")
     text = asyncio.run(talos.machine_configuration(address)).reveal()
     other = text.replace("machine:\n", 'machine:\n    sysctls:\n        a.b: "1"\n', 1)
-    wanted = Application(text=Secret(other), mode=ApplyMode.NO_REBOOT)
+    wanted = ApplyConfigurationRequest(text=Secret(other), mode=ApplyMode.NO_REBOOT)
     asyncio.run(talos.apply_configuration(address, wanted))
 
     adoption = found.adopted()

@@ -6,23 +6,21 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.doors.port import WorldClock, WorldWire
+from stockman_lab.doors.talos_port import memory_talos
 
-from stockman.adapters.git import GitRepo
-from stockman.app.adopting.adoption import Adoption, adopted
-from stockman.app.adopting.following import follows
-from stockman.app.adopting.looking import Doors
-from stockman.app.adopting.writing import write
-from stockman.app.initialisation import Doors as StartDoors
-from stockman.app.validation import validate
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.port import WorldClock, WorldWire
-from stockman.lab.doors.talos_port import memory_talos
+from stockman.adapters.git.probe import LocalGitProbe
+from stockman.app.adoption.adopt import Adoption, adopt_cluster
+from stockman.app.adoption.observation import AdoptionClients, observe_gitops
+from stockman.app.adoption.writing import write_adoption
+from stockman.app.init.directory import InitContext as StartDoors
+from stockman.app.workspace.validation import validate
+from stockman.kubernetes.objects import SECRETS, Object
 from stockman.model.problem import Problems
-from stockman.ports.kubernetes.kinds import SECRETS
-from stockman.ports.kubernetes.objects import Object
-from stockman.proxmox.api import ApiProxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.step import Stage
 from tests.app.adopting.running import WISH
 from tests.crypto.keys_at_hand import OWNER
@@ -41,11 +39,11 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Bootstrapped:
     return found
 
 
-def doors(found: Bootstrapped) -> Doors:
+def doors(found: Bootstrapped) -> AdoptionClients:
     clock = WorldClock(found.world)
     door = MemoryDoor(found.world, next(iter(found.world.clusters)))
-    return Doors(
-        proxmox=ApiProxmox(WorldWire(door), clock),
+    return AdoptionClients(
+        proxmox=ProxmoxClient(WorldWire(door), clock),
         talos=memory_talos(found.world),
         kubernetes=memory_kubernetes(found.cluster.api),
         clock=clock,
@@ -55,7 +53,7 @@ def doors(found: Bootstrapped) -> Doors:
 
 @pytest.fixture(scope="module")
 def adoption(followed: Bootstrapped) -> Adoption:
-    return asyncio.run(adopted(doors(followed), WISH, Dice(3)))
+    return asyncio.run(adopt_cluster(doors(followed), WISH, Dice(3)))
 
 
 def test_nothing_would_be_installed_and_no_secret_replaced(adoption: Adoption) -> None:
@@ -83,9 +81,11 @@ def test_repository_and_components_are_those_of_the_cluster(
 def test_the_identity_that_opens_the_repository_is_kept(
     adoption: Adoption, followed: Bootstrapped, tmp_path: Path
 ) -> None:
-    start = StartDoors(clock=WorldClock(followed.world), entropy=Dice(4), repo=GitRepo(tmp_path))
+    start = StartDoors(
+        clock=WorldClock(followed.world), entropy=Dice(4), repo=LocalGitProbe(tmp_path)
+    )
 
-    write(adoption, tmp_path, start)
+    write_adoption(adoption, tmp_path, start)
 
     assert (tmp_path / "age.key").read_text() == OWNER.text.reveal()
     assert (tmp_path / "age.key").stat().st_mode & 0o777 == 0o600
@@ -104,6 +104,6 @@ def test_the_token_that_announces_commits_is_kept(followed: Bootstrapped) -> Non
 
     async def kept() -> str:
         await kubernetes.create(SECRETS, token)
-        return (await follows(kubernetes)).keys["github-push-token.txt"].reveal()
+        return (await observe_gitops(kubernetes)).keys["github-push-token.txt"].reveal()
 
     assert asyncio.run(kept()) == "told-to-github-already"

@@ -6,11 +6,11 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from stockman_lab.core.dice import Dice
+from stockman_lab.pve.access.identity import Caller
 
-from stockman.app.adopting.adoption import NotAdopted, adopted
-from stockman.app.adopting.looking import check_versions
-from stockman.lab.core.dice import Dice
-from stockman.lab.pve.access.identity import Caller
+from stockman.app.adoption.adopt import AdoptionFailed, adopt_cluster
+from stockman.app.adoption.observation import check_versions
 from stockman.model.errors import StockmanError
 from stockman.model.version import Version
 from tests.app.adopting.running import WISH, Running, running
@@ -18,7 +18,7 @@ from tests.steps.talos_scene import NEO, NIOBE, TRINITY
 
 
 def refused(found: Running) -> list[tuple[str, str]]:
-    with pytest.raises(NotAdopted) as caught:
+    with pytest.raises(AdoptionFailed) as caught:
         found.adopted()
     return [(one.code, one.what) for one in caught.value.problems if one.is_error]
 
@@ -28,15 +28,15 @@ def test_a_kubeconfig_of_another_cluster_is_refused() -> None:
     doors = replace(found.doors(), kubernetes=other.doors().kubernetes)
 
     with pytest.raises(StockmanError, match=r"adopt\.other-cluster"):
-        asyncio.run(adopted(doors, WISH, Dice(5)))
+        asyncio.run(adopt_cluster(doors, WISH, Dice(5)))
 
 
 def test_a_kubeconfig_with_another_authority_is_refused() -> None:
     found = running()
     doors = replace(found.doors(), authority=running("single").staged.bundle.certs.k8s.crt)
 
-    with pytest.raises(NotAdopted, match="different clusters"):
-        asyncio.run(adopted(doors, WISH, Dice(5)))
+    with pytest.raises(AdoptionFailed, match="different clusters"):
+        asyncio.run(adopt_cluster(doors, WISH, Dice(5)))
 
 
 def test_a_machine_that_does_not_answer_is_named() -> None:
@@ -52,14 +52,14 @@ def test_a_talosconfig_that_names_nobody_is_refused() -> None:
     doors = replace(running().doors(), endpoints=())
 
     with pytest.raises(StockmanError, match=r"adopt\.no-machine"):
-        asyncio.run(adopted(doors, WISH, Dice(5)))
+        asyncio.run(adopt_cluster(doors, WISH, Dice(5)))
 
 
 def test_machines_without_a_vm_are_all_named_at_once() -> None:
     doors = replace(running().doors(), proxmox=running("single").doors().proxmox)
 
-    with pytest.raises(NotAdopted) as caught:
-        asyncio.run(adopted(doors, WISH, Dice(5)))
+    with pytest.raises(AdoptionFailed) as caught:
+        asyncio.run(adopt_cluster(doors, WISH, Dice(5)))
 
     assert [(one.code, one.where) for one in caught.value.problems] == [
         ("adopt.no-vm", NEO),
@@ -92,8 +92,8 @@ def test_a_token_that_sees_no_vm_is_told_what_it_needs() -> None:
     found.pve.put("/access/acl", path="/", users="guest@pve", roles="PVEAuditor", propagate=0)
     doors = found.doors(Caller("guest@pve"))
 
-    with pytest.raises(NotAdopted) as caught:
-        asyncio.run(adopted(doors, WISH, Dice(5)))
+    with pytest.raises(AdoptionFailed) as caught:
+        asyncio.run(adopt_cluster(doors, WISH, Dice(5)))
 
     assert {one.fix for one in caught.value.problems} == {
         "give the token VM.Audit on /vms; name the Proxmox cluster that the machine runs in"
@@ -105,7 +105,7 @@ def test_an_auditor_may_adopt_and_is_told_what_a_run_would_need() -> None:
     found.pve.post("/access/users", userid="guest@pve")
     found.pve.put("/access/acl", path="/", users="guest@pve", roles="PVEAuditor")
 
-    adoption = asyncio.run(adopted(found.doors(Caller("guest@pve")), WISH, Dice(5)))
+    adoption = asyncio.run(adopt_cluster(found.doors(Caller("guest@pve")), WISH, Dice(5)))
 
     assert adoption.is_smooth
     assert {one.code for one in adoption.problems} == {"proxmox.lacks-privilege"}
@@ -117,7 +117,7 @@ def test_a_token_without_any_right_is_told_the_privilege_and_its_path() -> None:
     found.pve.post("/access/users", userid="guest@pve")
 
     with pytest.raises(StockmanError) as caught:
-        asyncio.run(adopted(found.doors(Caller("guest@pve")), WISH, Dice(5)))
+        asyncio.run(adopt_cluster(found.doors(Caller("guest@pve")), WISH, Dice(5)))
 
     assert "Sys.Audit" in f"{caught.value.problem}"
 

@@ -6,30 +6,32 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.port import WorldClock
 
-from stockman.adapters.git import GitRepo
-from stockman.app.adopting.adoption import Adoption
-from stockman.app.adopting.writing import Written, write
-from stockman.app.bundles import open_bundle
-from stockman.app.initialisation import Doors
-from stockman.app.keyring import find_keyring
-from stockman.app.machine_configuration import machines
-from stockman.app.validation import validate
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.port import WorldClock
+from stockman.adapters.git.probe import LocalGitProbe
+from stockman.app.adoption.adopt import Adoption
+from stockman.app.adoption.writing import AdoptionResult, write_adoption
+from stockman.app.init.directory import InitContext
+from stockman.app.machine_config.machines import load_machines
+from stockman.app.secrets.bundle import open_bundle
+from stockman.app.secrets.keyring import find_keyring
+from stockman.app.workspace.validation import validate
 from stockman.model.errors import StockmanError
 from stockman.model.names import MachineAddress
 from stockman.model.secret import Secret
-from stockman.planning.starter.reached import CA_FILE
-from stockman.talos.machine.assembly import configuration_text
-from stockman.talos.machine.values import configuration_values, differing
+from stockman.planning.starter.observed import CA_FILE
+from stockman.talos.machine.assembly import trees_text
+from stockman.talos.machine.values import changed_paths, configuration_values
 from tests.app.adopting.running import Running, running
 from tests.app.adopting.test_adoption import BY_HAND
 
 
-def written(found: Running, adoption: Adoption, place: Path, *, dry_run: bool = False) -> Written:
-    doors = Doors(clock=WorldClock(found.world), entropy=Dice(9), repo=GitRepo(place))
-    return write(adoption, place, doors, dry_run=dry_run)
+def written(
+    found: Running, adoption: Adoption, place: Path, *, dry_run: bool = False
+) -> AdoptionResult:
+    doors = InitContext(clock=WorldClock(found.world), entropy=Dice(9), repo=LocalGitProbe(place))
+    return write_adoption(adoption, place, doors, dry_run=dry_run)
 
 
 def test_the_directory_means_what_runs_and_opens_with_its_own_key(tmp_path: Path) -> None:
@@ -43,13 +45,13 @@ def test_the_directory_means_what_runs_and_opens_with_its_own_key(tmp_path: Path
     assert [one for one in validate(place).problems if one.is_error] == []
     assert open_bundle(place, find_keyring(place, {})) == found.staged.bundle
     assert (place / CA_FILE).read_text() == "an authority\n"
-    known = machines(place, {})
+    known = load_machines(place, {})
     talos = found.doors().talos
     for node in known.nodes:
         live = asyncio.run(talos.machine_configuration(MachineAddress(str(node.address.ip))))
-        ours = configuration_text(known.documents(node, show_secrets=True))
+        ours = trees_text(known.documents(node, show_secrets=True))
         assert (
-            differing(
+            changed_paths(
                 configuration_values(Secret(ours), known.minor),
                 configuration_values(live, known.minor),
             )

@@ -6,19 +6,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stockman.app.doctor.check import Check, Question, Scene
-from stockman.app.doctor.finding import Finding
+from stockman.app.doctor.check import Check, CheckInput, Question
+from stockman.app.doctor.finding import CheckResult
 from stockman.config.load import load
-from stockman.ports.probe import (
+from stockman.ports.environment import (
     Certificate,
-    Door,
+    DirectorySpace,
     Exposure,
-    FileFacts,
+    FileStatus,
+    GitFileState,
     NoAddress,
     NoAnswer,
     Remote,
-    Room,
-    Standing,
+    ServerAddress,
     Trust,
     WorkTree,
 )
@@ -28,8 +28,8 @@ T = TypeVar("T")
 HERE = Path("/here")
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 LATER = datetime(2031, 1, 1, tzinfo=UTC)
-PRIVATE = FileFacts(mode=0o600, is_file=True, readable=True)
-OPEN = FileFacts(mode=0o644, is_file=True, readable=True)
+PRIVATE = FileStatus(mode=0o600, is_file=True, readable=True)
+OPEN = FileStatus(mode=0o644, is_file=True, readable=True)
 ORIGIN = Remote(name="origin", url="https://git.test/owner/repo.git")
 PLANTED = "hunter2"
 """A secret that no output may show."""
@@ -77,11 +77,11 @@ class FakeMachine:
 
     def __init__(
         self,
-        files: Mapping[str, FileFacts] = CLASSIC,
+        files: Mapping[str, FileStatus] = CLASSIC,
         *,
         contents: Mapping[str, bytes] | None = None,
         variables: Mapping[str, str] | None = None,
-        room: Room | None = None,
+        room: DirectorySpace | None = None,
         encoding: str = "utf-8",
     ) -> None:
         self._files = {HERE / name: facts for name, facts in files.items()}
@@ -90,13 +90,13 @@ class FakeMachine:
         self._room = room
         self._encoding = encoding
 
-    def file(self, path: Path) -> FileFacts | None:
+    def file(self, path: Path) -> FileStatus | None:
         return self._files.get(path)
 
     def read(self, path: Path) -> bytes | None:
         return self._contents.get(path)
 
-    def room(self, directory: Path) -> Room | None:
+    def room(self, directory: Path) -> DirectorySpace | None:
         return self._room
 
     def temporary(self) -> Path:
@@ -120,7 +120,7 @@ class FakeRepo:
         tree: WorkTree | None = None,
         *,
         version: str | None = "2.40.1",
-        standings: Mapping[str, Standing] | None = None,
+        standings: Mapping[str, GitFileState] | None = None,
         silent: str = "",
     ) -> None:
         self._tree = tree
@@ -136,7 +136,7 @@ class FakeRepo:
         self._answer()
         return self._tree
 
-    def standing(self, path: str) -> Standing:
+    def standing(self, path: str) -> GitFileState:
         self._answer()
         return self._standings.get(path, "ignored") if self._tree else "outside"
 
@@ -169,7 +169,7 @@ class FakeNetwork:
         self._web = web or {}
         self._name_servers = set(name_servers)
         self.trusts: list[Trust] = []
-        self.dialled: list[Door] = []
+        self.dialled: list[ServerAddress] = []
 
     async def resolve(self, host: str) -> tuple[str, ...]:
         if host[0].isdigit():
@@ -178,17 +178,17 @@ class FakeNetwork:
             raise NoAddress("name or service not known")
         return self._names[host]
 
-    async def connect(self, door: Door) -> None:
+    async def connect(self, door: ServerAddress) -> None:
         await self._dial(door)
         if f"{door.host}:{door.port}" not in self._doors:
             raise NoAnswer("nothing listens there")
 
-    async def certificate(self, door: Door, trust: Trust) -> Certificate:
+    async def certificate(self, door: ServerAddress, trust: Trust) -> Certificate:
         await self._dial(door)
         self.trusts.append(trust)
         return _known(self._certificates, f"{door.host}:{door.port}")
 
-    async def http_clock(self, door: Door, *, tls: bool) -> float:
+    async def http_clock(self, door: ServerAddress, *, tls: bool) -> float:
         await self._dial(door)
         return _known(self._web, f"{door.host}:{door.port}")
 
@@ -200,33 +200,33 @@ class FakeNetwork:
         if server not in self._name_servers:
             raise NoAnswer("no answer within 2 s")
 
-    async def _dial(self, door: Door) -> None:
+    async def _dial(self, door: ServerAddress) -> None:
         self.dialled.append(door)
         await self.resolve(door.host)
 
 
-def scene(cluster: str = CLUSTER, nodes: str = NODES, **changes: Any) -> Scene:
+def scene(cluster: str = CLUSTER, nodes: str = NODES, **changes: Any) -> CheckInput:
     """A scene with these files on a machine where all is well; `changes` are fields of it."""
     loaded = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
-    made = Scene(
+    made = CheckInput(
         directory=HERE,
         estate=loaded.estate,
         secrets=loaded.secrets,
         problems=tuple(loaded.problems),
         complete=loaded.complete,
-        machine=FakeMachine(room=Room(free=2**40, writable=True)),
+        machine=FakeMachine(room=DirectorySpace(free=2**40, writable=True)),
         repo=FakeRepo(WorkTree(branch="main", has_commits=True, remotes=(ORIGIN,))),
         clock=FakeClock(),
     )
     return replace(made, **changes)
 
 
-def found(check: Check, seen: Scene) -> list[Finding]:
+def found(check: Check, seen: CheckInput) -> list[CheckResult]:
     """What a check finds without the network."""
-    return [one for one in check.look(seen) if isinstance(one, Finding)]
+    return [one for one in check.look(seen) if isinstance(one, CheckResult)]
 
 
-async def told(check: Check, seen: Scene, network: FakeNetwork) -> list[Finding]:
+async def told(check: Check, seen: CheckInput, network: FakeNetwork) -> list[CheckResult]:
     """What the questions of a check come to, one after the other."""
     questions = [one for one in check.look(seen) if isinstance(one, Question)]
     return [finding for question in questions for finding in await question.ask(network)]

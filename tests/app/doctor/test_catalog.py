@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from stockman.app.doctor.catalog import CHECKS
 from stockman.app.doctor.check import Check, Question
-from stockman.app.doctor.finding import Finding, Status
+from stockman.app.doctor.examination import CHECKS
+from stockman.app.doctor.finding import CheckResult, CheckStatus
 from tests.app.doctor.fakes import FakeMachine, FakeRepo, scene
 
 
@@ -26,14 +26,14 @@ def test_every_check_says_in_one_sentence_what_holds(check: Check) -> None:
 def test_what_is_not_well_has_a_fix(check: Check) -> None:
     bare = scene(machine=FakeMachine({}), repo=FakeRepo(version=None, silent="git is gone"))
 
-    findings = [one for one in check.look(bare) if isinstance(one, Finding)]
+    findings = [one for one in check.look(bare) if isinstance(one, CheckResult)]
 
     for finding in findings:
-        assert bool(finding.fix) is (finding.status not in (Status.OK, Status.SKIP))
+        assert bool(finding.fix) is (finding.status not in (CheckStatus.OK, CheckStatus.SKIP))
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_a_check_with_nothing_to_look_at_breaks_nowhere(check: Check) -> None:
     empty = scene(cluster="", nodes="", machine=FakeMachine({}), repo=FakeRepo())
 
-    assert all(isinstance(one, Finding | Question) for one in check.look(empty))
+    assert all(isinstance(one, CheckResult | Question) for one in check.look(empty))

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from stockman.app.doctor.clock import offset, servers
-from stockman.app.doctor.finding import Finding, Status
+from stockman.app.doctor.finding import CheckResult, CheckStatus
 from tests.app.doctor.fakes import CLUSTER, FakeNetwork, scene, told
 
 TWO = CLUSTER.replace("[127.66.0.3]", "[127.66.0.3, 127.66.0.33]")
 
 
-def judged(network: FakeNetwork, cluster: str = CLUSTER) -> Finding:
+def judged(network: FakeNetwork, cluster: str = CLUSTER) -> CheckResult:
     (finding,) = asyncio.run(told(offset, scene(cluster), network))
     return finding
 
@@ -20,24 +20,27 @@ def test_a_time_server_should_answer() -> None:
     (there,) = asyncio.run(told(servers, scene(), FakeNetwork(ntp={"127.66.0.3": 0.5})))
     (silent,) = asyncio.run(told(servers, scene(), FakeNetwork()))
 
-    assert (there.status, there.seen) == (Status.OK, "it answers, this machine is 0.50 s behind")
-    assert silent.status is Status.WARN
+    assert (there.status, there.seen) == (
+        CheckStatus.OK,
+        "it answers, this machine is 0.50 s behind",
+    )
+    assert silent.status is CheckStatus.WARN
     assert "network.ntp_servers (cluster.yaml:6:16)" in silent.fix
 
 
 @pytest.mark.parametrize(
     ("ahead", "status", "seen"),
     [
-        (0.01, Status.OK, "this machine is 0.01 s behind, by 1 time server"),
-        (-2.0, Status.OK, "this machine is 2.00 s ahead, by 1 time server"),
-        (2.5, Status.WARN, "this machine is 2.50 s behind, by 1 time server"),
-        (-60.0, Status.WARN, "this machine is 60.00 s ahead, by 1 time server"),
-        (300.0, Status.FAIL, "this machine is 5.0 minutes behind, by 1 time server"),
-        (-9000.0, Status.FAIL, "this machine is 2.5 hours ahead, by 1 time server"),
-        (8.64e7, Status.FAIL, "this machine is 1000.0 days behind, by 1 time server"),
+        (0.01, CheckStatus.OK, "this machine is 0.01 s behind, by 1 time server"),
+        (-2.0, CheckStatus.OK, "this machine is 2.00 s ahead, by 1 time server"),
+        (2.5, CheckStatus.WARN, "this machine is 2.50 s behind, by 1 time server"),
+        (-60.0, CheckStatus.WARN, "this machine is 60.00 s ahead, by 1 time server"),
+        (300.0, CheckStatus.FAIL, "this machine is 5.0 minutes behind, by 1 time server"),
+        (-9000.0, CheckStatus.FAIL, "this machine is 2.5 hours ahead, by 1 time server"),
+        (8.64e7, CheckStatus.FAIL, "this machine is 1000.0 days behind, by 1 time server"),
     ],
 )
-def test_the_clock_is_judged_by_time_servers(ahead: float, status: Status, seen: str) -> None:
+def test_the_clock_is_judged_by_time_servers(ahead: float, status: CheckStatus, seen: str) -> None:
     finding = judged(FakeNetwork(ntp={"127.66.0.3": ahead}))
 
     assert (finding.status, finding.seen) == (status, seen)
@@ -49,7 +52,7 @@ def test_web_servers_tell_the_time_where_no_time_server_does() -> None:
 
     finding = judged(FakeNetwork(names=names, web=web))
 
-    assert finding.status is Status.FAIL
+    assert finding.status is CheckStatus.FAIL
     assert finding.seen == "this machine is 60.0 minutes behind, by 2 web servers"
 
 
@@ -57,7 +60,7 @@ def test_time_servers_count_before_web_servers() -> None:
     names = {"factory.test": ("127.66.0.7",)}
     network = FakeNetwork(names=names, web={"factory.test:443": 3600.0}, ntp={"127.66.0.3": 0.0})
 
-    assert judged(network).status is Status.OK
+    assert judged(network).status is CheckStatus.OK
 
 
 def test_time_servers_that_disagree_prove_nothing_good() -> None:
@@ -65,9 +68,9 @@ def test_time_servers_that_disagree_prove_nothing_good() -> None:
 
     finding = judged(network, TWO)
 
-    assert finding.status is Status.WARN
+    assert finding.status is CheckStatus.WARN
     assert finding.seen == "time servers disagree by 2.0 hours"
 
 
 def test_a_clock_that_nobody_confirms_is_unknown() -> None:
-    assert judged(FakeNetwork()).status is Status.UNKNOWN
+    assert judged(FakeNetwork()).status is CheckStatus.UNKNOWN

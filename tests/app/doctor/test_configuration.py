@@ -3,9 +3,9 @@
 import pytest
 
 from stockman.app.doctor.configuration import files, tracked, valid
-from stockman.app.doctor.finding import Status
+from stockman.app.doctor.finding import CheckStatus
 from stockman.model.problem import Problem, Severity
-from stockman.ports.probe import FileFacts, Standing, WorkTree
+from stockman.ports.environment import FileStatus, GitFileState, WorkTree
 from tests.app.doctor.fakes import OPEN, FakeMachine, FakeRepo, found, scene
 
 TREE = WorkTree(branch="main", has_commits=True, remotes=())
@@ -19,74 +19,74 @@ def test_both_files_of_the_classic_dialect_are_expected() -> None:
     findings = found(files, scene(machine=FakeMachine({"cluster.yaml": OPEN})))
 
     assert [(one.subject, one.status) for one in findings] == [
-        ("cluster.yaml", Status.OK),
-        ("nodes.yaml", Status.FAIL),
+        ("cluster.yaml", CheckStatus.OK),
+        ("nodes.yaml", CheckStatus.FAIL),
     ]
 
 
 def test_one_file_is_the_whole_of_the_other_dialect() -> None:
     findings = found(files, scene(machine=FakeMachine({"cluster.toml": OPEN})))
 
-    assert [(one.subject, one.status) for one in findings] == [("cluster.toml", Status.OK)]
+    assert [(one.subject, one.status) for one in findings] == [("cluster.toml", CheckStatus.OK)]
 
 
 @pytest.mark.parametrize(
     ("facts", "seen"),
     [
-        (FileFacts(mode=0o644, is_file=True, readable=False), "it may not be read"),
-        (FileFacts(mode=0o755, is_file=False, readable=True), "it is not a file"),
+        (FileStatus(mode=0o644, is_file=True, readable=False), "it may not be read"),
+        (FileStatus(mode=0o755, is_file=False, readable=True), "it is not a file"),
     ],
 )
-def test_a_file_that_cannot_be_read_fails(facts: FileFacts, seen: str) -> None:
+def test_a_file_that_cannot_be_read_fails(facts: FileStatus, seen: str) -> None:
     (finding,) = found(files, scene(machine=FakeMachine({"cluster.toml": facts})))
 
-    assert (finding.status, finding.seen) == (Status.FAIL, seen)
+    assert (finding.status, finding.seen) == (CheckStatus.FAIL, seen)
 
 
 def test_without_files_there_is_one_failure() -> None:
     bare = scene(machine=FakeMachine({}))
 
-    assert [one.status for one in found(files, bare)] == [Status.FAIL]
-    assert [one.status for one in found(valid, bare)] == [Status.SKIP]
+    assert [one.status for one in found(files, bare)] == [CheckStatus.FAIL]
+    assert [one.status for one in found(valid, bare)] == [CheckStatus.SKIP]
     assert found(tracked, bare) == []
 
 
 @pytest.mark.parametrize(
     ("problems", "status", "seen"),
     [
-        ((), Status.OK, "no mistakes"),
-        ((WARNING,), Status.WARN, "1 warning"),
-        ((ERROR, ERROR), Status.FAIL, "2 errors"),
-        ((ERROR, WARNING, WARNING), Status.FAIL, "1 error and 2 warnings"),
+        ((), CheckStatus.OK, "no mistakes"),
+        ((WARNING,), CheckStatus.WARN, "1 warning"),
+        ((ERROR, ERROR), CheckStatus.FAIL, "2 errors"),
+        ((ERROR, WARNING, WARNING), CheckStatus.FAIL, "1 error and 2 warnings"),
     ],
 )
 def test_mistakes_are_counted_and_left_to_validate(
-    problems: tuple[Problem, ...], status: Status, seen: str
+    problems: tuple[Problem, ...], status: CheckStatus, seen: str
 ) -> None:
     (finding,) = found(valid, scene(problems=problems))
 
     assert (finding.status, finding.seen) == (status, seen)
-    assert ("stockman validate" in finding.fix) is (status is not Status.OK)
+    assert ("stockman validate" in finding.fix) is (status is not CheckStatus.OK)
 
 
 @pytest.mark.parametrize(
     ("standing", "status"),
-    [("tracked", Status.OK), ("untracked", Status.WARN), ("ignored", Status.WARN)],
+    [("tracked", CheckStatus.OK), ("untracked", CheckStatus.WARN), ("ignored", CheckStatus.WARN)],
 )
-def test_files_should_be_tracked(standing: Standing, status: Status) -> None:
+def test_files_should_be_tracked(standing: GitFileState, status: CheckStatus) -> None:
     repo = FakeRepo(TREE, standings={"cluster.yaml": standing, "nodes.yaml": "tracked"})
 
     first, second = found(tracked, scene(repo=repo))
 
     assert (first.subject, first.status) == ("cluster.yaml", status)
-    assert (second.subject, second.status) == ("nodes.yaml", Status.OK)
+    assert (second.subject, second.status) == ("nodes.yaml", CheckStatus.OK)
 
 
 def test_what_no_repository_tracks_is_not_judged() -> None:
-    assert {one.status for one in found(tracked, scene(repo=FakeRepo()))} == {Status.SKIP}
+    assert {one.status for one in found(tracked, scene(repo=FakeRepo()))} == {CheckStatus.SKIP}
 
 
 def test_where_git_is_silent_tracking_is_unknown() -> None:
     silent = scene(repo=FakeRepo(silent="git says: no"))
 
-    assert {one.status for one in found(tracked, silent)} == {Status.UNKNOWN}
+    assert {one.status for one in found(tracked, silent)} == {CheckStatus.UNKNOWN}

@@ -7,40 +7,47 @@ from pathlib import Path
 import pytest
 
 from stockman.adapters.network import SocketNetwork
-from stockman.app.doctor.catalog import CHECKS
-from stockman.app.doctor.check import Check, Question, Scene
-from stockman.app.doctor.examine import PATIENCE, answered, diagnose, looked, scene_of, unasked
-from stockman.app.doctor.finding import Finding, Status, ok
+from stockman.app.doctor.check import Check, CheckInput, Question
+from stockman.app.doctor.examination import (
+    CHECKS,
+    TIMEOUT,
+    build_check_input,
+    diagnose,
+    report_offline,
+    run_local_checks,
+    run_network_checks,
+)
+from stockman.app.doctor.finding import CheckResult, CheckStatus, ok
 from stockman.model.errors import NotFound
-from stockman.ports.probe import Network
+from stockman.ports.environment import Network
 from tests.adapters import loopback
 from tests.app.doctor.fakes import CLUSTER, NODES, FakeNetwork, scene
 
 
-def answers(*findings: Finding) -> Question:
-    async def ask(network: Network) -> tuple[Finding, ...]:
+def answers(*findings: CheckResult) -> Question:
+    async def ask(network: Network) -> tuple[CheckResult, ...]:
         return findings
 
     return Question(subject="a server", ask=ask)
 
 
 def hangs() -> Question:
-    async def ask(network: Network) -> tuple[Finding, ...]:
+    async def ask(network: Network) -> tuple[CheckResult, ...]:
         await asyncio.Event().wait()
         return ()
 
     return Question(subject="a server", ask=ask)
 
 
-def check(name: str, *yielded: Finding | Question) -> Check:
-    def look(scene: Scene) -> Iterator[Finding | Question]:
+def check(name: str, *yielded: CheckResult | Question) -> Check:
+    def look(scene: CheckInput) -> Iterator[CheckResult | Question]:
         yield from yielded
 
     return Check(name=name, about="All is well.", look=look)
 
 
 def test_findings_stay_in_the_order_of_the_checks() -> None:
-    seen = looked(
+    seen = run_local_checks(
         scene(),
         [
             check("a.x", answers(ok("2", ""), ok("3", "")), ok("4", "")),
@@ -48,7 +55,7 @@ def test_findings_stay_in_the_order_of_the_checks() -> None:
         ],
     )
 
-    report = asyncio.run(answered(seen, FakeNetwork()))
+    report = asyncio.run(run_network_checks(seen, FakeNetwork()))
 
     assert [(one.check, one.subject) for one in report.findings] == [
         ("a.x", "2"),
@@ -59,38 +66,46 @@ def test_findings_stay_in_the_order_of_the_checks() -> None:
 
 
 def test_a_question_that_hangs_is_unknown_and_holds_up_no_other() -> None:
-    seen = looked(scene(), [check("a.x", hangs(), hangs()), check("a.y", answers(ok("b", "")))])
+    seen = run_local_checks(
+        scene(), [check("a.x", hangs(), hangs()), check("a.y", answers(ok("b", "")))]
+    )
 
-    report = asyncio.run(answered(seen, FakeNetwork(), patience=0.05))
+    report = asyncio.run(run_network_checks(seen, FakeNetwork(), patience=0.05))
 
-    assert [one.status for one in report.findings] == [Status.UNKNOWN, Status.UNKNOWN, Status.OK]
+    assert [one.status for one in report.findings] == [
+        CheckStatus.UNKNOWN,
+        CheckStatus.UNKNOWN,
+        CheckStatus.OK,
+    ]
     assert report.findings[0].seen == "no answer within 0.05 s"
 
 
 def test_the_patience_for_everything_is_below_six_seconds() -> None:
-    assert PATIENCE < 6
+    assert TIMEOUT < 6
 
 
 def test_offline_every_check_with_questions_is_skipped_in_one_line() -> None:
-    seen = looked(scene(), [check("a.x", hangs(), ok("b", ""), hangs()), check("a.y", ok("c", ""))])
+    seen = run_local_checks(
+        scene(), [check("a.x", hangs(), ok("b", ""), hangs()), check("a.y", ok("c", ""))]
+    )
 
-    report = unasked(seen)
+    report = report_offline(seen)
 
     assert [(one.check, one.subject, one.status) for one in report.findings] == [
-        ("a.x", "b", Status.OK),
-        ("a.x", "a server, a server", Status.SKIP),
-        ("a.y", "c", Status.OK),
+        ("a.x", "b", CheckStatus.OK),
+        ("a.x", "a server, a server", CheckStatus.SKIP),
+        ("a.y", "c", CheckStatus.OK),
     ]
 
 
 def test_with_nothing_reachable_every_question_ends_and_none_is_well() -> None:
-    seen = looked(scene(), CHECKS)
+    seen = run_local_checks(scene(), CHECKS)
 
-    report = asyncio.run(answered(seen, FakeNetwork()))
+    report = asyncio.run(run_network_checks(seen, FakeNetwork()))
 
     asked = [one for one in report.findings if one.check.startswith("reach.")]
     assert asked
-    assert Status.OK not in {one.status for one in asked}
+    assert CheckStatus.OK not in {one.status for one in asked}
 
 
 def test_real_servers_that_hang_or_are_closed_are_given_up() -> None:
@@ -98,20 +113,20 @@ def test_real_servers_that_hang_or_are_closed_are_given_up() -> None:
         cluster = CLUSTER.replace("https://factory.test", f"https://127.66.0.44:{port}").replace(
             "git.test", "127.66.0.45:9"
         )
-        seen = looked(scene(cluster), CHECKS)
-        report = asyncio.run(answered(seen, SocketNetwork(patience=0.1)))
+        seen = run_local_checks(scene(cluster), CHECKS)
+        report = asyncio.run(run_network_checks(seen, SocketNetwork(patience=0.1)))
 
     told = {one.check: (one.status, one.seen) for one in report.findings}
-    assert told["reach.factory"] == (Status.FAIL, "no answer within 0.1 s")
-    assert told["reach.git"] == (Status.FAIL, "nothing listens there")
-    assert told["machine.clock"][0] is Status.UNKNOWN
+    assert told["reach.factory"] == (CheckStatus.FAIL, "no answer within 0.1 s")
+    assert told["reach.git"] == (CheckStatus.FAIL, "nothing listens there")
+    assert told["machine.clock"][0] is CheckStatus.UNKNOWN
 
 
 def test_the_scene_is_made_of_the_files_of_the_directory(tmp_path: Path) -> None:
     (tmp_path / "cluster.yaml").write_text(CLUSTER)
     (tmp_path / "nodes.yaml").write_text(NODES)
 
-    seen = scene_of(tmp_path)
+    seen = build_check_input(tmp_path)
 
     assert seen.files == ("cluster.yaml", "nodes.yaml")
     assert seen.complete
@@ -125,9 +140,9 @@ def test_a_file_that_cannot_be_read_is_a_failure_and_no_error(tmp_path: Path) ->
     report = diagnose(tmp_path, offline=True)
 
     told = {(one.check, one.subject): one.status for one in report.findings}
-    assert told["config.files", "cluster.yaml"] is Status.FAIL
-    assert told["config.valid", "configuration"] is Status.FAIL
-    assert told["reach.names", "servers"] is Status.UNKNOWN
+    assert told["config.files", "cluster.yaml"] is CheckStatus.FAIL
+    assert told["config.valid", "configuration"] is CheckStatus.FAIL
+    assert told["reach.names", "servers"] is CheckStatus.UNKNOWN
 
 
 def test_a_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:

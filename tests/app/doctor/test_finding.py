@@ -2,7 +2,16 @@
 
 import pytest
 
-from stockman.app.doctor.finding import Finding, Report, Status, fail, ok, skip, unknown, warn
+from stockman.app.doctor.finding import (
+    CheckResult,
+    CheckStatus,
+    DoctorReport,
+    fail,
+    ok,
+    skip,
+    unknown,
+    warn,
+)
 
 OK, WARN = ok("a", "it is"), warn("a", "it may", "do")
 FAIL, UNKNOWN = fail("a", "it is not", "do"), unknown("a", "who knows", "look")
@@ -19,15 +28,19 @@ SKIP = skip("a", "not asked")
     ],
 )
 def test_a_failure_fails_and_a_warning_only_strictly(
-    findings: tuple[Finding, ...], failed: bool, strictly: bool
+    findings: tuple[CheckResult, ...], failed: bool, strictly: bool
 ) -> None:
-    report = Report(findings=findings)
+    report = DoctorReport(findings=findings)
 
     assert report.failed() is failed
     assert report.failed(strict=True) is strictly
 
 
 def test_findings_are_counted_worst_first() -> None:
-    report = Report(findings=(OK, WARN, OK, FAIL))
+    report = DoctorReport(findings=(OK, WARN, OK, FAIL))
 
-    assert list(report.counts.items()) == [(Status.FAIL, 1), (Status.WARN, 1), (Status.OK, 2)]
+    assert list(report.counts.items()) == [
+        (CheckStatus.FAIL, 1),
+        (CheckStatus.WARN, 1),
+        (CheckStatus.OK, 2),
+    ]

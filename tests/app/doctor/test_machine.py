@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stockman.app.doctor.finding import Status
+from stockman.app.doctor.finding import CheckStatus
 from stockman.app.doctor.machine import date, disk, encoding, python
-from stockman.ports.probe import Room
+from stockman.ports.environment import DirectorySpace
 from tests.app.doctor.fakes import FakeClock, FakeMachine, found, scene
 
 GIB = 1024**3
@@ -16,14 +16,14 @@ MIB = 1024**2
 def test_the_version_of_python_is_shown() -> None:
     (finding,) = found(python, scene())
 
-    assert (finding.status, finding.seen) == (Status.OK, "3.11.7")
+    assert (finding.status, finding.seen) == (CheckStatus.OK, "3.11.7")
 
 
 @pytest.mark.parametrize(
     ("told", "status"),
-    [("utf-8", Status.OK), ("utf_8", Status.OK), ("ascii", Status.WARN)],
+    [("utf-8", CheckStatus.OK), ("utf_8", CheckStatus.OK), ("ascii", CheckStatus.WARN)],
 )
-def test_only_utf_8_takes_every_character(told: str, status: Status) -> None:
+def test_only_utf_8_takes_every_character(told: str, status: CheckStatus) -> None:
     (finding,) = found(encoding, scene(machine=FakeMachine(encoding=told)))
 
     assert finding.status is status
@@ -32,16 +32,16 @@ def test_only_utf_8_takes_every_character(told: str, status: Status) -> None:
 @pytest.mark.parametrize(
     ("room", "status", "seen"),
     [
-        (Room(free=5 * GIB, writable=True), Status.OK, "5.0 GiB free"),
-        (Room(free=2 * GIB - 1, writable=True), Status.WARN, "2.0 GiB free"),
-        (Room(free=200 * MIB, writable=True), Status.WARN, "200 MiB free"),
-        (Room(free=200 * MIB - 1, writable=True), Status.FAIL, "199 MiB free"),
-        (Room(free=5 * GIB, writable=False), Status.FAIL, "it may not be written"),
-        (None, Status.UNKNOWN, "the system does not tell its room"),
+        (DirectorySpace(free=5 * GIB, writable=True), CheckStatus.OK, "5.0 GiB free"),
+        (DirectorySpace(free=2 * GIB - 1, writable=True), CheckStatus.WARN, "2.0 GiB free"),
+        (DirectorySpace(free=200 * MIB, writable=True), CheckStatus.WARN, "200 MiB free"),
+        (DirectorySpace(free=200 * MIB - 1, writable=True), CheckStatus.FAIL, "199 MiB free"),
+        (DirectorySpace(free=5 * GIB, writable=False), CheckStatus.FAIL, "it may not be written"),
+        (None, CheckStatus.UNKNOWN, "the system does not tell its room"),
     ],
 )
 def test_room_is_judged_here_and_for_temporary_files(
-    room: Room | None, status: Status, seen: str
+    room: DirectorySpace | None, status: CheckStatus, seen: str
 ) -> None:
     findings = found(disk, scene(machine=FakeMachine(room=room)))
 
@@ -52,11 +52,11 @@ def test_room_is_judged_here_and_for_temporary_files(
 def test_a_date_before_this_stockman_existed_is_doubted() -> None:
     (finding,) = found(date, scene(clock=FakeClock(datetime(1970, 1, 1, tzinfo=UTC))))
 
-    assert finding.status is Status.WARN
+    assert finding.status is CheckStatus.WARN
     assert finding.seen.startswith("it is 1970-01-01 here")
 
 
 def test_a_later_date_is_taken() -> None:
     (finding,) = found(date, scene())
 
-    assert (finding.status, finding.seen) == (Status.OK, "2030-01-01")
+    assert (finding.status, finding.seen) == (CheckStatus.OK, "2030-01-01")

@@ -2,48 +2,48 @@
 
 import asyncio
 
-from stockman.app.doctor.finding import Status
-from stockman.app.doctor.names import lookups, resolved
+from stockman.app.doctor.finding import CheckStatus
+from stockman.app.doctor.names import host_names, lookups
 from tests.app.doctor.fakes import CLUSTER, FakeMachine, FakeNetwork, found, scene, told
 
 
 def test_every_name_is_looked_up_once() -> None:
     network = FakeNetwork(names={"factory.test": ("127.66.0.7", "127.66.0.8")})
 
-    findings = asyncio.run(told(resolved, scene(), network))
+    findings = asyncio.run(told(host_names, scene(), network))
 
     assert [(one.subject, one.status, one.seen) for one in findings] == [
-        ("factory.test", Status.OK, "127.66.0.7, 127.66.0.8"),
-        ("git.test", Status.FAIL, "name or service not known"),
+        ("factory.test", CheckStatus.OK, "127.66.0.7, 127.66.0.8"),
+        ("git.test", CheckStatus.FAIL, "name or service not known"),
     ]
 
 
 def test_a_name_that_only_nodes_need_is_a_warning() -> None:
     cluster = CLUSTER.replace("[127.66.0.3]", "[time.test]")
 
-    findings = asyncio.run(told(resolved, scene(cluster), FakeNetwork()))
+    findings = asyncio.run(told(host_names, scene(cluster), FakeNetwork()))
 
-    assert {one.subject: one.status for one in findings}["time.test"] is Status.WARN
+    assert {one.subject: one.status for one in findings}["time.test"] is CheckStatus.WARN
 
 
 def test_behind_a_proxy_names_need_no_address() -> None:
     machine = FakeMachine(variables={"HTTPS_PROXY": "http://127.66.0.99:3128"})
 
-    findings = asyncio.run(told(resolved, scene(machine=machine), FakeNetwork()))
+    findings = asyncio.run(told(host_names, scene(machine=machine), FakeNetwork()))
 
-    assert {one.status for one in findings} == {Status.WARN}
+    assert {one.status for one in findings} == {CheckStatus.WARN}
 
 
 def test_servers_are_unknown_where_the_files_cannot_be_read() -> None:
-    (finding,) = found(resolved, scene(complete=False))
+    (finding,) = found(host_names, scene(complete=False))
 
-    assert finding.status is Status.UNKNOWN
+    assert finding.status is CheckStatus.UNKNOWN
 
 
 def test_a_name_server_should_answer() -> None:
     (there,) = asyncio.run(told(lookups, scene(), FakeNetwork(name_servers=["127.66.0.2"])))
     (silent,) = asyncio.run(told(lookups, scene(), FakeNetwork()))
 
-    assert there.status is Status.OK
-    assert silent.status is Status.WARN
+    assert there.status is CheckStatus.OK
+    assert silent.status is CheckStatus.WARN
     assert "network.dns_servers (cluster.yaml:5:16)" in silent.fix

@@ -7,18 +7,18 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from stockman.adapters.http_proxmox.credentials import ApiToken
-from stockman.adapters.http_proxmox.door import HttpProxmox
-from stockman.adapters.http_proxmox.endpoint import Endpoints
-from stockman.app.doctor.catalog import CHECKS
-from stockman.app.doctor.finding import Finding, Status
-from stockman.app.doctor.region import HeldToken, Region
+from stockman.adapters.proxmox.credentials import ApiToken
+from stockman.adapters.proxmox.endpoint import Endpoints
+from stockman.adapters.proxmox.transport import HttpProxmox
+from stockman.app.doctor.check import ConfiguredToken, ProxmoxAccess
+from stockman.app.doctor.examination import CHECKS
+from stockman.app.doctor.finding import CheckResult, CheckStatus
 from stockman.config.load import load
 from stockman.config.resolve import resolve
 from stockman.model.secret import Secret
-from stockman.ports.probe import Trust
-from stockman.ports.proxmox import Proxmox
-from stockman.proxmox.rights import Wish, agent_privilege, provisioning
+from stockman.ports.environment import Trust
+from stockman.proxmox.privileges import VmRequirements, agent_privilege, provisioning_privileges
+from stockman.proxmox.protocol import Proxmox
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, Trouble
 from tests.adapters.http_proxmox.talking import CANARY, PATIENT, SimulatedClock
 from tests.app.doctor.fakes import FakeNetwork, scene, told
@@ -55,10 +55,10 @@ nodes:
     mac_addr: bc:24:11:00:00:21
     vm: {vmid: 1021, host: pve1, datastore: local-zfs, nics: [{bridge: vmbr0}]}
 """
-STOCKMAN = HeldToken(whose="stockman", id="stockman@pve!stockman", secret=Secret(CANARY))
-CSI = HeldToken(whose="proxmox-csi", id="stockman-csi@pve!csi", secret=Secret(CANARY))
+STOCKMAN = ConfiguredToken(whose="stockman", id="stockman@pve!stockman", secret=Secret(CANARY))
+CSI = ConfiguredToken(whose="proxmox-csi", id="stockman-csi@pve!csi", secret=Secret(CANARY))
 ENOUGH = frozenset().union(
-    *(need.privileges for need in provisioning(9, Wish())),
+    *(need.privileges for need in provisioning_privileges(9, VmRequirements())),
 )
 
 DATASTORE = [one for one in ENOUGH if one.startswith("Datastore.")]
@@ -69,9 +69,9 @@ def asked(
     handler: object,
     *,
     nodes: str = NODES,
-    token: HeldToken = STOCKMAN,
-    others: tuple[HeldToken, ...] = (),
-) -> list[Finding]:
+    token: ConfiguredToken = STOCKMAN,
+    others: tuple[ConfiguredToken, ...] = (),
+) -> list[CheckResult]:
     """What a check finds out from a server."""
     server = ScriptedServer(handler)  # type: ignore[arg-type]  # answers what it is asked
     check = next(check for check in CHECKS if check.name == name)
@@ -81,12 +81,12 @@ def asked(
         endpoints = Endpoints(urls=(server.url,), trust=trust, timeouts=PATIENT)
         return HttpProxmox(endpoints, ApiToken(id=token_id, secret=secret), SimulatedClock())
 
-    async def ask() -> list[Finding]:
+    async def ask() -> list[CheckResult]:
         async with server.serving():
             loaded = load({"cluster.yaml": CLUSTER.encode(), "nodes.yaml": nodes.encode()})
             wanted = resolve(loaded)
             (cluster,) = wanted.proxmox
-            region = Region(cluster=cluster, open=opened, token=token, others=others)
+            region = ProxmoxAccess(cluster=cluster, open=opened, token=token, others=others)
             seen = scene(CLUSTER, nodes, regions=(region,), desired=wanted)
             return await told(check, seen, FakeNetwork())
 
@@ -95,7 +95,7 @@ def asked(
     return findings
 
 
-def lines(findings: list[Finding]) -> list[tuple[Status, str]]:
+def lines(findings: list[CheckResult]) -> list[tuple[CheckStatus, str]]:
     return [(one.status, f"{one.subject}: {one.seen}") for one in findings]
 
 
@@ -108,9 +108,14 @@ def mighty() -> SmallPve:
 
 @pytest.mark.parametrize(
     ("release", "status"),
-    [("9.1.4", Status.OK), ("8.4.1", Status.OK), ("9.99.1", Status.WARN), ("7.4.1", Status.FAIL)],
+    [
+        ("9.1.4", CheckStatus.OK),
+        ("8.4.1", CheckStatus.OK),
+        ("9.99.1", CheckStatus.WARN),
+        ("7.4.1", CheckStatus.FAIL),
+    ],
 )
-def test_the_version_is_judged(release: str, status: Status) -> None:
+def test_the_version_is_judged(release: str, status: CheckStatus) -> None:
     pve = mighty()
     pve.release = release
 
@@ -124,11 +129,11 @@ def test_a_version_that_cannot_be_read_is_unknown() -> None:
     def odd(_: Asked) -> Answer:
         return Answer({"version": "next", "release": "next"})
 
-    assert [one.status for one in asked("proxmox.version", odd)] == [Status.UNKNOWN]
+    assert [one.status for one in asked("proxmox.version", odd)] == [CheckStatus.UNKNOWN]
 
 
 def test_hosts_that_machines_run_on_are_up() -> None:
-    assert lines(asked("proxmox.hosts", mighty())) == [(Status.OK, "host pve1: it is online")]
+    assert lines(asked("proxmox.hosts", mighty())) == [(CheckStatus.OK, "host pve1: it is online")]
 
 
 def test_a_cluster_without_quorum_and_a_host_that_is_off_are_told() -> None:
@@ -137,22 +142,22 @@ def test_a_cluster_without_quorum_and_a_host_that_is_off_are_told() -> None:
     pve.offline.add("pve1")
 
     assert lines(asked("proxmox.hosts", pve)) == [
-        (Status.FAIL, "region pve: the cluster has no quorum"),
-        (Status.WARN, "host pve1: it is offline"),
+        (CheckStatus.FAIL, "region pve: the cluster has no quorum"),
+        (CheckStatus.WARN, "host pve1: it is offline"),
     ]
 
 
 def test_a_host_that_there_is_not_is_told_with_those_that_there_are() -> None:
     (finding,) = asked("proxmox.hosts", mighty(), nodes=NODES.replace("pve1", "pve9"))
 
-    assert finding.status is Status.FAIL
+    assert finding.status is CheckStatus.FAIL
     assert finding.fix == "write a host that there is: pve1, pve2"
 
 
 def test_storages_are_there_for_what_is_put_into_them() -> None:
     assert lines(asked("proxmox.storages", mighty())) == [
-        (Status.OK, "storage local on pve1: 99 GiB free, for import"),
-        (Status.OK, "storage local-zfs on pve1: 99 GiB free, for images"),
+        (CheckStatus.OK, "storage local on pve1: 99 GiB free, for import"),
+        (CheckStatus.OK, "storage local-zfs on pve1: 99 GiB free, for images"),
     ]
 
 
@@ -165,14 +170,14 @@ def test_a_storage_that_does_not_fit_is_told(storage: str, seen: str) -> None:
 
     findings = asked("proxmox.storages", mighty(), nodes=nodes)
 
-    failed = [one for one in findings if one.status is Status.FAIL]
+    failed = [one for one in findings if one.status is CheckStatus.FAIL]
     assert [one.subject for one in failed] == [f"storage {storage} on pve1"]
     assert seen in failed[0].seen
 
 
 def test_bridges_are_there() -> None:
     assert lines(asked("proxmox.bridges", mighty())) == [
-        (Status.OK, "bridge vmbr0 on pve1: it is up")
+        (CheckStatus.OK, "bridge vmbr0 on pve1: it is up")
     ]
 
 
@@ -182,16 +187,16 @@ def test_a_bridge_that_there_is_not_is_told_with_those_that_there_are() -> None:
 
     (finding,) = asked("proxmox.bridges", pve)
 
-    assert finding.status is Status.FAIL
+    assert finding.status is CheckStatus.FAIL
     assert finding.fix.endswith("write one that there is: vmbr1")
 
 
 def test_nothing_replicated_is_nothing_to_check() -> None:
-    assert [one.status for one in asked("proxmox.replication", mighty())] == [Status.SKIP]
+    assert [one.status for one in asked("proxmox.replication", mighty())] == [CheckStatus.SKIP]
 
 
-@pytest.mark.parametrize(("failures", "status"), [(0, Status.OK), (3, Status.WARN)])
-def test_replication_that_fails_is_told(failures: int, status: Status) -> None:
+@pytest.mark.parametrize(("failures", "status"), [(0, CheckStatus.OK), (3, CheckStatus.WARN)])
+def test_replication_that_fails_is_told(failures: int, status: CheckStatus) -> None:
     pve = mighty()
     pve.guests[1021] = Guest(host="pve1", kind="qemu", config={"name": "cp-1"})
     pve.replication["1021-0"] = {"guest": 1021, "target": "pve2", "fail_count": failures}
@@ -200,9 +205,10 @@ def test_replication_that_fails_is_told(failures: int, status: Status) -> None:
 
 
 @pytest.mark.parametrize(
-    ("off", "status"), [(0, Status.OK), (-4, Status.OK), (20, Status.WARN), (-90, Status.FAIL)]
+    ("off", "status"),
+    [(0, CheckStatus.OK), (-4, CheckStatus.OK), (20, CheckStatus.WARN), (-90, CheckStatus.FAIL)],
 )
-def test_clocks_of_hosts_are_compared_with_ours(off: int, status: Status) -> None:
+def test_clocks_of_hosts_are_compared_with_ours(off: int, status: CheckStatus) -> None:
     pve = mighty()
     pve.time += off
     pve.offline.add("pve2")
@@ -215,7 +221,7 @@ def test_clocks_of_hosts_are_compared_with_ours(off: int, status: Status) -> Non
 def test_a_token_with_all_privileges_is_well() -> None:
     (finding,) = asked("proxmox.rights", mighty())
 
-    assert finding.status is Status.OK
+    assert finding.status is CheckStatus.OK
 
 
 def test_privileges_that_are_missing_are_named_with_their_paths() -> None:
@@ -235,7 +241,7 @@ def test_rights_on_just_what_is_used_are_enough() -> None:
     pve.privileges["/storage/local"] = set(ENOUGH)
     pve.privileges["/storage/local-zfs"] = set(ENOUGH)
 
-    assert [one.status for one in asked("proxmox.rights", pve)] == [Status.OK]
+    assert [one.status for one in asked("proxmox.rights", pve)] == [CheckStatus.OK]
 
 
 def test_the_agent_needs_another_privilege_before_9() -> None:
@@ -254,7 +260,7 @@ def test_the_token_of_a_component_is_judged_by_what_the_component_needs() -> Non
     findings = asked("proxmox.component-rights", pve, others=(CSI,))
 
     assert lines(findings) == [
-        (Status.FAIL, "stockman-csi@pve!csi: it lacks Datastore.Allocate on /storage")
+        (CheckStatus.FAIL, "stockman-csi@pve!csi: it lacks Datastore.Allocate on /storage")
     ]
 
 
@@ -268,7 +274,7 @@ def test_a_token_that_is_not_known_fails(name: str) -> None:
 
     (finding,) = asked(name, unknown)
 
-    assert finding.status is Status.FAIL
+    assert finding.status is CheckStatus.FAIL
     assert "401 Authentication failed!" in finding.seen
 
 
@@ -276,7 +282,7 @@ def test_a_token_that_is_not_known_fails(name: str) -> None:
 def test_a_server_that_says_nothing_is_left_to_the_check_that_reaches_for_it(name: str) -> None:
     (finding,) = asked(name, lambda _: Trouble.CUT)
 
-    assert finding.status is Status.SKIP
+    assert finding.status is CheckStatus.SKIP
     assert "see `reach.proxmox`" in finding.seen
 
 
@@ -287,13 +293,13 @@ def test_what_the_token_may_not_read_is_unknown_and_never_well(name: str) -> Non
 
     findings = asked(name, denied)
 
-    assert {one.status for one in findings} == {Status.UNKNOWN}
+    assert {one.status for one in findings} == {CheckStatus.UNKNOWN}
     assert all("Sys.Audit" in one.fix for one in findings)
 
 
 @pytest.mark.parametrize("name", ASKING)
 def test_a_token_that_is_not_at_hand_is_not_sent(name: str) -> None:
-    absent = HeldToken(whose="stockman", id="a@pve!b", secret=None, why_not="$X is not set")
+    absent = ConfiguredToken(whose="stockman", id="a@pve!b", secret=None, why_not="$X is not set")
     heard: list[Asked] = []
 
     def hear(one: Asked) -> Answer:
@@ -302,7 +308,7 @@ def test_a_token_that_is_not_at_hand_is_not_sent(name: str) -> None:
 
     (finding,) = asked(name, hear, token=absent)
 
-    assert (finding.status, heard) == (Status.SKIP, [])
+    assert (finding.status, heard) == (CheckStatus.SKIP, [])
     assert "$X is not set" in finding.seen
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stockman.app.doctor.catalog import CHECKS
-from stockman.app.doctor.finding import Finding, Status
-from stockman.ports.probe import Certificate, Door, Trust
+from stockman.app.doctor.examination import CHECKS
+from stockman.app.doctor.finding import CheckResult, CheckStatus
+from stockman.ports.environment import Certificate, ServerAddress, Trust
 from tests.app.doctor.fakes import (
     CLASSIC,
     CLUSTER,
@@ -31,7 +31,7 @@ TWO = PROXMOX + "  endpoints: [https://127.66.0.5:8006]\n"
 STRANGE = replace(TRUSTED, flaw="self-signed certificate")
 
 
-def asked(name: str, network: FakeNetwork, more: str = "", **changes: Any) -> list[Finding]:
+def asked(name: str, network: FakeNetwork, more: str = "", **changes: Any) -> list[CheckResult]:
     check = next(check for check in CHECKS if check.name == name)
     return asyncio.run(told(check, scene(CLUSTER + more, **changes), network))
 
@@ -41,7 +41,7 @@ def test_a_trusted_certificate_is_well() -> None:
 
     (finding,) = asked("reach.proxmox", network, PROXMOX)
 
-    assert finding.status is Status.OK
+    assert finding.status is CheckStatus.OK
     assert finding.subject == "the Proxmox API, region pve, https://127.66.0.4:8006"
     assert finding.seen == "it answers; its certificate is trusted until 2031-01-01"
 
@@ -68,7 +68,10 @@ def test_a_ca_file_that_is_missing_fails_and_nobody_is_asked() -> None:
 
     (finding,) = asked("reach.proxmox", network, PROXMOX + "  tls: {ca_file: pve.pem}\n")
 
-    assert (finding.status, finding.seen) == (Status.FAIL, "its CA file pve.pem cannot be read")
+    assert (finding.status, finding.seen) == (
+        CheckStatus.FAIL,
+        "its CA file pve.pem cannot be read",
+    )
     assert network.dialled == []
 
 
@@ -77,7 +80,7 @@ def test_a_certificate_that_is_not_trusted_fails_and_shows_its_fingerprint() -> 
 
     (finding,) = asked("reach.proxmox", network, PROXMOX)
 
-    assert finding.status is Status.FAIL
+    assert finding.status is CheckStatus.FAIL
     assert finding.seen == "its certificate is not trusted: self-signed certificate"
     assert FINGERPRINT in finding.fix
     assert "`proxmox.tls.fingerprint`" in finding.fix
@@ -86,14 +89,14 @@ def test_a_certificate_that_is_not_trusted_fails_and_shows_its_fingerprint() -> 
 @pytest.mark.parametrize(
     ("flaw", "days", "status", "seen"),
     [
-        ("", 15, Status.OK, "is trusted until"),
-        ("", 13, Status.WARN, "ends on"),
-        ("", -1, Status.WARN, "ended on"),
-        ("certificate has expired", -1, Status.FAIL, "has expired"),
+        ("", 15, CheckStatus.OK, "is trusted until"),
+        ("", 13, CheckStatus.WARN, "ends on"),
+        ("", -1, CheckStatus.WARN, "ended on"),
+        ("certificate has expired", -1, CheckStatus.FAIL, "has expired"),
     ],
 )
 def test_the_end_of_a_certificate_is_told_in_time(
-    flaw: str, days: int, status: Status, seen: str
+    flaw: str, days: int, status: CheckStatus, seen: str
 ) -> None:
     shown = Certificate(fingerprint=FINGERPRINT, expires=NOW + timedelta(days=days), flaw=flaw)
     network = FakeNetwork(certificates={"127.66.0.4:8006": shown})
@@ -107,7 +110,7 @@ def test_the_end_of_a_certificate_is_told_in_time(
 def test_a_proxmox_that_is_silent_fails_with_the_place_of_its_key() -> None:
     (finding,) = asked("reach.proxmox", FakeNetwork(), PROXMOX)
 
-    assert (finding.status, finding.seen) == (Status.FAIL, "nothing listens there")
+    assert (finding.status, finding.seen) == (CheckStatus.FAIL, "nothing listens there")
     assert "proxmox.endpoint (cluster.yaml:15:13)" in finding.fix
 
 
@@ -116,21 +119,24 @@ def test_one_endpoint_of_a_region_that_answers_is_enough() -> None:
 
     first, second = asked("reach.proxmox", network, TWO)
 
-    assert first.status is Status.WARN
+    assert first.status is CheckStatus.WARN
     assert first.seen == "nothing listens there; another endpoint answers"
-    assert second.status is Status.OK
+    assert second.status is CheckStatus.OK
 
 
 def test_a_strange_certificate_stays_a_failure_beside_a_good_one() -> None:
     network = FakeNetwork(certificates={"127.66.0.4:8006": STRANGE, "127.66.0.5:8006": TRUSTED})
 
-    assert [one.status for one in asked("reach.proxmox", network, TWO)] == [Status.FAIL, Status.OK]
+    assert [one.status for one in asked("reach.proxmox", network, TWO)] == [
+        CheckStatus.FAIL,
+        CheckStatus.OK,
+    ]
 
 
 def test_a_strange_certificate_does_not_excuse_a_silent_endpoint() -> None:
     network = FakeNetwork(certificates={"127.66.0.5:8006": STRANGE})
 
-    assert [one.status for one in asked("reach.proxmox", network, TWO)] == [Status.FAIL] * 2
+    assert [one.status for one in asked("reach.proxmox", network, TWO)] == [CheckStatus.FAIL] * 2
 
 
 def test_a_token_must_not_travel_in_the_clear() -> None:
@@ -138,7 +144,7 @@ def test_a_token_must_not_travel_in_the_clear() -> None:
 
     (finding,) = asked("reach.proxmox", network, PROXMOX.replace("https", "http"))
 
-    assert finding.status is Status.WARN
+    assert finding.status is CheckStatus.WARN
     assert "without TLS" in finding.seen
 
 
@@ -148,22 +154,22 @@ def test_the_connect_map_is_followed() -> None:
 
     (finding,) = asked("reach.proxmox", network, PROXMOX + connect)
 
-    assert finding.status is Status.OK
-    assert network.dialled == [Door(host="127.66.0.9", port=1, name="127.66.0.4")]
+    assert finding.status is CheckStatus.OK
+    assert network.dialled == [ServerAddress(host="127.66.0.9", port=1, name="127.66.0.4")]
 
 
 def test_an_api_that_is_not_there_yet_is_a_warning() -> None:
     (silent,) = asked("reach.kubernetes", FakeNetwork())
     (there,) = asked("reach.kubernetes", FakeNetwork(doors=["127.66.0.10:6443"]))
 
-    assert silent.status is Status.WARN
-    assert there.status is Status.OK
+    assert silent.status is CheckStatus.WARN
+    assert there.status is CheckStatus.OK
 
 
 def test_a_name_without_an_address_is_told_once_by_its_own_check() -> None:
     (finding,) = asked("reach.factory", FakeNetwork())
 
-    assert finding.status is Status.SKIP
+    assert finding.status is CheckStatus.SKIP
     assert finding.seen == "factory.test has no address, see `reach.names`"
 
 
@@ -173,7 +179,7 @@ def test_behind_a_proxy_silence_proves_nothing() -> None:
 
     (finding,) = asked("reach.factory", network, machine=machine)
 
-    assert finding.status is Status.UNKNOWN
+    assert finding.status is CheckStatus.UNKNOWN
     assert "$HTTPS_PROXY may reach it" in finding.seen
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.doctor.examine import scene_of
-from stockman.app.doctor.region import Region
+from stockman.app.doctor.check import ProxmoxAccess
+from stockman.app.doctor.examination import build_check_input
 from stockman.app.doctor.regions import has_token, regions
 from stockman.config.load import load
 from stockman.config.resolve import resolve
@@ -17,7 +17,7 @@ SECRETS = {"PROXMOX_TOKEN": "11111111-2222-3333-4444-555555555555", "CSI_TOKEN":
 
 def found(
     directory: Path, cluster: str = CLUSTER, environment: dict[str, str] | None = None
-) -> tuple[Region, ...]:
+) -> tuple[ProxmoxAccess, ...]:
     loaded = load({"cluster.yaml": cluster.encode(), "nodes.yaml": NODES.encode()})
     wanted = SECRETS if environment is None else environment
     return regions(directory, loaded.estate, resolve(loaded), wanted)
@@ -66,13 +66,13 @@ def test_the_scene_has_regions_and_what_should_be(
     (tmp_path / "cluster.yaml").write_text(CLUSTER)
     (tmp_path / "nodes.yaml").write_text(NODES)
 
-    scene = scene_of(tmp_path)
+    scene = build_check_input(tmp_path)
 
     assert [one.subject for one in scene.regions] == ["region pve"]
     assert scene.desired is not None
 
 
 def test_a_scene_without_a_token_has_neither(tmp_path: Path) -> None:
-    scene = scene_of(tmp_path)
+    scene = build_check_input(tmp_path)
 
     assert (scene.regions, scene.desired) == ((), None)

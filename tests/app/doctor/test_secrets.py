@@ -2,10 +2,10 @@
 
 import pytest
 
-from stockman.app.doctor.finding import Status
+from stockman.app.doctor.finding import CheckStatus
 from stockman.app.doctor.secrets import SECRET_FILES, files, variables
-from stockman.app.ignored import missing_lines
-from stockman.ports.probe import FileFacts, Standing, WorkTree
+from stockman.app.init.gitignore import missing_lines
+from stockman.ports.environment import FileStatus, GitFileState, WorkTree
 from tests.app.doctor.fakes import (
     CLASSIC,
     CLUSTER,
@@ -25,7 +25,7 @@ proxmox:
 """
 
 
-def machine(**facts: FileFacts) -> FakeMachine:
+def machine(**facts: FileStatus) -> FakeMachine:
     return FakeMachine({**CLASSIC, "age.key": PRIVATE, **facts})
 
 
@@ -39,17 +39,17 @@ def test_every_secret_file_is_one_that_init_lets_git_ignore() -> None:
 def test_a_private_and_ignored_file_is_well() -> None:
     (finding,) = found(files, scene(machine=machine()))
 
-    assert (finding.subject, finding.status) == ("age.key", Status.OK)
+    assert (finding.subject, finding.status) == ("age.key", CheckStatus.OK)
     assert finding.seen == "for its owner only, ignored by git"
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660, 0o601])
 def test_a_file_that_others_can_open_fails(mode: int) -> None:
-    facts = FileFacts(mode=mode, is_file=True, readable=True)
+    facts = FileStatus(mode=mode, is_file=True, readable=True)
 
     (finding,) = found(files, scene(machine=FakeMachine({**CLASSIC, "age.key": facts})))
 
-    assert finding.status is Status.FAIL
+    assert finding.status is CheckStatus.FAIL
     assert f"{mode:04o}" in finding.seen
     assert finding.fix == "run `chmod 600 age.key`"
 
@@ -57,21 +57,21 @@ def test_a_file_that_others_can_open_fails(mode: int) -> None:
 @pytest.mark.parametrize(
     ("facts", "seen"),
     [
-        (FileFacts(mode=0o600, is_file=True, readable=False), "it may not be read"),
-        (FileFacts(mode=0o700, is_file=False, readable=True), "it is not a file"),
+        (FileStatus(mode=0o600, is_file=True, readable=False), "it may not be read"),
+        (FileStatus(mode=0o700, is_file=False, readable=True), "it is not a file"),
     ],
 )
-def test_a_file_that_cannot_be_used_fails(facts: FileFacts, seen: str) -> None:
+def test_a_file_that_cannot_be_used_fails(facts: FileStatus, seen: str) -> None:
     (finding,) = found(files, scene(machine=FakeMachine({**CLASSIC, "age.key": facts})))
 
-    assert (finding.status, finding.seen) == (Status.FAIL, seen)
+    assert (finding.status, finding.seen) == (CheckStatus.FAIL, seen)
 
 
 @pytest.mark.parametrize(
     ("standing", "status"),
-    [("tracked", Status.FAIL), ("untracked", Status.WARN), ("ignored", Status.OK)],
+    [("tracked", CheckStatus.FAIL), ("untracked", CheckStatus.WARN), ("ignored", CheckStatus.OK)],
 )
-def test_git_should_ignore_it(standing: Standing, status: Status) -> None:
+def test_git_should_ignore_it(standing: GitFileState, status: CheckStatus) -> None:
     repo = FakeRepo(TREE, standings={"age.key": standing})
 
     (finding,) = found(files, scene(machine=machine(), repo=repo))
@@ -82,21 +82,21 @@ def test_git_should_ignore_it(standing: Standing, status: Status) -> None:
 def test_outside_of_a_repository_nobody_gets_it_by_git() -> None:
     (finding,) = found(files, scene(machine=machine(), repo=FakeRepo()))
 
-    assert finding.status is Status.OK
+    assert finding.status is CheckStatus.OK
 
 
 def test_where_git_is_silent_its_exposure_is_unknown() -> None:
     (finding,) = found(files, scene(machine=machine(), repo=FakeRepo(silent="git says: no")))
 
-    assert finding.status is Status.UNKNOWN
+    assert finding.status is CheckStatus.UNKNOWN
 
 
 def test_a_missing_age_key_is_a_warning_only_where_there_are_nodes() -> None:
     with_nodes = found(files, scene())
     without = found(files, scene(nodes="nodes: []\n"))
 
-    assert [one.status for one in with_nodes] == [Status.WARN]
-    assert [one.status for one in without] == [Status.SKIP]
+    assert [one.status for one in with_nodes] == [CheckStatus.WARN]
+    assert [one.status for one in without] == [CheckStatus.SKIP]
 
 
 def test_variables_move_files_elsewhere() -> None:
@@ -114,15 +114,19 @@ def test_a_file_that_the_configuration_names_is_one_too() -> None:
     cluster = CLUSTER + PROXMOX.format("file:secrets/pve.txt")
 
     missing = found(files, scene(cluster, machine=machine()))
-    open_ = FileFacts(mode=0o644, is_file=True, readable=True)
+    open_ = FileStatus(mode=0o644, is_file=True, readable=True)
     there = found(files, scene(cluster, machine=machine(**{"secrets/pve.txt": open_})))
 
-    assert [(one.subject, one.status) for one in missing[1:]] == [("secrets/pve.txt", Status.WARN)]
-    assert [(one.subject, one.status) for one in there[1:]] == [("secrets/pve.txt", Status.FAIL)]
+    assert [(one.subject, one.status) for one in missing[1:]] == [
+        ("secrets/pve.txt", CheckStatus.WARN)
+    ]
+    assert [(one.subject, one.status) for one in there[1:]] == [
+        ("secrets/pve.txt", CheckStatus.FAIL)
+    ]
 
 
-@pytest.mark.parametrize(("value", "status"), [("x", Status.OK), ("", Status.WARN)])
-def test_a_variable_should_be_set(value: str, status: Status) -> None:
+@pytest.mark.parametrize(("value", "status"), [("x", CheckStatus.OK), ("", CheckStatus.WARN)])
+def test_a_variable_should_be_set(value: str, status: CheckStatus) -> None:
     seen = scene(
         CLUSTER + PROXMOX.format("${PVE_TOKEN}"),
         machine=FakeMachine(variables={"PVE_TOKEN": value}),

@@ -1,7 +1,7 @@
 """Which servers the configuration names."""
 
 from stockman.app.doctor.servers import name_servers, servers, time_servers
-from stockman.ports.probe import Door, Remote
+from stockman.ports.environment import Remote, ServerAddress
 from tests.app.doctor.fakes import CLUSTER, NODES, PLANTED, scene
 
 MORE = """\
@@ -68,7 +68,7 @@ def test_each_region_of_proxmox_has_its_own_trust() -> None:
 def test_the_connect_map_changes_where_is_dialled_and_not_the_name() -> None:
     seen = [one for one in servers(scene(CLUSTER + MORE).estate) if one.kind == "proxmox"]
 
-    assert seen[1].door == Door(host="127.66.0.5", port=18006, name="pve-b.test")
+    assert seen[1].door == ServerAddress(host="127.66.0.5", port=18006, name="pve-b.test")
 
 
 def test_buckets_are_asked_where_they_are() -> None:

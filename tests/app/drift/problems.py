@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from stockman.app.drift.unread import rule_expired, unread
-from stockman.model.drift import DriftRule
+from stockman.assessment.drift.report import rule_expired, unreadable_part
 from stockman.model.origin import Origin, Position
+from stockman.model.policies import DriftRule
 from stockman.model.problem import Problem
 
 
@@ -25,5 +25,7 @@ def _expired() -> Problem:
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "drift.rule-expired": _expired,
-    "drift.unread": lambda: unread("the Kubernetes API", "no connection to 127.66.0.15:6443"),
+    "drift.unread": lambda: unreadable_part(
+        "the Kubernetes API", "no connection to 127.66.0.15:6443"
+    ),
 }

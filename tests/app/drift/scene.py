@@ -11,39 +11,37 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import TypeVar, cast
 
-from stockman.adapters.git_repo.door import GitRepo
-from stockman.app.drift.drifting import DriftFinder
-from stockman.app.drift.finding import Drift
-from stockman.app.drift.layer import Layer
-from stockman.app.drift.report import Report
-from stockman.app.initialisation import Doors, start
-from stockman.app.initialisation import Wish as Start
-from stockman.app.plans import Planner, PlanWish
-from stockman.app.run_home import opened_home
-from stockman.app.workspace_plan import Workspace
-from stockman.engine.carrying_out import Way, begin
-from stockman.engine.state import Result
-from stockman.engine.stop import Stop
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.images_port import memory_images
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.port import WorldClock, memory_proxmox
-from stockman.lab.doors.talos_port import memory_talos
-from stockman.lab.pve.access.identity import Caller
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.world import World
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.images_port import memory_images
+from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.doors.port import WorldClock, memory_proxmox
+from stockman_lab.doors.talos_port import memory_talos
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.world import World
+
+from stockman.adapters.git.repository import LocalGitRepository
+from stockman.app.drift.finder import DriftFinder
+from stockman.app.init.directory import InitContext, init_directory
+from stockman.app.init.directory import InitOptions as Start
+from stockman.app.runs.plans import Planner, PlanOptions
+from stockman.app.runs.store import open_run_store
+from stockman.app.runs.workspace import RunWorkspace
+from stockman.assessment.drift.report import Drift, DriftReport, Layer
+from stockman.engine.context import StopRequest
+from stockman.engine.lifecycle import RunOptions, start_run
+from stockman.engine.state import RunResult
+from stockman.kubernetes.objects import Object, ResourceKind, ServerSideApply
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Unreachable
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problem
-from stockman.planning.access_wanted import OWN_TOKEN
+from stockman.planning.access.desired import OWN_TOKEN
 from stockman.planning.planned import Planned
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import Kind
-from stockman.ports.kubernetes.objects import Application, Object
-from stockman.ports.proxmox import Proxmox
-from stockman.steps.access_door import admin_name
+from stockman.proxmox.protocol import Proxmox
+from stockman.steps.access.admin import admin_client_name
 from stockman.steps.ports import Ports
 from tests.app.start_doors import doors
 from tests.contract.repo.doors import git
@@ -102,16 +100,16 @@ class Scene:
     def kubernetes(self) -> Kubernetes:
         return cast("Kubernetes", LateKubernetes(self.world))
 
-    def workspace(self) -> Workspace:
-        return Workspace(self.directory, self.environment, WorldClock(self.world), Dice(7))
+    def workspace(self) -> RunWorkspace:
+        return RunWorkspace(self.directory, self.environment, WorldClock(self.world), Dice(7))
 
-    def ports(self, workspace: Workspace, *, administrator: bool = True) -> Ports:
+    def ports(self, workspace: RunWorkspace, *, administrator: bool = True) -> Ports:
         region = str(workspace.desired.proxmox[0].region)
         user, _, token = OWN_TOKEN.partition("!")
         own = memory_proxmox(self.world, self.cluster, Caller(user, token))
         proxmox: dict[str, Proxmox] = {region: own}
         if administrator:
-            proxmox[admin_name(region)] = memory_proxmox(self.world, self.cluster)
+            proxmox[admin_client_name(region)] = memory_proxmox(self.world, self.cluster)
         return Ports(
             clock=WorldClock(self.world),
             entropy=Dice(9),
@@ -119,12 +117,12 @@ class Scene:
             talos=memory_talos(self.world),
             kubernetes=self.kubernetes,
             images=memory_images(self.world),
-            repo=GitRepo(self.directory),
+            repo=LocalGitRepository(self.directory),
             secrets=workspace.secrets(),
             tree=workspace.tree,
         )
 
-    def find(self, *layers: Layer, administrator: bool = True) -> Report:
+    def find(self, *layers: Layer, administrator: bool = True) -> DriftReport:
         """What `stockman drift` finds."""
         workspace = self.workspace()
         finder = DriftFinder(workspace)
@@ -142,16 +140,18 @@ class Scene:
         workspace = self.workspace()
         planner = Planner(workspace)
         ports = self.ports(workspace, administrator=administrator)
-        planned: Planned = told(planner.plan(ports, PlanWish(push=push)))
+        planned: Planned = told(planner.plan(ports, PlanOptions(push=push)))
         assert planned.problems.errors == (), planned.problems.errors
         told(self._run(planned, ports))
         self.world.settle()
         return [step.id for step in planned.plan.steps]
 
     async def _run(self, planned: Planned, ports: Ports) -> None:
-        async with opened_home(self.directory, self.environment, ports.clock) as home:
-            outcome = await begin(home, planned.plan, ports, Way(by="a test", stop=Stop()))
-        assert outcome.result is Result.DONE, outcome.problems
+        async with open_run_store(self.directory, self.environment, ports.clock) as home:
+            outcome = await start_run(
+                home, planned.plan, ports, RunOptions(by="a test", stop=StopRequest())
+            )
+        assert outcome.result is RunResult.DONE, outcome.problems
 
     # -- what people do -----------------------------------------------------------------------
 
@@ -192,9 +192,11 @@ class Scene:
         self.world.advance(600.0)
         self.world.settle()
 
-    def kubectl_edit(self, kind: Kind, content: Object, manager: str = "kubectl-edit") -> None:
+    def kubectl_edit(
+        self, kind: ResourceKind, content: Object, manager: str = "kubectl-edit"
+    ) -> None:
         """Somebody takes fields over."""
-        wish = Application(content=content, force=True, manager=manager)
+        wish = ServerSideApply(content=content, force=True, manager=manager)
         told(self.kubernetes.apply(kind, wish))
 
     def address(self, node: str) -> MachineAddress:
@@ -246,13 +248,13 @@ def made(
     *,
     preset: str = "three-node",
     edits: tuple[tuple[str, str, str], ...] = (),
-    opened: Doors | None = None,
+    opened: InitContext | None = None,
 ) -> Made:
     """Files of a preset, rendered, pushed and applied at the time of the doors."""
     home, bare = root / "home", root / "remote.git"
     home.mkdir(parents=True)
     opened = opened or doors()
-    start(Start(directory=home, preset=preset, network=NETWORK), opened)
+    init_directory(Start(directory=home, preset=preset, network=NETWORK), opened)
     outside = FactoryOutside()
     now = float(int(opened.clock.now().timestamp()))
     world = World(

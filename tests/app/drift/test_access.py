@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from stockman.app.drift.finding import DriftSeverity
-from stockman.app.drift.layer import Layer
-from stockman.planning.access_wanted import OWN_TOKEN, follower_comment
+from stockman.assessment.drift.report import DriftSeverity, Layer
+from stockman.planning.access.desired import OWN_TOKEN, successor_comment
 from tests.app.drift.scene import Scene
 
 ROLE = "StockmanGuests"
@@ -59,7 +58,7 @@ def test_rights_that_nothing_asks_for_are_taken_back_by_a_command(scene: Scene) 
 
 def test_a_token_that_a_rotation_left_behind_is_told_with_how_it_goes(scene: Scene) -> None:
     user, _, token = OWN_TOKEN.partition("!")
-    comment = follower_comment("stockman", token)
+    comment = successor_comment("stockman", token)
     scene.root_door.post(f"/access/users/{user}/token/{token}-2", comment=comment)
 
     report = scene.find(Layer.ACCESS)
@@ -72,7 +71,7 @@ def test_a_token_that_a_rotation_left_behind_is_told_with_how_it_goes(scene: Sce
 
 def test_rights_of_a_renewed_token_that_nothing_asks_for_are_told(scene: Scene) -> None:
     user, _, token = OWN_TOKEN.partition("!")
-    comment = follower_comment("stockman", token)
+    comment = successor_comment("stockman", token)
     scene.root_door.post(f"/access/users/{user}/token/{token}-2", comment=comment)
     scene.root_door.delete(f"/access/users/{user}/token/{token}")
     scene.person("mary").put(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from stockman.app.drift.field_authors import field_author, is_of_controllers
-from stockman.app.drift.task_authors import CHANGED, MOVED, task_author
+from stockman.assessment.drift.objects import field_author, is_field_managed_by_flux
+from stockman.assessment.drift.proxmox import CHANGE_TASKS, MOVE_TASKS, task_author
 from stockman.model.names import Vmid
-from stockman.ports.proxmox.tasks import PastTask
+from stockman.proxmox.tasks import TaskSummary
 
 OWN = "stockman@pve"
 
 
-def task(kind: str, user: str, started: int, *, vmid: int = 7, status: str = "OK") -> PastTask:
+def task(kind: str, user: str, started: int, *, vmid: int = 7, status: str = "OK") -> TaskSummary:
     upid = f"UPID:pve1:00000001:00000001:{started:08X}:{kind}:{vmid}:{user}:"
-    return PastTask(
+    return TaskSummary(
         upid=upid,
         kind=kind,
         subject=str(vmid),
@@ -38,7 +38,7 @@ def managed(*entries: tuple[str, str, dict[str, object]]) -> dict[str, object]:
 def test_the_newest_task_of_its_kind_tells_who_with_the_token() -> None:
     tasks = [task("qmconfig", "mary@pve", 10), task("qmconfig", "root@pam!ci", 20)]
 
-    found = task_author(tasks, Vmid(7), CHANGED, OWN)
+    found = task_author(tasks, Vmid(7), CHANGE_TASKS, OWN)
 
     assert (found.who, found.how) == ("root@pam!ci", "task qmconfig on pve1")
     assert found.when == datetime.fromtimestamp(20, UTC)
@@ -51,13 +51,13 @@ def test_tasks_of_others_guests_of_other_kinds_and_failed_ones_tell_nothing() ->
         task("qmconfig", "mary@pve", 12, status="no such disk"),
     ]
 
-    assert not task_author(tasks, Vmid(7), CHANGED, OWN).is_known
+    assert not task_author(tasks, Vmid(7), CHANGE_TASKS, OWN).is_known
 
 
 def test_a_task_before_our_own_is_not_blamed() -> None:
     tasks = [task("qmigrate", "mary@pve", 10), task("qmigrate", f"{OWN}!stockman", 20)]
 
-    assert not task_author(tasks, Vmid(7), MOVED, OWN).is_known
+    assert not task_author(tasks, Vmid(7), MOVE_TASKS, OWN).is_known
 
 
 def test_the_manager_of_the_field_itself_is_named() -> None:
@@ -90,9 +90,9 @@ def test_a_field_is_of_controllers_where_they_alone_own_it() -> None:
     fields: dict[str, object] = {"f:data": {"f:a": {}}}
     path = ("data", "a")
 
-    assert is_of_controllers(managed(("flux-operator", at, fields)), path)
-    assert not is_of_controllers(managed(("stockman", at, fields)), path)
-    assert not is_of_controllers(
+    assert is_field_managed_by_flux(managed(("flux-operator", at, fields)), path)
+    assert not is_field_managed_by_flux(managed(("stockman", at, fields)), path)
+    assert not is_field_managed_by_flux(
         managed(("flux-operator", at, fields), ("kubectl", at, fields)), path
     )
-    assert not is_of_controllers(managed(), path)
+    assert not is_field_managed_by_flux(managed(), path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.app.drift.fields import differing_fields, shown_value
+from stockman.assessment.drift.flux import differing_fields, format_value
 from stockman.model.secret import Secret
 
 WANTED = {"a": 1, "b": {"c": "x", "d": [1, {"e": 2}]}, "s": "${DOMAIN}"}
@@ -42,8 +42,8 @@ def test_nothing_is_the_same_as_an_empty_mapping_or_list() -> None:
 
 
 def test_values_are_shown_in_one_short_line() -> None:
-    assert shown_value(None) is None
-    assert shown_value(True) == "true"
-    assert shown_value("a\n b") == "a b"
-    assert shown_value([1, {"a": 2}]) == '[1, {"a": 2}]'
-    assert len(shown_value("x" * 200) or "") == 83
+    assert format_value(None) is None
+    assert format_value(True) == "true"
+    assert format_value("a\n b") == "a b"
+    assert format_value([1, {"a": 2}]) == '[1, {"a": 2}]'
+    assert len(format_value("x" * 200) or "") == 83

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 
-from stockman.app.drift.finding import Drift, Value
-from stockman.app.drift.ignoring import expired, sifted
-from stockman.app.drift.layer import Layer
-from stockman.model.drift import DriftRule
+from stockman.assessment.drift.ignore import apply_ignore_rules, expired_rules
+from stockman.assessment.drift.report import Drift, DriftValue, Layer
+from stockman.model.policies import DriftRule
 from tests.app.drift.scene import FIRST, Scene
 
 TODAY = date(2026, 8, 1)
-MEMORY = Value(key="memory", found="2", wanted="1")
-CORES = Value(key="cores", found="2", wanted="1")
+MEMORY = DriftValue(key="memory", found="2", wanted="1")
+CORES = DriftValue(key="cores", found="2", wanted="1")
 BOTH = Drift(layer=Layer.VMS, subject="work-1", what="it differs", values=(MEMORY, CORES))
 
 
@@ -29,7 +28,7 @@ def rule(
 
 
 def test_a_rule_ignores_what_it_names_on_its_last_day_too() -> None:
-    kept, ignored = sifted([BOTH], [rule("work-*")], TODAY)
+    kept, ignored = apply_ignore_rules([BOTH], [rule("work-*")], TODAY)
 
     assert kept == ()
     assert [(one.drift, one.reason, one.until) for one in ignored] == [
@@ -38,14 +37,14 @@ def test_a_rule_ignores_what_it_names_on_its_last_day_too() -> None:
 
 
 def test_a_rule_for_one_key_leaves_the_others() -> None:
-    (kept,), (ignored,) = sifted([BOTH], [rule("work-1", "mem*")], TODAY)
+    (kept,), (ignored,) = apply_ignore_rules([BOTH], [rule("work-1", "mem*")], TODAY)
 
     assert kept.values == (CORES,)
     assert ignored.drift.values == (MEMORY,)
 
 
 def test_two_rules_can_ignore_all_of_it() -> None:
-    kept, ignored = sifted([BOTH], [rule(key="memory"), rule(key="cores")], TODAY)
+    kept, ignored = apply_ignore_rules([BOTH], [rule(key="memory"), rule(key="cores")], TODAY)
 
     assert kept == ()
     assert len(ignored) == 2
@@ -54,20 +53,20 @@ def test_two_rules_can_ignore_all_of_it() -> None:
 def test_a_rule_for_a_key_does_not_ignore_what_has_no_values() -> None:
     gone = Drift(layer=Layer.VMS, subject="work-1", what="it is gone")
 
-    assert sifted([gone], [rule(key="memory")], TODAY) == ((gone,), ())
+    assert apply_ignore_rules([gone], [rule(key="memory")], TODAY) == ((gone,), ())
 
 
 def test_other_layers_and_subjects_are_not_meant() -> None:
     rules = [rule(layer="talos"), rule("work-2"), rule("WORK-1")]
 
-    assert sifted([BOTH], rules, TODAY) == ((BOTH,), ())
+    assert apply_ignore_rules([BOTH], rules, TODAY) == ((BOTH,), ())
 
 
 def test_an_expired_rule_ignores_nothing_and_is_told() -> None:
     over = rule(until="2026-07-31")
 
-    assert sifted([BOTH], [over], TODAY) == ((BOTH,), ())
-    assert expired([over, rule()], TODAY) == (over,)
+    assert apply_ignore_rules([BOTH], [over], TODAY) == ((BOTH,), ())
+    assert expired_rules([over, rule()], TODAY) == (over,)
 
 
 def test_rules_of_the_files_hold_until_their_last_day(scene: Scene) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import re
 
-from stockman.app.drift.finding import DriftSeverity, Value
-from stockman.app.drift.layer import Layer
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.talos_port import memory_talos
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.talos_port import memory_talos
+
+from stockman.assessment.drift.report import DriftSeverity, DriftValue, Layer
 from stockman.model.secret import MASK, Secret
-from stockman.ports.talos.configuration import Application, ApplyMode
+from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
 from tests.app.drift.scene import NEO, TRINITY, Scene, told
 
 TEAM = (r"^    nodeLabels:$", "    nodeLabels:\n        team: blue")
@@ -24,7 +24,7 @@ def talosctl_edit(scene: Scene, node: str, old: str, new: str) -> None:
     text = told(talos.machine_configuration(address)).reveal()
     changed, count = re.subn(old, new, text, count=1, flags=re.MULTILINE)
     assert count
-    wish = Application(text=Secret(changed, resolved=True), mode=ApplyMode.NO_REBOOT)
+    wish = ApplyConfigurationRequest(text=Secret(changed, resolved=True), mode=ApplyMode.NO_REBOOT)
     told(talos.apply_configuration(address, wish))
 
 
@@ -36,7 +36,7 @@ def test_a_value_that_somebody_changed_on_a_machine_is_told_with_both_values(
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.TALOS, NEO)
-    assert found.values == (Value(key="machine.nodeLabels.team", found="blue", wanted=None),)
+    assert found.values == (DriftValue(key="machine.nodeLabels.team", found="blue", wanted=None),)
     assert not found.author.is_known
     assert found.author.how == "Talos does not tell who applied a configuration"
     assert [one.id for one in found.correction.steps] == [f"talos/change/{NEO}"]
@@ -57,7 +57,7 @@ def test_a_secret_that_somebody_changed_is_never_shown(scene: Scene) -> None:
 
     found = scene.only(Layer.TALOS)
 
-    assert found.values == (Value(key=f"cluster.{place}", found=MASK, wanted=MASK),)
+    assert found.values == (DriftValue(key=f"cluster.{place}", found=MASK, wanted=MASK),)
     assert canary not in repr(found)
 
 

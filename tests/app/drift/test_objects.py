@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 
-from stockman.app.drift.finding import DriftSeverity, Value
-from stockman.app.drift.layer import Layer
+from stockman.assessment.drift.report import DriftSeverity, DriftValue, Layer
+from stockman.kubernetes.objects import NAMESPACES, SECRETS, ObjectRef
 from stockman.model.secret import MASK
-from stockman.ports.kubernetes.kinds import NAMESPACES, SECRETS, Ref
 from tests.app.drift.scene import Scene, told
 
-SOPS_AGE = Ref(kind=SECRETS, name="sops-age", namespace="flux-system")
+SOPS_AGE = ObjectRef(kind=SECRETS, name="sops-age", namespace="flux-system")
 CANARY = "canary-of-somebody"
 
 
@@ -45,7 +44,7 @@ def test_a_secret_that_somebody_edited_names_the_manager_and_shows_no_value(scen
     found = scene.only()
 
     assert found.layer is Layer.KUBERNETES
-    assert found.values == (Value(key="data.age.agekey", found=MASK, wanted=MASK),)
+    assert found.values == (DriftValue(key="data.age.agekey", found=MASK, wanted=MASK),)
     assert found.author.who == "kubectl-edit"
     assert found.author.when is not None
     assert found.severity is DriftSeverity.CRITICAL
@@ -84,7 +83,7 @@ def test_fields_that_others_add_to_our_objects_are_theirs(scene: Scene) -> None:
 
 
 def test_what_flux_operator_made_of_its_namespace_is_its_own(scene: Scene) -> None:
-    there = told(scene.kubernetes.get(Ref(kind=NAMESPACES, name="flux-system")))
+    there = told(scene.kubernetes.get(ObjectRef(kind=NAMESPACES, name="flux-system")))
 
     assert "Disabled" in str(there)
     assert scene.find(Layer.KUBERNETES).drifts == ()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.app.drift.finding import Value
-from stockman.app.drift.layer import Layer
+from stockman.assessment.drift.report import DriftValue, Layer
 from tests.app.drift.scene import FIRST, TRINITY, Scene
 
 
@@ -19,7 +18,7 @@ def test_a_machine_that_somebody_migrated_is_on_another_host(unwatched: Scene) -
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.PLACEMENT, TRINITY)
-    assert found.values == (Value(key="host", found="neo", wanted="trinity"),)
+    assert found.values == (DriftValue(key="host", found="neo", wanted="trinity"),)
     assert (found.author.who, found.author.how) == ("mary@pve", "task qmigrate on trinity")
     assert [one.id for one in found.correction.steps] == [f"vms/move/{TRINITY}"]
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.app.drift.finding import DriftSeverity
-from stockman.app.drift.layer import Layer
-from stockman.ports.kubernetes.kinds import Ref
-from stockman.ports.kubernetes.objects import MergePatch
-from stockman.steps.kube_kinds import HELM_RELEASES, KUSTOMIZATIONS, OCI_REPOSITORIES
+from stockman.assessment.drift.report import DriftSeverity, Layer
+from stockman.kubernetes.objects import MergePatch, ObjectRef
+from stockman.steps.kubernetes.objects import HELM_RELEASES, KUSTOMIZATIONS, OCI_REPOSITORIES
 from tests.app.drift.scene import COREDNS, Scene, others_push, told
 from tests.contract.repo.doors import git
 
@@ -150,14 +148,14 @@ def test_an_object_of_flux_that_somebody_edited_names_the_manager(scene: Scene, 
         ' reconcile.fluxcd.io/requestedAt="$(date +%s)"'
     )
     asked = {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": "1"}}}
-    ref = Ref(kind=KUSTOMIZATIONS, name=owner, namespace=space)
+    ref = ObjectRef(kind=KUSTOMIZATIONS, name=owner, namespace=space)
     told(scene.kubernetes.patch(ref, MergePatch(changes=asked)))
     scene.world.advance(120.0)
     assert scene.find().drifts == ()
 
 
 def test_a_release_that_somebody_suspended_is_told(scene: Scene) -> None:
-    ref = Ref(kind=HELM_RELEASES, name="coredns", namespace="kube-system")
+    ref = ObjectRef(kind=HELM_RELEASES, name="coredns", namespace="kube-system")
     content = {
         "apiVersion": HELM_RELEASES.api_version,
         "kind": "HelmRelease",
@@ -178,7 +176,7 @@ def test_a_release_that_somebody_suspended_is_told(scene: Scene) -> None:
 
 
 def test_a_release_that_somebody_deleted_is_missing(scene: Scene) -> None:
-    ref = Ref(kind=OCI_REPOSITORIES, name="reloader", namespace="kube-system")
+    ref = ObjectRef(kind=OCI_REPOSITORIES, name="reloader", namespace="kube-system")
     told(scene.kubernetes.delete(ref))
     scene.world.settle()
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.app.drift.finding import DriftSeverity, Value
-from stockman.app.drift.layer import Layer
+from stockman.assessment.drift.report import DriftSeverity, DriftValue, Layer
 from tests.app.drift.scene import FIRST, NEO, TRINITY, Scene
 
 CONFIG = f"/nodes/trinity/qemu/{FIRST}/config"
@@ -34,7 +33,7 @@ def test_memory_that_somebody_changed_is_told_with_who_when_and_how_to_correct_i
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.VMS, TRINITY)
-    assert found.values == (Value(key="memory", found="20480", wanted="16384"),)
+    assert found.values == (DriftValue(key="memory", found="20480", wanted="16384"),)
     assert found.author.who == "mary@pve"
     assert found.author.when is not None
     assert found.author.when.timestamp() >= int(before)
@@ -109,7 +108,7 @@ def test_a_change_that_waits_for_a_restart_is_told(scene: Scene, *, marked: bool
     found = next(one for one in scene.find(Layer.VMS).drifts if "waits" in one.what)
 
     assert found.what == f"VM {FIRST} ({TRINITY}) waits for a restart"
-    assert found.values == (Value(key="cores", found="2", wanted="8"),)
+    assert found.values == (DriftValue(key="cores", found="2", wanted="8"),)
     assert found.severity is DriftSeverity.WARNING
     assert (f"vms/restart/{TRINITY}" in {one.id for one in found.correction.steps}) is marked
     assert ("qm reboot" in found.correction.command) is not marked
@@ -232,6 +231,6 @@ def test_a_machine_that_somebody_renamed_gets_its_name_back_by_a_command(scene: 
 
     found = scene.only(Layer.VMS)
 
-    assert found.values == (Value(key="name", found="strange", wanted=TRINITY),)
+    assert found.values == (DriftValue(key="name", found="strange", wanted=TRINITY),)
     assert found.severity is DriftSeverity.CRITICAL
     assert found.correction.command == f"on trinity: qm set {FIRST} --name {TRINITY}"

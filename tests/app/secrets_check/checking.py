@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from stockman.adapters.git_history import GitHistory
-from stockman.app.keyring import Keyring
-from stockman.app.secrets_check.check import Wish, check
-from stockman.app.secrets_check.report import Limits, Report
+from stockman.adapters.git.history import LocalGitHistory
+from stockman.app.secrets.keyring import Keyring
+from stockman.app.secrets_check.check import SecretsCheckOptions, check_secrets
+from stockman.app.secrets_check.report import Limits, SecretsReport
 from tests.app.secret_workspace import keyring
 
 
@@ -16,22 +16,22 @@ def checked(
     limits: Limits | None = None,
     fix: bool = False,
     **environment: str,
-) -> Report:
-    history = GitHistory(directory)
+) -> SecretsReport:
+    history = LocalGitHistory(directory)
     try:
-        wish = Wish(directory=directory, limits=limits or Limits(), fix=fix)
-        return check(wish, keys or keyring(), environment, history)
+        wish = SecretsCheckOptions(directory=directory, limits=limits or Limits(), fix=fix)
+        return check_secrets(wish, keys or keyring(), environment, history)
     finally:
         history.close()
 
 
-def codes(report: Report) -> list[str]:
+def codes(report: SecretsReport) -> list[str]:
     return [finding.problem.code for finding in report.findings]
 
 
-def places(report: Report) -> list[tuple[str, int | None, str]]:
+def places(report: SecretsReport) -> list[tuple[str, int | None, str]]:
     return [(finding.file, finding.line, finding.secret) for finding in report.findings]
 
 
-def unread(report: Report) -> list[str]:
+def unread(report: SecretsReport) -> list[str]:
     return [f"{one.what}: {one.why}" for one in report.not_scanned]

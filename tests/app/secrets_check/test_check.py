@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.git_history import GitHistory
-from stockman.app.secrets_check.check import Wish, check
+from stockman.adapters.git.history import LocalGitHistory
+from stockman.app.secrets_check.check import SecretsCheckOptions, check_secrets
 from stockman.app.secrets_check.report import Coverage, Limits
 from stockman.model.origin import Position
-from stockman.talos.bundle import bundle_text
+from stockman.talos.secrets.bundle import bundle_text
 from tests.adapters.repositories import committed, git, repository
 from tests.app.secret_workspace import NOBODY, SECRET, keyring, store_in
 from tests.app.secrets_check.checking import checked, codes, places, unread
@@ -297,9 +297,9 @@ def test_a_workspace_below_the_top_is_named_from_where_it_is(tmp_path: Path) -> 
 def test_progress_is_told_as_objects_go_by(place: Path) -> None:
     heard: list[Coverage] = []
     many_files(place, 10_500)
-    history = GitHistory(place)
+    history = LocalGitHistory(place)
 
-    check(Wish(directory=place), NOBODY, {}, history, heard.append)
+    check_secrets(SecretsCheckOptions(directory=place), NOBODY, {}, history, heard.append)
     history.close()
 
     assert len(heard) == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.secrets_check.needles import KnownSecret, is_telling, needles
+from stockman.app.secrets_check.needles import KnownSecret, build_needles, is_searchable
 from stockman.model.secret import Secret
 
 RANDOM = "q7Zr2xVw9LmT4cYb"
@@ -14,12 +14,12 @@ def known(value: str, *, guessed: bool = False) -> KnownSecret:
 
 @pytest.mark.parametrize("value", ["a", "true", "1234567", "aaaaaaaaaaaa", "admin", "", "password"])
 def test_short_and_plain_values_are_not_looked_for(value: str) -> None:
-    assert not is_telling(known(value))
+    assert not is_searchable(known(value))
 
 
 @pytest.mark.parametrize("value", [RANDOM, "correct horse battery", "hunter2!Meadow", "x" + RANDOM])
 def test_values_that_say_something_are_looked_for(value: str) -> None:
-    assert is_telling(known(value))
+    assert is_searchable(known(value))
 
 
 @pytest.mark.parametrize(
@@ -36,16 +36,16 @@ def test_values_that_say_something_are_looked_for(value: str) -> None:
     ],
 )
 def test_values_of_encrypted_files_that_may_stand_elsewhere_are_not_looked_for(value: str) -> None:
-    assert not is_telling(known(value, guessed=True))
+    assert not is_searchable(known(value, guessed=True))
 
 
 @pytest.mark.parametrize("value", [RANDOM, "d9428888-122b-11e1-b85c-61cd3cbb3210"])
 def test_random_values_of_encrypted_files_are_looked_for(value: str) -> None:
-    assert is_telling(known(value, guessed=True))
+    assert is_searchable(known(value, guessed=True))
 
 
 def test_the_first_secret_gives_a_value_its_name() -> None:
-    found = needles(
+    found = build_needles(
         [known(RANDOM), KnownSecret(name="another", value=Secret(RANDOM), guessed=True)]
     )
 

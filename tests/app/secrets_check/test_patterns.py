@@ -2,22 +2,22 @@
 
 import pytest
 
-from stockman.app.secrets_check.patterns import suspicions
-from stockman.crypto.age_keys import age_identity
+from stockman.app.secrets_check.patterns import find_suspicious
+from stockman.crypto.age.identities import age_key_pair
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.bundle import bundle_text
-from stockman.talos.clients import Issuer
-from stockman.talos.kubeconfig import kubeconfig
-from stockman.talos.roles import TalosRole
-from stockman.talos.talosconfig import Talosconfig, client_context, talosconfig_text
+from stockman.talos.credentials.certificates import ClientIssuer
+from stockman.talos.credentials.kubeconfig import render_kubeconfig
+from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.talosconfig import Talosconfig, client_context, talosconfig_text
+from stockman.talos.secrets.bundle import bundle_text
 from tests.talos.made import NOW, bundle, dice
 
 ENCRYPTION = "an encryption secret of a Talos cluster"
 
 
-def issuer() -> Issuer:
-    return Issuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
+def issuer() -> ClientIssuer:
+    return ClientIssuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
 
 
 def talosconfig() -> Secret:
@@ -28,18 +28,18 @@ def talosconfig() -> Secret:
 
 def admin() -> Secret:
     client = issuer().kubernetes_admin()
-    return kubeconfig("meadow", "https://127.0.0.1:6443", bundle().certs.k8s.crt, client)
+    return render_kubeconfig("meadow", "https://127.0.0.1:6443", bundle().certs.k8s.crt, client)
 
 
 def kinds(text: str) -> set[str]:
-    return {name for name, _ in suspicions(text.encode())}
+    return {name for name, _ in find_suspicious(text.encode())}
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        (age_identity(bytes(32)).identity, "an age identity"),
-        (age_identity(bytes(32), post_quantum=True).identity, "an age identity"),
+        (age_key_pair(bytes(32)).identity, "an age identity"),
+        (age_key_pair(bytes(32), post_quantum=True).identity, "an age identity"),
         (bundle().certs.os.key, "a private key"),
         (bundle().certs.k8s.key, "a private key"),
         (admin(), "a client key of a kubeconfig"),
@@ -88,6 +88,6 @@ def test_talk_about_secrets_is_not(text: str) -> None:
 def test_places_are_inside_of_what_was_found() -> None:
     text = f"one\ntwo\n{bundle().certs.os.key.reveal()}"
 
-    ((_, at),) = suspicions(text.encode())
+    ((_, at),) = find_suspicious(text.encode())
 
     assert text[:at].count("\n") == 3

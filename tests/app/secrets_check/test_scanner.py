@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from stockman.app.secrets_check.needles import KnownSecret, needles
+from stockman.app.secrets_check.needles import KnownSecret, build_needles
 from stockman.app.secrets_check.scanner import Hit, Scanner
-from stockman.crypto.age.identities import Identity
-from stockman.crypto.private_keys import Algorithm, key_pem, new_key, read_key, standard_key_pem
+from stockman.crypto.age.identities import AgeIdentity
+from stockman.crypto.private_keys import (
+    Algorithm,
+    generate_key,
+    key_pem,
+    read_key,
+    standard_key_pem,
+)
 from stockman.model.secret import Secret
 from tests.crypto.keys_at_hand import OWNER
 from tests.talos.made import bundle
@@ -23,14 +29,14 @@ SHORT = 'p4"s\\word é'
 KEYS = {
     "Ed25519": bundle().certs.os.key,
     "ECDSA": bundle().certs.k8s.key,
-    "RSA": key_pem(new_key(Algorithm.RSA)),
+    "RSA": key_pem(generate_key(Algorithm.RSA)),
 }
 
 
 def scanner(*values: Secret | str) -> Scanner:
     secrets = [one if isinstance(one, Secret) else Secret(one) for one in values]
     return Scanner(
-        needles(
+        build_needles(
             KnownSecret(name=f"secret {number}", value=one) for number, one in enumerate(secrets)
         )
     )
@@ -124,7 +130,7 @@ def test_each_secret_is_told_once_at_its_first_line() -> None:
 
 
 def test_many_secrets_are_told_apart() -> None:
-    values = [Identity(bytes([number]) * 32, post_quantum=False).text for number in range(50)]
+    values = [AgeIdentity(bytes([number]) * 32, post_quantum=False).text for number in range(50)]
     content = "\n".join(value.reveal() for value in values)
 
     found = scanner(*values).hits(content.encode())

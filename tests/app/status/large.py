@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from stockman.app.status.seen import Seen
+from stockman.assessment.status.observed import StatusInput
 from stockman.model.desired import Node, Role
 from stockman.model.names import NodeName, Vmid
 from stockman.planning.fact import Fact
-from stockman.planning.observed_kubernetes import SeenNode
-from stockman.planning.observed_proxmox import ObservedProxmox
-from stockman.planning.observed_talos import ObservedMachine
-from stockman.ports.proxmox.cluster import GuestSeen
-from stockman.talos.nocloud.meta_data import provider_id
+from stockman.planning.observed.kubernetes import ObservedNode
+from stockman.planning.observed.proxmox import ObservedProxmox
+from stockman.planning.observed.talos import ObservedMachine
+from stockman.proxmox.cluster import GuestSummary
+from stockman.talos.nocloud.seed import provider_id
 
 
-def multiplied(seen: Seen, workers: int) -> Seen:
+def multiplied(seen: StatusInput, workers: int) -> StatusInput:
     """The same look at so many workers more, all of them well."""
     made = [_worker(seen, number) for number in range(workers)]
     observed = seen.observed
@@ -41,7 +41,7 @@ def multiplied(seen: Seen, workers: int) -> Seen:
     )
 
 
-def _worker(seen: Seen, number: int) -> Node:
+def _worker(seen: StatusInput, number: int) -> Node:
     first = seen.desired.nodes[number % 3]
     assert first.vm is not None
     name, vmid = f"work-{number:04}", Vmid(10_000 + number)
@@ -49,14 +49,14 @@ def _worker(seen: Seen, number: int) -> Node:
     return replace(first, name=NodeName(name), role=Role.WORKER, vm=vm)
 
 
-def _machine(seen: Seen, node: Node) -> ObservedMachine:
+def _machine(seen: StatusInput, node: Node) -> ObservedMachine:
     assert seen.talos is not None
     assert node.vm is not None
     first = next(iter(seen.talos.machines.values()))
     return replace(first, node=str(node.name), uuid=node.vm.uuid, macs=(node.mac_addr,))
 
 
-def _node(seen: Seen, node: Node) -> SeenNode:
+def _node(seen: StatusInput, node: Node) -> ObservedNode:
     assert node.vm is not None
     first = next(iter(seen.nodes.values()))
     return replace(
@@ -73,7 +73,7 @@ def _proxmox(seen: ObservedProxmox, made: list[Node]) -> ObservedProxmox:
         vm = node.vm
         assert vm is not None
         guests.append(
-            GuestSeen(kind="qemu", vmid=vm.vmid, host=vm.host, status="running", name=vm.name)
+            GuestSummary(kind="qemu", vmid=vm.vmid, host=vm.host, status="running", name=vm.name)
         )
         values = {"name": vm.name, "smbios1": f"uuid={vm.uuid}"}
         configs[vm.vmid] = replace(template, value=replace(template.value, values=values))

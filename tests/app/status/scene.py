@@ -10,37 +10,37 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
-from stockman.app.certificate_records import CertificateList
-from stockman.app.observing import Looked, observe
-from stockman.app.run_home import local_home
-from stockman.app.status.backup_looking import BackupPlace
-from stockman.app.status.finding import Check, Part
-from stockman.app.status.looking import Looker, Sources
-from stockman.app.status.seen import Seen
-from stockman.app.status.status import ALL, Status, judged
-from stockman.engine.carrying_out import Home
-from stockman.lab.core.dice import Dice
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.kube_port import memory_kubernetes
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.port import WorldClock, memory_proxmox
-from stockman.lab.doors.talos_port import memory_talos
-from stockman.lab.kube.clusters.clusters import KubernetesCluster
-from stockman.lab.pve.access.identity import Caller
-from stockman.lab.pve.host_power import lose_power
-from stockman.lab.talos.machine import Machine
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staged, Staging, stage_cluster
-from stockman.lab.world.world import World
+from stockman_lab.core.dice import Dice
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.doors.port import WorldClock, memory_proxmox
+from stockman_lab.doors.talos_port import memory_talos
+from stockman_lab.kube.clusters.clusters import KubernetesCluster
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.host_power import lose_power
+from stockman_lab.talos.machine import Machine
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staged, Staging, stage_cluster
+from stockman_lab.world.world import World
+
+from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
+from stockman.app.runs.observation import ObservationScope, observe
+from stockman.app.runs.store import local_run_store
+from stockman.app.status.backups import BackupStore
+from stockman.app.status.observation import StatusObserver, StatusSources
+from stockman.assessment.status.findings import StatusCheck, StatusPart
+from stockman.assessment.status.observed import CertificateList, StatusInput
+from stockman.assessment.status.status import ALL, Status, assess
+from stockman.engine.lifecycle import RunHome
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.desired import Desired
 from stockman.model.problem import Severity
-from stockman.planning.kube_wish import KubernetesWish
-from stockman.planning.observed import Observed
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.talos import Talos
+from stockman.planning.kubernetes.desired import DesiredKubernetes
+from stockman.planning.observed.systems import Observed
 from stockman.steps.ports import Ports
+from stockman.talos.records.protocol import Talos
 
 T = TypeVar("T")
 NETWORK = IPv4Network("127.92.0.0/16")
@@ -60,11 +60,11 @@ class Scene:
 
     world: World
     staged: Staged
-    home: Home
+    home: RunHome
     desired: Desired
     repo: MemoryRepo = field(default_factory=lambda: MemoryRepo(MemoryRemote()))
-    wish: KubernetesWish | None = None
-    places: tuple[BackupPlace, ...] = ()
+    wish: DesiredKubernetes | None = None
+    places: tuple[BackupStore, ...] = ()
     certificates: CertificateList = field(
         default_factory=lambda: CertificateList(certificates=(), problems=(), not_read=())
     )
@@ -103,12 +103,14 @@ class Scene:
     def machine(self, name: str) -> Machine:
         return self.world.talos.machine(*self.staged.machines[name])
 
-    def looker(self) -> Looker:
+    def looker(self) -> StatusObserver:
         async def observed(ports: Ports) -> Observed:
-            return await observe(Looked(desired=self.desired, kubernetes=self.wish), ports)
+            return await observe(
+                ObservationScope(desired=self.desired, kubernetes=self.wish), ports
+            )
 
-        return Looker(
-            Sources(
+        return StatusObserver(
+            StatusSources(
                 desired=self.desired,
                 ports=self.ports,
                 home=self.home,
@@ -119,15 +121,15 @@ class Scene:
             )
         )
 
-    def look(self, checks: Collection[Check] = ALL) -> Seen:
+    def look(self, checks: Collection[StatusCheck] = ALL) -> StatusInput:
         return told(self.looker().look(checks))
 
-    def status(self, checks: Collection[Check] = ALL) -> Status:
-        return judged(self.look(checks), checks)
+    def status(self, checks: Collection[StatusCheck] = ALL) -> Status:
+        return assess(self.look(checks), checks)
 
-    def codes(self, *checks: Check) -> dict[str, list[str]]:
+    def codes(self, *checks: StatusCheck) -> dict[str, list[str]]:
         """Problems of some parts by code, with what each is about; of all but certificates."""
-        wanted = checks or tuple(one for one in Check if one is not Check.CERTIFICATES)
+        wanted = checks or tuple(one for one in StatusCheck if one is not StatusCheck.CERTIFICATES)
         return codes(self.status(wanted).parts)
 
     # -- what goes wrong ---------------------------------------------------------------------------
@@ -163,10 +165,10 @@ def scene(root: Path, preset: str = "three-node") -> Scene:
     """A copy of a cluster that runs, with Flux in it."""
     content, staged = _staged(preset)
     world = World(read_world(content))
-    return Scene(world, staged, local_home(root, WorldClock(world)), staged.desired)
+    return Scene(world, staged, local_run_store(root, WorldClock(world)), staged.desired)
 
 
-def codes(parts: Iterable[Part]) -> dict[str, list[str]]:
+def codes(parts: Iterable[StatusPart]) -> dict[str, list[str]]:
     """Problems by code, with what each is about."""
     found: dict[str, list[str]] = {}
     for part in parts:

@@ -10,34 +10,38 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stockman_lab.doors.objects_port import ENDPOINT, memory_objects
+from stockman_lab.objects.state import Bucket
 
-from stockman.app.certificate_records import CertificateList, ListedCertificate
-from stockman.app.run_home import local_home, this_process
-from stockman.app.status.backup_looking import (
-    BackupPlace,
-    directory_place,
-    objects_place,
-    unknown_place,
+from stockman.app.runs.store import current_process, local_run_store
+from stockman.app.status.backups import (
+    BackupStore,
+    bucket_target,
+    directory_target,
+    unreachable_target,
 )
-from stockman.app.status.finding import Check
-from stockman.app.status.health import Health
-from stockman.app.status.schedule import longest_gap
-from stockman.app.status.seen import BackupSeen, LeaseSeen, Seen
-from stockman.app.status.status import judged
-from stockman.engine.carrying_out import begin
+from stockman.assessment.status.backups import longest_gap
+from stockman.assessment.status.findings import Health, StatusCheck
+from stockman.assessment.status.observed import (
+    CertificateList,
+    ListedCertificate,
+    ObservedBackup,
+    ObservedLease,
+    StatusInput,
+)
+from stockman.assessment.status.status import assess
+from stockman.engine.context import StopRequest
+from stockman.engine.lifecycle import start_run
 from stockman.engine.local_lock import LocalLock
-from stockman.engine.lock import Holder
-from stockman.engine.stop import Stop
-from stockman.lab.doors.objects_port import ENDPOINT, memory_objects
-from stockman.lab.objects.state import Bucket
-from stockman.model.backup import Backup
+from stockman.engine.lock import LockHolder
+from stockman.kubernetes.leases import LeaseRequest
 from stockman.model.errors import Denied
+from stockman.model.policies import Backup
 from stockman.model.problem import Problem, Severity
-from stockman.ports.kubernetes.leases import LeaseWish
-from stockman.s3.places import S3Place
-from stockman.steps.checkpoint import Checkpoint
+from stockman.s3.location import S3Location
+from stockman.steps.base import Checkpoint
 from stockman.steps.ports import Ports
-from stockman.talos.lifetimes import Standing
+from stockman.talos.credentials.certificates import CertificateState
 from tests.app.status.scene import Scene, codes, severity
 from tests.engine.simulated import Dice, JumpClock
 from tests.engine.toys import make, plan_of, way
@@ -45,14 +49,14 @@ from tests.engine.toys import make, plan_of, way
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def with_backup(seen: Seen, *found: BackupSeen) -> Seen:
+def with_backup(seen: StatusInput, *found: ObservedBackup) -> StatusInput:
     """The same look, with backups every six hours."""
     desired = replace(seen.desired, backup=Backup(enabled=True, schedule="0 */6 * * *"))
     return replace(seen, desired=desired, backups=found)
 
 
-def target(**more: Any) -> BackupSeen:
-    return BackupSeen(target="s3", where="s3://etcd", **more)
+def target(**more: Any) -> ObservedBackup:
+    return ObservedBackup(target="s3", where="s3://etcd", **more)
 
 
 # -- certificates ----------------------------------------------------------------------------------
@@ -69,7 +73,7 @@ def test_certificates_are_told_as_their_list_tells_them(here: Scene) -> None:
         ours=True,
         ends=ends,
         days_left=10,
-        standing=Standing.DUE,
+        standing=CertificateState.DUE,
         renew="run `stockman config talosconfig`",
     )
     due = Problem(
@@ -82,14 +86,14 @@ def test_certificates_are_told_as_their_list_tells_them(here: Scene) -> None:
     )
     here.certificates = CertificateList(certificates=(one,), problems=(due,), not_read=())
 
-    found = here.status([Check.CERTIFICATES])
+    found = here.status([StatusCheck.CERTIFICATES])
 
     assert codes(found.parts) == {"certificate.due": ["talosconfig"]}
     assert (found.parts[0].health, found.healthy) == (Health.WARNING, True)
 
 
 def test_no_certificates_at_all_are_unknown(here: Scene) -> None:
-    found = here.status([Check.CERTIFICATES])
+    found = here.status([StatusCheck.CERTIFICATES])
 
     assert (found.parts[0].health, found.healthy) == (Health.UNKNOWN, False)
 
@@ -98,7 +102,7 @@ def test_no_certificates_at_all_are_unknown(here: Scene) -> None:
 
 
 def test_backups_that_nobody_wants_are_off(here: Scene) -> None:
-    found = here.status([Check.BACKUPS])
+    found = here.status([StatusCheck.BACKUPS])
 
     assert found.parts[0].health is Health.OFF
     assert found.healthy
@@ -111,7 +115,7 @@ def test_a_snapshot_is_old_once_two_moments_passed_without_one(
     seen = here.look()
     newest = seen.at - timedelta(hours=hours)
 
-    found = judged(with_backup(seen, target(count=3, newest=newest)), [Check.BACKUPS])
+    found = assess(with_backup(seen, target(count=3, newest=newest)), [StatusCheck.BACKUPS])
 
     assert list(codes(found.parts)) == told
 
@@ -120,33 +124,33 @@ def test_a_young_cluster_without_a_snapshot_is_only_warned(here: Scene) -> None:
     seen = here.look()
     later = replace(seen, at=seen.at + timedelta(days=2))
 
-    young = judged(with_backup(seen, target()), [Check.BACKUPS])
-    old = judged(with_backup(later, target()), [Check.BACKUPS])
+    young = assess(with_backup(seen, target()), [StatusCheck.BACKUPS])
+    old = assess(with_backup(later, target()), [StatusCheck.BACKUPS])
 
     assert severity(young, "status.backup-none") is Severity.WARNING
     assert severity(old, "status.backup-none") is Severity.ERROR
 
 
 def test_a_target_that_cannot_be_listed_is_unknown(here: Scene) -> None:
-    found = judged(with_backup(here.look(), target(why="denied")), [Check.BACKUPS])
+    found = assess(with_backup(here.look(), target(why="denied")), [StatusCheck.BACKUPS])
 
     assert found.parts[0].health is Health.UNKNOWN
     assert found.healthy
 
 
 def test_backups_without_a_target_are_no_success(here: Scene) -> None:
-    assert not judged(with_backup(here.look()), [Check.BACKUPS]).healthy
+    assert not assess(with_backup(here.look()), [StatusCheck.BACKUPS]).healthy
 
 
-def _looked(here: Scene, *places: BackupPlace) -> tuple[BackupSeen, ...]:
+def _looked(here: Scene, *places: BackupStore) -> tuple[ObservedBackup, ...]:
     here.places = places
-    return here.look([Check.BACKUPS]).backups or ()
+    return here.look([StatusCheck.BACKUPS]).backups or ()
 
 
 def test_snapshots_in_a_bucket_are_found_by_their_name(here: Scene) -> None:
     here.world.state.objects.buckets["etcd"] = Bucket(here.world.now)
     objects = memory_objects(
-        here.world, S3Place(bucket="etcd", endpoint=ENDPOINT, region="us-east-1")
+        here.world, S3Location(bucket="etcd", endpoint=ENDPOINT, region="us-east-1")
     )
 
     async def pieces() -> None:
@@ -155,7 +159,7 @@ def test_snapshots_in_a_bucket_are_found_by_their_name(here: Scene) -> None:
 
     asyncio.run(pieces())
 
-    found = _looked(here, objects_place("s3", "s3://etcd", objects))
+    found = _looked(here, bucket_target("s3", "s3://etcd", objects))
 
     assert [(one.count, one.size, one.why) for one in found] == [(1, 8, "")]
     assert found[0].newest == datetime.fromtimestamp(int(here.world.now), UTC)
@@ -167,7 +171,7 @@ def test_snapshots_in_a_directory_are_found(here: Scene, tmp_path: Path) -> None
     os.utime(file, (NOW.timestamp(), NOW.timestamp()))
 
     found = _looked(
-        here, directory_place("disk", tmp_path), directory_place("gone", tmp_path / "none")
+        here, directory_target("disk", tmp_path), directory_target("gone", tmp_path / "none")
     )
 
     assert (found[0].newest, found[0].size) == (NOW, 4)
@@ -177,9 +181,11 @@ def test_snapshots_in_a_directory_are_found(here: Scene, tmp_path: Path) -> None
 def test_a_directory_gets_advice_of_its_own(here: Scene) -> None:
     seen = here.look()
     empty = target(is_directory=True)
-    gone = BackupSeen(target="disk", where="/backup", why="no such directory", is_directory=True)
+    gone = ObservedBackup(
+        target="disk", where="/backup", why="no such directory", is_directory=True
+    )
 
-    found = judged(with_backup(seen, empty, gone), [Check.BACKUPS])
+    found = assess(with_backup(seen, empty, gone), [StatusCheck.BACKUPS])
 
     fixes = {one.subject: one.problem.fix for one in found.findings}
     assert "talosctl -n 127." in fixes["s3"]
@@ -191,7 +197,10 @@ def test_a_directory_gets_advice_of_its_own(here: Scene) -> None:
 def test_a_place_that_refuses_says_why(here: Scene) -> None:
     no = Denied(Problem(code="toy.no", what="the key is not known", why="403", fix=""))
 
-    assert _looked(here, unknown_place("s3", "s3://etcd", no))[0].why == "the key is not known: 403"
+    assert (
+        _looked(here, unreachable_target("s3", "s3://etcd", no))[0].why
+        == "the key is not known: 403"
+    )
 
 
 @pytest.mark.parametrize(
@@ -220,21 +229,21 @@ def test_what_is_no_schedule_has_no_gap(schedule: str) -> None:
 
 
 def carried_out(here: Scene, root: Path, *, stopped: bool) -> str:
-    clock, stop = JumpClock(), Stop()
+    clock, stop = JumpClock(), StopRequest()
     plan = plan_of(
         make("wait", action=Checkpoint(text="wait for the flock")),
         make("more", "wait", action=Checkpoint(text="wait for the dog")),
     )
     watchers = (lambda entry: stop.ask() if stopped else None,)
-    here.home = local_home(root, clock)
+    here.home = local_run_store(root, clock)
     ports = Ports(clock=clock, entropy=Dice(1))
-    return asyncio.run(begin(here.home, plan, ports, way(stop, watchers=watchers))).state.run
+    return asyncio.run(start_run(here.home, plan, ports, way(stop, watchers=watchers))).state.run
 
 
 def test_a_run_that_is_done_is_good(here: Scene, tmp_path: Path) -> None:
     carried_out(here, tmp_path, stopped=False)
 
-    found = here.status([Check.RUNS])
+    found = here.status([StatusCheck.RUNS])
 
     assert codes(found.parts) == {}
     assert found.parts[0].seen.startswith("1 run, the last is done at ")
@@ -243,7 +252,7 @@ def test_a_run_that_is_done_is_good(here: Scene, tmp_path: Path) -> None:
 def test_a_run_that_was_stopped_can_be_gone_on_with(here: Scene, tmp_path: Path) -> None:
     run = carried_out(here, tmp_path, stopped=True)
 
-    found = here.status([Check.RUNS])
+    found = here.status([StatusCheck.RUNS])
 
     assert codes(found.parts) == {"status.run-unfinished": [run]}
     assert "`stockman runs resume`" in found.findings[0].problem.fix
@@ -252,11 +261,11 @@ def test_a_run_that_was_stopped_can_be_gone_on_with(here: Scene, tmp_path: Path)
 
 def test_a_run_that_still_holds_something_is_an_error(here: Scene, tmp_path: Path) -> None:
     carried_out(here, tmp_path, stopped=True)
-    seen = here.look([Check.RUNS])
+    seen = here.look([StatusCheck.RUNS])
     assert seen.runs is not None
     holds = replace(seen.runs.unfinished[0], held=("node talos-neo is cordoned",))
 
-    found = judged(replace(seen, runs=replace(seen.runs, unfinished=(holds,))), [Check.RUNS])
+    found = assess(replace(seen, runs=replace(seen.runs, unfinished=(holds,))), [StatusCheck.RUNS])
 
     assert not found.healthy
     assert "talos-neo is cordoned" in found.findings[0].problem.why
@@ -265,31 +274,31 @@ def test_a_run_that_still_holds_something_is_an_error(here: Scene, tmp_path: Pat
 def test_a_lock_that_somebody_holds_is_told_and_not_taken(here: Scene, tmp_path: Path) -> None:
     file = tmp_path / ".stockman/runs/lock"
     clock = JumpClock()
-    holder = Holder(name="anna@workbench", run="run-1", nonce="a")
+    holder = LockHolder(name="anna@workbench", run="run-1", nonce="a")
 
     async def story() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-        here.home = local_home(tmp_path, clock)
-        tenure = await LocalLock(file, clock, this_process()).acquire(holder)
+        here.home = local_run_store(tmp_path, clock)
+        tenure = await LocalLock(file, clock, current_process()).acquire(holder)
         looker = here.looker()
-        held = codes((await looker.status([Check.RUNS])).parts)
+        held = codes((await looker.status([StatusCheck.RUNS])).parts)
         await tenure.check()
         await tenure.release()
-        return held, codes((await looker.status([Check.RUNS])).parts)
+        return held, codes((await looker.status([StatusCheck.RUNS])).parts)
 
     assert asyncio.run(story()) == ({"status.lock-held": ["lock"]}, {})
 
 
 def leased(here: Scene, run: str = "run-9") -> None:
     """Somebody whose lock is elsewhere works on the cluster, unless the run is ours."""
-    wish = LeaseWish(namespace="kube-system", name="stockman", holder=f"{run}-b", seconds=60)
+    wish = LeaseRequest(namespace="kube-system", name="stockman", holder=f"{run}-b", seconds=60)
     asyncio.run(here.ports.to_kubernetes().acquire_lease(wish))
 
 
 def test_a_lease_without_our_lock_is_of_somebody_with_another_configuration(here: Scene) -> None:
-    assert "the Lease in Kubernetes is free" in here.status([Check.RUNS]).parts[0].seen
+    assert "the Lease in Kubernetes is free" in here.status([StatusCheck.RUNS]).parts[0].seen
     leased(here)
 
-    found = here.status([Check.RUNS])
+    found = here.status([StatusCheck.RUNS])
 
     assert "the Lease in Kubernetes is held by run-9-b, renewed at " in found.parts[0].seen
     assert codes(found.parts) == {"status.lease-held": ["Lease"]}
@@ -300,11 +309,11 @@ def test_a_lease_of_our_own_run_that_was_killed_is_of_nobody_else(
     here: Scene, tmp_path: Path
 ) -> None:
     carried_out(here, tmp_path, stopped=True)
-    seen = here.look([Check.RUNS])
+    seen = here.look([StatusCheck.RUNS])
     assert seen.runs is not None
     leased(here, seen.runs.unfinished[0].run)
 
-    found = here.status([Check.RUNS])
+    found = here.status([StatusCheck.RUNS])
 
     assert "the Lease in Kubernetes is held by " in found.parts[0].seen
     assert list(codes(found.parts)) == ["status.run-unfinished"]
@@ -314,18 +323,18 @@ def test_a_lease_that_nobody_renews_is_free_again(here: Scene) -> None:
     leased(here)
     here.world.advance(120.0)
 
-    found = here.status([Check.RUNS])
+    found = here.status([StatusCheck.RUNS])
 
     assert "is free, left behind by run-9-b" in found.parts[0].seen
     assert codes(found.parts) == {}
 
 
 def test_a_lease_that_nobody_can_read_is_no_reason_to_worry_about_runs(here: Scene) -> None:
-    seen = here.look([Check.RUNS])
+    seen = here.look([StatusCheck.RUNS])
     assert seen.runs is not None
-    silent = replace(seen.runs, lease=LeaseSeen(why="the API gives no answer"))
+    silent = replace(seen.runs, lease=ObservedLease(why="the API gives no answer"))
 
-    found = judged(replace(seen, runs=silent), [Check.RUNS])
+    found = assess(replace(seen, runs=silent), [StatusCheck.RUNS])
 
     assert "the Lease in Kubernetes is not known" in found.parts[0].seen
     assert codes(found.parts) == {}
@@ -336,6 +345,6 @@ def test_runs_that_cannot_be_read_are_unknown(here: Scene, tmp_path: Path) -> No
     lock.parent.mkdir(parents=True)
     lock.write_text("{")
 
-    found = here.status([Check.RUNS])
+    found = here.status([StatusCheck.RUNS])
 
     assert (found.parts[0].health, found.healthy) == (Health.UNKNOWN, False)

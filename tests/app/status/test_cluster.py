@@ -7,17 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from stockman_lab.core.faults import Effect, Point
 
-from stockman.app.status.finding import Check
-from stockman.app.status.health import Health
-from stockman.app.status.seen import RepositorySeen, RunsSeen, Seen
-from stockman.app.status.status import judged
-from stockman.app.status.topology import PROXMOX, TALOS
-from stockman.lab.core.faults import Effect, Point
+from stockman.assessment.status.findings import Health, StatusCheck
+from stockman.assessment.status.kubelet_link import PROXMOX, TALOS
+from stockman.assessment.status.observed import ObservedRepository, ObservedRuns, StatusInput
+from stockman.assessment.status.status import assess
 from stockman.model.problem import Severity
-from stockman.planning.kube_wish import FOLLOWED, KubernetesWish
-from stockman.planning.observed_kubernetes import Owner, SeenNode, SeenObject
-from stockman.steps.kube_working import ObjectCondition, Sight
+from stockman.planning.kubernetes.desired import FOLLOWED, DesiredKubernetes
+from stockman.planning.observed.kubernetes import ObjectOwner, ObservedNode, ObservedObject
+from stockman.steps.kubernetes.readiness import ConditionResult, ObjectCondition
 from tests.app.status.scene import NEO, NIOBE, TRINITY, Scene, codes, severity
 
 COMMIT = "77aa66bb55cc44dd33ee22ff11aa00bb99cc88dd"
@@ -25,7 +24,7 @@ OLD = "3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a"
 TAINT = "node.cloudprovider.kubernetes.io/uninitialized:NoSchedule"
 
 
-def with_kubernetes(seen: Seen, **changes: Any) -> Seen:
+def with_kubernetes(seen: StatusInput, **changes: Any) -> StatusInput:
     """The same look, with Kubernetes otherwise."""
     kubernetes = seen.observed.kubernetes
     assert kubernetes is not None
@@ -33,7 +32,7 @@ def with_kubernetes(seen: Seen, **changes: Any) -> Seen:
     return replace(seen, observed=replace(seen.observed, kubernetes=fresh))
 
 
-def with_nodes(seen: Seen, *names: str, **changes: Any) -> Seen:
+def with_nodes(seen: StatusInput, *names: str, **changes: Any) -> StatusInput:
     """The same look, with some nodes of Kubernetes otherwise."""
     nodes = tuple(
         replace(one, **changes) if one.name in names else one for one in seen.nodes.values()
@@ -41,45 +40,50 @@ def with_nodes(seen: Seen, *names: str, **changes: Any) -> Seen:
     return with_kubernetes(seen, nodes=nodes)
 
 
-def of_flux(kind: str, name: str, **more: Any) -> SeenObject:
-    given: dict[str, Any] = {"ready": True, "owner": Owner.FLUX, "uid": name, **more}
-    return SeenObject(kind=kind, namespace="flux-system", name=name, **given)
+def of_flux(kind: str, name: str, **more: Any) -> ObservedObject:
+    given: dict[str, Any] = {"ready": True, "owner": ObjectOwner.FLUX, "uid": name, **more}
+    return ObservedObject(kind=kind, namespace="flux-system", name=name, **given)
 
 
-def workload(name: str) -> SeenObject:
-    return SeenObject(
-        kind="DaemonSet", namespace="kube-system", name=name, uid=name, owner=Owner.HELM, ready=True
+def workload(name: str) -> ObservedObject:
+    return ObservedObject(
+        kind="DaemonSet",
+        namespace="kube-system",
+        name=name,
+        uid=name,
+        owner=ObjectOwner.HELM,
+        ready=True,
     )
 
 
 def test_an_api_that_does_not_answer_is_told_once_and_the_rest_is_unknown(here: Scene) -> None:
     seen = with_kubernetes(here.look(), version=None, unknown={"version": "no answer: cut"})
 
-    found = judged(seen, [Check.KUBERNETES, Check.FLUX])
+    found = assess(seen, [StatusCheck.KUBERNETES, StatusCheck.FLUX])
 
     assert [one.problem.code for one in found.findings] == ["status.api-silent"]
     assert [one.health for one in found.parts] == [Health.ERROR, Health.ERROR]
-    assert not judged(seen, [Check.FLUX]).healthy
+    assert not assess(seen, [StatusCheck.FLUX]).healthy
 
 
 def test_a_kubelet_that_says_no_is_told(here: Scene) -> None:
     here.fault(Point.NODE, Effect.FAIL, machine=NEO)
     here.world.advance(120.0)
 
-    assert here.codes(Check.TALOS, Check.KUBERNETES) == {"status.node-not-ready": [NEO]}
+    assert here.codes(StatusCheck.TALOS, StatusCheck.KUBERNETES) == {"status.node-not-ready": [NEO]}
 
 
 def test_a_node_that_kubernetes_does_not_know_is_told(here: Scene) -> None:
     seen = here.look()
     without = tuple(one for one in seen.nodes.values() if one.name != NEO)
 
-    found = judged(with_kubernetes(seen, nodes=without), [Check.KUBERNETES])
+    found = assess(with_kubernetes(seen, nodes=without), [StatusCheck.KUBERNETES])
 
     assert codes(found.parts) == {"status.node-missing": [NEO]}
 
 
 def test_no_nodes_at_all_are_no_success(here: Scene) -> None:
-    found = judged(with_kubernetes(here.look(), nodes=()), [Check.KUBERNETES])
+    found = assess(with_kubernetes(here.look(), nodes=()), [StatusCheck.KUBERNETES])
 
     assert codes(found.parts) == {"status.node-missing": [TRINITY, NEO, NIOBE]}
     assert not found.healthy
@@ -88,7 +92,7 @@ def test_no_nodes_at_all_are_no_success(here: Scene) -> None:
 def test_nodes_that_could_not_be_listed_are_unknown(here: Scene) -> None:
     seen = with_kubernetes(here.look(), nodes=None, unknown={"nodes": "no answer: cut"})
 
-    found = judged(seen, [Check.KUBERNETES])
+    found = assess(seen, [StatusCheck.KUBERNETES])
 
     assert found.parts[0].health is Health.UNKNOWN
     assert found.findings[0].problem.why == "no answer: cut"
@@ -97,16 +101,16 @@ def test_nodes_that_could_not_be_listed_are_unknown(here: Scene) -> None:
 
 def test_a_cordon_that_no_run_holds_is_told_and_one_that_a_run_holds_is_not(here: Scene) -> None:
     seen = with_nodes(here.look(), NEO, unschedulable=True)
-    held = replace(seen, runs=RunsSeen(cordoned=frozenset({NEO})))
+    held = replace(seen, runs=ObservedRuns(cordoned=frozenset({NEO})))
 
-    assert codes(judged(seen, [Check.KUBERNETES]).parts) == {"status.node-cordoned": [NEO]}
-    assert codes(judged(held, [Check.KUBERNETES]).parts) == {}
+    assert codes(assess(seen, [StatusCheck.KUBERNETES]).parts) == {"status.node-cordoned": [NEO]}
+    assert codes(assess(held, [StatusCheck.KUBERNETES]).parts) == {}
 
 
 def test_a_node_that_runs_out_of_disk_is_told(here: Scene) -> None:
     seen = with_nodes(here.look(), NEO, pressures=("DiskPressure",))
 
-    assert codes(judged(seen, [Check.KUBERNETES]).parts) == {"status.node-pressure": [NEO]}
+    assert codes(assess(seen, [StatusCheck.KUBERNETES]).parts) == {"status.node-pressure": [NEO]}
 
 
 def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(here: Scene) -> None:
@@ -115,8 +119,8 @@ def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(here: Sc
     seen = with_nodes(seen, NEO, taints=(TAINT,), created=born)
     served = with_kubernetes(seen, workloads=(workload(PROXMOX),))
 
-    nobody = judged(seen, [Check.KUBERNETES])
-    found = judged(served, [Check.KUBERNETES])
+    nobody = assess(seen, [StatusCheck.KUBERNETES])
+    found = assess(served, [StatusCheck.KUBERNETES])
 
     assert codes(nobody.parts) == {"status.no-cloud-controller": [NEO]}
     assert codes(found.parts) == {"status.uninitialized": [NEO]}
@@ -136,7 +140,7 @@ def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(here: Sc
 def test_a_wrong_region_or_zone_is_told(
     here: Scene, labels: dict[str, str], wrong: list[str]
 ) -> None:
-    found = judged(with_nodes(here.look(), NEO, **labels), [Check.KUBERNETES])
+    found = assess(with_nodes(here.look(), NEO, **labels), [StatusCheck.KUBERNETES])
 
     assert list(codes(found.parts)) == wrong
 
@@ -144,7 +148,7 @@ def test_a_wrong_region_or_zone_is_told(
 def test_labels_that_a_cloud_controller_should_have_set_are_missed(here: Scene) -> None:
     seen = replace(with_nodes(here.look(), NEO, region="", zone=""), components={"talos-ccm": True})
 
-    found = judged(seen, [Check.KUBERNETES])
+    found = assess(seen, [StatusCheck.KUBERNETES])
 
     told = [one.problem.what for one in found.findings if one.subject == NEO]
     assert told == [f"the node {NEO} has no region", f"the node {NEO} has no zone"]
@@ -153,7 +157,7 @@ def test_labels_that_a_cloud_controller_should_have_set_are_missed(here: Scene) 
 def test_a_node_with_the_identity_of_another_vm_is_told(here: Scene) -> None:
     seen = with_nodes(here.look(), NEO, provider_id="proxmox://pve/9999")
 
-    found = judged(seen, [Check.KUBERNETES])
+    found = assess(seen, [StatusCheck.KUBERNETES])
 
     assert codes(found.parts) == {"status.provider-id": [NEO]}
     assert "proxmox://pve/1031" in found.findings[0].problem.why
@@ -162,7 +166,7 @@ def test_a_node_with_the_identity_of_another_vm_is_told(here: Scene) -> None:
 def test_identities_of_different_kinds_show_that_two_controllers_fight(here: Scene) -> None:
     seen = with_nodes(here.look(), NEO, provider_id="talos://talos-neo")
 
-    found = codes(judged(seen, [Check.KUBERNETES]).parts)
+    found = codes(assess(seen, [StatusCheck.KUBERNETES]).parts)
 
     assert found == {
         "status.provider-id": [NEO],
@@ -173,7 +177,7 @@ def test_identities_of_different_kinds_show_that_two_controllers_fight(here: Sce
 def test_two_controllers_that_write_to_one_node_fight(here: Scene) -> None:
     seen = with_nodes(here.look(), NEO, managers=("kubelet", TALOS, PROXMOX))
 
-    found = codes(judged(seen, [Check.KUBERNETES]).parts)
+    found = codes(assess(seen, [StatusCheck.KUBERNETES]).parts)
 
     assert found == {"status.cloud-controllers": ["cloud controllers"]}
 
@@ -186,14 +190,14 @@ def test_a_controller_beside_the_wanted_one_fights(here: Scene, wanted: bool, fi
         labelled = with_nodes(labelled, name, region="pve", zone=zone)
     seen = replace(labelled, components={"proxmox-ccm": True, "talos-ccm": wanted})
 
-    found = codes(judged(seen, [Check.KUBERNETES]).parts)
+    found = codes(assess(seen, [StatusCheck.KUBERNETES]).parts)
 
     assert ("status.cloud-controllers" in found) is fights
 
 
 def test_nodes_of_others_are_told_and_no_failure(here: Scene) -> None:
     seen = here.look()
-    other = SeenNode(
+    other = ObservedNode(
         name="karpenter-1",
         uid="1",
         is_ready=False,
@@ -211,7 +215,9 @@ def test_nodes_of_others_are_told_and_no_failure(here: Scene) -> None:
         why="it boots",
     )
 
-    found = judged(with_kubernetes(seen, nodes=(*seen.nodes.values(), other)), [Check.KUBERNETES])
+    found = assess(
+        with_kubernetes(seen, nodes=(*seen.nodes.values(), other)), [StatusCheck.KUBERNETES]
+    )
 
     assert codes(found.parts) == {"status.node-not-ready": ["karpenter-1"]}
     assert severity(found, "status.node-not-ready") is Severity.WARNING
@@ -219,7 +225,7 @@ def test_nodes_of_others_are_told_and_no_failure(here: Scene) -> None:
 
 
 def test_a_cluster_without_flux_does_not_follow_anything(here: Scene) -> None:
-    found = judged(with_kubernetes(here.look(), flux=()), [Check.FLUX])
+    found = assess(with_kubernetes(here.look(), flux=()), [StatusCheck.FLUX])
 
     assert codes(found.parts) == {"status.flux-missing": ["Flux"]}
 
@@ -232,7 +238,9 @@ def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) 
     paused = of_flux("HelmRelease", "cilium", suspended=True)
     static = of_flux("HelmRepository", "charts", ready=None)
 
-    found = judged(with_kubernetes(here.look(), flux=(broken, waits, paused, static)), [Check.FLUX])
+    found = assess(
+        with_kubernetes(here.look(), flux=(broken, waits, paused, static)), [StatusCheck.FLUX]
+    )
 
     told = [(one.problem.code, one.subject, one.problem.is_error) for one in found.findings]
     assert told == [
@@ -257,7 +265,7 @@ def test_what_is_suspended_is_resumed_by_the_words_that_flux_knows(
 ) -> None:
     paused = of_flux(kind, "one", suspended=True)
 
-    found = judged(with_kubernetes(here.look(), flux=(paused,)), [Check.FLUX])
+    found = assess(with_kubernetes(here.look(), flux=(paused,)), [StatusCheck.FLUX])
 
     assert [one.problem.fix for one in found.findings] == [
         f"`flux resume {words} one -n flux-system` once whoever did it is done"
@@ -267,7 +275,7 @@ def test_what_is_suspended_is_resumed_by_the_words_that_flux_knows(
 def test_an_object_of_flux_that_says_nothing_is_not_ready(here: Scene) -> None:
     silent = of_flux("Kustomization", "apps", ready=None)
 
-    found = judged(with_kubernetes(here.look(), flux=(silent,)), [Check.FLUX])
+    found = assess(with_kubernetes(here.look(), flux=(silent,)), [StatusCheck.FLUX])
 
     assert codes(found.parts) == {"status.flux-not-ready": ["Kustomization flux-system/apps"]}
 
@@ -275,27 +283,27 @@ def test_an_object_of_flux_that_says_nothing_is_not_ready(here: Scene) -> None:
 @pytest.mark.parametrize(
     ("repository", "told"),
     [
-        (RepositorySeen(branch="main", local=COMMIT, pushed=COMMIT), []),
-        (RepositorySeen(branch="main", local=OLD, pushed=OLD), ["status.repository-behind"]),
-        (RepositorySeen(branch="main", local=OLD, pushed=COMMIT), ["status.not-pushed"]),
-        (RepositorySeen(branch="trial", local=OLD, pushed=OLD), ["status.unknown"]),
-        (RepositorySeen(branch="main", local=COMMIT, why="no answer"), ["status.unknown"]),
+        (ObservedRepository(branch="main", local=COMMIT, pushed=COMMIT), []),
+        (ObservedRepository(branch="main", local=OLD, pushed=OLD), ["status.repository-behind"]),
+        (ObservedRepository(branch="main", local=OLD, pushed=COMMIT), ["status.not-pushed"]),
+        (ObservedRepository(branch="trial", local=OLD, pushed=OLD), ["status.unknown"]),
+        (ObservedRepository(branch="main", local=COMMIT, why="no answer"), ["status.unknown"]),
     ],
 )
 def test_the_commit_of_the_cluster_is_compared_with_the_pushed_one(
-    here: Scene, repository: RepositorySeen, told: list[str]
+    here: Scene, repository: ObservedRepository, told: list[str]
 ) -> None:
     source = of_flux("GitRepository", "flux-system", revision=f"main@sha1:{COMMIT}")
     seen = replace(with_kubernetes(here.look(), flux=(source,)), repository=repository)
 
-    found = judged(seen, [Check.FLUX])
+    found = assess(seen, [StatusCheck.FLUX])
 
     assert list(codes(found.parts)) == told
     assert found.healthy is ("status.repository-behind" not in told)
 
 
-def _wish(**conditions: tuple[ObjectCondition, ...]) -> KubernetesWish:
-    return KubernetesWish(
+def _wish(**conditions: tuple[ObjectCondition, ...]) -> DesiredKubernetes:
+    return DesiredKubernetes(
         branch="main",
         namespaces=(),
         definitions=(),
@@ -313,12 +321,12 @@ def test_components_are_judged_by_their_conditions_and_unknown_without(here: Sce
     wish = _wish(cilium=(ready,), spegel=(ready,), tuppr=(ready,))
     working = {
         FOLLOWED: (),
-        "cilium": (Sight(condition=ready, holds=True, seen="3 of 3 ready"),),
-        "spegel": (Sight(condition=ready, holds=False, seen="2 of 3 ready"),),
+        "cilium": (ConditionResult(condition=ready, holds=True, seen="3 of 3 ready"),),
+        "spegel": (ConditionResult(condition=ready, holds=False, seen="2 of 3 ready"),),
     }
     seen = replace(with_kubernetes(here.look(), working=working), wish=wish)
 
-    found = judged(seen, [Check.COMPONENTS])
+    found = assess(seen, [StatusCheck.COMPONENTS])
 
     assert codes(found.parts) == {
         "status.component": ["spegel"],

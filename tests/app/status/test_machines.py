@@ -7,26 +7,25 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from stockman_lab.core.faults import Effect, Point
 
-from stockman.app.status.finding import Check
-from stockman.app.status.health import Health
-from stockman.app.status.seen import Seen
-from stockman.app.status.status import judged
-from stockman.lab.core.faults import Effect, Point
+from stockman.assessment.status.findings import Health, StatusCheck
+from stockman.assessment.status.observed import StatusInput
+from stockman.assessment.status.status import assess
 from stockman.model.names import Mac
 from stockman.model.problem import Severity
 from stockman.model.version import Version
-from stockman.planning.observed_talos import ObservedMachine
-from stockman.ports.talos.etcd import EtcdAlarm
-from stockman.ports.talos.machines import MachineStatus, UnmetCondition
-from stockman.steps.etcd_view import EtcdAnswer, EtcdView
-from stockman.steps.talos_machine import Standing
+from stockman.planning.observed.talos import ObservedMachine
+from stockman.steps.etcd.view import EtcdReport, ObservedEtcd
+from stockman.steps.talos.machine import MachineState
+from stockman.talos.records.etcd import EtcdAlarm
+from stockman.talos.records.machines import MachineStatus, UnmetCondition
 from tests.app.status.scene import NEO, NIOBE, TRINITY, Scene, codes, severity
 
-NODES = (Check.TALOS, Check.ETCD, Check.KUBERNETES)
+NODES = (StatusCheck.TALOS, StatusCheck.ETCD, StatusCheck.KUBERNETES)
 
 
-def with_machine(seen: Seen, name: str, **changes: Any) -> Seen:
+def with_machine(seen: StatusInput, name: str, **changes: Any) -> StatusInput:
     """The same look, with one machine otherwise."""
     talos = seen.talos
     assert talos is not None
@@ -35,14 +34,14 @@ def with_machine(seen: Seen, name: str, **changes: Any) -> Seen:
     return replace(seen, observed=replace(seen.observed, talos=talos))
 
 
-def with_answer(seen: Seen, name: str, **changes: Any) -> Seen:
+def with_answer(seen: StatusInput, name: str, **changes: Any) -> StatusInput:
     """The same look, with the etcd of one controller otherwise."""
     talos = seen.talos
     assert talos is not None
     answers = tuple(
         replace(one, **changes) if one.node == name else one for one in talos.etcd.answers
     )
-    talos = replace(talos, etcd=EtcdView(answers=answers))
+    talos = replace(talos, etcd=ObservedEtcd(answers=answers))
     return replace(seen, observed=replace(seen.observed, talos=talos))
 
 
@@ -52,30 +51,32 @@ def test_a_machine_that_cannot_be_reached_is_told_and_its_node_follows(here: Sce
 
     found = here.status()
 
-    own = codes(one for one in found.parts if one.check not in (Check.CERTIFICATES, Check.FLUX))
+    own = codes(
+        one for one in found.parts if one.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
+    )
     assert own == {"status.machine-silent": [NIOBE]}
 
 
 @pytest.mark.parametrize(
     ("standing", "code"),
     [
-        (Standing.MAINTENANCE, "status.machine-maintenance"),
-        (Standing.FOREIGN, "status.machine-foreign"),
-        (Standing.BOOTING, "status.machine-booting"),
-        (Standing.SILENT, "status.machine-silent"),
+        (MachineState.MAINTENANCE, "status.machine-maintenance"),
+        (MachineState.FOREIGN, "status.machine-foreign"),
+        (MachineState.BOOTING, "status.machine-booting"),
+        (MachineState.SILENT, "status.machine-silent"),
     ],
 )
 def test_a_machine_is_told_by_how_it_stands_to_us(
-    here: Scene, standing: Standing, code: str
+    here: Scene, standing: MachineState, code: str
 ) -> None:
-    found = judged(with_machine(here.look(), NEO, standing=standing), [Check.TALOS])
+    found = assess(with_machine(here.look(), NEO, standing=standing), [StatusCheck.TALOS])
 
     assert codes(found.parts) == {code: [NEO]}
     assert not found.healthy
 
 
 def test_a_machine_with_another_uuid_than_its_vm_is_another_machine(here: Scene) -> None:
-    found = judged(with_machine(here.look(), NEO, uuid=UUID(int=7)), NODES)
+    found = assess(with_machine(here.look(), NEO, uuid=UUID(int=7)), NODES)
 
     assert codes(found.parts) == {"status.machine-identity": [NEO]}
 
@@ -85,7 +86,7 @@ def test_a_machine_without_the_card_of_its_node_is_told_and_its_cards_are_shown(
 ) -> None:
     other = Mac("bc:24:11:00:00:02")
 
-    found = judged(with_machine(here.look(), NEO, macs=(other,)), (Check.VMS, *NODES))
+    found = assess(with_machine(here.look(), NEO, macs=(other,)), (StatusCheck.VMS, *NODES))
 
     assert codes(found.parts) == {"status.machine-card": [NEO]}
     node = next(one for one in found.nodes if one.name == NEO)
@@ -95,7 +96,7 @@ def test_a_machine_without_the_card_of_its_node_is_told_and_its_cards_are_shown(
 
 
 def test_a_machine_that_does_not_tell_its_uuid_is_unknown(here: Scene) -> None:
-    found = judged(with_machine(here.look(), NEO, uuid=None), [Check.TALOS])
+    found = assess(with_machine(here.look(), NEO, uuid=None), [StatusCheck.TALOS])
 
     assert codes(found.parts) == {"status.unknown": [f"the identity of {NEO}"]}
     assert found.parts[0].health is Health.UNKNOWN
@@ -105,11 +106,11 @@ def test_a_machine_that_does_not_tell_its_uuid_is_unknown(here: Scene) -> None:
 def test_a_clock_that_is_wrong_is_told(here: Scene) -> None:
     here.fault(Point.CLOCK, Effect.LIE, 42.0, machine=NEO)
 
-    assert here.codes(Check.TALOS) == {"status.clock": [NEO]}
+    assert here.codes(StatusCheck.TALOS) == {"status.clock": [NEO]}
 
 
 def test_a_clock_that_nobody_tells_is_unknown_and_no_failure(here: Scene) -> None:
-    found = judged(with_machine(here.look(), NEO, skew=None), [Check.TALOS])
+    found = assess(with_machine(here.look(), NEO, skew=None), [StatusCheck.TALOS])
 
     assert found.parts[0].health is Health.UNKNOWN
     assert found.healthy
@@ -119,7 +120,7 @@ def test_what_a_machine_lacks_is_told_in_its_words(here: Scene) -> None:
     lacks = UnmetCondition(name="services", reason="etcd is not healthy")
     status = MachineStatus(stage="booting", ready=False, unmet=(lacks,))
 
-    found = judged(with_machine(here.look(), NEO, status=status), [Check.TALOS])
+    found = assess(with_machine(here.look(), NEO, status=status), [StatusCheck.TALOS])
 
     assert codes(found.parts) == {"status.machine-not-ready": [NEO]}
     assert found.findings[0].problem.why == "it is booting: services: etcd is not healthy"
@@ -134,7 +135,7 @@ def test_another_version_than_configured_is_a_warning(here: Scene) -> None:
         here.desired, cluster=replace(cluster, talos=newer, kubernetes=kubernetes)
     )
 
-    found = here.status([Check.TALOS, Check.KUBERNETES])
+    found = here.status([StatusCheck.TALOS, StatusCheck.KUBERNETES])
 
     assert codes(found.parts) == {"status.version": [TRINITY, NEO, NIOBE] * 2}
     assert severity(found, "status.version") is Severity.WARNING
@@ -145,7 +146,7 @@ def test_a_member_that_is_ill_is_told(here: Scene) -> None:
     here.fault(Point.ETCD, Effect.FAIL, machine=NEO, action="run")
     here.world.advance(120.0)
 
-    found = here.codes(Check.ETCD)
+    found = here.codes(StatusCheck.ETCD)
 
     assert found == {"status.etcd-unhealthy": [NEO]}
 
@@ -158,7 +159,7 @@ def test_a_controller_that_is_no_member_is_told(here: Scene) -> None:
         seen = with_answer(seen, name, members=members)
     seen = with_answer(seen, NIOBE, members=(), status=None, state="Preparing")
 
-    found = judged(seen, [Check.ETCD])
+    found = assess(seen, [StatusCheck.ETCD])
 
     assert codes(found.parts) == {"status.etcd-missing": [NIOBE]}
     assert f"stockman apply --node {NIOBE}" in found.findings[0].problem.fix
@@ -173,7 +174,7 @@ def test_a_member_that_only_learns_is_told_with_how_far_it_is(here: Scene) -> No
     for name in (TRINITY, NEO, NIOBE):
         seen = with_answer(seen, name, members=members)
 
-    found = judged(seen, [Check.ETCD])
+    found = assess(seen, [StatusCheck.ETCD])
 
     assert codes(found.parts) == {"status.etcd-learner": [NIOBE]}
     assert "entries behind the leader" in found.findings[0].problem.why
@@ -184,7 +185,7 @@ def test_a_member_that_no_controller_is_is_told(here: Scene) -> None:
         here.desired, nodes=tuple(one for one in here.desired.nodes if one.name != NIOBE)
     )
 
-    found = here.codes(Check.ETCD)
+    found = here.codes(StatusCheck.ETCD)
 
     assert found == {"status.etcd-stranger": [NIOBE]}
 
@@ -196,13 +197,13 @@ def test_alarms_are_told_by_the_machine_that_raised_them(here: Scene) -> None:
     assert member is not None
     alarm = EtcdAlarm(member=member.id, alarm="NOSPACE")
 
-    found = judged(replace(seen, alarms=(alarm,)), [Check.ETCD])
+    found = assess(replace(seen, alarms=(alarm,)), [StatusCheck.ETCD])
 
     assert codes(found.parts) == {"status.etcd-alarm": [NEO]}
 
 
 def test_alarms_that_nobody_tells_are_unknown(here: Scene) -> None:
-    found = judged(replace(here.look(), alarms=None), [Check.ETCD])
+    found = assess(replace(here.look(), alarms=None), [StatusCheck.ETCD])
 
     assert codes(found.parts) == {"status.unknown": ["alarms of etcd"]}
     assert found.healthy
@@ -215,16 +216,16 @@ def test_a_database_that_is_nearly_full_is_told(here: Scene) -> None:
     assert status is not None
     seen = with_answer(seen, NEO, status=replace(status, db_size=1900 << 20))
 
-    assert codes(judged(seen, [Check.ETCD]).parts) == {"status.etcd-large": [NEO]}
+    assert codes(assess(seen, [StatusCheck.ETCD]).parts) == {"status.etcd-large": [NEO]}
 
 
 def test_etcd_of_which_nobody_tells_is_unknown_and_not_empty(here: Scene) -> None:
     seen = here.look()
     assert seen.talos is not None
-    silent = tuple(EtcdAnswer(node=one.node, why="no answer") for one in seen.talos.etcd.answers)
-    talos = replace(seen.talos, etcd=EtcdView(answers=silent))
+    silent = tuple(EtcdReport(node=one.node, why="no answer") for one in seen.talos.etcd.answers)
+    talos = replace(seen.talos, etcd=ObservedEtcd(answers=silent))
 
-    found = judged(replace(seen, observed=replace(seen.observed, talos=talos)), [Check.ETCD])
+    found = assess(replace(seen, observed=replace(seen.observed, talos=talos)), [StatusCheck.ETCD])
 
     assert codes(found.parts) == {"status.etcd-silent": ["etcd"]}
     assert (found.parts[0].health, found.healthy) == (Health.UNKNOWN, False)
@@ -234,7 +235,7 @@ def test_machines_that_nobody_asked_are_unknown(here: Scene) -> None:
     seen = here.look()
     nobody = replace(seen, observed=replace(seen.observed, talos=None))
 
-    found = judged(nobody, [Check.TALOS, Check.ETCD])
+    found = assess(nobody, [StatusCheck.TALOS, StatusCheck.ETCD])
 
     assert [one.health for one in found.parts] == [Health.UNKNOWN, Health.UNKNOWN]
     assert not found.healthy

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from stockman.app.prometheus_text import prometheus_text
-from stockman.app.status.finding import Check
-from stockman.app.status.metrics import status_metrics
-from stockman.app.status.seen import BackupSeen, Seen
-from stockman.app.status.status import ALL, judged
-from stockman.model.backup import Backup
+from stockman.assessment.prometheus import prometheus_text
+from stockman.assessment.status.findings import StatusCheck
+from stockman.assessment.status.metrics import status_metrics
+from stockman.assessment.status.observed import ObservedBackup, StatusInput
+from stockman.assessment.status.status import ALL, assess
+from stockman.model.policies import Backup
 from tests.app.status.scene import NEO, Scene
 
-CHECKS = tuple(one for one in ALL if one is not Check.CERTIFICATES)
+CHECKS = tuple(one for one in ALL if one is not StatusCheck.CERTIFICATES)
 
 
-def text(seen: Seen, checks: tuple[Check, ...] = CHECKS) -> list[str]:
-    return prometheus_text(status_metrics(judged(seen, checks), seen)).splitlines()
+def text(seen: StatusInput, checks: tuple[StatusCheck, ...] = CHECKS) -> list[str]:
+    return prometheus_text(status_metrics(assess(seen, checks), seen)).splitlines()
 
 
 def test_a_cluster_that_works_is_healthy(here: Scene) -> None:
@@ -43,7 +43,7 @@ def test_problems_are_counted_by_kind(here: Scene) -> None:
 
 
 def test_nodes_are_not_judged_from_a_part_of_their_links(here: Scene) -> None:
-    lines = text(here.look([Check.ETCD]), (Check.ETCD,))
+    lines = text(here.look([StatusCheck.ETCD]), (StatusCheck.ETCD,))
 
     assert not [line for line in lines if line.startswith("stockman_node_healthy{")]
 
@@ -55,8 +55,8 @@ def test_a_target_that_nobody_could_list_has_no_newest_snapshot(here: Scene) -> 
         seen,
         desired=replace(seen.desired, backup=Backup(enabled=True)),
         backups=(
-            BackupSeen(target="s3", where="s3://etcd", count=1, newest=newest),
-            BackupSeen(target="disk", where="backups", why="denied"),
+            ObservedBackup(target="s3", where="s3://etcd", count=1, newest=newest),
+            ObservedBackup(target="disk", where="backups", why="denied"),
         ),
     )
 

@@ -7,18 +7,17 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from stockman_lab.core.faults import Effect, Point
+from stockman_lab.pve.access.identity import Caller
 
-from stockman.app.status.finding import Check
-from stockman.app.status.health import Health
-from stockman.app.status.seen import Seen
-from stockman.app.status.status import judged
-from stockman.lab.core.faults import Effect, Point
-from stockman.lab.pve.access.identity import Caller
+from stockman.assessment.status.findings import Health, StatusCheck
+from stockman.assessment.status.observed import StatusInput
+from stockman.assessment.status.status import assess
 from stockman.model.guest import Guest, GuestVm
 from stockman.model.names import GuestName, HostName, Vmid
 from stockman.model.problem import Severity
 from stockman.planning.fact import Fact
-from stockman.ports.proxmox.cluster import GuestSeen, HostSeen
+from stockman.proxmox.cluster import GuestSummary, HostSummary
 from tests.app.status.scene import NEO, NIOBE, TRINITY, Scene, codes, severity
 
 GIB = 1 << 30
@@ -33,7 +32,9 @@ def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(here: Scene)
 
     found = here.status()
 
-    own = codes(one for one in found.parts if one.check not in (Check.CERTIFICATES, Check.FLUX))
+    own = codes(
+        one for one in found.parts if one.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
+    )
     assert own == {"status.host-offline": ["niobe"]}
     assert not found.healthy
     node = next(one for one in found.nodes if one.name == NIOBE)
@@ -50,7 +51,7 @@ def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(here: Scene)
 def test_parts_that_stand_on_a_dead_host_are_not_shown_as_good(here: Scene) -> None:
     here.lose_host("niobe")
 
-    for check in (Check.VMS, Check.TALOS, Check.ETCD, Check.KUBERNETES):
+    for check in (StatusCheck.VMS, StatusCheck.TALOS, StatusCheck.ETCD, StatusCheck.KUBERNETES):
         assert not here.status([check]).healthy, check
 
 
@@ -58,7 +59,7 @@ def test_a_cluster_without_quorum_says_so(here: Scene) -> None:
     here.lose_host("niobe")
     here.lose_host("neo")
 
-    found = here.codes(Check.PROXMOX, Check.ETCD)
+    found = here.codes(StatusCheck.PROXMOX, StatusCheck.ETCD)
 
     assert found["status.proxmox-quorum"] == ["pve"]
     assert found["status.etcd-quorum"] == ["etcd"]
@@ -69,10 +70,10 @@ def test_an_api_that_does_not_answer_leaves_vms_unknown(here: Scene) -> None:
 
     found = here.status()
 
-    own = codes(one for one in found.parts if one.check in (Check.PROXMOX, Check.VMS))
+    own = codes(one for one in found.parts if one.check in (StatusCheck.PROXMOX, StatusCheck.VMS))
     assert own == {"status.proxmox-silent": ["pve"], "status.unknown": ["3 VMs"]}
     assert [one.vm.health for one in found.nodes if one.vm is not None] == [Health.UNKNOWN] * 3
-    talos = found.part(Check.TALOS)
+    talos = found.part(StatusCheck.TALOS)
     assert talos is not None
     assert talos.health is Health.OK
 
@@ -82,7 +83,7 @@ def test_a_vm_that_was_stopped_is_told_with_the_command_that_starts_it(here: Sce
 
     found = here.status()
 
-    assert codes(one for one in found.parts if one.check is not Check.CERTIFICATES) == {
+    assert codes(one for one in found.parts if one.check is not StatusCheck.CERTIFICATES) == {
         "status.vm-stopped": [NEO]
     }
     problem = next(one.problem for one in found.findings if one.subject == NEO)
@@ -92,7 +93,7 @@ def test_a_vm_that_was_stopped_is_told_with_the_command_that_starts_it(here: Sce
 def test_a_vm_that_is_missing_is_told(here: Scene) -> None:
     here.want(NEO, vmid=Vmid(4711))
 
-    assert here.codes(Check.VMS) == {"status.vm-missing": [NEO]}
+    assert here.codes(StatusCheck.VMS) == {"status.vm-missing": [NEO]}
 
 
 def test_a_vm_that_the_token_may_not_see_is_not_said_to_be_missing(here: Scene) -> None:
@@ -100,7 +101,7 @@ def test_a_vm_that_the_token_may_not_see_is_not_said_to_be_missing(here: Scene) 
     here.pve.post("/access/users/blind@pve/token/lab", privsep=0)
     here.caller = Caller("blind@pve", "lab")
 
-    found = here.status((Check.VMS,)).parts[0]
+    found = here.status((StatusCheck.VMS,)).parts[0]
 
     assert codes((found,)) == {
         "status.unknown": ["the VM of " + one for one in (TRINITY, NEO, NIOBE)]
@@ -110,10 +111,10 @@ def test_a_vm_that_the_token_may_not_see_is_not_said_to_be_missing(here: Scene) 
 
 def test_a_predecessor_that_came_back_is_told_with_how_it_stops(here: Scene) -> None:
     here.pve.done(here.pve.post("/nodes/niobe/qemu", vmid=1099, name=NEO))
-    assert here.codes(Check.VMS) == {}
+    assert here.codes(StatusCheck.VMS) == {}
     here.pve.done(here.pve.post("/nodes/niobe/qemu/1099/status/start"))
 
-    found = here.status([Check.VMS])
+    found = here.status([StatusCheck.VMS])
 
     assert codes(found.parts) == {"status.vm-twice": [NEO]}
     assert not found.healthy
@@ -123,7 +124,7 @@ def test_a_predecessor_that_came_back_is_told_with_how_it_stops(here: Scene) -> 
 def test_a_vm_on_another_host_works_and_is_told(here: Scene) -> None:
     here.want(NEO, host=HostName("trinity"))
 
-    found = here.status([Check.VMS, Check.KUBERNETES])
+    found = here.status([StatusCheck.VMS, StatusCheck.KUBERNETES])
 
     assert codes(found.parts) == {"status.vm-elsewhere": [NEO]}
     assert severity(found, "status.vm-elsewhere") is Severity.WARNING
@@ -133,7 +134,9 @@ def test_a_vm_on_another_host_works_and_is_told(here: Scene) -> None:
 def test_another_guest_with_the_number_of_a_node_is_not_taken_for_it(here: Scene) -> None:
     here.want(NEO, uuid=UUID(int=7))
 
-    found = here.status([Check.VMS, Check.TALOS, Check.ETCD, Check.KUBERNETES])
+    found = here.status(
+        [StatusCheck.VMS, StatusCheck.TALOS, StatusCheck.ETCD, StatusCheck.KUBERNETES]
+    )
 
     assert codes(found.parts) == {"status.vm-identity": [NEO]}
     assert not found.healthy
@@ -142,7 +145,7 @@ def test_another_guest_with_the_number_of_a_node_is_not_taken_for_it(here: Scene
 def test_a_vm_that_somebody_renamed_is_told_with_how_it_gets_its_name_back(here: Scene) -> None:
     here.pve.put("/nodes/neo/qemu/1031/config", name="strange")
 
-    found = here.status([Check.VMS])
+    found = here.status([StatusCheck.VMS])
 
     assert codes(found.parts) == {"status.vm-identity": [NEO]}
     assert found.findings[0].problem.fix == f"run `qm set 1031 --name {NEO}` on neo"
@@ -151,7 +154,7 @@ def test_a_vm_that_somebody_renamed_is_told_with_how_it_gets_its_name_back(here:
 def test_a_locked_vm_is_told(here: Scene) -> None:
     here.pve.put("/nodes/neo/qemu/1031/config", lock="backup")
 
-    assert here.codes(Check.VMS) == {"status.vm-locked": [NEO]}
+    assert here.codes(StatusCheck.VMS) == {"status.vm-locked": [NEO]}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +167,7 @@ def test_a_vm_whose_host_died_while_making_it_is_not_taken_for_another(
 ) -> None:
     here.pve.cluster.state.guests[1031].config.values = values
 
-    found = here.status([Check.VMS])
+    found = here.status([StatusCheck.VMS])
 
     assert codes(found.parts) == {code: [NEO]}
     assert not found.healthy
@@ -184,7 +187,7 @@ def _with_guests(here: Scene) -> None:
 def test_guests_beside_the_cluster_are_told(here: Scene) -> None:
     _with_guests(here)
 
-    found = here.status([Check.VMS])
+    found = here.status([StatusCheck.VMS])
 
     assert codes(found.parts) == {
         "status.vm-identity": ["nas"],
@@ -199,7 +202,7 @@ def test_a_guest_that_is_off_is_a_warning(here: Scene) -> None:
     here.desired = replace(here.desired, guests=(guest,), nodes=nodes)
     here.stop(NEO)
 
-    found = here.status([Check.VMS])
+    found = here.status([StatusCheck.VMS])
 
     assert codes(found.parts) == {"status.guest-stopped": [NEO]}
     assert found.healthy
@@ -208,14 +211,14 @@ def test_a_guest_that_is_off_is_a_warning(here: Scene) -> None:
 def test_a_host_that_there_is_not_is_told(here: Scene) -> None:
     here.want(NEO, host=HostName("morpheus"))
 
-    assert here.codes(Check.PROXMOX) == {"status.host-unknown": ["morpheus"]}
+    assert here.codes(StatusCheck.PROXMOX) == {"status.host-unknown": ["morpheus"]}
 
 
 def test_without_an_address_a_proxmox_cluster_is_unknown(here: Scene) -> None:
     seen = here.look()
     nobody = replace(seen, observed=replace(seen.observed, proxmox={}))
 
-    found = judged(nobody, [Check.PROXMOX, Check.VMS])
+    found = assess(nobody, [StatusCheck.PROXMOX, StatusCheck.VMS])
 
     assert [one.health for one in found.parts] == [Health.UNKNOWN, Health.UNKNOWN]
     assert not found.healthy
@@ -232,18 +235,18 @@ def test_without_an_address_a_proxmox_cluster_is_unknown(here: Scene) -> None:
 def test_a_storage_is_told_before_it_is_full(
     here: Scene, used: int, told: dict[str, Severity]
 ) -> None:
-    found = judged(_with_storage(here, used=used * GIB), [Check.PROXMOX])
+    found = assess(_with_storage(here, used=used * GIB), [StatusCheck.PROXMOX])
 
     assert {one.problem.code: one.problem.severity for one in found.findings} == told
 
 
 def test_a_storage_that_cannot_be_used_is_told(here: Scene) -> None:
-    found = judged(_with_storage(here, status="unknown"), [Check.PROXMOX])
+    found = assess(_with_storage(here, status="unknown"), [StatusCheck.PROXMOX])
 
     assert [one.problem.code for one in found.findings] == ["status.storage-gone"]
 
 
-def _with_storage(here: Scene, **changes: Any) -> Seen:
+def _with_storage(here: Scene, **changes: Any) -> StatusInput:
     seen = here.look()
     proxmox = seen.observed.proxmox["pve"]
     assert isinstance(proxmox.resources, Fact)
@@ -264,12 +267,15 @@ def test_hosts_with_hardly_any_memory_are_told(here: Scene) -> None:
     seen = here.look()
     proxmox = seen.observed.proxmox["pve"]
     assert isinstance(proxmox.resources, Fact)
-    full = HostSeen(host=HostName("neo"), status="online", memory=100 * GIB, memory_used=96 * GIB)
+    full = HostSummary(
+        host=HostName("neo"), status="online", memory=100 * GIB, memory_used=96 * GIB
+    )
     resources = replace(proxmox.resources.value, hosts=(full,))
     fresh = replace(proxmox, resources=replace(proxmox.resources, value=resources))
 
-    found = judged(
-        replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh})), [Check.PROXMOX]
+    found = assess(
+        replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh})),
+        [StatusCheck.PROXMOX],
     )
 
     assert codes(found.parts) == {"status.memory-full": ["neo"]}
@@ -281,7 +287,7 @@ def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(here: Scene) ->
     proxmox = seen.observed.proxmox["pve"]
     assert isinstance(proxmox.resources, Fact)
     guests = tuple(
-        GuestSeen(kind="qemu", vmid=one.vmid, host=one.host, name=one.name)
+        GuestSummary(kind="qemu", vmid=one.vmid, host=one.host, name=one.name)
         if one.name == TRINITY
         else one
         for one in proxmox.resources.value.guests
@@ -289,8 +295,8 @@ def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(here: Scene) ->
     resources = replace(proxmox.resources.value, guests=guests)
     fresh = replace(proxmox, resources=replace(proxmox.resources, value=resources))
 
-    found = judged(
-        replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh})), [Check.VMS]
+    found = assess(
+        replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh})), [StatusCheck.VMS]
     )
 
     assert codes(found.parts) == {"status.unknown": [f"the VM of {TRINITY}"]}
@@ -302,7 +308,7 @@ def test_a_guest_that_is_only_watched_is_made_by_its_owner(here: Scene) -> None:
     watched = tuple(replace(one, manage="observe") for one in here.desired.guests)
     here.desired = replace(here.desired, guests=watched)
 
-    found = here.status([Check.VMS])
+    found = here.status([StatusCheck.VMS])
 
     (missing,) = [one for one in found.findings if one.subject == "doorbell"]
     assert "`manage: observe`" in missing.problem.fix

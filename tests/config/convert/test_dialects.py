@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
-from stockman.config.convert.result import Converted
+from stockman.config.convert.result import ConversionResult
 from stockman.config.load import load
 from stockman.config.presets import PRESETS, render_preset
 
@@ -16,27 +16,27 @@ ENCRYPTED = "ENC[AES256_GCM,data:abcd,iv:ef,tag:gh,type:str]"
 CANARY = "canary-71f0"
 
 
-def to_toml(cluster: str = "", nodes: str = "nodes: []\n") -> Converted:
+def to_toml(cluster: str = "", nodes: str = "nodes: []\n") -> ConversionResult:
     return classic_to_toml({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
 
 
-def to_classic(text: str) -> Converted:
+def to_classic(text: str) -> ConversionResult:
     return toml_to_classic({"cluster.toml": text.encode()})
 
 
-def toml(converted: Converted) -> dict[str, object]:
+def toml(converted: ConversionResult) -> dict[str, object]:
     assert list(converted.files) == ["cluster.toml"]
     return tomllib.loads(converted.files["cluster.toml"])
 
 
-def classic(converted: Converted) -> dict[str, object]:
+def classic(converted: ConversionResult) -> dict[str, object]:
     assert list(converted.files) == ["cluster.yaml", "nodes.yaml"]
     found = yaml.safe_load(converted.files["cluster.yaml"])
     assert isinstance(found, dict)
     return found
 
 
-def lost(converted: Converted) -> list[tuple[str, str]]:
+def lost(converted: ConversionResult) -> list[tuple[str, str]]:
     return [(one.key, str(one.at)) for one in converted.lost]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stockman.config.convert.hcl import HclFile, read_hcl
 from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import untyped
+from stockman.config.source.tree import to_plain_data
 
 
 def read(text: str) -> HclFile:
@@ -18,7 +18,7 @@ def read(text: str) -> HclFile:
 
 
 def values(text: str) -> object:
-    return untyped(read(text).body.attributes)
+    return to_plain_data(read(text).body.attributes)
 
 
 def problem(text: str) -> tuple[str, int, int]:
@@ -64,7 +64,7 @@ def test_blocks_have_labels_and_a_body() -> None:
         ("talos_version",),
         1,
     )
-    assert untyped(variable.body.attributes) == {"type": None, "default": "1.11.5"}
+    assert to_plain_data(variable.body.attributes) == {"type": None, "default": "1.11.5"}
     assert [block.kind for block in file.body.blocks] == ["variable", "locals"]
 
 
@@ -72,8 +72,8 @@ def test_blocks_may_stand_inside_of_blocks_and_on_one_line() -> None:
     (outer,) = read('a "x" y {\n  b { c = 1 }\n  d = 2\n}').body.blocks
 
     assert outer.labels == ("x", "y")
-    assert untyped(outer.body.attributes) == {"d": 2}
-    assert untyped(outer.body.blocks[0].body.attributes) == {"c": 1}
+    assert to_plain_data(outer.body.attributes) == {"d": 2}
+    assert to_plain_data(outer.body.blocks[0].body.attributes) == {"c": 1}
 
 
 def test_comments_are_stepped_over_everywhere() -> None:
@@ -134,14 +134,14 @@ def test_escapes_are_undone() -> None:
 def test_an_expression_is_null_and_listed(expression: str) -> None:
     file = read(f"before = 1\nvalue = {expression}\nafter = 2\n")
 
-    assert untyped(file.body.attributes) == {"before": 1, "value": None, "after": 2}
+    assert to_plain_data(file.body.attributes) == {"before": 1, "value": None, "after": 2}
     assert [(at.line, at.column) for at in file.expressions] == [(2, 9)]
 
 
 def test_expressions_inside_of_collections_are_listed_one_by_one() -> None:
     file = read('a = { b = var.x, c = 1, (d) = 2 }\ne = [var.y ?\n 1 : 2, "z"]\n')
 
-    assert untyped(file.body.attributes) == {"a": {"b": None, "c": 1}, "e": [None, "z"]}
+    assert to_plain_data(file.body.attributes) == {"a": {"b": None, "c": 1}, "e": [None, "z"]}
     assert sorted((at.line, at.column) for at in file.expressions) == [(1, 11), (1, 25), (2, 6)]
 
 

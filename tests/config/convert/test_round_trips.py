@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
-from stockman.config.convert.result import Converted
-from stockman.config.language.estate import Estate
+from stockman.config.convert.result import ConversionResult
+from stockman.config.language.configuration import Configuration
 from stockman.config.load import load
 from tests.config.strategies import (
     Contents,
@@ -20,12 +20,12 @@ ENOUGH = settings(max_examples=settings().max_examples // 8)
 """A generated estate is large, and each is read six times; `make soak` tries many more."""
 
 
-def bytes_of(converted: Converted) -> Contents:
+def bytes_of(converted: ConversionResult) -> Contents:
     assert not converted.problems, [str(problem) for problem in converted.problems]
     return {name: text.encode() for name, text in converted.files.items()}
 
 
-def meaning(contents: Contents) -> Estate:
+def meaning(contents: Contents) -> Configuration:
     found = load(contents)
     assert not found.problems.errors, [str(problem) for problem in found.problems]
     return found.estate
@@ -86,6 +86,6 @@ def test_comments_of_a_toml_file_survive(written: tuple[Contents, list[str]]) ->
     assert meaning(contents) == meaning(bytes_of(there)) == meaning(bytes_of(back))
 
 
-def _missing(remarks: list[str], converted: Converted) -> list[str]:
+def _missing(remarks: list[str], converted: ConversionResult) -> list[str]:
     whole = "\n".join(converted.files.values())
     return [remark for remark in remarks if whole.count(remark) != 1]

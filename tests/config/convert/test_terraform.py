@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from stockman.config.convert.result import Converted
-from stockman.config.convert.terraform import terraform_to
+from stockman.config.convert.result import ConversionResult
+from stockman.config.convert.terraform import convert_terraform
 
 CONTROLLER_ID = "3" * 64
 WORKER_ID = "9" * 64
@@ -41,19 +41,19 @@ variable "workers" {{
 """
 
 
-def converted(text: str) -> Converted:
-    return terraform_to("variables.tf", text.encode(), to_toml=False)
+def converted(text: str) -> ConversionResult:
+    return convert_terraform("variables.tf", text.encode(), to_toml=False)
 
 
-def cluster(found: Converted) -> object:
+def cluster(found: ConversionResult) -> object:
     return yaml.safe_load(found.files["cluster.yaml"])
 
 
-def machines(found: Converted) -> object:
+def machines(found: ConversionResult) -> object:
     return yaml.safe_load(found.files["nodes.yaml"])
 
 
-def lost(found: Converted) -> dict[str, str]:
+def lost(found: ConversionResult) -> dict[str, str]:
     return {one.key: one.reason for one in found.lost}
 
 
@@ -216,7 +216,7 @@ def test_what_is_needed_and_not_given_is_named() -> None:
 
 
 def test_the_result_may_be_toml() -> None:
-    found = terraform_to("variables.tf", STACK.encode(), to_toml=True)
+    found = convert_terraform("variables.tf", STACK.encode(), to_toml=True)
 
     assert '[[nodes]]\nname = "ctrl-1"\n' in found.files["cluster.toml"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from stockman.config.convert.result import Converted
-from stockman.config.convert.vm_file import is_vm_file, vm_file_to
+from stockman.config.convert.result import ConversionResult
+from stockman.config.convert.vm_file import convert_vm_file, is_vm_file
 from stockman.config.source.yaml_reader import read_yaml
 
 ONE = """\
@@ -42,16 +42,16 @@ gitlab:
 """
 
 
-def converted(text: str) -> Converted:
-    return vm_file_to("vm.yml", text.encode(), to_toml=False)
+def converted(text: str) -> ConversionResult:
+    return convert_vm_file("vm.yml", text.encode(), to_toml=False)
 
 
-def parts(found: Converted) -> tuple[object, object]:
+def parts(found: ConversionResult) -> tuple[object, object]:
     cluster, machines = (yaml.safe_load(text) for text in found.files.values())
     return cluster, machines
 
 
-def lost(found: Converted) -> dict[str, str]:
+def lost(found: ConversionResult) -> dict[str, str]:
     return {one.key: one.reason for one in found.lost}
 
 
@@ -148,7 +148,7 @@ def test_what_has_no_place_is_listed() -> None:
 
 
 def test_the_result_may_be_toml() -> None:
-    found = vm_file_to("vm.yml", ONE.encode(), to_toml=True)
+    found = convert_vm_file("vm.yml", ONE.encode(), to_toml=True)
 
     assert list(found.files) == ["cluster.toml"]
     assert (

@@ -4,19 +4,19 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from stockman.config.language.estate import Estate
+from stockman.config.language.configuration import Configuration
 from stockman.config.load import load
 from stockman.config.presets import PRESETS, default_answers, render_preset
-from stockman.config.presets.answers import CLOSED, Answers
-from stockman.config.rules import check
+from stockman.config.presets.answers import UNPUBLISHED, Answers
+from stockman.config.rules import check_rules
 
 CLUSTERS = [name for name in PRESETS if name != "home"]
 
 
-def estate(name: str, answers: Answers, network: IPv4Network | None = None) -> Estate:
+def estate(name: str, answers: Answers, network: IPv4Network | None = None) -> Configuration:
     texts = render_preset(name, answers=answers, network=network)
     loaded = load({file: text.encode() for file, text in texts.items()})
-    check(loaded)
+    check_rules(loaded)
     assert [str(problem) for problem in loaded.problems] == []
     return loaded.estate
 
@@ -86,7 +86,7 @@ def test_a_domain_opens_the_cluster_with_a_gateway_that_is_free(name: str) -> No
 def test_every_cluster_says_in_the_same_words_that_it_is_closed(name: str) -> None:
     text = render_preset(name)["cluster.yaml"]
 
-    assert text.count(CLOSED) == 1
+    assert text.count(UNPUBLISHED) == 1
 
 
 def test_a_name_that_yaml_would_take_for_something_else_is_quoted() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from stockman.app.schemas import write_schemas
-from stockman.config.dialect import CLASSIC_KEYS
-from stockman.config.language.estate import Estate
-from stockman.config.load import Loaded, load
+from stockman.config.classic import CLASSIC_KEYS
+from stockman.config.language.configuration import Configuration
+from stockman.config.load import LoadedConfig, load
 from stockman.config.presets import (
     NETWORKS,
     PRESETS,
@@ -20,7 +20,7 @@ from stockman.config.presets import (
     render_preset,
 )
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.desired import Desired
 
 LAB = IPv4Network("127.66.0.0/16")
@@ -30,14 +30,14 @@ QUAD = re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")
 
 def loaded(
     name: str, *, network: IPv4Network | None = None, dialect: Dialect = "classic"
-) -> Loaded:
+) -> LoadedConfig:
     texts = render_preset(name, network=network, dialect=dialect)
     found = load({file: text.encode() for file, text in texts.items()})
-    check(found)
+    check_rules(found)
     return found
 
 
-def estate(name: str) -> Estate:
+def estate(name: str) -> Configuration:
     return loaded(name).estate
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.config.source.text import MAX_BYTES, Unreadable, decoded
+from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
 
 
 @pytest.mark.parametrize(
@@ -19,10 +19,10 @@ from stockman.config.source.text import MAX_BYTES, Unreadable, decoded
 )
 def test_what_is_not_text_is_named(content: bytes, code: str, place: str) -> None:
     with pytest.raises(Unreadable) as caught:
-        decoded("f", content)
+        decode_text("f", content)
 
     assert (caught.value.problem.code, str(caught.value.problem.where)) == (code, place)
 
 
 def test_text_up_to_the_limit_is_fine() -> None:
-    assert decoded("f", b"a" * MAX_BYTES) == "a" * MAX_BYTES
+    assert decode_text("f", b"a" * MAX_BYTES) == "a" * MAX_BYTES

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stockman.config.source.text import Unreadable
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Scalar, scalars, untyped
+from stockman.config.source.tree import ScalarNode, iter_scalars, to_plain_data
 
 SAMPLE = '''# a comment
 title = "x" # beside
@@ -58,13 +58,13 @@ def test_a_document_means_what_tomllib_says() -> None:
     expected = comparable(tomllib.loads(SAMPLE))
     assert isinstance(expected, dict)
 
-    assert untyped(read_toml("f.toml", SAMPLE)) == expected
+    assert to_plain_data(read_toml("f.toml", SAMPLE)) == expected
 
 
 def test_every_value_has_its_place_and_its_source_text() -> None:
     tree = read_toml("f.toml", SAMPLE)
 
-    version = next(one for one in scalars(tree) if one.text == "1.10")
+    version = next(one for one in iter_scalars(tree) if one.text == "1.10")
     assert str(version.at) == "f.toml:26:11"
     assert SAMPLE[slice(*version.span)] == "1.10"
 
@@ -73,9 +73,9 @@ def test_windows_line_ends_do_not_move_places() -> None:
     text = 'a = 1\r\nb = """x\r\ny"""\r\nc = "z"\r\n'
     tree = read_toml("f.toml", text)
 
-    assert untyped(tree) == tomllib.loads(text)
+    assert to_plain_data(tree) == tomllib.loads(text)
     last = tree.get("c")
-    assert isinstance(last, Scalar)
+    assert isinstance(last, ScalarNode)
     assert str(last.at) == "f.toml:4:5"
 
 
@@ -129,7 +129,7 @@ values = st.recursive(
 def test_any_document_means_what_tomllib_says(document: dict[str, object]) -> None:
     text = "".join(f'"{key}" = {written(value)} # note\n' for key, value in document.items())
 
-    assert untyped(read_toml("f.toml", text)) == tomllib.loads(text)
+    assert to_plain_data(read_toml("f.toml", text)) == tomllib.loads(text)
 
 
 @given(st.text(alphabet="[]{}=.,#'\"\\ \n\tab01_-+:T", max_size=60))

@@ -9,18 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import Mapping, Scalar, Sequence, scalars, untyped
+from stockman.config.source.tree import (
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    iter_scalars,
+    to_plain_data,
+)
 from stockman.config.source.yaml_reader import read_yaml
 
 
-def scalar_at(text: str, *path: str | int) -> Scalar:
+def scalar_at(text: str, *path: str | int) -> ScalarNode:
     node: object = read_yaml("f.yaml", text)
     for step in path:
-        if isinstance(node, Mapping):
+        if isinstance(node, MappingNode):
             node = node.get(str(step))
-        elif isinstance(node, Sequence):
+        elif isinstance(node, SequenceNode):
             node = node.items[int(step)]
-    assert isinstance(node, Scalar)
+    assert isinstance(node, ScalarNode)
     return node
 
 
@@ -45,7 +51,7 @@ def test_spans_cut_the_value_out_of_the_source() -> None:
     text = 'ä: "q"\nb: plain text\n'
     tree = read_yaml("f.yaml", text)
 
-    assert [text[slice(*one.span)] for one in scalars(tree)] == ['"q"', "plain text"]
+    assert [text[slice(*one.span)] for one in iter_scalars(tree)] == ['"q"', "plain text"]
 
 
 def test_an_empty_file_has_no_keys() -> None:
@@ -56,7 +62,7 @@ def test_an_empty_file_has_no_keys() -> None:
 def test_free_form_values_follow_yaml_1_2() -> None:
     text = "{a: 1, b: true, c: ~, d: '1', e: on, f: 1.5, g: 0x1f, h: .inf, i: 0o17, j: !!str 5}"
 
-    assert untyped(read_yaml("f.yaml", text)) == {
+    assert to_plain_data(read_yaml("f.yaml", text)) == {
         "a": 1,
         "b": True,
         "c": None,
@@ -71,17 +77,17 @@ def test_free_form_values_follow_yaml_1_2() -> None:
 
 
 def test_what_is_not_a_number_is_one_of_the_floats() -> None:
-    assert str(untyped(read_yaml("f.yaml", "a: .nan"))) == "{'a': nan}"
+    assert str(to_plain_data(read_yaml("f.yaml", "a: .nan"))) == "{'a': nan}"
 
 
 def test_endless_digits_stay_text() -> None:
-    assert untyped(read_yaml("f.yaml", f"a: {'9' * 5000}")) == {"a": "9" * 5000}
+    assert to_plain_data(read_yaml("f.yaml", f"a: {'9' * 5000}")) == {"a": "9" * 5000}
 
 
 def test_aliases_and_merges_repeat_what_the_anchor_holds() -> None:
     text = "a: &a {x: 1, y: 2}\nb: *a\nc: {<<: *a, y: 3}\nd: {<<: [*a, {z: 9}]}\n"
 
-    assert untyped(read_yaml("f.yaml", text)) == {
+    assert to_plain_data(read_yaml("f.yaml", text)) == {
         "a": {"x": 1, "y": 2},
         "b": {"x": 1, "y": 2},
         "c": {"x": 1, "y": 3},
@@ -130,16 +136,16 @@ def test_an_alias_bomb_is_stopped_before_it_is_written_out() -> None:
 def test_many_harmless_aliases_are_fine() -> None:
     text = "a: &a {x: 1}\nb: [" + ", ".join(["*a"] * 2000) + "]\n"
 
-    assert len(untyped(read_yaml("f.yaml", text))["b"]) == 2000  # type: ignore[index]
+    assert len(to_plain_data(read_yaml("f.yaml", text))["b"]) == 2000  # type: ignore[index]
 
 
 @given(st.text(max_size=200))
 def test_any_text_gives_a_tree_or_a_problem(text: str) -> None:
     with suppress(Unreadable):
-        untyped(read_yaml("f.yaml", text))
+        to_plain_data(read_yaml("f.yaml", text))
 
 
 @given(st.text(alphabet="[]{}&*!|>'\"%@`#,?:- \n\tab01", max_size=60))
 def test_any_mix_of_indicators_gives_a_tree_or_a_problem(text: str) -> None:
     with suppress(Unreadable):
-        untyped(read_yaml("f.yaml", text))
+        to_plain_data(read_yaml("f.yaml", text))

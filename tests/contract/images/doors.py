@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from stockman.adapters.http_images.door import HttpImages
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.images_door import ImagesDoor
-from stockman.lab.doors.images_port import memory_images
-from stockman.lab.doors.pace import Pace
-from stockman.lab.world.world import World
-from stockman.ports.images import Images
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.images_door import ImagesDoor
+from stockman_lab.doors.images_port import memory_images
+from stockman_lab.doors.pace import Pace
+from stockman_lab.world.world import World
+
+from stockman.adapters.images import HttpImages
+from stockman.ports.images import ImageSource
 
 T = TypeVar("T")
 ADDRESS = "127.0.0.1"
@@ -27,7 +28,7 @@ ADDRESS = "127.0.0.1"
 class Scene:
     """What a story plays in."""
 
-    images: Images
+    images: ImageSource
     world: World
     host: str
     """Of the registry, as references spell it."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 
 import pytest
+from stockman_lab.core.faults import Effect, Point
+from stockman_lab.images.image import Form, read_image
 
-from stockman.lab.core.faults import Effect, Point
-from stockman.lab.images.image import Form, read_image
 from stockman.model.errors import Busy, NotFound, Rejected, StockmanError, Unreachable
 from stockman.model.names import SchematicId
 from stockman.model.version import Version

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from stockman_lab.core.faults import Effect, Point
 
-from stockman.lab.core.faults import Effect, Point
 from stockman.model.errors import Busy, NotFound, Refused, Rejected, Unreachable
 from stockman.talos.schematic import ImageSchematic, canonical_text, schematic_id
 from tests.contract.images.doors import Door, Scene

@@ -11,18 +11,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from stockman.adapters.http_kubernetes.door import HttpKubernetes
-from stockman.adapters.http_kubernetes.endpoint import Endpoint
-from stockman.kubernetes.kubeconfig import Context
-from stockman.lab.core.dice import Dice
-from stockman.lab.doors.kube_port import ApiClock, memory_kubernetes
-from stockman.lab.etcd.client import EtcdClient
-from stockman.lab.etcd.cluster import EtcdCluster, EtcdMember
-from stockman.lab.kube.api.server import Api
-from stockman.lab.kube.api.surroundings import Settings
+from stockman_lab.core.dice import Dice
+from stockman_lab.doors.kube_port import ApiClock, memory_kubernetes
+from stockman_lab.etcd.client import EtcdClient
+from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.kube.api.server import Api
+from stockman_lab.kube.api.surroundings import Settings
+
+from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+from stockman.adapters.kubernetes.transport import HttpKubernetes
+from stockman.kubernetes.kubeconfig import KubeconfigContext
+from stockman.kubernetes.objects import NAMESPACES
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.secret import Secret
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import NAMESPACES
 from tests.contract.kubernetes.small_face import SmallFace
 
 T = TypeVar("T")
@@ -88,9 +89,11 @@ def wire(story: Story[T]) -> T:
 
     async def told() -> T:
         async with server.serving():
-            context = Context(server=server.url, ca=server.identity.ca.crt, token=Secret("any"))
+            context = KubeconfigContext(
+                server=server.url, ca=server.identity.ca.crt, token=Secret("any")
+            )
             clock = ApiClock(cluster.api)
-            async with HttpKubernetes(Endpoint(context=context), clock) as kubernetes:
+            async with HttpKubernetes(KubernetesEndpoint(context=context), clock) as kubernetes:
                 return await cluster.told(story, kubernetes)
 
     return asyncio.run(told())

@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
-from stockman.adapters.s3_objects.door import S3Objects
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.objects_door import ObjectsDoor
-from stockman.lab.doors.objects_port import ENDPOINT, memory_objects, world_credentials
-from stockman.lab.doors.pace import Pace
-from stockman.lab.objects.state import Bucket
-from stockman.lab.world.world import World
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.objects_door import ObjectsDoor
+from stockman_lab.doors.objects_port import ENDPOINT, memory_objects, world_credentials
+from stockman_lab.doors.pace import Pace
+from stockman_lab.objects.state import Bucket
+from stockman_lab.world.world import World
+
+from stockman.adapters.s3 import S3Objects
 from stockman.model.secret import Secret
-from stockman.ports.objects import Objects
+from stockman.ports.objects import ObjectStore
 from stockman.s3.credentials import S3Credentials
-from stockman.s3.places import S3Place
+from stockman.s3.location import S3Location
 
 T = TypeVar("T")
 ADDRESS = "127.0.0.1"
@@ -34,10 +35,10 @@ PREFIX = "herd/one"
 class Scene:
     """What a story plays in."""
 
-    objects: Objects
-    other: Callable[[S3Place, S3Credentials], Objects]
+    objects: ObjectStore
+    other: Callable[[S3Location, S3Credentials], ObjectStore]
     """Somebody else who asks the same storage."""
-    place: S3Place
+    place: S3Location
     credentials: S3Credentials
     world: World | None = None
     """None: it is a real storage."""
@@ -48,11 +49,11 @@ class Scene:
             raise RuntimeError("nothing can be made to go wrong in a real storage")
         self.world.faults.add(Fault(Point.OBJECTS, effect, **more))  # type: ignore[arg-type]
 
-    def stranger(self) -> Objects:
+    def stranger(self) -> ObjectStore:
         """Somebody with a wrong key."""
         return self.other(self.place, replace(self.credentials, secret_key=CANARY))
 
-    def elsewhere(self) -> Objects:
+    def elsewhere(self) -> ObjectStore:
         """Somebody who asks for a bucket that is not there."""
         return self.other(replace(self.place, bucket="nowhere"), self.credentials)
 
@@ -78,10 +79,10 @@ def memory(story: Callable[[Scene], Awaitable[T]]) -> T:
 
     async def told() -> T:
         world = fresh_world()
-        place = S3Place(bucket="flock", endpoint=ENDPOINT, region="us-east-1", prefix=PREFIX)
+        place = S3Location(bucket="flock", endpoint=ENDPOINT, region="us-east-1", prefix=PREFIX)
         credentials = world_credentials(world)
 
-        def other(place: S3Place, credentials: S3Credentials) -> Objects:
+        def other(place: S3Location, credentials: S3Credentials) -> ObjectStore:
             return memory_objects(world, place, credentials)
 
         return await story(Scene(other(place, credentials), other, place, credentials, world))
@@ -111,10 +112,10 @@ async def over_the_wire(
     world: World | None = None,
 ) -> T:
     """Tell a story to the storage at a URL, whose bucket `flock` is empty."""
-    place = S3Place(bucket="flock", endpoint=url, region="us-east-1", prefix=PREFIX)
+    place = S3Location(bucket="flock", endpoint=url, region="us-east-1", prefix=PREFIX)
     opened: list[S3Objects] = []
 
-    def other(place: S3Place, credentials: S3Credentials) -> Objects:
+    def other(place: S3Location, credentials: S3Credentials) -> ObjectStore:
         opened.append(S3Objects(place, credentials, now, seconds=20))
         return opened[-1]
 
@@ -131,7 +132,7 @@ async def pieces(*contents: bytes) -> AsyncIterator[bytes]:
         yield content
 
 
-async def whole(objects: Objects, key: str) -> bytes:
+async def whole(objects: ObjectStore, key: str) -> bytes:
     """All bytes of an object."""
     return b"".join([piece async for piece in objects.read(key)])
 

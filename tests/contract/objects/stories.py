@@ -11,7 +11,13 @@ import pytest
 
 from stockman.model.errors import Conflict, Denied, NotFound, Refused
 from stockman.ports.objects import UnfinishedUpload
-from stockman.s3.deposits import deposit, deposits, discard, leftovers, read_deposit
+from stockman.s3.archives import (
+    delete_archive,
+    list_archives,
+    list_leftovers,
+    read_archive,
+    store_archive,
+)
 from tests.contract.objects.doors import CANARY, Scene, pieces, whole
 
 MIB = 1 << 20
@@ -179,31 +185,31 @@ async def an_upload_that_is_not_there_is_given_up_already(scene: Scene) -> None:
 
 async def a_deposit_counts_when_it_is_whole(scene: Scene) -> None:
     content = b"snapshot " * MIB
-    made = await deposit(scene.objects, "etcd/monday", pieces(content), "tag1")
-    found = await deposits(scene.objects, "etcd")
+    made = await store_archive(scene.objects, "etcd/monday", pieces(content), "tag1")
+    found = await list_archives(scene.objects, "etcd")
     assert [(one.name, one.size, one.sha256) for one in found] == [
         ("etcd/monday", len(content), made.sha256)
     ]
-    read = b"".join([piece async for piece in read_deposit(scene.objects, found[0])])
+    read = b"".join([piece async for piece in read_archive(scene.objects, found[0])])
     assert read == content
-    assert await leftovers(scene.objects, "etcd") == ()
-    await discard(scene.objects, found[0])
+    assert await list_leftovers(scene.objects, "etcd") == ()
+    await delete_archive(scene.objects, found[0])
     assert await scene.objects.listed() == ()
 
 
 async def of_two_deposits_of_a_name_one_stays(scene: Scene) -> None:
-    await deposit(scene.objects, "etcd/monday", pieces(b"first"), "tag1")
+    await store_archive(scene.objects, "etcd/monday", pieces(b"first"), "tag1")
     with pytest.raises(Conflict):
-        await deposit(scene.objects, "etcd/monday", pieces(b"second"), "tag2")
-    found = await deposits(scene.objects)
+        await store_archive(scene.objects, "etcd/monday", pieces(b"second"), "tag2")
+    found = await list_archives(scene.objects)
     assert [one.size for one in found] == [len(b"first")]
-    assert await leftovers(scene.objects) == ()
+    assert await list_leftovers(scene.objects) == ()
 
 
 async def what_has_no_manifest_is_no_deposit(scene: Scene) -> None:
     await scene.objects.put("etcd/monday.parts/tag1", pieces(b"half of it"))
-    assert await deposits(scene.objects) == ()
-    assert [one.key for one in await leftovers(scene.objects)] == ["etcd/monday.parts/tag1"]
+    assert await list_archives(scene.objects) == ()
+    assert [one.key for one in await list_leftovers(scene.objects)] == ["etcd/monday.parts/tag1"]
 
 
 async def _facts_of(scene: Scene) -> datetime:

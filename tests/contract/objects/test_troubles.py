@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from stockman_lab.core.faults import Effect
 
-from stockman.lab.core.faults import Effect
 from stockman.model.errors import Busy, Denied, Rejected, Uncertain, Unreachable
-from stockman.s3.deposits import deposit, deposits, leftovers, read_deposit
+from stockman.s3.archives import list_archives, list_leftovers, read_archive, store_archive
 from tests.contract.objects.doors import Door, Scene, pieces, whole
 
 MIB = 1 << 20
@@ -73,7 +73,7 @@ def test_a_storage_that_dies_in_the_middle_leaves_an_upload_that_is_found(door: 
         left = await scene.objects.unfinished("snapshots")
         assert [one.key for one in left] == ["snapshots/a"]
         assert await scene.objects.unfinished("other") == ()
-        assert await deposits(scene.objects) == ()
+        assert await list_archives(scene.objects) == ()
         for one in left:
             await scene.objects.abort(one)
             await scene.objects.abort(one)
@@ -95,7 +95,7 @@ def test_many_uploads_are_listed_over_pages(door: Door) -> None:
 
 
 def _begin(scene: Scene, key: str) -> None:
-    from stockman.lab.objects.state import Multipart
+    from stockman_lab.objects.state import Multipart
 
     assert scene.world is not None
     bucket = scene.world.state.objects.buckets["flock"]
@@ -107,21 +107,21 @@ def test_other_bytes_are_noticed_before_they_count(door: Door, how: str) -> None
     async def story(scene: Scene) -> None:
         scene.let(Effect.CORRUPT, match={"operation": "put-part"}, message=how)
         with pytest.raises(Rejected, match=r"objects\.content"):
-            await deposit(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag1")
-        assert await deposits(scene.objects) == ()
-        assert await leftovers(scene.objects) == ()
-        await deposit(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag2")
-        assert len(await deposits(scene.objects)) == 1
+            await store_archive(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag1")
+        assert await list_archives(scene.objects) == ()
+        assert await list_leftovers(scene.objects) == ()
+        await store_archive(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag2")
+        assert len(await list_archives(scene.objects)) == 1
 
     door(story)
 
 
 def test_bytes_that_rot_later_are_noticed_when_they_are_read(door: Door) -> None:
     async def story(scene: Scene) -> None:
-        made = await deposit(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag1")
+        made = await store_archive(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag1")
         scene.let(Effect.CORRUPT, match={"operation": "get", "key": "*tag1"})
         with pytest.raises(Rejected, match=r"objects\.content"):
-            [piece async for piece in read_deposit(scene.objects, made)]
+            [piece async for piece in read_archive(scene.objects, made)]
 
     door(story)
 
@@ -140,8 +140,8 @@ def test_a_content_that_ends_early_is_noticed(door: Door) -> None:
 def test_a_manifest_whose_answer_was_lost_is_looked_at(door: Door, effect: Effect) -> None:
     async def story(scene: Scene) -> None:
         scene.let(effect, match={"operation": "put"})
-        await deposit(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag1")
-        assert len(await deposits(scene.objects)) == 1
+        await store_archive(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag1")
+        assert len(await list_archives(scene.objects)) == 1
 
     door(story)
 
@@ -172,7 +172,7 @@ def test_a_manifest_of_somebody_else_is_told(door: Door) -> None:
         for number, text in enumerate((b"{}", b"[]", b"wool", b'{"content": "../a"}')):
             await scene.objects.create(f"etcd/{number}.manifest.json", text)
             with pytest.raises(Exception, match=r"objects\.(answer|key)"):
-                await deposits(scene.objects, "etcd")
+                await list_archives(scene.objects, "etcd")
             await scene.objects.delete(f"etcd/{number}.manifest.json")
 
     door(story)

@@ -15,22 +15,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
-from stockman.adapters.http_proxmox.credentials import ApiToken
-from stockman.adapters.http_proxmox.door import HttpProxmox
-from stockman.adapters.http_proxmox.endpoint import Endpoints
-from stockman.lab.doors.manner import Manner
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.doors.port import WorldClock, memory_proxmox
-from stockman.lab.doors.serving import Serving
-from stockman.lab.pve.access.privileges import Profile
-from stockman.lab.pve.access.state import fresh_access
-from stockman.lab.pve.cluster_state import ClusterState
-from stockman.lab.pve.host import GIB, Host, Pool
-from stockman.lab.pve.storage import Storage
-from stockman.lab.world.world import World
+from stockman_lab.doors.manner import Manner
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.doors.port import WorldClock, memory_proxmox
+from stockman_lab.doors.serving import Serving
+from stockman_lab.pve.access.privileges import Profile
+from stockman_lab.pve.access.state import fresh_access
+from stockman_lab.pve.cluster_state import ClusterState
+from stockman_lab.pve.host import GIB, Host, Pool
+from stockman_lab.pve.storage import Storage
+from stockman_lab.world.world import World
+
+from stockman.adapters.proxmox.credentials import ApiToken
+from stockman.adapters.proxmox.endpoint import Endpoints
+from stockman.adapters.proxmox.transport import HttpProxmox
 from stockman.model.secret import Secret
-from stockman.ports.probe import Trust
-from stockman.ports.proxmox import Proxmox
+from stockman.ports.environment import Trust
+from stockman.proxmox.protocol import Proxmox
 from tests.adapters.http_proxmox.scripted import ScriptedServer
 from tests.adapters.http_proxmox.talking import talk
 from tests.contract.proxmox.small_pve import SmallPve

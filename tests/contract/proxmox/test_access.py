@@ -4,11 +4,11 @@ import pytest
 
 from stockman.model.errors import Conflict, NotFound
 from stockman.model.names import HostName, Vmid
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.access import AccessRole, AccessRule, AccessToken, NewToken, User
-from stockman.ports.proxmox.grouping import DeviceMapping, Pool
-from stockman.ports.proxmox.ha import HaResource, HaRule
-from stockman.ports.proxmox.vms import GuestRef
+from stockman.proxmox.access import AccessRole, AccessRule, AccessToken, NewToken, User
+from stockman.proxmox.ha import HaResource, HaRule
+from stockman.proxmox.pools import DeviceMapping, Pool
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.vms import GuestRef
 from tests.contract.proxmox.doors import Door
 
 ROLE = AccessRole(name="StockmanCSI", privileges=frozenset({"VM.Audit", "VM.Config.Disk"}))

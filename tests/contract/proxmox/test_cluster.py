@@ -7,10 +7,10 @@ import pytest
 
 from stockman.model.errors import NotFound
 from stockman.model.names import Datastore, HostName, Vmid
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.cluster import ClusterState, Resources
-from stockman.ports.proxmox.storages import NewVolume, Upload, Volume
-from stockman.ports.proxmox.tasks import TaskRef
+from stockman.proxmox.cluster import ClusterState, Resources
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.storages import NewVolume, Upload, Volume
+from stockman.proxmox.tasks import TaskRef
 from tests.contract.proxmox.doors import Door
 
 PVE1 = HostName("pve1")

@@ -7,9 +7,9 @@ import pytest
 
 from stockman.model.errors import Conflict, NotFound
 from stockman.model.names import HostName, Vmid
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.tasks import TaskRef
-from stockman.ports.proxmox.vms import GuestRef, Setting, Vm, VmChange, VmConfig
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.tasks import TaskRef
+from stockman.proxmox.vms import GuestRef, Setting, Vm, VmConfig, VmUpdate
 from tests.contract.proxmox.doors import Door
 
 PVE1, PVE2 = HostName("pve1"), HostName("pve2")
@@ -95,7 +95,7 @@ def test_a_change_is_seen_and_gives_another_digest(door: Door) -> None:
     async def story(pve: Proxmox) -> tuple[VmConfig, VmConfig]:
         await made(pve)
         before = await pve.vm_config(AT)
-        change = VmChange(values={"cores": 8}, delete=("tags",), digest=before.digest)
+        change = VmUpdate(values={"cores": 8}, delete=("tags",), digest=before.digest)
         task = await pve.update_vm(AT, change)
         assert task is not None
         await pve.wait_task(task)
@@ -112,7 +112,7 @@ def test_what_is_only_written_down_is_there_at_once(door: Door) -> None:
     async def story(pve: Proxmox) -> tuple[TaskRef | None, VmConfig]:
         await made(pve)
         before = await pve.vm_config(AT)
-        change = VmChange(values={"description": "a cow"}, delete=("tags",), digest=before.digest)
+        change = VmUpdate(values={"description": "a cow"}, delete=("tags",), digest=before.digest)
         return await pve.update_vm(AT, change), await pve.vm_config(AT)
 
     task, after = door(story)
@@ -124,7 +124,7 @@ def test_what_is_only_written_down_is_there_at_once(door: Door) -> None:
 def test_what_is_only_written_down_is_a_conflict_where_others_wrote(door: Door) -> None:
     async def story(pve: Proxmox) -> None:
         await made(pve)
-        await pve.update_vm(AT, VmChange(values={"tags": "a"}, digest="0" * 40))
+        await pve.update_vm(AT, VmUpdate(values={"tags": "a"}, digest="0" * 40))
 
     with pytest.raises(Conflict, match=r"proxmox\.changed"):
         door(story)
@@ -133,7 +133,7 @@ def test_what_is_only_written_down_is_a_conflict_where_others_wrote(door: Door) 
 def test_a_change_of_what_has_changed_is_a_conflict(door: Door) -> None:
     async def story(pve: Proxmox) -> None:
         await made(pve)
-        await pve.update_vm(AT, VmChange(values={"cores": 8}, digest="0" * 40))
+        await pve.update_vm(AT, VmUpdate(values={"cores": 8}, digest="0" * 40))
 
     with pytest.raises(Conflict, match=r"proxmox\.changed"):
         door(story)

@@ -12,13 +12,14 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Protocol
 
-from stockman.adapters.git import environment
-from stockman.adapters.git_repo.door import GitRepo
-from stockman.adapters.memory_repo import MemoryRemote, MemoryRepo
-from stockman.lab.doors.git_door import GitDoor
-from stockman.lab.git.backend import prepare
-from stockman.lab.git.places import place_of
-from stockman.ports.repo import Repo
+from stockman_lab.doors.git_door import GitDoor
+from stockman_lab.git.backend import prepare
+from stockman_lab.git.places import place_of
+
+from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
+from stockman.adapters.git.probe import git_environment
+from stockman.adapters.git.repository import LocalGitRepository
+from stockman.ports.repository import GitRepository
 
 URL = "https://git.test/flock/home.git"
 
@@ -27,7 +28,7 @@ class Scene(Protocol):
     """What a story plays in: a repository, and what people do to it meanwhile."""
 
     @property
-    def repo(self) -> Repo: ...
+    def repo(self) -> GitRepository: ...
 
     def write(self, path: str, content: bytes | None) -> None:
         """Change a file of the work tree; None removes it."""
@@ -115,7 +116,7 @@ class GitScene:
             git(self.top, "reset", "--quiet", "--hard", "origin/main")
         git(self.top, "config", "user.name", "Shepherd")
         git(self.top, "config", "user.email", "shepherd@example.com")
-        self.repo = GitRepo(self.top)
+        self.repo = LocalGitRepository(self.top)
 
     def write(self, path: str, content: bytes | None) -> None:
         place = self.top / path
@@ -153,7 +154,7 @@ def git(directory: Path, *arguments: str) -> str:
     done = subprocess.run(
         ["git", *arguments],
         cwd=directory,
-        env=environment(),
+        env=git_environment(),
         check=True,
         capture_output=True,
         text=True,

@@ -12,14 +12,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
-from stockman.adapters.grpc_talos.door import GrpcTalos
-from stockman.lab.doors.talos_port import memory_talos
-from stockman.lab.talos.machine import Machine
-from stockman.lab.world.world import World
+from stockman_lab.doors.talos_port import memory_talos
+from stockman_lab.talos.machine import Machine
+from stockman_lab.world.world import World
+
+from lab.tests.talos.staged import machine
+from stockman.adapters.talos.transport import GrpcTalos
 from stockman.model.names import MachineAddress
-from stockman.ports.talos import Talos
+from stockman.talos.records.protocol import Talos
 from tests.adapters.grpc_talos.served import ADMIN, endpoints, served
-from tests.lab.talos.staged import machine
 
 T = TypeVar("T")
 

@@ -5,24 +5,28 @@ from datetime import timedelta
 
 import pytest
 
+from lab.tests.talos.staged import staged
 from stockman.model.errors import Rejected, Unsupported
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.ports.talos import Talos
-from stockman.ports.talos.configuration import Application, Applied, ApplyMode
-from stockman.talos.talosconfig import read_talosconfig
+from stockman.talos.credentials.talosconfig import read_talosconfig
+from stockman.talos.records.operations import (
+    ApplyConfigurationRequest,
+    ApplyConfigurationResult,
+    ApplyMode,
+)
+from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
-from tests.lab.talos.staged import staged
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 CANARY = "c4n4ry-0123456789-abcdef"
 
 
-def changed(text: Secret, mode: ApplyMode, dry_run: bool = False) -> Application:
+def changed(text: Secret, mode: ApplyMode, dry_run: bool = False) -> ApplyConfigurationRequest:
     """The same configuration with a setting of the kernel that it did not have."""
     setting = '    sysctls:\n        vm.max_map_count: "262144"\n'
     more = text.reveal().replace("\nmachine:\n", f"\nmachine:\n{setting}", 1)
-    return Application(text=Secret(more, resolved=True), mode=mode, dry_run=dry_run)
+    return ApplyConfigurationRequest(text=Secret(more, resolved=True), mode=mode, dry_run=dry_run)
 
 
 @pytest.mark.parametrize("version", MINORS)
@@ -36,7 +40,7 @@ def test_the_configuration_is_read_as_it_was_applied(door: Door, version: str) -
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_change_is_applied_without_a_reboot(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[Applied, str]:
+    async def story(talos: Talos, stage: Stage) -> tuple[ApplyConfigurationResult, str]:
         node = stage.node()
         before = await talos.machine_configuration(node)
         applied = await talos.apply_configuration(node, changed(before, ApplyMode.NO_REBOOT))
@@ -50,7 +54,7 @@ def test_a_change_is_applied_without_a_reboot(door: Door, version: str) -> None:
 
 
 def test_a_dry_run_changes_nothing_and_shows_no_secret_by_accident(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[Applied, Secret, Secret]:
+    async def story(talos: Talos, stage: Stage) -> tuple[ApplyConfigurationResult, Secret, Secret]:
         node = stage.node()
         before = await talos.machine_configuration(node)
         applied = await talos.apply_configuration(
@@ -66,7 +70,7 @@ def test_a_dry_run_changes_nothing_and_shows_no_secret_by_accident(door: Door) -
 
 
 def test_a_try_goes_back_by_itself(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[Applied, bool, bool]:
+    async def story(talos: Talos, stage: Stage) -> tuple[ApplyConfigurationResult, bool, bool]:
         node = stage.node()
         before = await talos.machine_configuration(node)
         applied = await talos.apply_configuration(node, changed(before, ApplyMode.TRY))
@@ -92,7 +96,7 @@ def test_the_newest_minor_does_not_reboot_for_a_configuration(door: Door) -> Non
 def test_a_wrong_configuration_is_rejected_in_the_words_of_talos(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> str:
         wrong = f"version: v1alpha1\nmachine:\n  type: queen\n  token: {CANARY}\n"
-        application = Application(text=Secret(wrong), mode=ApplyMode.AUTO)
+        application = ApplyConfigurationRequest(text=Secret(wrong), mode=ApplyMode.AUTO)
         with pytest.raises(Rejected) as caught:
             await talos.apply_configuration(stage.node(), application)
         assert CANARY not in "".join(traceback.format_exception(caught.value))

@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import AsyncIterator
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.memory import MemoryDoor
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.memory import MemoryDoor
+from lab.tests.talos.staged import staged
 from stockman.model.errors import Conflict, NotFound, Rejected, StockmanError, Unreachable
-from stockman.ports.talos import Talos
+from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
-from tests.lab.talos.staged import staged
 
 BACKUP = "os:etcd:backup"
 NEO, NIOBE, TRINITY = "talos-neo", "talos-niobe", "talos-trinity"

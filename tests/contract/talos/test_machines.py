@@ -4,13 +4,12 @@ import asyncio
 
 import pytest
 
+from lab.tests.talos.staged import staged
 from stockman.model.errors import Denied, NotFound, Unreachable
 from stockman.model.names import MachineAddress
-from stockman.ports.talos import Talos
-from stockman.ports.talos.machines import TalosVersion
-from stockman.ports.talos.network import cards
+from stockman.talos.records.machines import TalosVersion, network_cards
+from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
-from tests.lab.talos.staged import staged
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 READER = "os:reader"
@@ -53,7 +52,7 @@ def test_cards_are_counted_whatever_they_are_called(door: Door, version: str) ->
     async def story(talos: Talos, stage: Stage) -> None:
         node = stage.node()
         links = await talos.links(node)
-        (card,) = cards(links)
+        (card,) = network_cards(links)
         assert card.is_up
         assert "lo" in {one.name for one in links}
         addresses = {one.address.partition("/")[0] for one in await talos.addresses(node)}

@@ -5,21 +5,24 @@ from __future__ import annotations
 import ssl
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.talos.state import Stage as MachineStage
+from stockman_lab.world.world import World
 
-from stockman.crypto.key_fingerprint import key_fingerprint
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.talos.state import Stage as MachineStage
-from stockman.lab.world.world import World
+from lab.tests.talos.staged import staged
+from stockman.crypto.certificates import key_fingerprint
 from stockman.model.errors import Refused, Rejected, Unreachable, Unsupported
 from stockman.model.names import MachineAddress
 from stockman.model.secret import Secret
-from stockman.ports.talos import Talos
-from stockman.ports.talos.configuration import Application, ApplyMode
-from stockman.ports.talos.maintenance import Stranger
-from stockman.ports.talos.network import cards
+from stockman.talos.records.machines import network_cards
+from stockman.talos.records.operations import (
+    ApplyConfigurationRequest,
+    ApplyMode,
+    MaintenanceMachine,
+)
+from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
-from tests.lab.talos.staged import staged
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 
@@ -37,15 +40,15 @@ def waiting(version: str = "1.13.9") -> tuple[World, str]:
     return world, config.decode()
 
 
-def stranger(stage: Stage) -> Stranger:
-    return Stranger(address=stage.node())
+def stranger(stage: Stage) -> MaintenanceMachine:
+    return MaintenanceMachine(address=stage.node())
 
 
-def with_fingerprint(stage: Stage) -> Stranger:
+def with_fingerprint(stage: Stage) -> MaintenanceMachine:
     api = stage.machine().api
     assert api is not None
     found = key_fingerprint(ssl.PEM_cert_to_DER_cert(api.certificate))
-    return Stranger(address=stage.node(), fingerprint=found)
+    return MaintenanceMachine(address=stage.node(), fingerprint=found)
 
 
 @pytest.mark.parametrize("version", MINORS)
@@ -54,7 +57,7 @@ def test_a_machine_that_waits_tells_its_disks_and_cards(door: Door, version: str
         at = stranger(stage)
         assert await talos.is_in_maintenance(at)
         assert "/dev/sda" in {one.path for one in await talos.maintenance_disks(at)}
-        assert len(cards(await talos.maintenance_links(at))) == 1
+        assert len(network_cards(await talos.maintenance_links(at))) == 1
 
     door(waiting(version)[0], story)
 
@@ -93,7 +96,9 @@ def test_a_machine_that_does_not_answer_is_not_taken_for_one_that_waits(door: Do
     async def story(talos: Talos, stage: Stage) -> None:
         del stage
         with pytest.raises(Unreachable):
-            await talos.is_in_maintenance(Stranger(address=MachineAddress("127.67.99.99")))
+            await talos.is_in_maintenance(
+                MaintenanceMachine(address=MachineAddress("127.67.99.99"))
+            )
 
     door(staged(), story)
 
@@ -102,7 +107,9 @@ def test_a_machine_that_does_not_answer_is_not_taken_for_one_that_waits(door: Do
 def test_a_machine_takes_its_first_configuration(door: Door, version: str) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         at = with_fingerprint(stage)
-        application = Application(text=Secret(config, resolved=True), mode=ApplyMode.AUTO)
+        application = ApplyConfigurationRequest(
+            text=Secret(config, resolved=True), mode=ApplyMode.AUTO
+        )
         applied = await talos.configure(at, application)
         assert applied.mode is (None if version < "1.13" else ApplyMode.NO_REBOOT)
         stage.settle()
@@ -115,7 +122,7 @@ def test_a_machine_takes_its_first_configuration(door: Door, version: str) -> No
 
 def test_a_wrong_first_configuration_is_rejected(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
-        application = Application(text=Secret("machine: 5"), mode=ApplyMode.AUTO)
+        application = ApplyConfigurationRequest(text=Secret("machine: 5"), mode=ApplyMode.AUTO)
         with pytest.raises(Rejected):
             await talos.configure(stranger(stage), application)
         assert await talos.is_in_maintenance(stranger(stage))
@@ -125,8 +132,10 @@ def test_a_wrong_first_configuration_is_rejected(door: Door) -> None:
 
 def test_another_key_than_the_one_that_was_named_gets_nothing(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
-        at = Stranger(address=stage.node(), fingerprint=f"{'A' * 43}=")
-        application = Application(text=Secret(config, resolved=True), mode=ApplyMode.AUTO)
+        at = MaintenanceMachine(address=stage.node(), fingerprint=f"{'A' * 43}=")
+        application = ApplyConfigurationRequest(
+            text=Secret(config, resolved=True), mode=ApplyMode.AUTO
+        )
         with pytest.raises(Refused) as caught:
             await talos.configure(at, application)
         assert caught.value.problem.code == "talos.certificate"

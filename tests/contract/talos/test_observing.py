@@ -4,12 +4,12 @@ from contextlib import aclosing
 
 import pytest
 
+from lab.tests.talos.staged import staged
 from stockman.model.errors import NotFound, Rejected
 from stockman.model.secret import Secret
-from stockman.ports.talos import Talos
-from stockman.ports.talos.observing import EventsWish, LogWish
+from stockman.talos.records.machines import EventsRequest, ServiceLogRequest
+from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
-from tests.lab.talos.staged import staged
 
 
 def test_events_of_a_reboot_are_told_to_who_listens(door: Door) -> None:
@@ -36,9 +36,9 @@ def test_events_of_a_reboot_are_told_to_who_listens(door: Door) -> None:
 def test_events_that_were_are_told_after_an_id(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         node = stage.node()
-        async with aclosing(talos.events(node, EventsWish(last=2))) as events:
+        async with aclosing(talos.events(node, EventsRequest(last=2))) as events:
             found = [await anext(events) for _ in range(3)]
-        async with aclosing(talos.events(node, EventsWish(after=found[1].id))) as events:
+        async with aclosing(talos.events(node, EventsRequest(after=found[1].id))) as events:
             again = [await anext(events) for _ in range(2)]
         assert again[1] == found[2]
         assert found[2].content != {}
@@ -49,13 +49,16 @@ def test_events_that_were_are_told_after_an_id(door: Door) -> None:
 def test_logs_are_told_line_by_line(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         node = stage.node()
-        lines = [line async for line in talos.service_log(node, LogWish(service="etcd"))]
+        lines = [line async for line in talos.service_log(node, ServiceLogRequest(service="etcd"))]
         assert lines
-        last = [line async for line in talos.service_log(node, LogWish(service="etcd", last=1))]
+        last = [
+            line
+            async for line in talos.service_log(node, ServiceLogRequest(service="etcd", last=1))
+        ]
         assert last == lines[-1:]
         assert [line async for line in talos.kernel_log(node)]
         with pytest.raises(Rejected):
-            await anext(talos.service_log(node, LogWish(service="nothing")))
+            await anext(talos.service_log(node, ServiceLogRequest(service="nothing")))
 
     door(staged(), story)
 

@@ -1,17 +1,22 @@
 """What holds for reboots, resets, upgrades and images through any door."""
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.talos.state import Stage as MachineStage
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.lab.talos.state import Stage as MachineStage
+from lab.tests.talos.methods.test_upgrading import installer
+from lab.tests.talos.staged import staged
 from stockman.model.errors import NotFound, Rejected, Uncertain, Unsupported
-from stockman.ports.talos import Talos
-from stockman.ports.talos.images import ImageStore
-from stockman.ports.talos.power import RebootMode, Reset
-from stockman.ports.talos.upgrades import Upgrade, UpgradeApi, Upgraded
+from stockman.talos.records.operations import (
+    ImageStore,
+    RebootMode,
+    ResetRequest,
+    UpgradeApi,
+    UpgradeRequest,
+    UpgradeResult,
+)
+from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
-from tests.lab.talos.methods.test_upgrading import installer
-from tests.lab.talos.staged import staged
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 
@@ -52,7 +57,7 @@ def test_a_shutdown_takes_the_power(door: Door) -> None:
 def test_a_reset_leaves_a_machine_that_does_not_come_back_by_itself(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         node, other = stage.node("talos-neo"), stage.node("talos-trinity")
-        await talos.reset(node, Reset(graceful=True, reboot=False))
+        await talos.reset(node, ResetRequest(graceful=True, reboot=False))
         stage.settle()
         assert not stage.machine("talos-neo").state.is_on
         members = await talos.etcd_members(other)
@@ -72,9 +77,9 @@ def test_a_reset_leaves_a_machine_that_does_not_come_back_by_itself(door: Door) 
 def test_an_upgrade_goes_the_way_that_this_talos_offers(
     door: Door, version: str, target: str, api: UpgradeApi
 ) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[Upgraded, list[str], str]:
+    async def story(talos: Talos, stage: Stage) -> tuple[UpgradeResult, list[str], str]:
         node, lines = stage.node(), list[str]()
-        done = await talos.upgrade(node, Upgrade(image=installer(target)), lines.append)
+        done = await talos.upgrade(node, UpgradeRequest(image=installer(target)), lines.append)
         if not done.reboots:
             await talos.reboot(node)
         stage.settle()
@@ -91,7 +96,7 @@ def test_an_upgrade_goes_the_way_that_this_talos_offers(
 def test_an_installer_that_fails_is_no_upgrade(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         with pytest.raises(Rejected) as caught:
-            await talos.upgrade(stage.node(), Upgrade(image=installer("1.14.1")))
+            await talos.upgrade(stage.node(), UpgradeRequest(image=installer("1.14.1")))
         assert caught.value.problem.code == "talos.installer"
         assert "exit code 7" in caught.value.problem.what
         assert "no room" in caught.value.problem.why
@@ -125,7 +130,7 @@ def test_an_installer_that_was_not_pulled_is_not_found(door: Door) -> None:
 def test_a_rollback_brings_the_version_before_back(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> str:
         node = stage.node()
-        await talos.upgrade(node, Upgrade(image=installer("1.14.1")))
+        await talos.upgrade(node, UpgradeRequest(image=installer("1.14.1")))
         await talos.reboot(node)
         stage.settle()
         await talos.roll_back(node)

@@ -7,27 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.age.files import decrypt, decrypted, encrypt, encrypted
-from stockman.crypto.age.identities import Identity
-from stockman.crypto.age.payload import CHUNK
+from stockman.crypto.age.files import CHUNK_BYTES, decrypt, decrypt_stream, encrypt, encrypt_stream
+from stockman.crypto.age.identities import AgeIdentity
 from stockman.crypto.age.recipients import Recipient, parse_recipient
 from stockman.model.errors import Denied, Refused, StockmanError
 from tests.crypto.generated import Dice
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM, vector
 
 DICE = Dice("age").bytes
-EDGES = (0, 1, 47, 48, 49, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK)
+EDGES = (0, 1, 47, 48, 49, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES)
 
 
-def recipient(identity: Identity) -> Recipient:
+def recipient(identity: AgeIdentity) -> Recipient:
     return parse_recipient(identity.recipient)
 
 
-def closed(plain: bytes, *identities: Identity, armor: bool = False) -> bytes:
+def closed(plain: bytes, *identities: AgeIdentity, armor: bool = False) -> bytes:
     return encrypt(plain, [recipient(one) for one in identities], DICE, armor=armor)
 
 
-def code_of(content: bytes, *identities: Identity) -> str:
+def code_of(content: bytes, *identities: AgeIdentity) -> str:
     with pytest.raises(StockmanError) as caught:
         decrypt(content, identities or (OWNER,), "flock.age")
     return caught.value.problem.code
@@ -51,7 +50,7 @@ def test_what_was_closed_opens_again_at_every_edge(size: int, armor: bool) -> No
 
 
 @pytest.mark.parametrize("identity", [OWNER, OTHER])
-def test_each_of_several_recipients_opens_the_file(identity: Identity) -> None:
+def test_each_of_several_recipients_opens_the_file(identity: AgeIdentity) -> None:
     assert decrypt(closed(b"sheep", OWNER, OTHER), [identity]) == b"sheep"
 
 
@@ -82,9 +81,9 @@ def test_a_stream_is_read_no_further_than_it_is_written() -> None:
         nonlocal taken
         for _ in range(1000):
             taken += 1
-            yield bytes(CHUNK)
+            yield bytes(CHUNK_BYTES)
 
-    parts = encrypted(endless(), [recipient(OWNER)], DICE)
+    parts = encrypt_stream(endless(), [recipient(OWNER)], DICE)
     for _ in range(10):
         next(parts)
 
@@ -92,11 +91,11 @@ def test_a_stream_is_read_no_further_than_it_is_written() -> None:
 
 
 def test_pieces_are_given_out_before_the_end_is_read() -> None:
-    content = closed(bytes(3 * CHUNK), OWNER)
+    content = closed(bytes(3 * CHUNK_BYTES), OWNER)
 
-    parts = decrypted([content[:-1]], [OWNER])
+    parts = decrypt_stream([content[:-1]], [OWNER])
 
-    assert next(parts) == bytes(CHUNK)
+    assert next(parts) == bytes(CHUNK_BYTES)
     with pytest.raises(Refused, match=r"age\.payload"):
         list(parts)
 
@@ -114,13 +113,13 @@ def test_how_the_bytes_arrive_does_not_matter(plain: bytes, cuts: list[int]) -> 
         parts.append(content[start : start + size])
         start += size
 
-    assert b"".join(decrypted(parts, [OWNER])) == plain
+    assert b"".join(decrypt_stream(parts, [OWNER])) == plain
 
 
 def test_a_file_cut_between_two_pieces_is_truncated() -> None:
-    content = closed(bytes(2 * CHUNK), OWNER)
+    content = closed(bytes(2 * CHUNK_BYTES), OWNER)
 
-    assert code_of(content[: -CHUNK - 16]) == "age.truncated"
+    assert code_of(content[: -CHUNK_BYTES - 16]) == "age.truncated"
 
 
 @pytest.mark.parametrize("keep", [0, 10, 21, 60, 120, 150, 185])
@@ -129,8 +128,8 @@ def test_a_file_that_ends_inside_its_header_is_refused(keep: int) -> None:
 
 
 def test_pieces_in_another_order_are_refused() -> None:
-    content = closed(Dice("order").bytes(2 * CHUNK), OWNER)
-    size = CHUNK + 16
+    content = closed(Dice("order").bytes(2 * CHUNK_BYTES), OWNER)
+    size = CHUNK_BYTES + 16
     moved = content[: -2 * size] + content[-size:] + content[-2 * size : -size]
 
     assert code_of(moved) == "age.payload"
@@ -138,7 +137,7 @@ def test_pieces_in_another_order_are_refused() -> None:
 
 def test_something_behind_the_end_is_refused() -> None:
     assert code_of(closed(b"sheep", OWNER) + b"x") == "age.payload"
-    assert code_of(closed(bytes(CHUNK), OWNER) + b"x" * 20) == "age.payload"
+    assert code_of(closed(bytes(CHUNK_BYTES), OWNER) + b"x" * 20) == "age.payload"
     assert code_of(closed(b"sheep", OWNER, armor=True) + b"x") == "age.armor"
 
 

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.age.identities import Identity, parse_identities
+from stockman.crypto.age.identities import AgeIdentity, age_key_pair, parse_identities
 from stockman.crypto.age.recipients import parse_recipient
-from stockman.crypto.age_keys import age_identity
 from stockman.model.errors import Refused
 from tests.crypto.keys_at_hand import OWNER, QUANTUM
 
@@ -32,7 +31,7 @@ def test_line_ends_of_windows_are_read() -> None:
 
 @given(st.binary(min_size=32, max_size=32), st.booleans())
 def test_the_text_of_an_identity_reads_back(raw: bytes, post_quantum: bool) -> None:
-    identity = Identity(raw, post_quantum=post_quantum)
+    identity = AgeIdentity(raw, post_quantum=post_quantum)
 
     (read,) = parse_identities(identity.text.reveal())
 
@@ -40,7 +39,7 @@ def test_the_text_of_an_identity_reads_back(raw: bytes, post_quantum: bool) -> N
 
 
 def test_new_post_quantum_identities_have_their_own_form() -> None:
-    made = age_identity(bytes(range(32)), post_quantum=True)
+    made = age_key_pair(bytes(range(32)), post_quantum=True)
 
     assert made.recipient.startswith("age1pq1")
     assert len(made.recipient) == 1959

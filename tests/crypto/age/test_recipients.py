@@ -3,7 +3,7 @@
 import pytest
 
 from stockman.crypto.age.recipients import parse_recipient
-from stockman.crypto.bech32 import bech32
+from stockman.crypto.bech32 import encode_bech32
 from stockman.model.errors import Refused
 from tests.crypto.keys_at_hand import OWNER, QUANTUM
 
@@ -21,9 +21,9 @@ def test_both_kinds_are_told_apart() -> None:
         "age1yubikey1qqqqqq",
         OWNER.recipient[:-1],
         OWNER.recipient.upper(),
-        bech32("age", bytes(31)),
-        bech32("age1pq", bytes(32)),
-        bech32("age1tag", bytes(33)),
+        encode_bech32("age", bytes(31)),
+        encode_bech32("age1pq", bytes(32)),
+        encode_bech32("age1tag", bytes(33)),
     ],
 )
 def test_what_is_no_recipient_is_refused(text: str) -> None:

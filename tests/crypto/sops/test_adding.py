@@ -2,13 +2,12 @@
 
 import pytest
 
-from stockman.crypto.sops.adding import with_entry, with_value_at
 from stockman.crypto.sops.files import decrypt, encrypt
-from stockman.crypto.sops.lookup import NewValue
-from stockman.crypto.sops.meaning import meaning
-from stockman.crypto.sops.paths import Path, parse_path, shown_path
-from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.scalars import Value
+from stockman.crypto.sops.paths import ValuePath, format_path, parse_path
+from stockman.crypto.sops.scalars import SopsValue
+from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.crypto.sops.slots import canonical_bytes
+from stockman.crypto.sops.update import NewValue, set_plaintext_value, set_value
 from stockman.model.errors import Refused
 from tests.crypto.keys_at_hand import OWNER, fresh
 
@@ -38,11 +37,11 @@ YAML, JSON = "a.sops.yaml", "a.sops.json"
     ],
 )
 def test_keys_are_added_where_they_belong(
-    before: str, path: Path, value: Value, after: str
+    before: str, path: ValuePath, value: SopsValue, after: str
 ) -> None:
     new = NewValue(path=path, value=value)
 
-    assert with_entry(before.encode(), YAML, new).decode() == after
+    assert set_plaintext_value(before.encode(), YAML, new).decode() == after
 
 
 @pytest.mark.parametrize(
@@ -54,10 +53,10 @@ def test_keys_are_added_where_they_belong(
         ('{"a": {"b": 1}}', ("a", "c"), '{"a": {"b": 1, "c": "v"}}'),
     ],
 )
-def test_json_is_extended_too(before: str, path: Path, after: str) -> None:
+def test_json_is_extended_too(before: str, path: ValuePath, after: str) -> None:
     new = NewValue(path=path, value="v")
 
-    assert with_entry(before.encode(), JSON, new).decode() == after
+    assert set_plaintext_value(before.encode(), JSON, new).decode() == after
 
 
 @pytest.mark.parametrize(
@@ -69,9 +68,9 @@ def test_json_is_extended_too(before: str, path: Path, after: str) -> None:
         ("a: 1\n", ("sops", "mac"), "SOPS keeps its keys"),
     ],
 )
-def test_what_has_no_room_is_refused(before: str, path: Path, why: str) -> None:
+def test_what_has_no_room_is_refused(before: str, path: ValuePath, why: str) -> None:
     with pytest.raises(Refused, match=r"sops\.no-place") as caught:
-        with_entry(before.encode(), YAML, NewValue(path=path, value="canary"))
+        set_plaintext_value(before.encode(), YAML, NewValue(path=path, value="canary"))
 
     assert why in caught.value.problem.why
     assert "canary" not in str(caught.value.problem)
@@ -79,16 +78,16 @@ def test_what_has_no_room_is_refused(before: str, path: Path, why: str) -> None:
 
 def test_a_binary_file_has_no_paths() -> None:
     with pytest.raises(Refused, match=r"sops\.no-place"):
-        with_entry(b"x", "a.sops.bin", NewValue(path=("a",), value="x"))
+        set_plaintext_value(b"x", "a.sops.bin", NewValue(path=("a",), value="x"))
 
 
 @pytest.mark.parametrize("path", [("a",), ("b", "c"), ("none",), ("list", 1)])
-def test_every_other_value_keeps_its_ciphertext(path: Path) -> None:
+def test_every_other_value_keeps_its_ciphertext(path: ValuePath) -> None:
     plain = b"a: 1\nb:\n  d: x\nnone:\nlist:\n  - p\n  - q\n"
-    content = encrypt(plain, YAML, Recipe(recipients=(OWNER.recipient,)), fresh())
+    content = encrypt(plain, YAML, EncryptionSettings(recipients=(OWNER.recipient,)), fresh())
     new = NewValue(path=path, value="new value")
 
-    made = with_value_at(content, YAML, new, [OWNER], fresh("later"))
+    made = set_value(content, YAML, new, [OWNER], fresh("later"))
 
     gone = set(content.splitlines()) - set(made.splitlines())
     assert len([line for line in gone if b"ENC[" in line and b"mac:" not in line]) <= 1
@@ -104,7 +103,7 @@ def test_every_other_value_keeps_its_ciphertext(path: Path) -> None:
     ],
 )
 def test_layout_has_no_meaning(one: bytes, other: bytes) -> None:
-    assert meaning(one, YAML) == meaning(other, YAML)
+    assert canonical_bytes(one, YAML) == canonical_bytes(other, YAML)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_layout_has_no_meaning(one: bytes, other: bytes) -> None:
     [b"a: 2\nb: 2\n", b"a: '1'\nb: 2\n", b"b: 2\na: 1\n", b"a: 1\nc: 2\n", b"a: 1\n# c\nb: 2\n"],
 )
 def test_values_kinds_keys_order_and_comments_have(other: bytes) -> None:
-    assert meaning(b"a: 1\nb: 2\n", YAML) != meaning(other, YAML)
+    assert canonical_bytes(b"a: 1\nb: 2\n", YAML) != canonical_bytes(other, YAML)
 
 
 @pytest.mark.parametrize(
@@ -128,9 +127,9 @@ def test_values_kinds_keys_order_and_comments_have(other: bytes) -> None:
         ('["7"]', ("7",)),
     ],
 )
-def test_paths_are_read_and_written(text: str, path: Path) -> None:
+def test_paths_are_read_and_written(text: str, path: ValuePath) -> None:
     assert parse_path(text) == path
-    assert parse_path(shown_path(path)) == path
+    assert parse_path(format_path(path)) == path
 
 
 @pytest.mark.parametrize("text", ["", ".", "a..b", "a.", ".a", "a[", "a]", 'a["x', "a[x]", "a[0]b"])

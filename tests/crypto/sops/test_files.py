@@ -7,17 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stockman.crypto.sops.decryption import file_metadata
 from stockman.crypto.sops.files import decrypt, encrypt, rekey
-from stockman.crypto.sops.opening import file_metadata
-from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.selectors import Selector
+from stockman.crypto.sops.selectors import EncryptionSettings, Selector
 from stockman.model.errors import Conflict, Denied, NotFound, Refused, StockmanError
 from stockman.model.origin import Position
 from tests.crypto.generated import made
 from tests.crypto.keys_at_hand import NOON, OTHER, OWNER, QUANTUM, fresh
 
-RECIPE = Recipe(recipients=(OWNER.recipient,))
-DATA = Recipe(
+RECIPE = EncryptionSettings(recipients=(OWNER.recipient,))
+DATA = EncryptionSettings(
     recipients=(OWNER.recipient,),
     selector=Selector(name="encrypted_regex", pattern="^data$"),
     only_encrypted=True,
@@ -25,7 +24,7 @@ DATA = Recipe(
 )
 
 
-def closed(plain: str, name: str = "a.sops.yaml", recipe: Recipe = RECIPE) -> str:
+def closed(plain: str, name: str = "a.sops.yaml", recipe: EncryptionSettings = RECIPE) -> str:
     return encrypt(plain.encode(), name, recipe, fresh()).decode()
 
 
@@ -104,7 +103,7 @@ def test_what_is_not_encrypted_keeps_its_bytes() -> None:
 )
 def test_selectors_choose_what_is_encrypted(selector: Selector, encrypted: set[str]) -> None:
     plain = "a: wool\n# hide\nb_secret: wool\n# show\nc_unencrypted: wool\ndata:\n  x: wool\n"
-    recipe = Recipe(recipients=(OWNER.recipient,), selector=selector)
+    recipe = EncryptionSettings(recipients=(OWNER.recipient,), selector=selector)
 
     content = closed(plain, recipe=recipe)
 
@@ -115,7 +114,7 @@ def test_selectors_choose_what_is_encrypted(selector: Selector, encrypted: set[s
 
 
 def test_each_recipient_opens_the_file_alone() -> None:
-    recipe = Recipe(recipients=(OTHER.recipient, QUANTUM.recipient))
+    recipe = EncryptionSettings(recipients=(OTHER.recipient, QUANTUM.recipient))
     content = encrypt(b"a: wool\n", "a.sops.yaml", recipe, fresh())
 
     assert decrypt(content, "a.sops.yaml", [OTHER]) == b"a: wool\n"

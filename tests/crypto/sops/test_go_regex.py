@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.crypto.sops.go_regex import go_regex
+from stockman.crypto.sops.selectors import compile_go_regex
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from stockman.crypto.sops.go_regex import go_regex
     ],
 )
 def test_what_go_matches_is_matched(pattern: str, text: str, matches: bool) -> None:
-    assert (go_regex(pattern).search(text) is not None) == matches
+    assert (compile_go_regex(pattern).search(text) is not None) == matches
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_what_go_matches_is_matched(pattern: str, text: str, matches: bool) -> N
 )
 def test_what_go_does_not_know_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        go_regex(pattern)
+        compile_go_regex(pattern)

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.sops.scalars import Timestamp, Value, go_float, resolved, same, value_bytes
+from stockman.crypto.sops.scalars import (
+    SopsValue,
+    Timestamp,
+    go_float,
+    resolve_scalar,
+    value_bytes,
+    values_equal,
+)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +54,13 @@ from stockman.crypto.sops.scalars import Timestamp, Value, go_float, resolved, s
         ("2004-02-29", Timestamp("2004-02-29T00:00:00Z")),
     ],
 )
-def test_plain_text_is_resolved_as_go_does_it(text: str, value: Value) -> None:
-    assert same(resolved(text), value)
+def test_plain_text_is_resolved_as_go_does_it(text: str, value: SopsValue) -> None:
+    assert values_equal(resolve_scalar(text), value)
 
 
 def test_a_number_that_sops_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match="63 bits"):
-        resolved("18446744073709551615")
+        resolve_scalar("18446744073709551615")
 
 
 @pytest.mark.parametrize(
@@ -70,7 +77,7 @@ def test_a_number_that_sops_cannot_hold_is_refused() -> None:
         ("\udcff", b"\xff"),
     ],
 )
-def test_the_bytes_of_values(value: Value, data: bytes) -> None:
+def test_the_bytes_of_values(value: SopsValue, data: bytes) -> None:
     assert value_bytes(value) == data
 
 
@@ -80,7 +87,7 @@ def test_numbers_lose_nothing(number: float) -> None:
 
 
 def test_values_of_different_kinds_are_not_the_same() -> None:
-    assert not same(1, 1.0)
-    assert not same(1, True)
-    assert not same("1", 1)
-    assert same(math.nan, math.nan)
+    assert not values_equal(1, 1.0)
+    assert not values_equal(1, True)
+    assert not values_equal("1", 1)
+    assert values_equal(math.nan, math.nan)

@@ -4,17 +4,16 @@ from datetime import timedelta
 
 import pytest
 
+from stockman.crypto.sops.decryption import open_file
 from stockman.crypto.sops.files import decrypt, encrypt
-from stockman.crypto.sops.lookup import NewValue, value_at, with_value
-from stockman.crypto.sops.opening import opened
-from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.scalars import Value
-from stockman.crypto.sops.stable import reencrypt
+from stockman.crypto.sops.scalars import SopsValue
+from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.crypto.sops.update import NewValue, reencrypt, set_existing_value, value_at
 from stockman.model.errors import NotFound
 from tests.crypto.generated import made
 from tests.crypto.keys_at_hand import NOON, OWNER, fresh, vector
 
-RECIPE = Recipe(recipients=(OWNER.recipient,))
+RECIPE = EncryptionSettings(recipients=(OWNER.recipient,))
 PLAIN = b"# flock\na: wool\nb:\n  c: wool # soft\n  d: 12\nlist:\n  # first\n  - x\n  - z\n"
 CONTENT = encrypt(PLAIN, "a.sops.yaml", RECIPE, fresh())
 LATER = NOON + timedelta(days=1)
@@ -140,17 +139,19 @@ def test_documents_of_all_layouts_stay_as_they_are(number: int) -> None:
     ("path", "value"),
     [(("a",), "silk"), (("b", "d"), 7), (("list", 1), "lamb"), (("b", "c"), "two\nlines\n")],
 )
-def test_one_value_is_set_by_its_path(path: tuple[str | int, ...], value: Value) -> None:
+def test_one_value_is_set_by_its_path(path: tuple[str | int, ...], value: SopsValue) -> None:
     new = NewValue(path=path, value=value)
 
-    made_new = with_value(CONTENT, "a.sops.yaml", new, [OWNER], fresh("later", LATER))
+    made_new = set_existing_value(CONTENT, "a.sops.yaml", new, [OWNER], fresh("later", LATER))
 
-    assert value_at(opened(made_new, "a.sops.yaml", [OWNER]), path) == value
+    assert value_at(open_file(made_new, "a.sops.yaml", [OWNER]), path) == value
     assert len(differing(CONTENT, made_new)) == 3
-    assert with_value(made_new, "a.sops.yaml", new, [OWNER], fresh("last", LATER)) == made_new
+    assert (
+        set_existing_value(made_new, "a.sops.yaml", new, [OWNER], fresh("last", LATER)) == made_new
+    )
 
 
 @pytest.mark.parametrize("path", [("nowhere",), ("b",), ("list", 9), ("a", "x"), ("sops", "mac")])
 def test_a_path_without_a_value_is_not_found(path: tuple[str | int, ...]) -> None:
     with pytest.raises(NotFound, match=r"sops\.no-value"):
-        value_at(opened(CONTENT, "a.sops.yaml", [OWNER]), path)
+        value_at(open_file(CONTENT, "a.sops.yaml", [OWNER]), path)

@@ -5,12 +5,14 @@ import re
 import pytest
 
 from stockman.crypto.sops.files import decrypt, encrypt
-from stockman.crypto.sops.recipe import Recipe
+from stockman.crypto.sops.selectors import EncryptionSettings
 from stockman.model.errors import Denied, StockmanError
 from tests.crypto.keys_at_hand import OTHER, OWNER, fresh
 
 PLAIN = b"a: wool\nb:\n  c: wool\n  d: 12\nlist: [x, y]\nshown_unencrypted: field\n"
-CONTENT = encrypt(PLAIN, "a.sops.yaml", Recipe(recipients=(OWNER.recipient,)), fresh()).decode()
+CONTENT = encrypt(
+    PLAIN, "a.sops.yaml", EncryptionSettings(recipients=(OWNER.recipient,)), fresh()
+).decode()
 VALUE = re.compile(r"ENC\[[^\]]*\]")
 VALUES = VALUE.findall(CONTENT)
 
@@ -96,7 +98,9 @@ def test_a_truncated_file_is_refused(cut: int) -> None:
 
 
 def test_the_data_key_of_another_file_does_not_fit() -> None:
-    other = encrypt(PLAIN, "b.yaml", Recipe(recipients=(OWNER.recipient,)), fresh("other")).decode()
+    other = encrypt(
+        PLAIN, "b.yaml", EncryptionSettings(recipients=(OWNER.recipient,)), fresh("other")
+    ).decode()
     block = re.compile(r"-----BEGIN.*?-----END", re.DOTALL)
     (theirs,) = block.findall(other)
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from stockman.crypto.age.identities import Identity
+from stockman.crypto.age.identities import AgeIdentity
+from stockman.crypto.sops.decryption import file_metadata, open_file
 from stockman.crypto.sops.files import decrypt, rotate
-from stockman.crypto.sops.lookup import value_at
-from stockman.crypto.sops.opening import file_metadata, opened
 from stockman.crypto.sops.scalars import Timestamp
 from stockman.crypto.sops.selectors import Selector
+from stockman.crypto.sops.update import value_at
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM, fresh, vector
 
 SECRET = """\
@@ -36,7 +36,7 @@ def test_values_comments_and_order_of_a_yaml_file_are_kept() -> None:
 
 
 def test_every_kind_of_value_is_known() -> None:
-    file = opened(vector("secret.sops.yaml"), "secret.sops.yaml", [OWNER])
+    file = open_file(vector("secret.sops.yaml"), "secret.sops.yaml", [OWNER])
 
     assert [value_at(file, (key,)) for key in ("name", "count", "ratio", "tagged", "nothing")] == [
         "meadow",
@@ -104,7 +104,7 @@ def test_a_file_whose_values_are_chosen_by_comments() -> None:
         ("post-quantum.sops.yaml", QUANTUM),
     ],
 )
-def test_rotation_changes_every_ciphertext_and_no_value(name: str, identity: Identity) -> None:
+def test_rotation_changes_every_ciphertext_and_no_value(name: str, identity: AgeIdentity) -> None:
     content = vector(name)
 
     rotated = rotate(content, name, [identity], fresh())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
 
-from stockman.lab.core.faults import Effect, Fault, Point
-from stockman.steps.talos_machine import Standing
+from stockman.steps.talos.machine import MachineState
 from tests.steps.talos_scene import MINORS, NEO, NIOBE, TRINITY, scene
 
 
@@ -15,7 +15,7 @@ def test_machines_that_run_are_known_with_identity_version_and_clock(version: st
 
     (seen,) = found.observe().machines.values()
 
-    assert seen.standing is Standing.CONFIGURED
+    assert seen.standing is MachineState.CONFIGURED
     assert seen.version == f"v{version}"
     assert seen.uuid == found.target(seen.node).uuid
     assert seen.macs == found.target(seen.node).macs
@@ -48,7 +48,7 @@ def test_whoever_does_not_answer_is_unknown_and_the_others_are_told() -> None:
 
     seen = found.observe()
 
-    assert seen.machines[NEO].standing is Standing.SILENT
+    assert seen.machines[NEO].standing is MachineState.SILENT
     assert seen.machines[NEO].uuid is None
     assert seen.machines[TRINITY].is_configured
     assert [one.node for one in seen.etcd.unknown] == [NEO]

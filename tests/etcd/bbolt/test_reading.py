@@ -20,7 +20,7 @@ from stockman.etcd.bbolt.pages import (
     Meta,
     meta_page,
 )
-from stockman.etcd.bbolt.reading import Bolt, Content
+from stockman.etcd.bbolt.reader import BoltReader, Content
 from stockman.etcd.errors import BrokenDatabase
 from tests.etcd.files import file_around, file_of, many, page
 
@@ -28,7 +28,7 @@ GOOD = file_of(key=many(800, 300), meta={b"a": b"b"}, other={})
 
 
 def read(content: Content) -> dict[bytes, dict[bytes, bytes]]:
-    return {name: dict(pairs) for name, pairs in Bolt(content).buckets()}
+    return {name: dict(pairs) for name, pairs in BoltReader(content).buckets()}
 
 
 def element(flags: int, place: int, key: int, value: int) -> bytes:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.etcd.bbolt.pages import BRANCH, HEADER, PAGE_SIZE
-from stockman.etcd.bbolt.reading import Bolt
-from stockman.etcd.bbolt.writing import Entries, written, written_size
+from stockman.etcd.bbolt.reader import BoltReader
+from stockman.etcd.bbolt.writer import Entries, database_pieces, database_size
 from tests.etcd.files import many
 
 NAMES = st.binary(min_size=1, max_size=20)
@@ -23,15 +23,15 @@ LARGE = st.dictionaries(
 
 
 def read(content: bytes) -> dict[bytes, dict[bytes, bytes]]:
-    return {name: dict(pairs) for name, pairs in Bolt(content).buckets()}
+    return {name: dict(pairs) for name, pairs in BoltReader(content).buckets()}
 
 
 @given(st.dictionaries(NAMES, SMALL | LARGE, max_size=6))
 def test_what_was_written_is_read_back(buckets: dict[bytes, dict[bytes, bytes]]) -> None:
     named = {name: Entries.of(content) for name, content in buckets.items()}
-    content = b"".join(written(named))
+    content = b"".join(database_pieces(named))
 
-    assert len(content) == written_size(named)
+    assert len(content) == database_size(named)
     assert read(content) == buckets
 
 
@@ -39,13 +39,13 @@ def test_what_was_written_is_read_back(buckets: dict[bytes, dict[bytes, bytes]])
 def test_buckets_of_any_size_are_read_back(count: int, size: int) -> None:
     content = many(count, size)
 
-    assert read(b"".join(written({b"key": Entries.of(content)}))) == {b"key": content}
+    assert read(b"".join(database_pieces({b"key": Entries.of(content)}))) == {b"key": content}
 
 
 def test_long_keys_make_trees_of_several_levels() -> None:
     content = {b"%05d" % number * 800: b"" for number in range(600)}
 
-    file = b"".join(written({b"key": Entries.of(content)}))
+    file = b"".join(database_pieces({b"key": Entries.of(content)}))
 
     kinds = [HEADER.unpack_from(file, place)[1] for place in range(0, len(file), PAGE_SIZE)]
     assert kinds.count(BRANCH) > 5
@@ -53,7 +53,7 @@ def test_long_keys_make_trees_of_several_levels() -> None:
 
 
 def test_a_small_bucket_has_no_page_of_its_own() -> None:
-    assert written_size({b"meta": Entries.of({b"a": b"b"})}) == 3 * PAGE_SIZE
+    assert database_size({b"meta": Entries.of({b"a": b"b"})}) == 3 * PAGE_SIZE
 
 
 def test_a_file_is_written_without_being_held() -> None:
@@ -62,7 +62,7 @@ def test_a_file_is_written_without_being_held() -> None:
     buckets = {b"key": Entries(keys, [value] * len(keys))}
     tracemalloc.start()
 
-    size = sum(map(len, written(buckets)))
+    size = sum(map(len, database_pieces(buckets)))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -84,4 +84,4 @@ def test_what_bbolt_cannot_hold_is_not_written(
     keys: list[bytes], values: list[bytes], why: str
 ) -> None:
     with pytest.raises(ValueError, match=why):
-        next(written({b"key": Entries(keys, values)}))
+        next(database_pieces({b"key": Entries(keys, values)}))

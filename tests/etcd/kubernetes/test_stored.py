@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.etcd.errors import BrokenDatabase
-from stockman.etcd.kubernetes.stored import Encrypted, Stored, read_stored
+from stockman.etcd.kubernetes.objects import EncryptedObject, StoredObject, read_stored_object
 from stockman.etcd.protobuf import bytes_field, number_field
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -29,7 +29,7 @@ ENVELOPE = (
     + bytes_field(1, bytes_field(1, b"v1") + bytes_field(2, b"ConfigMap"))
     + bytes_field(2, bytes_field(1, METADATA) + bytes_field(2, b"\x0a"))
 )
-STORED = Stored(
+STORED = StoredObject(
     api_version="v1",
     kind="ConfigMap",
     name="fence",
@@ -49,32 +49,32 @@ JSON = b"""{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"fence","nam
 
 @pytest.mark.parametrize("value", [ENVELOPE, JSON], ids=["protobuf", "json"])
 def test_metadata_is_read_from_both_forms(value: bytes) -> None:
-    assert read_stored(value) == STORED
+    assert read_stored_object(value) == STORED
 
 
 def test_what_is_encrypted_says_with_what() -> None:
-    found = read_stored(b"k8s:enc:secretbox:v1:key2:" + bytes(60))
+    found = read_stored_object(b"k8s:enc:secretbox:v1:key2:" + bytes(60))
 
-    assert found == Encrypted("secretbox", "v1", "key2")
+    assert found == EncryptedObject("secretbox", "v1", "key2")
 
 
 @pytest.mark.parametrize("value", [b"", b"3", b"k8s", b"k8s:enc:", b"[]"])
 def test_other_values_are_no_objects(value: bytes) -> None:
-    assert read_stored(value) is None
+    assert read_stored_object(value) is None
 
 
 @pytest.mark.parametrize("value", [b"{", b"{" + b'"a":{' * 50_000, ENVELOPE[:9], b"k8s\0\x08\x01"])
 def test_damaged_objects_are_refused(value: bytes) -> None:
     with pytest.raises(BrokenDatabase):
-        read_stored(value)
+        read_stored_object(value)
 
 
 @pytest.mark.parametrize("value", [b"{}", b'{"metadata":3}', b'{"metadata":{"name":4}}', b"k8s\0"])
 def test_what_is_missing_is_empty(value: bytes) -> None:
-    assert read_stored(value) == Stored()
+    assert read_stored_object(value) == StoredObject()
 
 
 @given(st.binary(max_size=80))
 def test_any_envelope_is_read_or_refused(content: bytes) -> None:
     with suppress(BrokenDatabase):
-        assert isinstance(read_stored(b"k8s\0" + content), Stored)
+        assert isinstance(read_stored_object(b"k8s\0" + content), StoredObject)

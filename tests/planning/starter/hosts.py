@@ -6,7 +6,13 @@ from ipaddress import IPv4Address, IPv4Interface
 
 from stockman.model.names import HostName
 from stockman.model.version import Version
-from stockman.planning.starter.found import GIB, Found, FoundBridge, FoundHost, FoundStorage
+from stockman.planning.starter.observed import (
+    GIB,
+    StarterBridge,
+    StarterCluster,
+    StarterHost,
+    StarterStorage,
+)
 
 
 def storage(
@@ -15,9 +21,9 @@ def storage(
     shared: bool = False,
     free: int | None = 500,
     kind: str = "lvmthin",
-) -> FoundStorage:
+) -> StarterStorage:
     """A storage with so many GiB free, for disks unless something else is named."""
-    return FoundStorage(
+    return StarterStorage(
         name=name,
         kind=kind,
         content=frozenset(content or ("images",)),
@@ -27,14 +33,14 @@ def storage(
     )
 
 
-def files(name: str = "local", *content: str, free: int = 90) -> FoundStorage:
+def files(name: str = "local", *content: str, free: int = 90) -> StarterStorage:
     return storage(name, *(content or ("iso", "import")), kind="dir", free=free)
 
 
 def bridge(
     name: str = "vmbr0", address: str = "", gateway: str = "", *, active: bool = True
-) -> FoundBridge:
-    return FoundBridge(
+) -> StarterBridge:
+    return StarterBridge(
         name=name,
         active=active,
         vlan_aware=True,
@@ -48,13 +54,13 @@ def host(
     *,
     memory: int = 64,
     promised: int = 0,
-    storages: tuple[FoundStorage, ...] | None = None,
-    bridges: tuple[FoundBridge, ...] | None = None,
-) -> FoundHost:
+    storages: tuple[StarterStorage, ...] | None = None,
+    bridges: tuple[StarterBridge, ...] | None = None,
+) -> StarterHost:
     """A host with so many GiB of memory."""
     number = int(name[-1])
     own = (bridge(address=f"127.66.0.{number}/24", gateway="127.66.0.254"),)
-    return FoundHost(
+    return StarterHost(
         name=HostName(name),
         address=f"127.66.0.{number}",
         is_local=number == 1,
@@ -66,8 +72,8 @@ def host(
     )
 
 
-def found(*hosts: FoundHost, version: str = "9.1.9") -> Found:
-    return Found(
+def found(*hosts: StarterHost, version: str = "9.1.9") -> StarterCluster:
+    return StarterCluster(
         version=Version.parse(version),
         cluster="lab",
         hosts=hosts,

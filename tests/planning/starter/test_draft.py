@@ -5,19 +5,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.model.errors import Refused
-from stockman.planning.starter.draft import Draft, DraftWish, drafted, first_blocks
-from stockman.planning.starter.found import FoundHost
-from stockman.planning.starter.shape import room
+from stockman.planning.starter.draft import Draft, DraftOptions, build_draft, free_vmid_blocks
+from stockman.planning.starter.observed import StarterHost
+from stockman.planning.starter.sizing import free_memory
 from tests.planning.starter.hosts import files, found, host, storage
 
 VAST = (files(), storage(free=1 << 20))
 
 
-def chosen(*hosts: FoundHost, preset: str | None = None) -> Draft:
-    return drafted(found(*hosts), DraftWish(preset=preset))
+def chosen(*hosts: StarterHost, preset: str | None = None) -> Draft:
+    return build_draft(found(*hosts), DraftOptions(preset=preset))
 
 
-def refusal(*hosts: FoundHost, preset: str | None = None) -> str:
+def refusal(*hosts: StarterHost, preset: str | None = None) -> str:
     with pytest.raises(Refused) as caught:
         chosen(*hosts, preset=preset)
     problem = caught.value.problem
@@ -78,7 +78,7 @@ def test_no_host_gets_more_than_it_has_left_unless_machines_are_at_their_least(
         here = [
             placing.size_of(machine) for machine in placing.machines if machine.host == one.name
         ]
-        assert at_least or sum(size.memory for size in here) <= room(one)
+        assert at_least or sum(size.memory for size in here) <= free_memory(one)
     controllers = {machine.host for machine in placing.machines if machine.is_controller}
     assert len(controllers) == min(len(hosts), sum(one.is_controller for one in placing.machines))
 
@@ -149,7 +149,7 @@ def test_without_room_for_disks_nothing_is_made() -> None:
 
 def test_hosts_that_are_too_old_are_refused() -> None:
     with pytest.raises(Refused, match=r"proxmox\.unsupported"):
-        drafted(found(host("pve1"), version="8.2.4"), DraftWish())
+        build_draft(found(host("pve1"), version="8.2.4"), DraftOptions())
 
 
 def test_without_a_host_nothing_is_made() -> None:
@@ -158,7 +158,7 @@ def test_without_a_host_nothing_is_made() -> None:
 
 @given(taken=st.frozensets(st.integers(100, 3000)), lowest=st.integers(100, 3000))
 def test_a_block_of_numbers_holds_nothing_that_is_seen(taken: frozenset[int], lowest: int) -> None:
-    first = first_blocks(taken, lowest, 15)[0]
+    first = free_vmid_blocks(taken, lowest, 15)[0]
 
     assert first >= max(1000, lowest)
     assert first % 100 == 0

@@ -5,16 +5,23 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from stockman.model.errors import Refused
-from stockman.planning.starter.found import FoundHost
-from stockman.planning.starter.network_choice import Needed, Network, NetworkWish, network_for
+from stockman.planning.starter.network import (
+    AddressNeeds,
+    ChosenNetwork,
+    NetworkOptions,
+    choose_network,
+)
+from stockman.planning.starter.observed import StarterHost
 from tests.planning.starter.hosts import bridge, host
 
 
-def chosen(*hosts: FoundHost, count: int = 3, wish: NetworkWish | None = None) -> Network:
-    return network_for(hosts, wish or NetworkWish(), Needed(count=count))
+def chosen(
+    *hosts: StarterHost, count: int = 3, wish: NetworkOptions | None = None
+) -> ChosenNetwork:
+    return choose_network(hosts, wish or NetworkOptions(), AddressNeeds(count=count))
 
 
-def refusal(*hosts: FoundHost, count: int = 3, wish: NetworkWish | None = None) -> str:
+def refusal(*hosts: StarterHost, count: int = 3, wish: NetworkOptions | None = None) -> str:
     with pytest.raises(Refused) as caught:
         chosen(*hosts, count=count, wish=wish)
     return f"{caught.value.problem.code}: {caught.value.problem.what}"
@@ -41,7 +48,7 @@ def test_no_address_is_given_twice_or_is_that_of_a_host_or_router() -> None:
 def test_addresses_of_guests_are_passed_over_with_all_between_them() -> None:
     taken = frozenset({IPv4Address("127.66.0.11"), IPv4Address("127.66.0.13")})
 
-    network = network_for([host("pve1")], NetworkWish(), Needed(count=3, taken=taken))
+    network = choose_network([host("pve1")], NetworkOptions(), AddressNeeds(count=3, taken=taken))
 
     assert network.api == IPv4Address("127.66.0.20")
 
@@ -49,7 +56,7 @@ def test_addresses_of_guests_are_passed_over_with_all_between_them() -> None:
 def test_single_addresses_are_used_where_there_is_no_row() -> None:
     taken = frozenset(IPv4Address(f"127.66.0.{place}") for place in range(3, 255, 4))
 
-    network = network_for([host("pve1")], NetworkWish(), Needed(count=3, taken=taken))
+    network = choose_network([host("pve1")], NetworkOptions(), AddressNeeds(count=3, taken=taken))
 
     assert network.api == IPv4Address("127.66.0.2")
     assert not taken & set(network.nodes)
@@ -72,7 +79,7 @@ def test_a_bridge_that_leads_out_is_better() -> None:
 
 def test_a_bridge_in_the_network_that_is_wanted_is_best() -> None:
     both = (bridge("vmbr0", "127.66.0.1/24"), bridge("vmbr1", "127.67.0.1/24", "127.67.0.254"))
-    wish = NetworkWish(network=IPv4Network("127.66.0.0/24"))
+    wish = NetworkOptions(network=IPv4Network("127.66.0.0/24"))
 
     assert chosen(host("pve1", bridges=both), wish=wish).bridge == "vmbr0"
 
@@ -107,6 +114,6 @@ def test_a_network_without_room_is_refused() -> None:
 
 
 def test_a_router_of_another_network_is_refused() -> None:
-    wish = NetworkWish(gateway=IPv4Address("127.99.0.1"))
+    wish = NetworkOptions(gateway=IPv4Address("127.99.0.1"))
 
     assert refusal(host("pve1"), wish=wish).startswith("init.no-network: the router 127.99.0.1")

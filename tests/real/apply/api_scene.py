@@ -12,29 +12,37 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from stockman.adapters.http_kubernetes.door import HttpKubernetes, endpoint_of
+from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
 from stockman.adapters.system import SystemClock, SystemTimekeeper
-from stockman.ports.kubernetes.kinds import (
+from stockman.kubernetes.objects import (
     CONFIG_MAPS,
     DEPLOYMENTS,
     JOBS,
     NAMESPACES,
     NODES,
     SERVICE_ACCOUNTS,
-    Kind,
-    Ref,
+    MergePatch,
+    ObjectRef,
+    ResourceKind,
+    ServerSideApply,
 )
-from stockman.ports.kubernetes.objects import Application, MergePatch
 from stockman.steps.base import Action
-from stockman.steps.kube_chart import InstallChart
-from stockman.steps.kube_config_map import ApplyConfigMap
-from stockman.steps.kube_drain import DrainNode
-from stockman.steps.kube_job import Install
-from stockman.steps.kube_kinds import DEFINITIONS, FLUX, ROLE_BINDINGS
-from stockman.steps.kube_namespace import MakeNamespace
-from stockman.steps.kube_node import RemoveNode
-from stockman.steps.kube_reading import name_of, text, uid_of
-from stockman.steps.kube_secret import ApplySecret, SecretEntry
+from stockman.steps.kubernetes.chart import ChartInstall, InstallChart
+from stockman.steps.kubernetes.nodes import DeleteNode, DrainNode
+from stockman.steps.kubernetes.objects import (
+    DEFINITIONS,
+    FLUX,
+    ROLE_BINDINGS,
+    object_name,
+    object_uid,
+    text_at,
+)
+from stockman.steps.kubernetes.resources import (
+    ApplyConfigMap,
+    ApplyNamespace,
+    ApplySecret,
+    SecretEntry,
+)
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from tests.planning.bootstrapped import Mortal
@@ -78,7 +86,7 @@ class Cluster:
 
     def __call__(self, story: Story, clock: SystemClock | Later | None = None) -> None:
         async def told() -> None:
-            door = HttpKubernetes(endpoint_of(self.config), clock or SystemClock())
+            door = HttpKubernetes(endpoint_from_kubeconfig(self.config), clock or SystemClock())
             async with door as kubernetes:
                 secrets = Pockets(here=SECRET)
                 ports = Ports(
@@ -119,7 +127,7 @@ async def _furnished(ports: Ports) -> None:
     known = definitions()
     kubernetes = ports.to_kubernetes()
     for one in installed([known[kind.api_version, kind.name] for kind in FLUX]):
-        await kubernetes.apply(DEFINITIONS, Application(content=one))
+        await kubernetes.apply(DEFINITIONS, ServerSideApply(content=one))
     for kind in FLUX:
         while not await kubernetes.serves(kind):
             await ports.clock.sleep(_SHORT)
@@ -130,11 +138,11 @@ async def _node(ports: Ports, name: str, labels: dict[str, str]) -> str:
     made = await ports.to_kubernetes().create(
         NODES, {"apiVersion": "v1", "kind": "Node", **content}
     )
-    return uid_of(made)
+    return object_uid(made)
 
 
 async def _namespace(_: Ports, number: int) -> Action:
-    return MakeNamespace(name=f"wool-{number}", labels={"wool": "white"})
+    return ApplyNamespace(name=f"wool-{number}", labels={"wool": "white"})
 
 
 async def _config_map(_: Ports, number: int) -> Action:
@@ -146,8 +154,8 @@ async def _secret(_: Ports, number: int) -> Action:
     return ApplySecret(namespace="default", name=f"secret-{number}", entries=(entry,))
 
 
-def install_of(release: str) -> Install:
-    return Install(
+def install_of(release: str) -> ChartInstall:
+    return ChartInstall(
         release=release,
         namespace="kube-system",
         source="oci://quay.io/cilium/charts/cilium",
@@ -167,7 +175,7 @@ async def _trial(_: Ports, number: int) -> Action:
 
 async def _removal(ports: Ports, number: int) -> Action:
     name = f"old-{number}"
-    return RemoveNode(node=name, uid=await _node(ports, name, {}))
+    return DeleteNode(node=name, uid=await _node(ports, name, {}))
 
 
 async def _drain(ports: Ports, number: int) -> Action:
@@ -178,16 +186,18 @@ async def _drain(ports: Ports, number: int) -> Action:
     for kind, content in ((DEPLOYMENTS, web(2)), (_BUDGETS, budget(1))):
         about = named(kind.api_version, kind.name, "web", pen)
         await kubernetes.create(kind, {**about, "spec": content["spec"]})
-    ref = Ref(kind=DEPLOYMENTS, name="web", namespace=pen)
+    ref = ObjectRef(kind=DEPLOYMENTS, name="web", namespace=pen)
     while _available(await kubernetes.get(ref)) != 2:
         await ports.clock.sleep(_SHORT)
     await _node(ports, f"{pen}-b", {PEN: pen})
     closed = MergePatch(changes={"spec": {"unschedulable": True}})
-    await kubernetes.patch(Ref(kind=NODES, name=f"{pen}-a"), closed)
+    await kubernetes.patch(ObjectRef(kind=NODES, name=f"{pen}-a"), closed)
     return DrainNode(node=f"{pen}-a", uid=uid, seconds=60.0)
 
 
-_BUDGETS = Kind(api_version="policy/v1", name="PodDisruptionBudget", plural="poddisruptionbudgets")
+_BUDGETS = ResourceKind(
+    api_version="policy/v1", name="PodDisruptionBudget", plural="poddisruptionbudgets"
+)
 
 
 def _available(content: Any) -> int:
@@ -228,9 +238,9 @@ def mortal(ports: Ports, calls: int | None) -> tuple[Ports, Mortal]:
 async def left(ports: Ports) -> list[str]:
     """What was made to install charts."""
     return [
-        f"{kind.name} {name_of(one)}"
+        f"{kind.name} {object_name(one)}"
         for kind in (ROLE_BINDINGS, JOBS, CONFIG_MAPS, SERVICE_ACCOUNTS)
         for one in (await ports.to_kubernetes().objects(kind)).items
-        if name_of(one).startswith("stockman-install-")
-        and not text(one, "metadata", "deletionTimestamp")
+        if object_name(one).startswith("stockman-install-")
+        and not text_at(one, "metadata", "deletionTimestamp")
     ]

@@ -11,11 +11,11 @@ from typing import Any
 import yaml
 
 from stockman.adapters.system import SystemEntropy
-from stockman.app.client_files import Doors
-from stockman.app.keyring import find_keyring
-from stockman.app.kubeconfigs import KubeconfigWish, write_kubeconfig
-from stockman.app.talosconfigs import TalosconfigWish, write_talosconfig
-from stockman.crypto.certificates import facts
+from stockman.app.client_config.files import ClientFileContext
+from stockman.app.client_config.kubeconfig import KubeconfigOptions, write_kubeconfig
+from stockman.app.client_config.talosconfig import TalosconfigOptions, write_talosconfig
+from stockman.app.secrets.keyring import find_keyring
+from stockman.crypto.certificates import read_certificate_facts
 from tests.real.apply.herd import Made
 from tests.real.apply.scene import CLOCK
 
@@ -35,14 +35,14 @@ class Earlier:
 def make_old(made: Made, left: timedelta) -> None:
     """Give clients certificates that were made a year ago, but for what is left of it."""
     here = made.scene.directory
-    past = Doors(
+    past = ClientFileContext(
         clock=Earlier(LIFETIME - left),
         entropy=SystemEntropy(),
         keyring=find_keyring(here, {}),
         environment={},
     )
-    write_talosconfig(TalosconfigWish(directory=here, renew=True), past)
-    write_kubeconfig(KubeconfigWish(directory=here, renew=True), past)
+    write_talosconfig(TalosconfigOptions(directory=here, renew=True), past)
+    write_kubeconfig(KubeconfigOptions(directory=here, renew=True), past)
 
 
 def ends(made: Made) -> tuple[datetime, datetime]:
@@ -54,7 +54,7 @@ def ends(made: Made) -> tuple[datetime, datetime]:
 
 
 def _end(data: str) -> datetime:
-    return facts(base64.b64decode(data).decode()).period.end
+    return read_certificate_facts(base64.b64decode(data).decode()).period.end
 
 
 def _read(path: Path) -> Any:

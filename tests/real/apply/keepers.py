@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from stockman.steps.kube_kinds import FLUX
+from stockman.steps.kubernetes.objects import FLUX
 from tests.real.kube_api.talking import MERGE, RealApi, Step, Told
 from tests.real.rendered.api_server import TOKEN
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from stockman.engine.object_lock import LockTimes
+from stockman.engine.object_lock import LockTimeouts
 from tests.cli.running import Ran
 from tests.real.apply.herd import APPLY, Made
 from tests.real.apply.scene import CLOCK, PATIENCE, Kind, Scene, scene
@@ -121,5 +121,5 @@ def _cloned(here: Scene) -> Path:
 
 def _wait_for_the_lock() -> None:
     """Let the time pass after which a lock without a sign of life is anybody's."""
-    times = LockTimes()
+    times = LockTimeouts()
     time.sleep(times.seconds + times.spare + 1)  # noqa: TID251  # it runs out in real time

@@ -11,15 +11,12 @@ from typing import Any
 
 import pytest
 
+from stockman.kubernetes.objects import ResourceKind, ServerSideApply
 from stockman.model.errors import Rejected
-from stockman.ports.kubernetes.kinds import (
-    Kind,
-)
-from stockman.ports.kubernetes.objects import Application
-from stockman.steps.kube_chart import InstallChart
-from stockman.steps.kube_definitions import InstallDefinitions
-from stockman.steps.kube_kinds import FLUX
-from stockman.steps.kube_reconcile import Reconcile
+from stockman.steps.kubernetes.chart import InstallChart
+from stockman.steps.kubernetes.crds import InstallCrds
+from stockman.steps.kubernetes.flux import Reconcile
+from stockman.steps.kubernetes.objects import FLUX
 from stockman.steps.ports import Ports
 from tests.planning.bootstrapped import Killed
 from tests.real.apply.api_scene import (
@@ -81,7 +78,7 @@ MOST = 24
 
 
 def test_definitions_are_established_by_whoever_is_not_killed(cluster_api: Cluster) -> None:
-    action = InstallDefinitions(bundle="gateway-api", version="v1.6.1")
+    action = InstallCrds(bundle="gateway-api", version="v1.6.1")
 
     async def story(ports: Ports) -> None:
         for calls in (0, 1, 2, 5, 9):
@@ -111,7 +108,7 @@ def test_a_chart_that_helm_cannot_install_leaves_nothing(cluster_api: Cluster) -
 
 
 @pytest.mark.parametrize("kind", FLUX, ids=lambda one: one.name)
-def test_flux_is_asked_and_heard(kind: Kind, cluster_api: Cluster) -> None:
+def test_flux_is_asked_and_heard(kind: ResourceKind, cluster_api: Cluster) -> None:
     source = {"kind": "GitRepository", "name": "one"}
     specs: dict[str, dict[str, Any]] = {
         "FluxInstance": {"distribution": {"version": "2.x", "registry": "ghcr.io/fluxcd"}},
@@ -126,7 +123,7 @@ def test_flux_is_asked_and_heard(kind: Kind, cluster_api: Cluster) -> None:
         kubernetes = ports.to_kubernetes()
         name = "flux" if kind.name == "FluxInstance" else "one"
         about = named(kind.api_version, kind.name, name, "default")
-        await kubernetes.apply(kind, Application(content={**about, "spec": specs[kind.name]}))
+        await kubernetes.apply(kind, ServerSideApply(content={**about, "spec": specs[kind.name]}))
         for number in range(2):
             asked = Reconcile(of=kind, namespace="default", name=name, request=f"noon {number}")
             assert not await asked.done(ports)

@@ -7,21 +7,20 @@ from typing import Any
 import pytest
 
 from stockman.adapters.system import SystemClock
-from stockman.engine.lease import ClusterLease
-from stockman.engine.lock import Holder
-from stockman.model.errors import Refused
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import (
+from stockman.engine.lock import ClusterLease, LockHolder
+from stockman.kubernetes.objects import (
     CONFIG_MAPS,
     NAMESPACES,
     SECRETS,
     SERVICE_ACCOUNTS,
-    Kind,
-    Ref,
+    ObjectRef,
+    ResourceKind,
+    ServerSideApply,
 )
-from stockman.ports.kubernetes.objects import Application
-from stockman.steps.kube_job import names_of
-from stockman.steps.kube_reading import name_of, text
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.model.errors import Refused
+from stockman.steps.kubernetes.chart import install_names
+from stockman.steps.kubernetes.objects import object_name, text_at
 from stockman.steps.ports import Ports
 from tests.real.apply.api_scene import (
     ACTIONS,
@@ -34,14 +33,14 @@ from tests.real.apply.api_scene import (
 )
 
 
-async def _theirs(ports: Ports, kind: Kind, content: dict[str, Any]) -> Ref:
-    wish = Application(content=content, manager="somebody", force=True)
+async def _theirs(ports: Ports, kind: ResourceKind, content: dict[str, Any]) -> ObjectRef:
+    wish = ServerSideApply(content=content, manager="somebody", force=True)
     made = await ports.to_kubernetes().apply(kind, wish)
-    namespace = text(made, "metadata", "namespace")
-    return Ref(kind=kind, name=name_of(made), namespace=namespace)
+    namespace = text_at(made, "metadata", "namespace")
+    return ObjectRef(kind=kind, name=object_name(made), namespace=namespace)
 
 
-def _foreign(name: str, number: int) -> tuple[Kind, dict[str, Any]]:
+def _foreign(name: str, number: int) -> tuple[ResourceKind, dict[str, Any]]:
     """An object that is in the way of an action."""
     match name:
         case "namespace":
@@ -54,7 +53,7 @@ def _foreign(name: str, number: int) -> tuple[Kind, dict[str, Any]]:
         case "secret":
             content = named("v1", "Secret", f"secret-{number}", "default")
             return SECRETS, {**content, "data": {"age.agekey": "dGhlaXJz"}}
-    account = names_of(install_of(f"cilium-{number}")).account
+    account = install_names(install_of(f"cilium-{number}")).account
     return SERVICE_ACCOUNTS, named("v1", "ServiceAccount", account.name, account.namespace)
 
 
@@ -85,7 +84,7 @@ def test_of_two_runs_one_has_the_lease_until_it_is_over(cluster_api: Cluster) ->
         return ()
 
     def lease(kubernetes: Kubernetes, name: str, clock: SystemClock | Later) -> ClusterLease:
-        holder = Holder(name=name, run=name, nonce="1")
+        holder = LockHolder(name=name, run=name, nonce="1")
         return ClusterLease(kubernetes, clock, holder, own_runs)
 
     async def first(ports: Ports) -> None:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlencode
 
-from stockman.lab.core.dice import Dice
-from stockman.lab.etcd.client import EtcdClient
-from stockman.lab.etcd.cluster import EtcdCluster, EtcdMember
-from stockman.lab.kube.admission.honesty import OURS
-from stockman.lab.kube.api.messages import Request, Response, User, read_query
-from stockman.lab.kube.api.server import Api
-from stockman.lab.kube.api.surroundings import Settings
+from stockman_lab.core.dice import Dice
+from stockman_lab.etcd.client import EtcdClient
+from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.kube.admission.honesty import OURS
+from stockman_lab.kube.api.messages import Request, Response, User, read_query
+from stockman_lab.kube.api.server import Api
+from stockman_lab.kube.api.surroundings import Settings
 
 AGENT = "shepherd/1.0"
 JSON = "application/json"

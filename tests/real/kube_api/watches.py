@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from stockman.lab.kube.api.messages import Response
+from stockman_lab.kube.api.messages import Response
+
 from tests.real.kube_api.bodies import CORE, made
 from tests.real.kube_api.conversations import begin
 from tests.real.kube_api.talking import MERGE, LabApi, RealApi, Step, plain

@@ -11,15 +11,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
+from stockman_lab.core.dice import Dice
+from stockman_lab.core.timeline import Arguments, Timeline, TimelineState
+from stockman_lab.etcd.client import EtcdClient
+from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.kube.api.server import Api
+from stockman_lab.kube.api.surroundings import Settings
+from stockman_lab.kube.controllers.manager import Controllers
+from stockman_lab.kube.controllers.state import ControllersState
+
 from stockman.adapters.system import SystemClock
-from stockman.lab.core.dice import Dice
-from stockman.lab.core.timeline import Arguments, Timeline, TimelineState
-from stockman.lab.etcd.client import EtcdClient
-from stockman.lab.etcd.cluster import EtcdCluster, EtcdMember
-from stockman.lab.kube.api.server import Api
-from stockman.lab.kube.api.surroundings import Settings
-from stockman.lab.kube.controllers.manager import Controllers
-from stockman.lab.kube.controllers.state import ControllersState
 from tests.real.kube_api.talking import NETWORK, LabApi, RealApi, Step, Told, plain
 from tests.real.rendered.api_server import TOKEN, ApiServer
 from tests.real.waiting import rest

@@ -11,8 +11,14 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 from stockman.adapters.system import SystemEntropy
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.crypto.certificates import Leaf, Period, Purpose, issued, new_authority
+from stockman.crypto.certificates import (
+    CertificateRequest,
+    Purpose,
+    ValidityPeriod,
+    create_authority,
+    issue_certificate,
+)
+from stockman.crypto.pem import CertificateAndKey
 from stockman.crypto.private_keys import Algorithm
 
 ENTROPY = SystemEntropy()
@@ -27,7 +33,7 @@ class Authority:
 
     @cached_property
     def itself(self) -> CertificateAndKey:
-        return new_authority("kubernetes", Algorithm.ECDSA, _period(), ENTROPY.random_bytes)
+        return create_authority("kubernetes", Algorithm.ECDSA, _period(), ENTROPY.random_bytes)
 
     def server(self) -> CertificateAndKey:
         """What a server on loopback shows."""
@@ -38,7 +44,7 @@ class Authority:
         return self._leaf(Purpose.CLIENT, "admin", "system:masters")
 
     def _leaf(self, purpose: Purpose, name: str, *groups: str) -> CertificateAndKey:
-        leaf = Leaf(
+        leaf = CertificateRequest(
             period=_period(),
             purposes=(purpose,),
             organizations=groups,
@@ -47,7 +53,7 @@ class Authority:
             dns_names=("localhost",),
             addresses=(IPv4Address("127.0.0.1"),),
         )
-        return issued(self.itself, leaf, ENTROPY.random_bytes)
+        return issue_certificate(self.itself, leaf, ENTROPY.random_bytes)
 
     def written(self, name: str, pair: CertificateAndKey) -> tuple[Path, Path]:
         """Files with a certificate and its key."""
@@ -80,9 +86,9 @@ class Authority:
         )
 
 
-def _period() -> Period:
+def _period() -> ValidityPeriod:
     now = datetime.now(UTC)  # noqa: TID251  # the programs verify certificates by it
-    return Period.lasting(now - _DAY, 2 * _DAY)
+    return ValidityPeriod.lasting(now - _DAY, 2 * _DAY)
 
 
 def _encoded(text: str) -> str:

@@ -11,28 +11,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, unquote
 
+from stockman_lab.core.dice import Dice
+from stockman_lab.core.timeline import Arguments, Timeline, TimelineState
+from stockman_lab.doors.kube_certificates import server_context
+from stockman_lab.etcd.client import EtcdClient
+from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.etcd.seeded import Surroundings, seed
+from stockman_lab.http.go_style import go_house
+from stockman_lab.http.messages import Outcome, Request, Response, Stream
+from stockman_lab.http.parsing import split_target
+from stockman_lab.http.server import HttpServer
+from stockman_lab.kube.access.builtin_roles import add_builtin_roles
+from stockman_lab.kube.access.front import Front, Trusted
+from stockman_lab.kube.access.signing import signed
+from stockman_lab.kube.api.messages import Request as Asked
+from stockman_lab.kube.api.server import Api
+from stockman_lab.kube.api.surroundings import Settings
+from stockman_lab.kube.controllers.manager import Controllers
+from stockman_lab.kube.controllers.registry import CONTROLLERS
+from stockman_lab.kube.controllers.state import ControllersState
+from stockman_lab.kube.nodes.kinds import node_controllers
+from stockman_lab.kube.objects import Object
+
 from stockman.adapters.system import SystemEntropy
-from stockman.lab.core.dice import Dice
-from stockman.lab.core.timeline import Arguments, Timeline, TimelineState
-from stockman.lab.doors.kube_certificates import server_context
-from stockman.lab.etcd.client import EtcdClient
-from stockman.lab.etcd.cluster import EtcdCluster, EtcdMember
-from stockman.lab.etcd.seeded import Surroundings, seed
-from stockman.lab.http.go_style import go_house
-from stockman.lab.http.messages import Outcome, Request, Response, Stream
-from stockman.lab.http.parsing import split_target
-from stockman.lab.http.server import HttpServer
-from stockman.lab.kube.access.builtin_roles import add_builtin_roles
-from stockman.lab.kube.access.front import Front, Trusted
-from stockman.lab.kube.access.signing import signed
-from stockman.lab.kube.api.messages import Request as Asked
-from stockman.lab.kube.api.server import Api
-from stockman.lab.kube.api.surroundings import Settings
-from stockman.lab.kube.controllers.manager import Controllers
-from stockman.lab.kube.controllers.registry import CONTROLLERS
-from stockman.lab.kube.controllers.state import ControllersState
-from stockman.lab.kube.nodes.kinds import node_controllers
-from stockman.lab.kube.objects import Object
 from tests.real.kubectl.authority import Authority
 from tests.real.kubectl.nodes import MACHINES, SERVICE_NETWORK, Machines, outcome
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stockman.lab.core.faults import Fault
-from stockman.lab.kube.nodes.host import Description
-from stockman.lab.kube.nodes.pod_running import Outcome
+from stockman_lab.core.faults import Fault
+from stockman_lab.kube.nodes.host import Description
+from stockman_lab.kube.nodes.pod_running import Outcome
 
 POD_NETWORK = "10.244.0.0/16"
 SERVICE_NETWORK = "10.43.0.0/16"

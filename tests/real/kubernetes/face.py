@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from stockman.lab.kube.discovery.discovery import Discovery, Reply
+from stockman_lab.kube.discovery.discovery import Discovery, Reply
+
 from tests.real.rendered.api_server import ApiServer
 
 

@@ -7,7 +7,7 @@ import re
 from stockman.config.load import load
 from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.desired import Desired, Node
 from tests.talos.machine.clusters import KUBERNETES, TALOS
 from tests.talos.machine.everything import everything
@@ -32,7 +32,7 @@ def preset(name: str, line: str) -> Desired:
     ):
         text = re.sub(rf"^{key}:.*$", f"{key}: {value}", text, flags=re.MULTILINE)
     loaded = load({"cluster.yaml": text.encode(), "nodes.yaml": files["nodes.yaml"].encode()})
-    check(loaded)
+    check_rules(loaded)
     return resolve(loaded)
 
 

@@ -7,11 +7,11 @@ from functools import cache
 from itertools import product
 from typing import Any, NamedTuple, cast
 
-from stockman.catalog.objects import merged
+from stockman.catalog.objects import merge_values
 from stockman.config.presets import Dialect
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.rendering.repository import Rendered, rendered_repository
+from stockman.rendering.repository import RenderedRepository, render_repository
 from tests.catalog.estates import MATERIALS, wanted
 from tests.catalog.everything import EVERYTHING
 
@@ -30,7 +30,7 @@ TEMPLATES: dict[str, Any] = {
     "proxmox": {"templates": [{"name": "talos", "like": "k8s-work-1"}]},
     "components": {
         "proxmox-ccm": _ON["proxmox-ccm"],
-        "karpenter": merged(_ON["karpenter"], {"settings": {"template": "talos"}}),
+        "karpenter": merge_values(_ON["karpenter"], {"settings": {"template": "talos"}}),
     },
 }
 """Karpenter with a template that stockman makes."""
@@ -76,7 +76,7 @@ def keys_of(estate: Estate) -> dict[str, object]:
         return {**ROUTED, **more, "cilium_bgp_router_addr": ROUTERS[estate.preset]}
     if estate.breadth == "default":
         return {}
-    more = merged(EVERYTHING, {"cloudflare_gateway_addr": GATEWAYS[estate.preset]})
+    more = merge_values(EVERYTHING, {"cloudflare_gateway_addr": GATEWAYS[estate.preset]})
     if estate.preset != "fifteen-node":
         parts: Any = more["components"]
         more["components"] = {name: one for name, one in parts.items() if name not in NEED_WORKERS}
@@ -84,12 +84,12 @@ def keys_of(estate: Estate) -> dict[str, object]:
 
 
 @cache
-def repository(estate: Estate) -> Rendered:
+def repository(estate: Estate) -> RenderedRepository:
     """The repository of a cluster, all materials at hand; fails on any error."""
     problems = Problems()
     machines = {"k8s-work-1": Secret("version: v1alpha1\n")}
     materials = replace(MATERIALS, machine_templates=machines)
     desired = wanted(keys_of(estate), estate.preset)
-    found = rendered_repository(desired, materials, estate.dialect, problems)
+    found = render_repository(desired, materials, estate.dialect, problems)
     assert not problems.errors, [str(problem) for problem in problems.errors]
     return found

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from stockman.model.secret import Secret
-from stockman.rendering.repository import Rendered
+from stockman.rendering.repository import RenderedRepository
 from tests.real.rendered.api_server import ApiServer, api_server
 from tests.real.rendered.definitions import definitions, installed
 from tests.real.rendered.estates import ESTATES, repository
@@ -57,7 +57,7 @@ class Judges:
         self.server = server
         self._locations = locations
 
-    def judge(self, found: Rendered, place: Path) -> Verdict:
+    def judge(self, found: RenderedRepository, place: Path) -> Verdict:
         """Every judge's word on a repository; what cannot even be built fails at once."""
         _write(found, place)
         folders = _kustomizations(place)
@@ -178,7 +178,7 @@ def listed(objects: list[Object], place: Path) -> Path:
     return file
 
 
-def objects_of(found: Rendered) -> list[Object]:
+def objects_of(found: RenderedRepository) -> list[Object]:
     """The objects of the files, as they stand there."""
     return [
         one
@@ -222,7 +222,7 @@ def _kustomizations(place: Path) -> list[Path]:
     return [file.parent for file in files if "kind: Component" not in file.read_text()]
 
 
-def _write(found: Rendered, place: Path) -> None:
+def _write(found: RenderedRepository, place: Path) -> None:
     """The repository with its secrets in the clear: they are those of a test."""
     for file in found.tree:
         path = place / file.path

@@ -13,12 +13,13 @@ from pathlib import Path
 from subprocess import run
 from typing import Any
 
-from stockman.lab.testing.thread import LabThread
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staging, stage_cluster
-from stockman.lab.world.world import World
-from stockman.talos.machine.assembly_patches import PatchSet
+from stockman_lab.testing.thread import LabThread
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
+from stockman_lab.world.world import World
+
+from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.patch import Patch
 from tests.real.talos.served import Lab, now, succeeded
 from tools.pytest_plugin import RealTool

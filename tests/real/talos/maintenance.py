@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from stockman.lab.doors.memory import MemoryDoor
-from stockman.lab.factory import assets, names
-from stockman.lab.world.world import World
-from tests.lab.machines import put_file
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.factory import assets, names
+from stockman_lab.world.world import World
+
+from lab.tests.machines import put_file
 from tests.real.talos.served import EMPTY, staged
 
 _INSTALL = f"""\

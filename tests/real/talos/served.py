@@ -14,17 +14,23 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
-from stockman.crypto.certificate_pair import CertificateAndKey
-from stockman.crypto.certificates import Leaf, Period, Purpose, issued
-from stockman.lab.core.dice import Dice
-from stockman.lab.etcd.cluster import EtcdCluster
-from stockman.lab.talos.machine import Machine
-from stockman.lab.talos.state import Stage
-from stockman.lab.testing.thread import LabThread, ProxmoxLab
-from stockman.lab.world.file import read_world, world_file
-from stockman.lab.world.preset import Wish, preset_world
-from stockman.lab.world.staging import Staging, stage_cluster
-from stockman.lab.world.world import World
+from stockman_lab.core.dice import Dice
+from stockman_lab.etcd.cluster import EtcdCluster
+from stockman_lab.talos.machine import Machine
+from stockman_lab.talos.state import Stage
+from stockman_lab.testing.thread import LabThread, ProxmoxLab
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
+from stockman_lab.world.world import World
+
+from stockman.crypto.certificates import (
+    CertificateRequest,
+    Purpose,
+    ValidityPeriod,
+    issue_certificate,
+)
+from stockman.crypto.pem import CertificateAndKey
 from stockman.model.secret import Secret
 from tools.pytest_plugin import RealTool
 
@@ -149,10 +155,10 @@ class Lab:
         if config is None:
             return ""
         start = now() - (2 * _DAY if is_expired else _DAY / 24)
-        period = Period.lasting(start, _DAY)
-        leaf = Leaf(period=period, purposes=(Purpose.CLIENT,), organizations=roles)
+        period = ValidityPeriod.lasting(start, _DAY)
+        leaf = CertificateRequest(period=period, purposes=(Purpose.CLIENT,), organizations=roles)
         authority = CertificateAndKey(crt=config.os_ca.crt, key=Secret(config.os_ca.key))
-        made = issued(authority, leaf, Dice(7, 0).random_bytes)
+        made = issue_certificate(authority, leaf, Dice(7, 0).random_bytes)
         ca, crt, key = (
             base64.b64encode(text.encode()).decode()
             for text in (config.os_ca.crt, made.crt, made.key.reveal())

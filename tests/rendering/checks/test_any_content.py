@@ -7,10 +7,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.rendering.checks.kinds import PLACE
+from stockman.rendering.checks.kinds import SHAPES
 from tests.rendering.checks.trees import app, judged
 
-KINDS = sorted(str(path.relative_to(PLACE)) for path in PLACE.rglob("*.json"))
+KINDS = sorted(str(path.relative_to(SHAPES)) for path in SHAPES.rglob("*.json"))
 NAMES = st.sampled_from(
     ["spec", "metadata", "image", "images", "containers", "secretRef", "name", "dependsOn", "data"]
 )

@@ -6,8 +6,8 @@ import pytest
 
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.rendering.checks.check_tree import check_tree
-from stockman.rendering.repository import Rendered
+from stockman.rendering.checks.tree import check_tree
+from stockman.rendering.repository import RenderedRepository
 from stockman.rendering.tree import FileTree, RenderedFile
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
@@ -252,7 +252,7 @@ def test_no_message_holds_a_value_of_a_secret() -> None:
     tree.add(file)
     problems = Problems()
 
-    check_tree(Rendered(tree=tree, apps=base.apps, selection=base.selection), problems)
+    check_tree(RenderedRepository(tree=tree, apps=base.apps, selection=base.selection), problems)
 
     assert len(problems) == 3
     assert not any("[hidden]" in str(one) or ": hidden" in str(one) for one in problems)

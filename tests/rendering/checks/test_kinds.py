@@ -6,17 +6,17 @@ import re
 
 import pytest
 
-from stockman.rendering.checks.kinds import PLACE, Kind, kind_of
+from stockman.rendering.checks.kinds import SHAPES, KindShape, load_kind
 
-TABLES = sorted(PLACE.rglob("*.json"))
+TABLES = sorted(SHAPES.rglob("*.json"))
 
 
-def tables() -> list[Kind]:
+def tables() -> list[KindShape]:
     found = []
     for path in TABLES:
         kind, _, version = path.stem.partition("_")
         api = version if path.parent.name == "core" else f"{path.parent.name}/{version}"
-        table = kind_of(api, kind)
+        table = load_kind(api, kind)
         assert table is not None
         found.append(table)
     return found
@@ -57,4 +57,4 @@ def test_the_tables_are_small() -> None:
     ],
 )
 def test_other_names_have_no_table(version: str, kind: str) -> None:
-    assert kind_of(version, kind) is None
+    assert load_kind(version, kind) is None

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from stockman.model.problem import Problem, Problems
-from stockman.rendering.checks.check_tree import Checked, check_tree
-from stockman.rendering.repository import Rendered
+from stockman.rendering.checks.tree import TreeCheck, check_tree
+from stockman.rendering.repository import RenderedRepository
 from stockman.rendering.tree import FileTree, RenderedFile
 from tests.catalog.estates import rendered
 
@@ -15,22 +15,22 @@ MEADOW = "kubernetes/apps/default/meadow"
 
 
 @cache
-def _preset() -> Rendered:
+def _preset() -> RenderedRepository:
     return rendered()
 
 
-def changed(files: Mapping[str, str]) -> Rendered:
+def changed(files: Mapping[str, str]) -> RenderedRepository:
     """The tree of a preset with further files, or other ones in the place of its own."""
     base = _preset()
     tree = FileTree(base.tree)
     for path, text in files.items():
         tree.replaced(RenderedFile(path=path, owner="templates", text=text))
-    return Rendered(tree=tree, apps=base.apps, selection=base.selection)
+    return RenderedRepository(tree=tree, apps=base.apps, selection=base.selection)
 
 
 def judged(
     files: Mapping[str, str], others: Mapping[str, str] | None = None
-) -> tuple[Checked, list[Problem]]:
+) -> tuple[TreeCheck, list[Problem]]:
     """What the checks say of a preset with further files."""
     problems = Problems()
     checked = check_tree(changed(files), problems, others or {})

@@ -5,8 +5,8 @@ from functools import partial
 
 from stockman.model.problem import Problem
 from stockman.rendering.templates.contract import CLASSIC, TOML, Contract
-from stockman.rendering.templates.reserved import reserved
-from stockman.rendering.templates.secrecy import exposed
+from stockman.rendering.templates.reserved_paths import forbidden_path_reason
+from stockman.rendering.templates.secrecy import find_exposed_secrets
 from tests.model.page_files import shown
 from tests.rendering.templates.trees import problem_of, rendering_of
 
@@ -35,7 +35,9 @@ def _made(code: str) -> Problem:
 
 
 def _exposed() -> Problem:
-    (problem,) = exposed(rendering_of({"app.yaml.j2": shown("template.secret-exposed")}))
+    (problem,) = find_exposed_secrets(
+        rendering_of({"app.yaml.j2": shown("template.secret-exposed")})
+    )
     return problem
 
 
@@ -46,7 +48,7 @@ def _taken() -> Problem:
 
 def _reserved() -> Problem:
     path = ".git/hooks/pre-commit"
-    problem = reserved(path, f"templates/config/{path}")
+    problem = forbidden_path_reason(path, f"templates/config/{path}")
     assert problem is not None
     return problem
 

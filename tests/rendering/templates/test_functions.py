@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from stockman.model.secret import Secret
 from stockman.rendering.templates.contract import CLASSIC, TOML
+from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.functions import Functions, basename, nthhost
-from stockman.rendering.templates.stopped import Stopped
 from tests.rendering.templates.judge import nthhost as judged_nthhost
 from tests.rendering.templates.trees import KEYS, tree_of
 
@@ -66,7 +66,7 @@ def test_the_secret_inside_of_the_tunnel_is_known_as_well() -> None:
 def test_files_that_are_not_as_they_should_be_are_told(
     name: str, given: tuple[str, ...], files: dict[str, str]
 ) -> None:
-    with pytest.raises(Stopped) as caught:
+    with pytest.raises(TemplateStopped) as caught:
         call(name, *given, files=files)
 
     assert caught.value.code == "template.key-file"

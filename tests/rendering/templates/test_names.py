@@ -7,7 +7,12 @@ import pytest
 from stockman.config.load import load
 from stockman.config.resolve import resolve
 from stockman.model.secret import Secret
-from stockman.rendering.templates.names import Names, SecretValue, environment_names, names_of
+from stockman.rendering.templates.names import (
+    SecretValue,
+    TemplateNames,
+    environment_names,
+    template_names,
+)
 from tests.rendering.templates.trees import HERE, plain
 
 CLASSIC = HERE / "tree" / "classic"
@@ -18,7 +23,7 @@ SCHEMATIC = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 
 def names(
     directory: Path, resolved: dict[Secret, Secret] | None = None, token: str = TOKEN
-) -> Names:
+) -> TemplateNames:
     files = [directory / name for name in ("cluster.yaml", "nodes.yaml", "cluster.toml")]
     loaded = load(
         {
@@ -27,7 +32,7 @@ def names(
             if file.exists()
         }
     )
-    return names_of(loaded, resolve(loaded), resolved)
+    return template_names(loaded, resolve(loaded), resolved)
 
 
 def test_classic_templates_see_flat_keys_and_defaults() -> None:

@@ -6,11 +6,11 @@ import pytest
 
 from stockman.model.problem import Problem, Problems
 from stockman.rendering.templates.contract import CLASSIC, Limits
-from stockman.rendering.templates.tree import TemplateFile, Tree, read_tree
+from stockman.rendering.templates.tree import TemplateFile, TemplateTree, read_tree
 from tests.rendering.templates.trees import problem_of
 
 
-def read(top: Path, limits: Limits | None = None) -> tuple[Tree, list[Problem]]:
+def read(top: Path, limits: Limits | None = None) -> tuple[TemplateTree, list[Problem]]:
     problems = Problems()
     return read_tree(top, CLASSIC, problems, limits or Limits()), list(problems)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.rendering.templates.reserved import reserved
+from stockman.rendering.templates.reserved_paths import forbidden_path_reason
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from stockman.rendering.templates.reserved import reserved
     ],
 )
 def test_paths_that_are_not_for_templates_are_refused(path: str) -> None:
-    problem = reserved(path, "templates/config/x")
+    problem = forbidden_path_reason(path, "templates/config/x")
 
     assert problem is not None
     assert (problem.code, problem.where) == ("template.reserved", "templates/config/x")
@@ -40,4 +40,4 @@ def test_paths_that_are_not_for_templates_are_refused(path: str) -> None:
     ],
 )
 def test_all_other_paths_are_free(path: str) -> None:
-    assert reserved(path, "templates/config/x") is None
+    assert forbidden_path_reason(path, "templates/config/x") is None

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.rendering.templates.contract import TOML
-from stockman.rendering.templates.render import Rendered
+from stockman.rendering.templates.render import RenderedTemplate
 from tests.rendering.templates.trees import SECRET, rendering_of
 
 NAME = "cloudflare_token"
@@ -77,7 +77,7 @@ STEPS = st.sampled_from(
 )
 
 
-def made(text: str) -> Rendered:
+def made(text: str) -> RenderedTemplate:
     files = {
         "app.yaml.j2": text.replace("T", NAME),
         "shared.partial.yaml.j2": f"#{{ {NAME} }}#",

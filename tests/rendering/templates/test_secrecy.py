@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from stockman.model.secret import Secret
-from stockman.rendering.templates.secrecy import exposed, found_in, is_sealed
+from stockman.rendering.templates.secrecy import find_exposed_secrets, is_sealed, secrets_in_file
 from tests.rendering.templates.trees import SECRET, rendering_of
 
 KEY = "-----BEGIN KEY-----\none-long-line-of-what-would-be-a-key\n-----END KEY-----"
@@ -44,22 +44,22 @@ def test_files_are_encrypted_by_their_name(path: str, sealed: bool) -> None:
     ],
 )
 def test_a_value_is_found_however_it_is_written(content: str) -> None:
-    assert found_in(f"x: 1\n{content}\n".encode(), SECRETS) == {"token"}
+    assert secrets_in_file(f"x: 1\n{content}\n".encode(), SECRETS) == {"token"}
 
 
 def test_a_key_of_several_lines_is_found_in_an_indented_block() -> None:
     indented = "\n".join(f"    {line}" for line in KEY.splitlines())
 
-    assert found_in(indented.encode(), SECRETS) == {"key"}
+    assert secrets_in_file(indented.encode(), SECRETS) == {"key"}
 
 
 @pytest.mark.parametrize("content", ["1234", "-----BEGIN KEY-----", "hay", ""])
 def test_what_stands_anywhere_by_chance_is_not_taken_for_a_secret(content: str) -> None:
-    assert found_in(content.encode(), SECRETS) == set()
+    assert secrets_in_file(content.encode(), SECRETS) == set()
 
 
 def test_a_copied_file_with_a_secret_is_found_too() -> None:
-    (problem,) = exposed(rendering_of({"notes.txt": f"remember {SECRET}\n"}))
+    (problem,) = find_exposed_secrets(rendering_of({"notes.txt": f"remember {SECRET}\n"}))
 
     assert problem.code == "template.secret-exposed"
     assert problem.where == "templates/config/notes.txt"
@@ -67,7 +67,7 @@ def test_a_copied_file_with_a_secret_is_found_too() -> None:
 
 
 def test_a_short_secret_is_found_by_what_the_template_did() -> None:
-    (problem,) = exposed(rendering_of({"app.yaml.j2": "#{ cloudflare_token[:2] }#"}))
+    (problem,) = find_exposed_secrets(rendering_of({"app.yaml.j2": "#{ cloudflare_token[:2] }#"}))
 
     assert problem.code == "template.secret-exposed"
 
@@ -75,10 +75,10 @@ def test_a_short_secret_is_found_by_what_the_template_did() -> None:
 def test_an_encrypted_file_may_hold_secrets() -> None:
     rendering = rendering_of({"app.sops.yaml.j2": "#{ cloudflare_token }#"})
 
-    assert list(exposed(rendering)) == []
+    assert list(find_exposed_secrets(rendering)) == []
 
 
 def test_a_file_that_comes_out_empty_exposes_nothing() -> None:
     text = "#% set x %##{ cloudflare_token }##% endset %#"
 
-    assert list(exposed(rendering_of({"app.yaml.j2": text}))) == []
+    assert list(find_exposed_secrets(rendering_of({"app.yaml.j2": text}))) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.rendering.templates.render import Rendering
+from stockman.rendering.templates.render import RenderResult
 from tests.rendering.templates.trees import (
     HERE,
     Recorded,
@@ -31,7 +31,7 @@ NOTHING = {
 @pytest.fixture(scope="module", params=["classic", "toml"])
 def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Rendering, Recorded]:
+) -> tuple[RenderResult, Recorded]:
     top = prepared(tmp_path_factory.mktemp("tree"), request.param)
     return rendered(top), recorded(request.param)
 
@@ -40,21 +40,21 @@ def test_the_trees_have_enough_templates() -> None:
     assert len(list(HERE.glob("tree/**/*.j2"))) >= 60
 
 
-def test_no_template_has_a_problem(both: tuple[Rendering, Recorded]) -> None:
+def test_no_template_has_a_problem(both: tuple[RenderResult, Recorded]) -> None:
     rendering, _ = both
 
     assert [str(problem) for problem in rendering.problems] == []
 
 
 def test_every_byte_and_permission_is_as_makejinja_makes_it(
-    both: tuple[Rendering, Recorded],
+    both: tuple[RenderResult, Recorded],
 ) -> None:
     rendering, expected = both
 
     assert digests(written(rendering)) == expected
 
 
-def test_files_come_in_the_order_of_their_paths(both: tuple[Rendering, Recorded]) -> None:
+def test_files_come_in_the_order_of_their_paths(both: tuple[RenderResult, Recorded]) -> None:
     rendering, _ = both
 
     assert list(rendering.files) == sorted(rendering.files)

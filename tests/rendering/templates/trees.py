@@ -13,14 +13,14 @@ from typing import cast
 
 from stockman.config.load import load
 from stockman.config.resolve import resolve
-from stockman.crypto.age_keys import age_identity
+from stockman.crypto.age.identities import age_key_pair
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
 from stockman.rendering.templates.contract import CLASSIC, TOML, Contract, Limits
 from stockman.rendering.templates.functions import KEY_FILES
-from stockman.rendering.templates.names import Names, SecretValue, names_of
-from stockman.rendering.templates.render import Rendering, Sources, render
-from stockman.rendering.templates.tree import TemplateFile, Tree, read_tree
+from stockman.rendering.templates.names import SecretValue, TemplateNames, template_names
+from stockman.rendering.templates.render import RenderResult, TemplateInputs, render_templates
+from stockman.rendering.templates.tree import TemplateFile, TemplateTree, read_tree
 
 Files = Mapping[str, tuple[bytes, int]]
 Recorded = Mapping[str, str]
@@ -28,7 +28,7 @@ Recorded = Mapping[str, str]
 HERE = Path(__file__).parent
 SECRET = "hay-and-9-carrots"
 TOKEN = SecretValue(name="cloudflare_token", value=Secret(SECRET))
-NAMES = Names(
+NAMES = TemplateNames(
     values={
         "nodes": [{"name": "oak", "controller": True}, {"name": "fern", "controller": False}],
         "domain": "meadow.example",
@@ -37,7 +37,7 @@ NAMES = Names(
     }
 )
 ENVIRONMENT = {"SHEPHERD": "Ada", "LANG": "C"}
-_IDENTITY = age_identity(bytes(range(32)))
+_IDENTITY = age_key_pair(bytes(range(32)))
 KEYS = {
     "age.key": f"# public key: {_IDENTITY.recipient}\n{_IDENTITY.identity.reveal()}\n",
     "cloudflare-tunnel.json": json.dumps(
@@ -50,9 +50,9 @@ KEYS = {
 }
 
 
-def tree_of(files: Mapping[str, str], contract: Contract = CLASSIC) -> Tree:
+def tree_of(files: Mapping[str, str], contract: Contract = CLASSIC) -> TemplateTree:
     """A tree of files that are given as texts, by their path below `config`."""
-    return Tree(
+    return TemplateTree(
         contract=contract,
         inputs=(
             {},
@@ -71,11 +71,11 @@ def tree_of(files: Mapping[str, str], contract: Contract = CLASSIC) -> Tree:
 
 def rendering_of(
     files: Mapping[str, str], contract: Contract = CLASSIC, limits: Limits | None = None
-) -> Rendering:
+) -> RenderResult:
     """What such a tree gives."""
     key_files = {name: Secret(text) for name, text in KEYS.items()}
-    sources = Sources(names=NAMES, key_files=key_files, environment=ENVIRONMENT)
-    return render(tree_of(files, contract), sources, limits)
+    sources = TemplateInputs(names=NAMES, key_files=key_files, environment=ENVIRONMENT)
+    return render_templates(tree_of(files, contract), sources, limits)
 
 
 def output_of(text: str, contract: Contract = CLASSIC) -> str:
@@ -103,7 +103,7 @@ def workspace(directory: Path, dialect: str) -> Path:
     return top
 
 
-def rendered(top: Path) -> Rendering:
+def rendered(top: Path) -> RenderResult:
     """What stockman makes of such a directory."""
     names = ("cluster.yaml", "nodes.yaml", "cluster.toml")
     loaded = load({name: (top / name).read_bytes() for name in names if (top / name).exists()})
@@ -111,10 +111,10 @@ def rendered(top: Path) -> Rendering:
     problems = Problems()
     tree = read_tree(top, CLASSIC if loaded.classic else TOML, problems, Limits())
     assert list(problems) == []
-    return render(
+    return render_templates(
         tree,
-        Sources(
-            names=names_of(loaded, resolve(loaded)),
+        TemplateInputs(
+            names=template_names(loaded, resolve(loaded)),
             key_files={name: Secret((top / name).read_text()) for name in KEY_FILES},
             environment=ENVIRONMENT,
         ),
@@ -135,12 +135,12 @@ def prepared(directory: Path, dialect: str) -> Path:
     (config.parent / "overrides").mkdir(exist_ok=True)
     if dialect == "toml":
         loaded = load({"cluster.toml": (top / "cluster.toml").read_bytes()})
-        names = plain(names_of(loaded, resolve(loaded)).values)
+        names = plain(template_names(loaded, resolve(loaded)).values)
         (top / "names.json").write_text(json.dumps(names))
     return top
 
 
-def written(rendering: Rendering) -> Files:
+def written(rendering: RenderResult) -> Files:
     """Content and permissions of the files that a rendering has, by path."""
     return {
         path: (file.content, file.mode)

@@ -8,18 +8,21 @@ from datetime import timedelta
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.ports.talos import Talos
-from stockman.ports.talos.configuration import Application, ApplyMode
-from stockman.ports.talos.images import ImageStore
-from stockman.ports.talos.maintenance import Stranger
-from stockman.ports.talos.observing import LogWish
-from stockman.ports.talos.power import Reset
-from stockman.ports.talos.upgrades import Upgrade
-from stockman.talos.api.wire import Request
+from stockman.talos.api.transport import TalosRequest
+from stockman.talos.records.machines import ServiceLogRequest
+from stockman.talos.records.operations import (
+    ApplyConfigurationRequest,
+    ApplyMode,
+    ImageStore,
+    MaintenanceMachine,
+    ResetRequest,
+    UpgradeRequest,
+)
+from stockman.talos.records.protocol import Talos
 from tests.talos.api.scripted import NODE
 
-AT = Stranger(address=NODE)
-CONFIG = Application(text=Secret("version: v1alpha1"), mode=ApplyMode.AUTO)
+AT = MaintenanceMachine(address=NODE)
+CONFIG = ApplyConfigurationRequest(text=Secret("version: v1alpha1"), mode=ApplyMode.AUTO)
 
 
 class Heard(StockmanError):
@@ -30,21 +33,21 @@ class Notebook:
     """Writes down what is asked."""
 
     def __init__(self) -> None:
-        self.asked: list[Request] = []
+        self.asked: list[TalosRequest] = []
 
-    async def unary(self, request: Request) -> bytes:
+    async def unary(self, request: TalosRequest) -> bytes:
         raise self._heard(request)
 
-    async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
+    async def stream(self, request: TalosRequest) -> AsyncGenerator[bytes, None]:
         for trouble in [self._heard(request)]:
             raise trouble
         yield b""
 
-    async def upload(self, request: Request, messages: AsyncIterable[bytes]) -> bytes:
+    async def upload(self, request: TalosRequest, messages: AsyncIterable[bytes]) -> bytes:
         del messages
         raise self._heard(request)
 
-    def _heard(self, request: Request) -> Heard:
+    def _heard(self, request: TalosRequest) -> Heard:
         self.asked.append(request)
         return Heard(Problem(code="test.heard", what="heard", why="it is a test", fix="none"))
 
@@ -93,15 +96,15 @@ EVERY: dict[str, Callable[[Talos], object]] = {
     "send_etcd_snapshot": lambda talos: talos.send_etcd_snapshot(NODE, _nothing()),
     "reboot": lambda talos: talos.reboot(NODE),
     "shut_down": lambda talos: talos.shut_down(NODE),
-    "reset": lambda talos: talos.reset(NODE, Reset(graceful=True, reboot=False)),
+    "reset": lambda talos: talos.reset(NODE, ResetRequest(graceful=True, reboot=False)),
     "roll_back": lambda talos: talos.roll_back(NODE),
     "upgrade_api": lambda talos: talos.upgrade_api(NODE),
-    "upgrade": lambda talos: talos.upgrade(NODE, Upgrade(image="installer")),
+    "upgrade": lambda talos: talos.upgrade(NODE, UpgradeRequest(image="installer")),
     "run_installer": lambda talos: talos.run_installer(NODE, "installer"),
     "images": lambda talos: talos.images(NODE, ImageStore.KUBERNETES),
     "pull_image": lambda talos: talos.pull_image(NODE, "installer", ImageStore.SYSTEM),
     "events": lambda talos: talos.events(NODE),
-    "service_log": lambda talos: talos.service_log(NODE, LogWish(service="etcd")),
+    "service_log": lambda talos: talos.service_log(NODE, ServiceLogRequest(service="etcd")),
     "kernel_log": lambda talos: talos.kernel_log(NODE),
     "read_file": lambda talos: talos.read_file(NODE, "/etc/os-release"),
     "write_meta": lambda talos: talos.write_meta(NODE, 12, Secret("mine")),

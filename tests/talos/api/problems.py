@@ -8,27 +8,31 @@ from collections.abc import Callable
 
 import pytest
 
-from stockman.adapters.grpc_talos.endpoint import Endpoints
-from stockman.adapters.grpc_talos.failures import not_connected, not_let_in
-from stockman.adapters.grpc_talos.identity import Identity, WrongKey
+from stockman.adapters.talos.endpoint import TalosEndpoints
+from stockman.adapters.talos.errors import client_certificate_error, connection_error
+from stockman.adapters.talos.tls import ClientIdentity, WrongKey
 from stockman.model.errors import StockmanError
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problem
-from stockman.ports.probe import Door
-from stockman.talos.api.codes import Code
-from stockman.talos.api.refusals import Refusal, lost, odd_answer, refusal
-from stockman.talos.api.wire import Request
-from stockman.talos.talosconfig import Context
+from stockman.ports.environment import ServerAddress
+from stockman.talos.api.errors import (
+    CallFailure,
+    call_error,
+    invalid_answer_error,
+    lost_answer_error,
+)
+from stockman.talos.api.transport import GrpcCode, TalosRequest
+from stockman.talos.credentials.talosconfig import TalosContext
 from tests.talos.api.scripted import told
 
 NODE = MachineAddress("10.42.0.11")
-DOOR = Door(host=NODE, port=50000, name=NODE)
+DOOR = ServerAddress(host=NODE, port=50000, name=NODE)
 IMAGE = "installer.invalid/nocloud-installer:v1.14.1"
 
 
-def ended(method: str, code: Code, words: str, *, is_read: bool = False) -> Problem:
-    request = Request(method=f"machine.MachineService/{method}", node=NODE, is_read=is_read)
-    return refusal(request, Refusal(code=code, message=words)).problem
+def ended(method: str, code: GrpcCode, words: str, *, is_read: bool = False) -> Problem:
+    request = TalosRequest(method=f"machine.MachineService/{method}", node=NODE, is_read=is_read)
+    return call_error(request, CallFailure(code=code, message=words)).problem
 
 
 def caught(act: Callable[[], object]) -> Problem:
@@ -47,58 +51,60 @@ def installer() -> Problem:
 def unwanted() -> Problem:
     error = ssl.SSLError(1, "alert")
     error.reason = "SSLV3_ALERT_CERTIFICATE_EXPIRED"
-    found = not_let_in(DOOR, error)
+    found = client_certificate_error(DOOR, error)
     assert found is not None
     return found.problem
 
 
 def another_key() -> Problem:
     error = WrongKey(1, f"the fingerprint of its key is {'A' * 43}=, which was not named")
-    return not_connected(DOOR, error).problem
+    return connection_error(DOOR, error).problem
 
 
-READ = Request(method="machine.MachineService/Version", node=NODE)
+READ = TalosRequest(method="machine.MachineService/Version", node=NODE)
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "talos.address": lambda: caught(lambda: Endpoints(hosts=()).door("http://10.42.0.11")),
-    "talos.answer": lambda: odd_answer(READ, "version is not told").problem,
+    "talos.address": lambda: caught(lambda: TalosEndpoints(hosts=()).door("http://10.42.0.11")),
+    "talos.answer": lambda: invalid_answer_error(READ, "version is not told").problem,
     "talos.busy": lambda: ended(
         "Upgrade",
-        Code.FAILED_PRECONDITION,
+        GrpcCode.FAILED_PRECONDITION,
         "another installation/upgrade is already in progress",
     ),
     "talos.certificate": another_key,
-    "talos.denied": lambda: ended("Reboot", Code.PERMISSION_DENIED, "not authorized"),
+    "talos.denied": lambda: ended("Reboot", GrpcCode.PERMISSION_DENIED, "not authorized"),
     "talos.exists": lambda: ended(
-        "Bootstrap", Code.ALREADY_EXISTS, "etcd data directory is not empty"
+        "Bootstrap", GrpcCode.ALREADY_EXISTS, "etcd data directory is not empty"
     ),
-    "talos.identity": lambda: caught(lambda: Identity.of(Context())),
+    "talos.identity": lambda: caught(lambda: ClientIdentity.of(TalosContext())),
     "talos.installer": installer,
     "talos.no-such-call": lambda: ended(
         "Kubeconfig",
-        Code.UNIMPLEMENTED,
+        GrpcCode.UNIMPLEMENTED,
         "kubeconfig is only available on control plane nodes",
     ),
     "talos.node-down": lambda: ended(
         "Version",
-        Code.UNAVAILABLE,
+        GrpcCode.UNAVAILABLE,
         'connection error: desc = "transport: Error while dialing: '
         'dial tcp 10.42.0.11:50000: connect: no route to host"',
     ),
-    "talos.not-found": lambda: ended("MetaDelete", Code.NOT_FOUND, "meta key not found"),
+    "talos.not-found": lambda: ended("MetaDelete", GrpcCode.NOT_FOUND, "meta key not found"),
     "talos.not-let-in": unwanted,
     "talos.refused": lambda: ended(
-        "Rollback", Code.UNKNOWN, "cannot rollback: no previous boot entry found"
+        "Rollback", GrpcCode.UNKNOWN, "cannot rollback: no previous boot entry found"
     ),
     "talos.rejected": lambda: ended(
         "ApplyConfiguration",
-        Code.INVALID_ARGUMENT,
+        GrpcCode.INVALID_ARGUMENT,
         "unknown keys found during decoding: machine: kubelets",
     ),
-    "talos.silent": lambda: lost(READ, "nothing came within 20 s").problem,
-    "talos.state": lambda: ended("Bootstrap", Code.FAILED_PRECONDITION, "time is not in sync yet"),
-    "talos.unknown-outcome": lambda: ended(
-        "Reboot", Code.UNAVAILABLE, "error reading from server: EOF"
+    "talos.silent": lambda: lost_answer_error(READ, "nothing came within 20 s").problem,
+    "talos.state": lambda: ended(
+        "Bootstrap", GrpcCode.FAILED_PRECONDITION, "time is not in sync yet"
     ),
-    "talos.unreachable": lambda: not_connected(DOOR, ConnectionRefusedError()).problem,
+    "talos.unknown-outcome": lambda: ended(
+        "Reboot", GrpcCode.UNAVAILABLE, "error reading from server: EOF"
+    ),
+    "talos.unreachable": lambda: connection_error(DOOR, ConnectionRefusedError()).problem,
 }

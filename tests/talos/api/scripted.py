@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 
 from stockman.model.names import MachineAddress
-from stockman.talos.api.api import ApiTalos
-from stockman.talos.api.messages import NEWEST
-from stockman.talos.api.wire import Request
-from stockman.talos.wire.filling import new_message
-from stockman.talos.wire.wire import wire_of
+from stockman.talos.api.calls import _NEWEST_MINOR
+from stockman.talos.api.client import TalosApi
+from stockman.talos.api.transport import TalosRequest
+from stockman.talos.wire.schema import load_api_schema
+from stockman.talos.wire.values import new_message
 
 NODE = MachineAddress("10.42.0.11")
 Answer = bytes | Mapping[str, object]
@@ -20,24 +20,24 @@ class ScriptedWire:
 
     def __init__(self, **answers: Sequence[Answer]) -> None:
         self._answers = answers
-        self.asked: list[Request] = []
+        self.asked: list[TalosRequest] = []
 
-    async def unary(self, request: Request) -> bytes:
+    async def unary(self, request: TalosRequest) -> bytes:
         return self._encoded(request)[0]
 
-    async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
+    async def stream(self, request: TalosRequest) -> AsyncGenerator[bytes, None]:
         for one in self._encoded(request):
             yield one
 
-    async def upload(self, request: Request, messages: AsyncIterable[bytes]) -> bytes:
+    async def upload(self, request: TalosRequest, messages: AsyncIterable[bytes]) -> bytes:
         async for _ in messages:
             pass
         return self._encoded(request)[0]
 
-    def _encoded(self, request: Request) -> list[bytes]:
+    def _encoded(self, request: TalosRequest) -> list[bytes]:
         self.asked.append(request)
         service, _, name = request.method.rpartition("/")
-        wire = wire_of(NEWEST)
+        wire = load_api_schema(_NEWEST_MINOR)
         response = wire.method(service, name).response
         return [
             one if isinstance(one, bytes) else new_message(wire, response, one).SerializeToString()
@@ -45,9 +45,9 @@ class ScriptedWire:
         ]
 
 
-def told(**answers: Sequence[Answer]) -> ApiTalos:
+def told(**answers: Sequence[Answer]) -> TalosApi:
     """The port, with answers behind it."""
-    return ApiTalos(ScriptedWire(**answers))
+    return TalosApi(ScriptedWire(**answers))
 
 
 def resource(spec: str, name: str = "machine") -> Mapping[str, object]:

@@ -7,12 +7,11 @@ import pytest
 
 from stockman.model.errors import Rejected, Uncertain
 from stockman.model.secret import Secret
-from stockman.ports.talos import Talos
-from stockman.ports.talos.configuration import Application, ApplyMode
-from stockman.ports.talos.images import ImageStore
+from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode, ImageStore
+from stockman.talos.records.protocol import Talos
 from tests.talos.api.scripted import NODE, Answer, resource, told
 
-APPLY = Application(text=Secret("version: v1alpha1"), mode=ApplyMode.STAGED)
+APPLY = ApplyConfigurationRequest(text=Secret("version: v1alpha1"), mode=ApplyMode.STAGED)
 
 ODD: dict[str, tuple[Callable[[Talos], Awaitable[object]], Mapping[str, Sequence[Answer]]]] = {
     "no version": (lambda talos: talos.version(NODE), {"Version": [{"messages": [{}]}]}),

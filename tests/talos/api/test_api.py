@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stockman.ports.talos import Talos
-from stockman.talos.api.api import ApiTalos
-from stockman.talos.api.messages import decoded_as
-from stockman.talos.api.wire import Request
-from stockman.talos.wire.wire import wire_of
+from stockman.talos.api.calls import decode_message
+from stockman.talos.api.client import TalosApi
+from stockman.talos.api.transport import TalosRequest
+from stockman.talos.records.protocol import Talos
+from stockman.talos.wire.schema import load_api_schema
 from tests.talos.api.every_call import EVERY, Heard, Notebook
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "talos-calls.md"
@@ -23,10 +23,10 @@ READS = {"ServiceList", "Version", "Time", "Get", "List", "Read", "Kubeconfig", 
 READS |= {"Dmesg", "EtcdMemberList", "EtcdStatus", "EtcdAlarmList", "EtcdSnapshot"}
 
 
-def heard(method: str) -> Request:
+def heard(method: str) -> TalosRequest:
     """The first request that a method makes."""
     notebook = Notebook()
-    talos: Talos = ApiTalos(notebook)
+    talos: Talos = TalosApi(notebook)
 
     async def made() -> None:
         found = EVERY[method](talos)
@@ -37,12 +37,12 @@ def heard(method: str) -> Request:
     return notebook.asked[0]
 
 
-def kind_of(request: Request) -> str | None:
+def kind_of(request: TalosRequest) -> str | None:
     """The kind of resources that is asked for. None: it is about none."""
     if not request.method.startswith("cosi."):
         return None
-    name = wire_of("1.14").method(*request.method.split("/")).request
-    return str(decoded_as(name, request.message)["type"]).partition(".")[0]
+    name = load_api_schema("1.14").method(*request.method.split("/")).request
+    return str(decode_message(name, request.message)["type"]).partition(".")[0]
 
 
 def test_every_method_of_the_port_is_called_here() -> None:

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from stockman.talos.api import messages
-from stockman.talos.wire.tables import MINORS
-from stockman.talos.wire.wire import NotOnTheWire, Wire, wire_of
+from stockman.talos.api import calls
+from stockman.talos.wire.schema import MINORS, ApiSchema, UnknownApiName, load_api_schema
 
-CALLS = Path(messages.__file__).parent
+CALLS = Path(calls.__file__).parent
 _SERVICE = re.compile(r'"((?:machine|time|cosi\.resource)\.\w+)/(\w+)"')
 _MACHINE = re.compile(r'f"\{MACHINE\}/(\w+)"')
 _NEW = {"machine.ImageService", "machine.LifecycleService"}
@@ -26,7 +25,7 @@ def called() -> set[tuple[str, str]]:
     return found
 
 
-def shapes(wire: Wire, service: str, name: str) -> dict[str, object]:
+def shapes(wire: ApiSchema, service: str, name: str) -> dict[str, object]:
     """All messages of a method, with their fields."""
     method = wire.method(service, name)
     found: dict[str, object] = {}
@@ -52,13 +51,13 @@ def test_all_families_are_looked_at() -> None:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_messages_are_the_same_in_every_minor(minor: str) -> None:
-    newest, wire = wire_of(messages.NEWEST), wire_of(minor)
+    newest, wire = load_api_schema(calls._NEWEST_MINOR), load_api_schema(minor)
 
     different = []
     for service, name in sorted(called()):
         try:
             own = shapes(wire, service, name)
-        except NotOnTheWire:
+        except UnknownApiName:
             assert service in _NEW
             continue
         if own != shapes(newest, service, name):
@@ -70,4 +69,4 @@ def test_messages_are_the_same_in_every_minor(minor: str) -> None:
 def test_fields_that_nobody_knows_are_left_aside() -> None:
     later = b"\x0a\x00" + b"\xfa\x7f\x03new"
 
-    assert messages.decoded("machine.MachineService/Version", later) == {"messages": [{}]}
+    assert calls.decode_reply("machine.MachineService/Version", later) == {"messages": [{}]}

@@ -8,21 +8,28 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.talos.image_api.places import base_url
-from stockman.talos.image_api.refusals import odd_answer, other_content, refusal, unreachable
-from stockman.talos.image_api.wire import Answer, Question
+from stockman.talos.image_api.errors import (
+    content_mismatch_error,
+    invalid_response_error,
+    response_error,
+    unreachable_error,
+)
+from stockman.talos.image_api.references import base_url
+from stockman.talos.image_api.transport import ImageRequest, ImageResponse
 
 ID = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
 FACTORY = "http://127.66.0.5:8080"
-MANIFEST = Question(url=f"{FACTORY}/v2/nocloud-installer/{ID}/manifests/v1.13.9", method="HEAD")
-VERSIONS = Question(url=f"{FACTORY}/versions")
-SCHEMATICS = Question(url=f"{FACTORY}/schematics", method="POST")
-IMAGE = Question(url=f"{FACTORY}/image/{ID}/v1.13.9/nocloud-amd64.raw.zst")
+MANIFEST = ImageRequest(url=f"{FACTORY}/v2/nocloud-installer/{ID}/manifests/v1.13.9", method="HEAD")
+VERSIONS = ImageRequest(url=f"{FACTORY}/versions")
+SCHEMATICS = ImageRequest(url=f"{FACTORY}/schematics", method="POST")
+IMAGE = ImageRequest(url=f"{FACTORY}/image/{ID}/v1.13.9/nocloud-amd64.raw.zst")
 
 
-def told(question: Question, status: int, body: str = "", **headers: str) -> Problem:
+def told(question: ImageRequest, status: int, body: str = "", **headers: str) -> Problem:
     named = {name.replace("_", "-"): text for name, text in headers.items()}
-    return refusal(question, Answer(status=status, headers=named, body=body.encode())).problem
+    return response_error(
+        question, ImageResponse(status=status, headers=named, body=body.encode())
+    ).problem
 
 
 def elsewhere() -> Problem:
@@ -33,9 +40,11 @@ def elsewhere() -> Problem:
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "images.address": elsewhere,
-    "images.answer": lambda: odd_answer(VERSIONS, "its answer is not JSON").problem,
+    "images.answer": lambda: invalid_response_error(VERSIONS, "its answer is not JSON").problem,
     "images.busy": lambda: told(MANIFEST, 429, retry_after="60"),
-    "images.content": lambda: other_content(IMAGE, "it has 4096 bytes instead of 8192").problem,
+    "images.content": lambda: (
+        content_mismatch_error(IMAGE, "it has 4096 bytes instead of 8192").problem
+    ),
     "images.denied": lambda: told(MANIFEST, 403),
     "images.not-found": lambda: told(MANIFEST, 404, f'schematic ID "{ID}" not found\n'),
     "images.rejected": lambda: told(
@@ -44,5 +53,5 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "yaml: construct errors:\n  line 1: field customisation not found in type "
         "schematic.Schematic\n",
     ),
-    "images.unreachable": lambda: unreachable(VERSIONS, "nothing listens there").problem,
+    "images.unreachable": lambda: unreachable_error(VERSIONS, "nothing listens there").problem,
 }

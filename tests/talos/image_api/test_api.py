@@ -12,8 +12,8 @@ import pytest
 
 from stockman.model.errors import Denied, NotFound, Rejected, StockmanError, Unreachable
 from stockman.model.version import Version
-from stockman.talos.image_api.api import ApiImages
-from stockman.talos.image_api.wire import Answer, Question, Stream
+from stockman.talos.image_api.client import ImageApi
+from stockman.talos.image_api.transport import ImageRequest, ImageResponse, ImageStream
 
 T = TypeVar("T")
 DIGEST = f"sha256:{'a' * 64}"
@@ -24,37 +24,37 @@ REFERENCE = "factory.test/metal-installer/abc:v1.13.9"
 class OneAnswer:
     """A wire that answers everything alike."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: ImageResponse) -> None:
         self.answer = answer
-        self.asked: list[Question] = []
+        self.asked: list[ImageRequest] = []
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: ImageRequest) -> ImageResponse:
         self.asked.append(question)
         return self.answer
 
     @asynccontextmanager
-    async def stream(self, question: Question) -> AsyncIterator[Stream]:
+    async def stream(self, question: ImageRequest) -> AsyncIterator[ImageStream]:
         self.asked.append(question)
 
         async def pieces() -> AsyncIterator[bytes]:
             yield self.answer.body
 
-        yield Stream(answer=self.answer, pieces=pieces())
+        yield ImageStream(answer=self.answer, pieces=pieces())
 
 
 def told(
-    story: Callable[[ApiImages], Awaitable[T]], body: bytes = b"", status: int = 200, **headers: str
+    story: Callable[[ImageApi], Awaitable[T]], body: bytes = b"", status: int = 200, **headers: str
 ) -> T:
     named = {name.replace("_", "-"): text for name, text in headers.items()}
-    wire = OneAnswer(Answer(status=status, headers=named, body=body))
+    wire = OneAnswer(ImageResponse(status=status, headers=named, body=body))
 
     async def run() -> T:
-        return await story(ApiImages(wire, "https://factory.test/"))
+        return await story(ImageApi(wire, "https://factory.test/"))
 
     return asyncio.run(run())
 
 
-async def all_of(images: ApiImages) -> list[bytes]:
+async def all_of(images: ImageApi) -> list[bytes]:
     return [piece async for piece in images.read("https://factory.test/image")]
 
 
@@ -169,8 +169,8 @@ def test_the_reason_of_a_failed_download_is_told() -> None:
 
 
 def test_a_plain_registry_is_asked_over_https_and_this_machine_over_http() -> None:
-    wire = OneAnswer(Answer(status=200, headers={"docker-content-digest": DIGEST}))
-    images = ApiImages(wire, "https://factory.test")
+    wire = OneAnswer(ImageResponse(status=200, headers={"docker-content-digest": DIGEST}))
+    images = ImageApi(wire, "https://factory.test")
 
     async def run() -> None:
         for host in ("ghcr.io", "127.0.0.1:5000", "[::1]:5000", "localhost"):

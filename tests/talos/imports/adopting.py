@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stockman.config.convert.result import Converted
-from stockman.talos.imports.adopt import Platform, adopted
-from stockman.talos.imports.talhelper import talhelper_directory
+from stockman.config.convert.result import ConversionResult
+from stockman.talos.imports.adoption import Platform, adopt_cluster
+from stockman.talos.imports.talhelper.directory import talhelper_directory
+from stockman.talos.imports.talhelper.variables import Variables
 from stockman.talos.imports.topf import topf_directory
-from stockman.talos.imports.variables import Variables
 
 GIVEN = {
     "gateways.internal": "127.66.0.11",
@@ -25,20 +25,20 @@ def from_talhelper(
     given: Mapping[str, str] = GIVEN,
     platform: Platform = "nocloud",
     variables: Mapping[str, str] | None = None,
-) -> Converted:
+) -> ConversionResult:
     contents = {name: text.encode() for name, text in files.items()}
     foreign = talhelper_directory(contents.get, Variables(values=variables or {}))
-    return adopted(foreign, to_toml=to_toml, given=given, platform=platform)
+    return adopt_cluster(foreign, to_toml=to_toml, given=given, platform=platform)
 
 
 def from_topf(
     files: Mapping[str, str], *, to_toml: bool = False, given: Mapping[str, str] = GIVEN
-) -> Converted:
+) -> ConversionResult:
     contents = {name: text.encode() for name, text in files.items()}
 
     def listed(under: str) -> list[str]:
         return sorted(name for name in contents if name.startswith(f"{under}/"))
 
-    return adopted(
+    return adopt_cluster(
         topf_directory(contents.get, listed), to_toml=to_toml, given=given, platform="nocloud"
     )

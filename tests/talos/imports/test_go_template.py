@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.talos.imports.go_template import NotUnderstood, rendered
+from stockman.talos.imports.go_template import UnsupportedTemplate, render_template
 
 DATA = {
     "Node": {
@@ -37,7 +37,7 @@ DATA = {
     ],
 )
 def test_a_template_gives_what_go_gives(text: str, expected: str) -> None:
-    assert rendered("a.tpl", text, DATA) == expected
+    assert render_template("a.tpl", text, DATA) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_template_gives_what_go_gives(text: str, expected: str) -> None:
     ],
 )
 def test_what_is_not_understood_is_refused_at_its_place(text: str, line: int, column: int) -> None:
-    with pytest.raises(NotUnderstood) as caught:
-        rendered("a.tpl", text, DATA)
+    with pytest.raises(UnsupportedTemplate) as caught:
+        render_template("a.tpl", text, DATA)
 
     assert caught.value.at == ("a.tpl", line, column)

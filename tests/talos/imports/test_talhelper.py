@@ -6,9 +6,9 @@ import tomllib
 
 import pytest
 
-from stockman.config.convert.result import Converted
+from stockman.config.convert.result import ConversionResult
 from stockman.config.load import load
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.problem import Problem
 from tests.quick_yaml import load_yaml
 from tests.talos.imports.adopting import GIVEN, from_talhelper
@@ -35,22 +35,22 @@ def with_more(text: str) -> dict[str, str]:
     return {**files, "talconfig.yaml": files["talconfig.yaml"] + text}
 
 
-def nodes(result: Converted) -> list[dict[str, object]]:
+def nodes(result: ConversionResult) -> list[dict[str, object]]:
     found: list[dict[str, object]] = load_yaml(result.files["nodes.yaml"])["nodes"]
     return found
 
 
-def cluster(result: Converted) -> dict[str, object]:
+def cluster(result: ConversionResult) -> dict[str, object]:
     found: dict[str, object] = load_yaml(result.files["cluster.yaml"])
     return found
 
 
-def fate(result: Converted, key: str) -> tuple[str, str]:
+def fate(result: ConversionResult, key: str) -> tuple[str, str]:
     (one,) = [one for one in result.carried if one.key == key]
     return one.state, one.how
 
 
-def only_error(result: Converted) -> Problem:
+def only_error(result: ConversionResult) -> Problem:
     (problem,) = result.problems.errors
     return problem
 
@@ -62,7 +62,7 @@ def test_the_result_is_valid(name: str, line: str, to_toml: bool) -> None:
     result = from_talhelper(ALL[name](line), to_toml=to_toml)
 
     loaded = load({file: text.encode() for file, text in result.files.items()})
-    check(loaded)
+    check_rules(loaded)
     assert [str(one) for one in loaded.problems.errors] == []
     assert result.to_fill == ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.config.load import load
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from tests.quick_yaml import load_yaml
 from tests.talos.imports.adopting import from_topf
 from tests.talos.imports.topf_directories import meadow
@@ -21,7 +21,7 @@ def test_the_result_is_valid(line: str, to_toml: bool) -> None:
     result = from_topf(meadow(line), to_toml=to_toml)
 
     loaded = load({file: text.encode() for file, text in result.files.items()})
-    check(loaded)
+    check_rules(loaded)
     assert [str(one) for one in loaded.problems.errors] == []
     assert result.to_fill == ()
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import pytest
 
 from stockman.model.problem import Problem
-from stockman.talos.imports.variables import HIDDEN, Variables, substituted
+from stockman.talos.imports.talhelper.variables import (
+    HIDDEN_VALUE_PREFIX,
+    Variables,
+    substitute_variables,
+)
 
 KNOWN = Variables(values={"A": "one", "EMPTY": ""}, hidden=frozenset({"SECRET"}))
 
 
 def replaced(text: str) -> tuple[str, list[Problem]]:
     problems: list[Problem] = []
-    return substituted("talconfig.yaml", text, KNOWN, problems.append), problems
+    return substitute_variables("talconfig.yaml", text, KNOWN, problems.append), problems
 
 
 @pytest.mark.parametrize(
@@ -44,4 +48,4 @@ def test_what_has_no_value_is_told_with_its_place(text: str) -> None:
 
 
 def test_an_encrypted_value_is_marked_and_never_asked_for() -> None:
-    assert replaced("a: x-${SECRET}\n") == (f"a: x-{HIDDEN}SECRET\n", [])
+    assert replaced("a: x-${SECRET}\n") == (f"a: x-{HIDDEN_VALUE_PREFIX}SECRET\n", [])

@@ -10,12 +10,12 @@ from typing import Any
 
 from stockman.config.load import load
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.desired import Desired, Node
 from stockman.model.version import Version
-from stockman.talos.bundle import SecretsBundle, new_bundle
 from stockman.talos.machine.configuration import machine_documents
-from stockman.talos.machine.facts import NO_FILES, Document
+from stockman.talos.machine.inputs import NO_FILES, Document
+from stockman.talos.secrets.bundle import SecretsBundle, new_bundle
 
 KUBERNETES = {"1.11": "1.34.1", "1.12": "1.35.0", "1.13": "1.36.0", "1.14": "1.37.0"}
 TALOS = {"1.11": "1.11.5", "1.12": "1.12.1", "1.13": "1.13.9", "1.14": "1.14.1"}
@@ -73,7 +73,7 @@ def desired(line: str, cluster: str = "", nodes: str = NODES) -> Desired:
 def loaded(cluster: str, nodes: str) -> Desired:
     """What two files say should be."""
     found = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
-    check(found)
+    check_rules(found)
     return resolve(found)
 
 

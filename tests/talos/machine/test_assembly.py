@@ -8,12 +8,12 @@ from stockman.model.desired import Desired
 from stockman.model.errors import StockmanError
 from stockman.model.names import NodeName
 from stockman.model.problem import Problems
-from stockman.talos.machine.assembly import Assembly
-from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.talos.machine.assembly import ConfigurationAssembler
 from stockman.talos.machine.configuration import configuration_text, machine_documents
+from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.apply import load_documents
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import leaves, plain
+from stockman.talos.patches.tree import iter_leaves, plain_value
 from tests.talos.machine.clusters import TALOS, bundle, desired, node_named
 from tests.talos.machine.everything import everything, files
 
@@ -42,19 +42,21 @@ def values(
     wanted: Desired, name: str, patches: PatchSet | None = None
 ) -> dict[str, tuple[object, str]]:
     """Every value of a node's configuration with its origin, by document and path."""
-    assembled = Assembly(wanted, bundle(), patches or PatchSet()).of(node_named(wanted, name))
+    assembled = ConfigurationAssembler(wanted, bundle(), patches or PatchSet()).of(
+        node_named(wanted, name)
+    )
     return {
         path if document.label == "v1alpha1" else f"{document.label}: {path}": (
             leaf.value,
             str(leaf.origin),
         )
         for document in assembled.documents
-        for path, leaf in leaves(document.printed())
+        for path, leaf in iter_leaves(document.printed())
     }
 
 
 def printed(text: str, minor: str) -> list[object]:
-    return [plain(document.printed()) for document in load_documents("file", text, minor)]
+    return [plain_value(document.printed()) for document in load_documents("file", text, minor)]
 
 
 def winner(order: str, node: str) -> tuple[object, str]:
@@ -84,7 +86,7 @@ def test_without_patches_nothing_of_the_configuration_changes(line: str, name: s
     wanted = desired(line)
     node = node_named(wanted, name)
 
-    assembled = Assembly(wanted, bundle(), PatchSet()).of(node)
+    assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(node)
 
     base = configuration_text(machine_documents(wanted, node, bundle()))
     assert printed(assembled.text().reveal(), line) == printed(base.reveal(), line)
@@ -95,7 +97,7 @@ def test_secrets_stay_typed_through_patches(line: str) -> None:
     wanted = desired(line)
     patches = PatchSet(all=(patch("all", "machine: {certSANs: [a.example]}\n"),))
 
-    shown = repr(Assembly(wanted, bundle(), patches).of(node_named(wanted, "cp-1")))
+    shown = repr(ConfigurationAssembler(wanted, bundle(), patches).of(node_named(wanted, "cp-1")))
 
     for secret in (bundle().trustdinfo.token, bundle().cluster.secret):
         assert secret.reveal() not in shown
@@ -124,9 +126,11 @@ DEFAULTS = ("default: node.mtu", "default: network.addressing")
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("name", ["cp-1", "work-1"])
 def test_whatever_a_key_changes_has_its_origin_in_a_file(line: str, name: str) -> None:
-    usual = set(_pairs(Assembly(desired(line), bundle(), PatchSet()), desired(line), name))
+    usual = set(
+        _pairs(ConfigurationAssembler(desired(line), bundle(), PatchSet()), desired(line), name)
+    )
     wanted = everything(line)
-    rich = _pairs(Assembly(wanted, bundle(), PatchSet(), files()), wanted, name)
+    rich = _pairs(ConfigurationAssembler(wanted, bundle(), PatchSet(), files()), wanted, name)
 
     stray = [
         (path, value, origin)
@@ -140,11 +144,13 @@ def test_whatever_a_key_changes_has_its_origin_in_a_file(line: str, name: str) -
     assert [one for one in stray if one[1] != "0.0.0.0/0"] == []
 
 
-def _pairs(assembly: Assembly, wanted: Desired, name: str) -> dict[tuple[str, str], str]:
+def _pairs(
+    assembly: ConfigurationAssembler, wanted: Desired, name: str
+) -> dict[tuple[str, str], str]:
     return {
         (f"{document.label}: {path}", str(leaf.value)): str(leaf.origin)
         for document in assembly.of(node_named(wanted, name)).documents
-        for path, leaf in leaves(document.printed())
+        for path, leaf in iter_leaves(document.printed())
     }
 
 
@@ -167,7 +173,9 @@ def test_all_patches_that_do_not_apply_are_told_and_the_others_are_in() -> None:
     )
     problems = Problems()
 
-    assembled = Assembly(wanted, bundle(), patches).of(node_named(wanted, "work-1"), problems)
+    assembled = ConfigurationAssembler(wanted, bundle(), patches).of(
+        node_named(wanted, "work-1"), problems
+    )
 
     assert [str(problem.where) for problem in problems] == ["one.yaml:1:11", "two.yaml:1:11"]
     assert "winner: all" in assembled.text().reveal()
@@ -178,6 +186,6 @@ def test_a_secret_that_is_only_named_is_not_written() -> None:
     wanted = desired("1.13", f"talos: {{extensions: [a/b], registries: {{{mirror}}}}}\n")
 
     with pytest.raises(StockmanError, match=r"secret\.unresolved") as caught:
-        Assembly(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1")).text()
+        ConfigurationAssembler(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1")).text()
 
     assert "cluster.yaml:" in str(caught.value.problem.where)

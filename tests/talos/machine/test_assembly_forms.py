@@ -6,8 +6,8 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.talos.machine.assembly import Assembly
-from stockman.talos.machine.assembly_patches import PatchSet
+from stockman.talos.machine.assembly import ConfigurationAssembler
+from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.patch import Patch
 from tests.talos.machine.clusters import bundle, desired, node_named
 
@@ -19,7 +19,7 @@ def refused(line: str, text: str) -> Problem:
     wanted = desired(line)
     patches = PatchSet(all=(Patch(label=FILE, file=FILE, text=text),))
     with pytest.raises(StockmanError) as caught:
-        Assembly(wanted, bundle(), patches).of(node_named(wanted, "cp-1"))
+        ConfigurationAssembler(wanted, bundle(), patches).of(node_named(wanted, "cp-1"))
     return caught.value.problem
 
 
@@ -53,6 +53,6 @@ def test_fields_of_older_contracts_are_no_second_form(line: str) -> None:
     text = "machine:\n  features:\n    hostDNS: {resolveMemberNames: true}\n"
     patches = PatchSet(all=(Patch(label=FILE, file=FILE, text=text),))
 
-    found = Assembly(wanted, bundle(), patches).of(node_named(wanted, "cp-1")).text()
+    found = ConfigurationAssembler(wanted, bundle(), patches).of(node_named(wanted, "cp-1")).text()
 
     assert "resolveMemberNames: true" in found.reveal()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stockman.model.secret import MASK, Secret
-from stockman.talos.machine.assembly import Assembly, configuration_text
-from stockman.talos.machine.assembly_patches import PatchSet
-from stockman.talos.machine.assembly_secrets import Masking, secrets_of
+from stockman.talos.machine.assembly import ConfigurationAssembler, trees_text
+from stockman.talos.machine.masking import SecretMask, list_secrets
+from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.patch import Patch
 from tests.talos.machine.clusters import TALOS, bundle, desired, node_named
@@ -47,13 +47,13 @@ apiToken: canary-api
 """
 
 
-def masked(text: str, masking: Masking, minor: str = "1.13") -> str:
+def masked(text: str, masking: SecretMask, minor: str = "1.13") -> str:
     documents = load_documents("config.yaml", text, minor)
-    return configuration_text(masking.masked(one.printed()) for one in documents)
+    return trees_text(masking.masked(one.printed()) for one in documents)
 
 
 def test_fields_that_talos_masks_are_masked() -> None:
-    shown = masked(CONFIDENTIAL, Masking(()))
+    shown = masked(CONFIDENTIAL, SecretMask(()))
 
     assert "canary" not in shown
     assert "Y2FuYXJ5" not in shown
@@ -64,7 +64,7 @@ def test_fields_that_talos_masks_are_masked() -> None:
 def test_a_known_secret_is_masked_wherever_it_stands() -> None:
     text = "machine: {files: [{path: /a, content: 'before grazing-cow after', op: create}]}\n"
 
-    shown = masked(text, Masking([Secret("grazing-cow")]))
+    shown = masked(text, SecretMask([Secret("grazing-cow")]))
 
     assert f"before {MASK} after" in shown
 
@@ -72,7 +72,7 @@ def test_a_known_secret_is_masked_wherever_it_stands() -> None:
 def test_a_short_secret_is_masked_only_where_it_stands_alone() -> None:
     text = "machine: {sysctls: {a: cow, b: cowboy}}\n"
 
-    shown = masked(text, Masking([Secret("cow")]))
+    shown = masked(text, SecretMask([Secret("cow")]))
 
     assert "b: cowboy" in shown
     assert "a: cow\n" not in shown
@@ -83,7 +83,7 @@ def test_everything_of_an_encrypted_file_is_masked() -> None:
     secret = Patch(label="s.sops.yaml", file="s.sops.yaml", text="machine: {sysctls: {c: d}}\n")
     (patched,) = apply_patches(documents, [secret], "1.13")
 
-    shown = configuration_text([Masking((), ["s.sops.yaml"]).masked(patched.printed())])
+    shown = trees_text([SecretMask((), ["s.sops.yaml"]).masked(patched.printed())])
 
     assert "a: b" in shown
     assert "c: '***'" in shown
@@ -92,11 +92,11 @@ def test_everything_of_an_encrypted_file_is_masked() -> None:
 @pytest.mark.parametrize("line", list(TALOS))
 def test_no_part_of_the_bundle_but_certificates_is_shown(line: str) -> None:
     wanted = desired(line)
-    secrets = [one.reveal() for one in secrets_of(wanted, bundle())]
-    assembled = Assembly(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1"))
-    masking = Masking(secrets_of(wanted, bundle()))
+    secrets = [one.reveal() for one in list_secrets(wanted, bundle())]
+    assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1"))
+    masking = SecretMask(list_secrets(wanted, bundle()))
 
-    shown = configuration_text(masking.masked(one) for one in assembled.printed())
+    shown = trees_text(masking.masked(one) for one in assembled.printed())
 
     assert [secret for secret in secrets if secret in shown] == []
     assert "grazing" not in shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.talos.machine.install_disk import byte_count
+from stockman.talos.machine.storage import byte_count
 from tests.talos.machine.clusters import NODES, desired, documents, section, worker
 
 LINES = ["1.11", "1.12", "1.13", "1.14"]

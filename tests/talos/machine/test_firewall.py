@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stockman.config.rules.firewalls import OWN_RULES
+from stockman.config.rules.access import OWN_RULES
 from tests.talos.machine.clusters import desired, documents, section
 
 LINES = ["1.11", "1.12", "1.13", "1.14"]

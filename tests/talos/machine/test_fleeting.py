@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.talos.machine.assembly import Assembly
-from stockman.talos.machine.assembly_patches import PatchSet
-from stockman.talos.machine.fleeting import fleeting_configuration
+from stockman.talos.machine.assembly import ConfigurationAssembler
+from stockman.talos.machine.patch_sets import PatchSet
+from stockman.talos.machine.worker_template import render_worker_template
 from stockman.talos.patches.apply import load_documents
-from stockman.talos.validation.report import Mode
+from stockman.talos.validation.report import RuntimeMode
 from stockman.talos.validation.validate import validate
 from tests.talos.machine.clusters import TALOS, bundle, desired
 
@@ -16,15 +16,15 @@ from tests.talos.machine.clusters import TALOS, bundle, desired
 def configuration(line: str) -> str:
     wanted = desired(line)
     worker = next(node for node in wanted.nodes if not node.is_controller)
-    assembled = Assembly(wanted, bundle(), PatchSet()).of(worker)
-    return fleeting_configuration(assembled.revealed()).reveal()
+    assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(worker)
+    return render_worker_template(assembled.revealed()).reveal()
 
 
 @pytest.mark.parametrize("line", TALOS)
 def test_talos_takes_the_configuration(line: str) -> None:
     documents = load_documents("user-data", configuration(line), line)
 
-    assert not validate(documents, line, Mode.CLOUD, strict=True).errors
+    assert not validate(documents, line, RuntimeMode.CLOUD, strict=True).errors
 
 
 @pytest.mark.parametrize("line", TALOS)

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from stockman.talos.machine.configuration import configuration_text, machine_documents
-from stockman.talos.migration.edit import Configuration
+from stockman.talos.migration.draft import Configuration
 from stockman.talos.patches.apply import apply_patches, load_documents
-from stockman.talos.patches.documents import Document
+from stockman.talos.patches.documents import ConfigDocument
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import plain
+from stockman.talos.patches.tree import plain_value
 from tests.talos.machine.clusters import bundle, desired, node_named
 
 OWN_KEY, KEY_OF_PEER = (
@@ -40,7 +40,7 @@ def rich_patch(*, controller: bool) -> str:
     return text
 
 
-def generated(line: str, node: str = "cp-1", cluster: str = "") -> tuple[Document, ...]:
+def generated(line: str, node: str = "cp-1", cluster: str = "") -> tuple[ConfigDocument, ...]:
     """What stockman makes of a node in the style of a contract."""
     wanted = desired(line, cluster)
     text = configuration_text(machine_documents(wanted, node_named(wanted, node), bundle()))
@@ -48,22 +48,22 @@ def generated(line: str, node: str = "cp-1", cluster: str = "") -> tuple[Documen
 
 
 @cache
-def rich(line: str = "1.11", node: str = "cp-1") -> tuple[Document, ...]:
+def rich(line: str = "1.11", node: str = "cp-1") -> tuple[ConfigDocument, ...]:
     """The same with the patch of a user in it."""
     text = rich_patch(controller=node == "cp-1")
     return patched(line, text if line == "1.11" else text.replace("    hostname: cp-9\n", ""), node)
 
 
-def patched(line: str, text: str, node: str = "cp-1") -> tuple[Document, ...]:
+def patched(line: str, text: str, node: str = "cp-1") -> tuple[ConfigDocument, ...]:
     patch = Patch(label="user.yaml", file="user.yaml", text=text)
     return apply_patches(generated(line, node), [patch], line)
 
 
-def values(documents: tuple[Document, ...]) -> Configuration:
+def values(documents: tuple[ConfigDocument, ...]) -> Configuration:
     """Documents by kind and name, without origins."""
     found: Configuration = {}
     for document in documents:
-        tree = plain(document.tree)
+        tree = plain_value(document.tree)
         assert isinstance(tree, dict)
         found[(document.kind.name, document.name)] = tree
     return found

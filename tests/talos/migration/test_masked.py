@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.model.record import plain
-from stockman.talos.migration.masked import masked
-from stockman.talos.migration.migrate import Choices, migrated
+from stockman.model.record import to_plain_value
+from stockman.talos.migration.draft import mask_edit
+from stockman.talos.migration.migrate import MigrationOptions, migrate_configuration
 from tests.talos.machine.clusters import bundle
 from tests.talos.migration.configurations import OWN_KEY, rich
 
@@ -15,9 +15,9 @@ SECRETS = ("grazing", "hay", OWN_KEY, "http://127.66.0.9:3128", "kind: Namespace
 
 @pytest.mark.parametrize("target", ["1.12", "1.14"])
 def test_no_secret_of_a_configuration_is_shown(target: str) -> None:
-    after = migrated(rich(), target, Choices(new_defaults=True))
+    after = migrate_configuration(rich(), target, MigrationOptions(new_defaults=True))
 
-    shown = repr([plain(masked(edit)) for edit in after.edits])
+    shown = repr([to_plain_value(mask_edit(edit)) for edit in after.edits])
 
     own = bundle()
     confidential = [
@@ -32,7 +32,9 @@ def test_no_secret_of_a_configuration_is_shown(target: str) -> None:
 
 
 def test_what_is_no_secret_is_shown() -> None:
-    shown = repr([plain(masked(edit)) for edit in migrated(rich(), "1.14").edits])
+    shown = repr(
+        [to_plain_value(mask_edit(edit)) for edit in migrate_configuration(rich(), "1.14").edits]
+    )
 
     for text in ("cp-9", "127.66.0.29/24", "vm.nr_hugepages", "https://127.66.0.6/a.yaml"):
         assert text in shown

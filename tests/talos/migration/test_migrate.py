@@ -11,10 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.model.errors import Refused
-from stockman.talos.migration.contracts import CONTRACTS, contract
-from stockman.talos.migration.edit import Nature, applied
-from stockman.talos.migration.migrate import Choices, Migration, migrated
-from stockman.talos.migration.moved import MOVED, moved
+from stockman.talos.migration.contracts import (
+    CONTRACTS,
+    MOVED_FIELDS,
+    find_moved_field,
+    parse_contract,
+)
+from stockman.talos.migration.draft import EditNature, apply_edits
+from stockman.talos.migration.migrate import Migration, MigrationOptions, migrate_configuration
 from stockman.talos.patches.documents import V1ALPHA1
 from tests.talos.migration.configurations import filled, generated, patched, rich, values
 
@@ -39,7 +43,7 @@ def without_versions(value: Any) -> Any:
 
 
 def to_114(text: str, node: str = "cp-1", **choices: bool) -> Migration:
-    return migrated(patched("1.13", text, node), "1.14", Choices(**choices))
+    return migrate_configuration(patched("1.13", text, node), "1.14", MigrationOptions(**choices))
 
 
 def kept(text: str) -> list[str]:
@@ -56,7 +60,7 @@ def test_what_stockman_made_becomes_what_it_would_make(
 ) -> None:
     before = generated(source, node, VARIANTS[variant])
 
-    after = migrated(before, target, Choices(new_defaults=True))
+    after = migrate_configuration(before, target, MigrationOptions(new_defaults=True))
 
     wanted = generated(target, node, VARIANTS[variant])
     assert without_versions(filled(values(after.documents))) == without_versions(
@@ -72,9 +76,9 @@ def test_the_edits_alone_make_the_new_configuration(
 ) -> None:
     before = rich(source, node)
 
-    after = migrated(before, target, Choices(new_defaults=new_defaults))
+    after = migrate_configuration(before, target, MigrationOptions(new_defaults=new_defaults))
 
-    made = applied(values(before), after.edits)
+    made = apply_edits(values(before), after.edits)
     assert filled(list(made.values())) == filled(list(values(after.documents).values()))
 
 
@@ -82,26 +86,33 @@ def test_the_edits_alone_make_the_new_configuration(
 def test_several_steps_come_to_the_same_as_one(target: str) -> None:
     documents = rich()
     for line in CONTRACTS[1 : CONTRACTS.index(target) + 1]:
-        documents = migrated(documents, line).documents
+        documents = migrate_configuration(documents, line).documents
 
-    assert filled(values(documents)) == filled(values(migrated(rich(), target).documents))
+    assert filled(values(documents)) == filled(
+        values(migrate_configuration(rich(), target).documents)
+    )
 
 
 @pytest.mark.parametrize("target", CONTRACTS)
 def test_a_second_migration_changes_nothing(target: str) -> None:
-    once = migrated(rich(), target, Choices(new_defaults=True))
+    once = migrate_configuration(rich(), target, MigrationOptions(new_defaults=True))
 
-    assert migrated(once.documents, target, Choices(new_defaults=True)).edits == ()
+    assert (
+        migrate_configuration(once.documents, target, MigrationOptions(new_defaults=True)).edits
+        == ()
+    )
 
 
-@given(st.sets(st.sampled_from(MOVED), max_size=8), st.booleans())
+@given(st.sets(st.sampled_from(MOVED_FIELDS), max_size=8), st.booleans())
 def test_any_part_of_a_configuration_can_be_migrated(parts: Any, new_defaults: bool) -> None:
     before = values(rich())
     kept_paths = {one.path for one in parts} | {"machine.type", "machine.ca", "cluster.token"}
     text = _parts(before[(V1ALPHA1, "")], kept_paths)
-    documents = migrated(_loaded(text), "1.14", Choices(new_defaults=new_defaults))
+    documents = migrate_configuration(
+        _loaded(text), "1.14", MigrationOptions(new_defaults=new_defaults)
+    )
 
-    made = applied(values(_loaded(text)), documents.edits)
+    made = apply_edits(values(_loaded(text)), documents.edits)
 
     assert filled(list(made.values())) == filled(list(values(documents.documents).values()))
 
@@ -129,17 +140,17 @@ def _loaded(document: dict[str, Any]) -> Any:
 
 
 def test_every_edit_of_the_old_document_is_in_the_table() -> None:
-    edits = [edit for edit in migrated(rich(), "1.14").edits if edit.kind == V1ALPHA1]
+    edits = [edit for edit in migrate_configuration(rich(), "1.14").edits if edit.kind == V1ALPHA1]
 
     assert edits
     for edit in edits:
-        entry = moved(edit.path, "1.14")
+        entry = find_moved_field(edit.path, "1.14")
         assert entry is not None, edit.path
         assert entry.since <= edit.since, edit.path
 
 
 def test_edits_name_their_contract_their_reason_and_their_line() -> None:
-    (first, *_) = migrated(rich(), "1.14").edits
+    (first, *_) = migrate_configuration(rich(), "1.14").edits
 
     assert (first.document, first.path) == ("v1alpha1", "machine.network.hostname")
     assert (first.before, first.after, first.since) == ("cp-9", None, "1.12")
@@ -149,16 +160,16 @@ def test_edits_name_their_contract_their_reason_and_their_line() -> None:
 
 
 def test_without_being_asked_nothing_changes_for_the_machine() -> None:
-    edits = migrated(rich(), "1.14").edits
+    edits = migrate_configuration(rich(), "1.14").edits
 
-    assert not [edit for edit in edits if edit.nature is Nature.DEFAULT]
+    assert not [edit for edit in edits if edit.nature is EditNature.DEFAULT]
     assert not [edit for edit in edits if edit.kind == "FilesystemTrimConfig"]
 
 
 def test_new_defaults_are_told_apart() -> None:
-    edits = migrated(rich(), "1.14", Choices(new_defaults=True)).edits
+    edits = migrate_configuration(rich(), "1.14", MigrationOptions(new_defaults=True)).edits
 
-    assert [edit.document for edit in edits if edit.nature is Nature.DEFAULT] == [
+    assert [edit.document for edit in edits if edit.nature is EditNature.DEFAULT] == [
         "v1alpha1",
         "VolumeConfig EPHEMERAL",
         "FilesystemTrimConfig",
@@ -168,21 +179,21 @@ def test_new_defaults_are_told_apart() -> None:
 
 
 def test_a_newer_configuration_does_not_go_back() -> None:
-    newer = migrated(rich(), "1.14").documents
+    newer = migrate_configuration(rich(), "1.14").documents
 
     with pytest.raises(Refused, match=r"migration\.downward"):
-        migrated(newer, "1.13")
+        migrate_configuration(newer, "1.13")
 
 
 @pytest.mark.parametrize("text", ["1.10", "2.0", "talos"])
 def test_a_contract_that_nobody_knows_is_refused(text: str) -> None:
     with pytest.raises(Refused, match=r"migration\.contract"):
-        contract(text)
+        parse_contract(text)
 
 
 @pytest.mark.parametrize(("text", "line"), [("v1.14.1", "1.14"), ("1.12", "1.12")])
 def test_a_contract_may_be_written_as_a_version(text: str, line: str) -> None:
-    assert contract(text) == line
+    assert parse_contract(text) == line
 
 
 OBSTACLES = {
@@ -245,14 +256,14 @@ def test_logins_by_arguments_can_be_kept() -> None:
 
 
 def test_a_worker_loses_what_it_never_read() -> None:
-    after = migrated(rich("1.13", "work-1"), "1.14")
+    after = migrate_configuration(rich("1.13", "work-1"), "1.14")
 
-    removed = {edit.path for edit in after.edits if edit.nature is Nature.REMOVED}
+    removed = {edit.path for edit in after.edits if edit.nature is EditNature.REMOVED}
     assert {"cluster.apiServer", "cluster.proxy", "cluster.coreDNS"} <= removed
 
 
 def test_cards_are_found_by_their_address_under_a_name() -> None:
-    after = values(migrated(rich(), "1.12").documents)
+    after = values(migrate_configuration(rich(), "1.12").documents)
 
     selector: Any = after[("LinkAliasConfig", "net1")]["selector"]
     assert selector["match"] == 'mac(link.permanent_addr) == "bc:24:11:00:00:44"'
@@ -262,7 +273,7 @@ def test_cards_are_found_by_their_address_under_a_name() -> None:
 def test_the_page_on_contracts_lists_what_moves() -> None:
     page = (Path(__file__).parents[3] / "docs" / "reference" / "contracts.md").read_text("utf-8")
 
-    rows = [f"| `.{one.path}` | {one.since} | {one.to} |" for one in MOVED]
+    rows = [f"| `.{one.path}` | {one.since} | {one.to} |" for one in MOVED_FIELDS]
 
     assert [row for row in rows if row not in page] == []
-    assert page.count("| 1.1") == len(MOVED)
+    assert page.count("| 1.1") == len(MOVED_FIELDS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.talos.migration.patch_edits import PatchEdits, patch_edits
-from stockman.talos.patches.problems import PatchRefused
-from stockman.talos.patches.reading import read_documents
+from stockman.talos.migration.migrate import PatchEdits, plan_patch_edits
+from stockman.talos.patches.patch import PatchRefused
+from stockman.talos.patches.reader import read_documents
 
 SYSCTLS = 'machine:\n  sysctls:\n    vm.nr_hugepages: "1024"\n'
 API = "cluster:\n  apiServer:\n    extraArgs:\n      v: '4'\n"
@@ -14,7 +14,7 @@ API = "cluster:\n  apiServer:\n    extraArgs:\n      v: '4'\n"
 
 def edits(text: str, target: str = "1.14", *, for_workers: bool = False) -> PatchEdits:
     nodes = read_documents("patch.yaml", text)
-    return patch_edits("patch.yaml", nodes, target, for_workers=for_workers)
+    return plan_patch_edits("patch.yaml", nodes, target, for_workers=for_workers)
 
 
 def test_a_patch_moves_what_it_says_and_nothing_else() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from stockman.model.desired import Cluster, Node
-from stockman.talos.nocloud.network import Bonding, Hop, Interface, NodeNetwork
+from stockman.talos.nocloud.network import Interface, NodeBond, NodeNetwork, NodeRoute
 from tests.talos.machine.clusters import NODES, desired, node_named
 
 ADDRESS = IPv4Interface("127.66.0.21/24")
 GATEWAY = IPv4Address("127.66.0.1")
 RESOLVERS = (IPv4Address("127.66.0.2"), IPv4Address("127.66.0.3"))
-HOP = Hop(network=IPv4Network("127.99.0.0/16"), gateway=IPv4Address("127.66.0.9"), metric=50)
+HOP = NodeRoute(network=IPv4Network("127.99.0.0/16"), gateway=IPv4Address("127.66.0.9"), metric=50)
 CARDS = {f"eth{number}": f"bc:24:11:00:00:4{number}" for number in range(3)}
 """Names of cards with their MAC addresses."""
 
@@ -42,7 +42,7 @@ NETWORKS = {
             card(1),
             Interface(
                 name="bond0",
-                bond=Bonding(
+                bond=NodeBond(
                     mode="802.3ad",
                     members=("eth0", "eth1"),
                     miimon=100,

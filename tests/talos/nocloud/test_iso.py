@@ -13,17 +13,16 @@ from hypothesis import strategies as st
 
 from stockman.model.errors import Refused
 from stockman.model.secret import Secret
-from stockman.talos.nocloud.iso_fields import SECTOR
-from stockman.talos.nocloud.iso_names import is_name, short_names
+from stockman.talos.nocloud.iso_format import SECTOR, is_file_name, short_names
 from stockman.talos.nocloud.iso_reader import read_image
 from stockman.talos.nocloud.iso_writer import MOST_BYTES, MOST_FILES, nocloud_image
-from stockman.talos.nocloud.seed import Seed
+from stockman.talos.nocloud.seed import NocloudSeed
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 FILES = {"user-data": b"version: v1alpha1\n", "meta-data": b"instance-id: x\n", "vendor-data": b""}
 GOLDEN = "42c3cf6d98fba857666af83c72188893ef86b1f3ecf0191c6755acb5a4c51e33"
 names = st.text(string.ascii_letters + string.digits + "._-", min_size=1, max_size=64).filter(
-    is_name
+    is_file_name
 )
 contents = st.binary(max_size=3 * SECTOR)
 trees = st.dictionaries(names, contents, max_size=MOST_FILES).filter(
@@ -116,7 +115,9 @@ def test_what_is_no_image_is_refused(content: bytes) -> None:
 
 
 def test_the_files_of_a_node_are_under_the_names_that_talos_reads() -> None:
-    seed = Seed(user_data=Secret("a: 1\n"), meta_data="b: 2\n", network_config="version: 1\n")
+    seed = NocloudSeed(
+        user_data=Secret("a: 1\n"), meta_data="b: 2\n", network_config="version: 1\n"
+    )
 
     assert read_image("a.iso", seed.image(MOMENT)).files == {
         "meta-data": b"b: 2\n",

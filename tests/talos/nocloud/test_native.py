@@ -8,11 +8,16 @@ from dataclasses import replace
 import pytest
 
 from stockman.model.errors import Refused
-from stockman.talos.nocloud.meta_data import meta_data
-from stockman.talos.nocloud.native import CustomIso, Delivery, NativeKeys, native_or_iso
-from stockman.talos.nocloud.network import NodeNetwork
-from stockman.talos.nocloud.node_network import node_network
-from stockman.talos.nocloud.smbios import serial, smbios1
+from stockman.talos.nocloud.native_keys import (
+    CustomIso,
+    FirstBootData,
+    NativeKeys,
+    choose_delivery,
+    smbios1,
+    smbios_serial,
+)
+from stockman.talos.nocloud.network import NodeNetwork, build_node_network
+from stockman.talos.nocloud.seed import meta_data
 from tests.talos.machine.clusters import NODES
 from tests.talos.nocloud.networks import NETWORKS, node
 
@@ -26,10 +31,10 @@ def native(
     network: NodeNetwork | None = None, nodes: str = NODES, **delivery: object
 ) -> NativeKeys | CustomIso:
     cluster, one = node(nodes=nodes)
-    return native_or_iso(
+    return choose_delivery(
         one,
-        network or node_network(cluster, one),
-        Delivery(**delivery),  # type: ignore[arg-type]
+        network or build_node_network(cluster, one),
+        FirstBootData(**delivery),  # type: ignore[arg-type]
     )
 
 
@@ -92,7 +97,7 @@ def test_a_machine_that_is_no_vm_has_no_keys() -> None:
     cluster, one = node()
     metal = replace(one, vm=None)
 
-    found = native_or_iso(metal, node_network(cluster, metal), Delivery())
+    found = choose_delivery(metal, build_node_network(cluster, metal), FirstBootData())
 
     assert isinstance(found, CustomIso)
 
@@ -112,7 +117,7 @@ def test_meta_data_says_what_cloud_controllers_read() -> None:
 
 
 def test_a_server_is_named_by_the_word_that_talos_knows() -> None:
-    text = serial(hostname="cp-1", instance_id="7", url="http://127.66.0.9/c")
+    text = smbios_serial(hostname="cp-1", instance_id="7", url="http://127.66.0.9/c")
 
     assert text == "ds=nocloud-net;s=http://127.66.0.9/c;h=cp-1;i=7"
 
@@ -120,7 +125,7 @@ def test_a_server_is_named_by_the_word_that_talos_knows() -> None:
 @pytest.mark.parametrize("url", ["ftp://127.66.0.9/", "http://127.66.0.9/a;b"])
 def test_servers_that_talos_would_not_ask_are_refused(url: str) -> None:
     with pytest.raises(Refused, match=r"nocloud\.serial"):
-        serial(url=url)
+        smbios_serial(url=url)
 
 
 def test_a_serial_number_that_proxmox_would_cut_is_refused() -> None:
@@ -128,4 +133,4 @@ def test_a_serial_number_that_proxmox_would_cut_is_refused() -> None:
     assert one.vm is not None
 
     with pytest.raises(Refused, match=r"nocloud\.serial"):
-        smbios1(one.vm.uuid, serial(url=f"http://127.66.0.9/{'a' * 400}"))
+        smbios1(one.vm.uuid, smbios_serial(url=f"http://127.66.0.9/{'a' * 400}"))

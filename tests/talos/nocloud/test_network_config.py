@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
-from stockman.talos.nocloud.network_config import (
-    Form,
+from stockman.talos.nocloud.network import build_node_network
+from stockman.talos.nocloud.seed import (
+    NetworkConfigVersion,
+    choose_version,
     network_config,
-    suitable_form,
-    unsaid,
+    unsupported_settings,
 )
-from stockman.talos.nocloud.node_network import node_network
 from tests.talos.nocloud.networks import NETWORKS, node
 
 STATIC_1 = """\
@@ -76,14 +76,14 @@ def test_a_bond_has_its_cards_and_parameters() -> None:
 @pytest.mark.parametrize(
     ("name", "form"), [("static", 1), ("dhcp", 1), ("vlan", 1), ("bond", 1), ("routes", 2)]
 )
-def test_the_version_that_says_most_is_taken(name: str, form: Form) -> None:
-    assert suitable_form(NETWORKS[name]) == form
-    assert unsaid(NETWORKS[name], form) == ()
+def test_the_version_that_says_most_is_taken(name: str, form: NetworkConfigVersion) -> None:
+    assert choose_version(NETWORKS[name]) == form
+    assert unsupported_settings(NETWORKS[name], form) == ()
 
 
 def test_what_a_version_cannot_say_is_told() -> None:
-    (routes,) = unsaid(NETWORKS["routes"], 1)
-    (vlan,) = unsaid(NETWORKS["vlan"], 2)
+    (routes,) = unsupported_settings(NETWORKS["routes"], 1)
+    (vlan,) = unsupported_settings(NETWORKS["vlan"], 2)
 
     assert routes.what == "1 routes by eth0"
     assert vlan.what == "eth0 below eth0.66 is found by its MAC address"
@@ -92,7 +92,7 @@ def test_what_a_version_cannot_say_is_told() -> None:
 
 
 def test_a_node_has_its_address_on_its_first_card() -> None:
-    found = node_network(*node())
+    found = build_node_network(*node())
 
     (own,) = found.interfaces
     assert (own.name, own.mac, own.mtu) == ("eth0", "bc:24:11:00:00:21", 1500)
@@ -101,7 +101,7 @@ def test_a_node_has_its_address_on_its_first_card() -> None:
 
 
 def test_a_tagged_node_has_its_address_on_a_vlan() -> None:
-    found = node_network(*node("node_vlan_tag: 66\n"))
+    found = build_node_network(*node("node_vlan_tag: 66\n"))
 
     below, tagged = found.interfaces
     assert not below.addresses
@@ -110,13 +110,13 @@ def test_a_tagged_node_has_its_address_on_a_vlan() -> None:
 
 
 def test_dhcp_gives_no_address_of_our_own() -> None:
-    found = node_network(*node("network: {addressing: dhcp}\n"))
+    found = build_node_network(*node("network: {addressing: dhcp}\n"))
 
     assert found.interfaces[0].dhcp
     assert not found.interfaces[0].addresses
 
 
 def test_further_links_are_up() -> None:
-    found = node_network(*node(name="work-1"))
+    found = build_node_network(*node(name="work-1"))
 
     assert [(one.name, one.mtu) for one in found.interfaces] == [("eth0", 9000), ("eth1", 1400)]

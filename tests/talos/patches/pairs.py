@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
-from stockman.talos.patches.table import NUMBERS, Type, table
+from stockman.talos.patches.schema import NUMBERS, SchemaType, load_schema
 
 _T = TypeVar("_T")
 
@@ -89,7 +89,7 @@ class Writer:
     """Draws values of types and writes them as YAML."""
 
     def __init__(self, minor: str, seed: str, *, wrong: float = 0.4) -> None:
-        self.table = table(minor)
+        self.table = load_schema(minor)
         self.dice = Dice(f"{minor}/{seed}")
         self._wrong = wrong
         """Percent of values that Talos should refuse."""
@@ -172,7 +172,7 @@ class Writer:
             body["name"] = self.dice.one(NAMES)
         return body
 
-    def struct(self, type_: Type, depth: int) -> dict[str, object]:
+    def struct(self, type_: SchemaType, depth: int) -> dict[str, object]:
         fields = list(type_.named.values())
         found: dict[str, object] = {}
         wanted = max(1, 6 - depth) if depth else len(fields)
@@ -188,7 +188,7 @@ class Writer:
             found["noSuchField"] = 1
         return found
 
-    def value(self, type_: Type, depth: int) -> object:
+    def value(self, type_: SchemaType, depth: int) -> object:
         dice = self.dice
         if dice.chance(2) and self._wrong:
             return Plain("null")
@@ -228,13 +228,13 @@ class Writer:
             text = options[0 if self._quotes else self.dice.below(2)]
         return Plain(text) if text.isdecimal() else text
 
-    def certificates(self, type_: Type) -> object:
+    def certificates(self, type_: SchemaType) -> object:
         found = {name: self.dice.one(["YWJj", "ZGVm", ""]) for name in type_.named}
         if self.dice.chance(40):
             found.popitem()
         return found
 
-    def scalar(self, type_: Type) -> object:
+    def scalar(self, type_: SchemaType) -> object:
         dice = self.dice
         if type_.kind == "any":
             return self.anything(0)

@@ -3,9 +3,9 @@ import pytest
 from stockman.model.errors import StockmanError
 from stockman.model.origin import Position
 from stockman.talos.patches.apply import apply_patches, documents_of, load_documents
-from stockman.talos.patches.documents import Document
+from stockman.talos.patches.documents import ConfigDocument
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import for_people, leaves, plain
+from stockman.talos.patches.tree import iter_leaves, plain_value, shown_tree
 from tests.talos.patches.refused import MADE_BY_CALL, refused
 
 WORKER = """\
@@ -28,7 +28,7 @@ auto: stable
 """
 
 
-def patched(config: str, *texts: str, minor: str = "1.13") -> tuple[Document, ...]:
+def patched(config: str, *texts: str, minor: str = "1.13") -> tuple[ConfigDocument, ...]:
     patches = [
         Patch(label=f"patch {number}", file=f"{number}.yaml", text=text)
         for number, text in enumerate(texts, start=1)
@@ -38,7 +38,7 @@ def patched(config: str, *texts: str, minor: str = "1.13") -> tuple[Document, ..
 
 def fields(config: str, *texts: str, minor: str = "1.13") -> object:
     """The fields of the first document, as they were written."""
-    return plain(patched(config, *texts, minor=minor)[0].tree)
+    return plain_value(patched(config, *texts, minor=minor)[0].tree)
 
 
 def machine(text: str, *texts: str, minor: str = "1.13") -> object:
@@ -84,7 +84,7 @@ def test_a_truth_value_that_a_patch_leaves_out_is_false_where_talos_has_no_point
         container % "machinedAccess: true", container % "profile: p", minor="1.14"
     )
 
-    found = {path: (leaf.value, leaf.origin.at.file) for path, leaf in leaves(document.tree)}
+    found = {path: (leaf.value, leaf.origin.at.file) for path, leaf in iter_leaves(document.tree)}
     assert found["security.machinedAccess"] == (False, "1.yaml")
 
 
@@ -120,7 +120,7 @@ $patch: delete
 
     (document,) = patched(WORKER + HOSTNAME, patch)
 
-    assert plain(document.tree) == {
+    assert plain_value(document.tree) == {
         "version": "v1alpha1",
         "machine": {
             "type": "worker",
@@ -157,8 +157,8 @@ def test_operations_are_taken_as_json_and_as_yaml() -> None:
     assert machine_sans(patched("machine: {certSANs: [a]}", json, yaml)) == ["b"]
 
 
-def machine_sans(documents: tuple[Document, ...]) -> object:
-    found = plain(documents[0].tree["machine"])
+def machine_sans(documents: tuple[ConfigDocument, ...]) -> object:
+    found = plain_value(documents[0].tree["machine"])
     assert isinstance(found, dict)
     return found["certSANs"]
 
@@ -177,7 +177,7 @@ def test_every_value_is_traced_to_its_patch() -> None:
         "machine:\n  network:\n    interfaces:\n      - interface: eth0\n        mtu: 9000\n",
     )
 
-    origins = {path: str(leaf.origin) for path, leaf in leaves(document.tree)}
+    origins = {path: str(leaf.origin) for path, leaf in iter_leaves(document.tree)}
     assert origins["machine.type"] == "config.yaml:3:9"
     assert origins["machine.certSANs[0]"] == "config.yaml:10:14"
     assert origins["machine.certSANs[1]"] == "1.yaml:2:14 (patch 1)"
@@ -187,7 +187,7 @@ def test_every_value_is_traced_to_its_patch() -> None:
 def test_a_tree_for_people_names_the_origin_of_what_is_empty() -> None:
     (document,) = patched("machine: {certSANs: []}")
 
-    shown = for_people(document.tree)
+    shown = shown_tree(document.tree)
     assert isinstance(shown, dict)
     assert str(shown["machine"]) == "{'certSANs': Leaf(value=[], origin='config.yaml:1:21')}"
 
@@ -224,11 +224,11 @@ def test_a_patch_that_does_not_apply_names_file_and_line(code: str) -> None:
 
 def test_what_is_given_is_not_changed() -> None:
     documents = load_documents("config.yaml", WORKER, "1.13")
-    before = [plain(document.tree) for document in documents]
+    before = [plain_value(document.tree) for document in documents]
 
     apply_patches(documents, [Patch(label="p", file="p", text="machine: {certSANs: [b]}")], "1.13")
 
-    assert [plain(document.tree) for document in documents] == before
+    assert [plain_value(document.tree) for document in documents] == before
 
 
 def test_trees_become_documents_and_keep_their_origins() -> None:
@@ -237,4 +237,4 @@ def test_trees_become_documents_and_keep_their_origins() -> None:
     (again,) = documents_of([document.tree], "1.13")
 
     assert again == document
-    assert list(leaves(again.tree)) == list(leaves(document.tree))
+    assert list(iter_leaves(again.tree)) == list(iter_leaves(document.tree))

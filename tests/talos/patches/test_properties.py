@@ -3,11 +3,10 @@
 import pytest
 
 from stockman.talos.patches.apply import apply_patches, load_documents
-from stockman.talos.patches.documents import Document
-from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.problems import PatchRefused
-from stockman.talos.patches.table import MINORS
-from stockman.talos.patches.tree import UNWRITTEN, leaves, plain
+from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.patch import Patch, PatchRefused
+from stockman.talos.patches.schema import MINORS
+from stockman.talos.patches.tree import UNWRITTEN, iter_leaves, plain_value
 from tests.talos.patches.judge import pairs
 from tests.talos.patches.pairs import Writer, written
 from tests.talos.patches.verdict import same
@@ -15,7 +14,7 @@ from tests.talos.patches.verdict import same
 COUNT = 60
 
 
-def accepted(minor: str) -> list[tuple[Document, ...]]:
+def accepted(minor: str) -> list[tuple[ConfigDocument, ...]]:
     """What is made of the pairs that are not refused."""
     found = []
     for pair in pairs(minor, COUNT, "property"):
@@ -35,7 +34,9 @@ def accepted(minor: str) -> list[tuple[Document, ...]]:
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_value_comes_from_the_configuration_or_a_patch(minor: str) -> None:
     for documents in accepted(minor):
-        files = {leaf.origin.at.file for document in documents for _, leaf in leaves(document.tree)}
+        files = {
+            leaf.origin.at.file for document in documents for _, leaf in iter_leaves(document.tree)
+        }
         assert files <= {
             UNWRITTEN.at.file,
             "config.yaml",
@@ -48,13 +49,13 @@ def test_every_value_comes_from_the_configuration_or_a_patch(minor: str) -> None
 @pytest.mark.parametrize("minor", MINORS)
 def test_what_is_printed_is_read_again_as_the_same(minor: str) -> None:
     for documents in accepted(minor):
-        texts = [written(plain(document.printed())) for document in documents]
+        texts = [written(plain_value(document.printed())) for document in documents]
         # Talos prints an enumeration without a word for zero in a way that it cannot read.
         if not texts or "(0)" in "".join(texts):
             continue
         again = load_documents("again.yaml", "\n---\n".join(texts), minor)
         for document, other in zip(documents, again, strict=True):
-            assert same(plain(document.printed()), plain(other.printed()))
+            assert same(plain_value(document.printed()), plain_value(other.printed()))
 
 
 @pytest.mark.parametrize("minor", MINORS)

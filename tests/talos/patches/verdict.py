@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from stockman.model.origin import derived
+from stockman.model.origin import derivation
 from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.decode import Decoder
-from stockman.talos.patches.encode import encoded
-from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.problems import PatchRefused
-from stockman.talos.patches.reading import read_documents
-from stockman.talos.patches.table import table
-from stockman.talos.patches.tree import plain
+from stockman.talos.patches.encode import encode_tree
+from stockman.talos.patches.patch import Patch, PatchRefused
+from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.schema import load_schema
+from stockman.talos.patches.tree import plain_value
 from tests.talos.patches.pairs import Pair
 
 REFUSED = "refused"
@@ -28,21 +27,21 @@ def ours(pair: Pair, minor: str) -> Verdict:
         result = apply_patches(documents, patches, minor)
     except PatchRefused:
         return REFUSED
-    return [plain(document.printed()) for document in result]
+    return [plain_value(document.printed()) for document in result]
 
 
 def theirs(text: str | None, minor: str) -> Verdict:
     """The documents of a text that Talos printed. None: it refused."""
     if text is None:
         return REFUSED
-    anything = table(minor).type("any")
-    decoder = Decoder(table(minor), lambda node, path: derived("Talos"))
+    anything = load_schema(minor).type("any")
+    decoder = Decoder(load_schema(minor), lambda node, path: derivation("Talos"))
     trees = [
-        encoded(anything, decoder.decode(anything, node))
+        encode_tree(anything, decoder.decode(anything, node))
         for node in read_documents("talos.yaml", text)
     ]
     # Before 1.14 the deletion of a document that does not exist leaves an empty one behind.
-    return [found for tree in trees if (found := plain(tree)) != {}]
+    return [found for tree in trees if (found := plain_value(tree)) != {}]
 
 
 def same(one: object, other: object) -> bool:

@@ -7,11 +7,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
+from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from stockman.model.origin import Position
-from stockman.talos.patches.reading import read_documents
-from stockman.talos.patches.table import MINORS
-from stockman.talos.validation.report import Mode
+from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.schema import MINORS
+from stockman.talos.validation.report import RuntimeMode
 from tests.talos.validation.bases import base, read, written
 from tests.talos.validation.judge import Case
 
@@ -41,7 +41,7 @@ class Bad:
 
     @cached_property
     def case(self) -> Case:
-        return Case(_text(self.row), Mode.METAL, bool(self.row.get("strict")))
+        return Case(_text(self.row), RuntimeMode.METAL, bool(self.row.get("strict")))
 
     @property
     def place(self) -> Position | None:
@@ -91,18 +91,18 @@ def _place(text: str, path: str) -> Position:
     raise LookupError(path)
 
 
-def _kind(document: Node) -> str:
-    kind = document.get("kind") if isinstance(document, Mapping) else None
-    return kind.text if isinstance(kind, Scalar) else ""
+def _kind(document: TreeNode) -> str:
+    kind = document.get("kind") if isinstance(document, MappingNode) else None
+    return kind.text if isinstance(kind, ScalarNode) else ""
 
 
-def _found(node: Node, path: str) -> Node:
+def _found(node: TreeNode, path: str) -> TreeNode:
     if not path:
         return node
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         index, _, rest = path.partition(".")
         return _found(node.items[int(index)], rest)
-    assert isinstance(node, Mapping)
+    assert isinstance(node, MappingNode)
     for key, entry in node.entries.items():
         if path == key or path.startswith(f"{key}."):
             # A key that Talos does not know is named itself, and not what stands behind it.

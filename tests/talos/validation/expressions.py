@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from stockman.talos.validation.expressions.environments import (
+from stockman.talos.validation.cel.environments import (
     DISK,
     LINK,
     MEMBER,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stockman.model.problem import Problems
-from stockman.talos.validation.loading import loaded
-from stockman.talos.validation.report import Mode
+from stockman.talos.validation.loader import load_configuration
+from stockman.talos.validation.report import RuntimeMode
 from stockman.talos.validation.validate import validate
 
 TALOSCTL = {"1.11": "1.11.5", "1.12": "1.12.1", "1.13": "1.13.9", "1.14": "1.14.1"}
@@ -22,7 +22,7 @@ class Case(NamedTuple):
     """A configuration, and how it is looked at."""
 
     text: str
-    mode: Mode = Mode.METAL
+    mode: RuntimeMode = RuntimeMode.METAL
     strict: bool = False
 
 
@@ -42,7 +42,7 @@ def ours(case: Case, minor: str) -> Verdict:
 
 def our_problems(case: Case, minor: str, file: str = "machine.yaml") -> Problems:
     problems = Problems()
-    documents = loaded(file, case.text, minor, problems)
+    documents = load_configuration(file, case.text, minor, problems)
     if documents is not None:
         problems.extend(validate(documents, minor, case.mode, strict=case.strict))
     return problems

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stockman.talos.patches.table import MINORS
-from stockman.talos.validation.report import Mode
+from stockman.talos.patches.schema import MINORS
+from stockman.talos.validation.report import RuntimeMode
 from tests.talos.patches.pairs import Dice, Writer
 from tests.talos.patches.pairs import written as flow
 from tests.talos.validation.bases import base, certificate, private_key, read, written
@@ -184,6 +184,6 @@ def cases(minor: str, count: int, seed: str) -> list[Case]:
         documents = mutated(start, dice, writer)
         if dice.chance(20):
             documents = mutated(documents, dice, writer)
-        mode = Mode.METAL if dice.chance(60) else Mode.CLOUD
+        mode = RuntimeMode.METAL if dice.chance(60) else RuntimeMode.CLOUD
         found.append(Case(text_of(documents), mode, dice.chance(30)))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from stockman.model.problem import Problem
-from stockman.model.problems import codes
+from stockman.model.problems import problem_codes
 from tests.model.page_files import shown
 from tests.talos.validation.judge import Case, our_problems
 
@@ -28,5 +28,5 @@ def made(code: str) -> Problem:
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    code: partial(made, code) for code in codes() if code.startswith("machine.")
+    code: partial(made, code) for code in problem_codes() if code.startswith("machine.")
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.talos.validation.expressions.environments import (
+from stockman.talos.validation.cel.checker import expression_error
+from stockman.talos.validation.cel.environments import (
     DISK,
     LINK,
     MEMBER,
@@ -13,7 +14,6 @@ from stockman.talos.validation.expressions.environments import (
     VOLUME,
     Environment,
 )
-from stockman.talos.validation.expressions.verdict import why_wrong
 
 GOOD: list[tuple[Environment, str]] = [
     (DISK, "system_disk"),
@@ -61,7 +61,7 @@ WRONG: list[tuple[Environment, str, str]] = [
 
 @pytest.mark.parametrize(("environment", "text"), GOOD, ids=[text[:60] for _, text in GOOD])
 def test_an_expression_that_talos_takes_is_taken(environment: Environment, text: str) -> None:
-    assert why_wrong(text, environment, 14) == ""
+    assert expression_error(text, environment, 14) == ""
 
 
 @pytest.mark.parametrize(
@@ -70,18 +70,18 @@ def test_an_expression_that_talos_takes_is_taken(environment: Environment, text:
 def test_a_wrong_expression_is_told_where_and_why(
     environment: Environment, text: str, why: str
 ) -> None:
-    assert why_wrong(text, environment, 14).startswith(why)
+    assert expression_error(text, environment, 14).startswith(why)
 
 
 def test_fields_that_came_later_are_unknown_before() -> None:
     text = 'disk.firmware_version == "1"'
 
-    assert (why_wrong(text, DISK, 14), bool(why_wrong(text, DISK, 11))) == ("", True)
+    assert (expression_error(text, DISK, 14), bool(expression_error(text, DISK, 11))) == ("", True)
 
 
 def test_what_is_too_long_to_look_into_is_not_judged() -> None:
-    assert why_wrong(" + ".join(["1"] * 500), DISK, 14) == ""
+    assert expression_error(" + ".join(["1"] * 500), DISK, 14) == ""
 
 
 def test_messages_that_are_written_out_are_not_judged() -> None:
-    assert why_wrong("google.protobuf.Duration{seconds: 1} == 5", DISK, 14) == ""
+    assert expression_error("google.protobuf.Duration{seconds: 1} == 5", DISK, 14) == ""

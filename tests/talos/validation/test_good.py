@@ -9,11 +9,11 @@ import pytest
 from stockman.config.load import load
 from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
-from stockman.config.rules import check
+from stockman.config.rules import check_rules
 from stockman.model.desired import Desired
 from stockman.talos.machine.configuration import configuration_text, machine_documents
-from stockman.talos.patches.table import MINORS
-from stockman.talos.validation.report import Mode
+from stockman.talos.patches.schema import MINORS
+from stockman.talos.validation.report import RuntimeMode
 from tests.talos.machine.clusters import KUBERNETES, TALOS, bundle
 from tests.talos.validation.bases import base
 from tests.talos.validation.judge import Case, our_problems
@@ -31,7 +31,7 @@ def preset(name: str, line: str) -> Desired:
     ):
         text = re.sub(rf"^{key}:.*$", f"{key}: {value}", text, flags=re.MULTILINE)
     loaded = load({"cluster.yaml": text.encode(), "nodes.yaml": files["nodes.yaml"].encode()})
-    check(loaded)
+    check_rules(loaded)
     return resolve(loaded)
 
 
@@ -42,7 +42,7 @@ def test_nothing_is_said_against_a_preset(name: str, line: str) -> None:
     for node in {node.role: node for node in wanted.nodes}.values():
         text = configuration_text(machine_documents(wanted, node, bundle())).reveal()
 
-        told = [list(our_problems(Case(text, mode, True), line)) for mode in Mode]
+        told = [list(our_problems(Case(text, mode, True), line)) for mode in RuntimeMode]
 
         assert told == [[], []]
 
@@ -72,7 +72,7 @@ def test_a_small_document_of_every_kind_is_taken(minor: str) -> None:
 def test_sections_that_few_use_are_taken_unless_strictly(minor: str, role: str) -> None:
     text = text_of(rich("1.11", role))
 
-    lax, strict = (our_problems(Case(text, Mode.METAL, one), minor) for one in (False, True))
+    lax, strict = (our_problems(Case(text, RuntimeMode.METAL, one), minor) for one in (False, True))
 
     assert not lax.errors
     assert {one.code for one in strict.errors} == {"machine.deprecated"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.model.origin import Position, derived
+from stockman.model.origin import Position, derivation
 from stockman.model.problem import Problems
 from stockman.talos.patches.apply import documents_of
-from stockman.talos.patches.table import MINORS, table
+from stockman.talos.patches.schema import MINORS, load_schema
 from stockman.talos.patches.tree import Branch, Leaf
-from stockman.talos.validation.loading import loaded
-from stockman.talos.validation.report import Mode
+from stockman.talos.validation.loader import load_configuration
+from stockman.talos.validation.report import RuntimeMode
 from stockman.talos.validation.validate import RULES, validate
 from tests.talos.validation.judge import Case, our_problems
 
@@ -34,7 +34,7 @@ vlanID: 5000
 """
 
 
-def codes(text: str, minor: str = "1.13", mode: Mode = Mode.METAL) -> list[str]:
+def codes(text: str, minor: str = "1.13", mode: RuntimeMode = RuntimeMode.METAL) -> list[str]:
     return [problem.code for problem in our_problems(Case(text, mode), minor)]
 
 
@@ -68,7 +68,7 @@ def test_a_cloud_machine_need_not_install_itself() -> None:
     text = "machine:\n  type: worker\n"
 
     assert "machine.install" in codes(text)
-    assert "machine.install" not in codes(text, mode=Mode.CLOUD)
+    assert "machine.install" not in codes(text, mode=RuntimeMode.CLOUD)
 
 
 def test_from_1_14_on_no_machine_need_install_itself() -> None:
@@ -78,7 +78,7 @@ def test_from_1_14_on_no_machine_need_install_itself() -> None:
 def test_warnings_of_documents_stay_warnings_when_strict() -> None:
     text = "apiVersion: v1alpha1\nkind: BGPInstanceConfig\nname: a\nlocalASN: 64512\n"
 
-    problems = our_problems(Case(text, Mode.METAL, True), "1.14")
+    problems = our_problems(Case(text, RuntimeMode.METAL, True), "1.14")
 
     assert [(one.code, one.is_error) for one in problems] == [("machine.incomplete", False)]
 
@@ -90,7 +90,7 @@ def test_every_key_and_value_that_does_not_fit_is_told_at_once() -> None:
     )
     problems = Problems()
 
-    documents = loaded("machine.yaml", text, "1.14", problems)
+    documents = load_configuration("machine.yaml", text, "1.14", problems)
 
     assert documents is None
     assert [(one.code, str(one.where).partition(":")[2]) for one in problems] == [
@@ -103,7 +103,7 @@ def test_every_key_and_value_that_does_not_fit_is_told_at_once() -> None:
 
 
 def test_what_nobody_wrote_is_named_instead_of_placed() -> None:
-    origin = derived("a test")
+    origin = derivation("a test")
     tree = Branch(
         origin,
         {
@@ -113,14 +113,14 @@ def test_what_nobody_wrote_is_named_instead_of_placed() -> None:
         },
     )
 
-    (only,) = validate(documents_of([tree], "1.13"), "1.13", Mode.METAL)
+    (only,) = validate(documents_of([tree], "1.13"), "1.13", RuntimeMode.METAL)
 
     assert only.where == "url of KmsgLogConfig remote"
 
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_rules_are_about_kinds_that_exist(minor: str) -> None:
-    newest = table(MINORS[-1]).kinds
+    newest = load_schema(MINORS[-1]).kinds
 
     assert set(RULES) <= set(newest)
-    assert set(table(minor).kinds) <= set(newest)
+    assert set(load_schema(minor).kinds) <= set(newest)

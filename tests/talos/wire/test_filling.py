@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from stockman.talos.wire.filling import Fields, Unfit, new_message
-from stockman.talos.wire.reading import values_of
-from stockman.talos.wire.wire import wire_of
+from stockman.talos.wire.schema import load_api_schema
+from stockman.talos.wire.values import Fields, InvalidFieldValue, message_values, new_message
 
-WIRE = wire_of("1.14")
+WIRE = load_api_schema("1.14")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +44,7 @@ def test_what_goes_in_comes_back(name: str, values: Fields) -> None:
     message = new_message(WIRE, name, values)
     again = WIRE.message(name).FromString(message.SerializeToString())
 
-    assert values_of(WIRE, again) == values
+    assert message_values(WIRE, again) == values
 
 
 @given(some.floats(min_value=0, max_value=4e9), some.floats(min_value=-1e6, max_value=1e6))
@@ -53,34 +52,38 @@ def test_moments_and_durations_keep_their_microseconds(moment: float, length: fl
     event = new_message(WIRE, "machine.ServiceEvent", {"ts": moment})
     ttl = new_message(WIRE, "machine.GenerateClientConfigurationRequest", {"crt_ttl": length})
 
-    assert values_of(WIRE, event)["ts"] == pytest.approx(moment, abs=1e-6)
-    assert values_of(WIRE, ttl)["crt_ttl"] == pytest.approx(length, abs=1e-6)
+    assert message_values(WIRE, event)["ts"] == pytest.approx(moment, abs=1e-6)
+    assert message_values(WIRE, ttl)["crt_ttl"] == pytest.approx(length, abs=1e-6)
 
 
 def test_enums_are_given_by_number_too() -> None:
     message = new_message(WIRE, "machine.ApplyConfigurationRequest", {"mode": 3})
 
-    assert values_of(WIRE, message) == {"mode": "STAGED"}
+    assert message_values(WIRE, message) == {"mode": "STAGED"}
 
 
 def test_nothing_leaves_a_field_away_and_an_empty_message_does_not() -> None:
     message = new_message(WIRE, "machine.ServiceInfo", {"events": {}, "health": None})
 
-    assert values_of(WIRE, message) == {"events": {}}
+    assert message_values(WIRE, message) == {"events": {}}
 
 
 def test_a_message_goes_into_another_also_from_another_minor() -> None:
-    inner = new_message(wire_of("1.11"), "machine.VersionInfo", {"tag": "v1.11.5"})
+    inner = new_message(load_api_schema("1.11"), "machine.VersionInfo", {"tag": "v1.11.5"})
     message = new_message(WIRE, "machine.Version", {"version": inner})
 
-    assert values_of(WIRE, message) == {"version": {"tag": "v1.11.5"}}
+    assert message_values(WIRE, message) == {"version": {"tag": "v1.11.5"}}
 
 
 def test_fields_that_a_minor_does_not_know_are_carried_along() -> None:
-    newer = new_message(wire_of("1.12"), "machine.RebootRequest", {"mode": "FORCE"})
-    older = wire_of("1.11").message("machine.RebootRequest").FromString(newer.SerializeToString())
+    newer = new_message(load_api_schema("1.12"), "machine.RebootRequest", {"mode": "FORCE"})
+    older = (
+        load_api_schema("1.11")
+        .message("machine.RebootRequest")
+        .FromString(newer.SerializeToString())
+    )
 
-    assert values_of(wire_of("1.11"), older) == {"mode": 2}
+    assert message_values(load_api_schema("1.11"), older) == {"mode": 2}
     assert older.SerializeToString() == newer.SerializeToString()
 
 
@@ -96,7 +99,7 @@ def test_fields_that_a_minor_does_not_know_are_carried_along() -> None:
     ],
 )
 def test_what_does_not_fit_is_told(values: Fields) -> None:
-    with pytest.raises(Unfit, match=r"machine\.ApplyConfigurationRequest"):
+    with pytest.raises(InvalidFieldValue, match=r"machine\.ApplyConfigurationRequest"):
         new_message(WIRE, "machine.ApplyConfigurationRequest", values)
 
 
@@ -105,4 +108,4 @@ def test_an_unknown_thing_in_an_any_is_left_unread() -> None:
     raw = b"\x12\x09\x0a\x07a/b.Cde"
     message.ParseFromString(raw)
 
-    assert values_of(WIRE, message) == {"data": ("a/b.Cde", {})}
+    assert message_values(WIRE, message) == {"data": ("a/b.Cde", {})}

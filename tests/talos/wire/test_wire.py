@@ -7,15 +7,14 @@ import sys
 
 import pytest
 
-from stockman.talos.wire.tables import MINORS, packages
-from stockman.talos.wire.wire import NotOnTheWire, Wire, wire_of
+from stockman.talos.wire.schema import MINORS, ApiSchema, UnknownApiName, load_api_schema, packages
 
 MACHINE = "machine.MachineService"
 
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_message_of_the_tables_can_be_made(minor: str) -> None:
-    wire = Wire(minor)
+    wire = ApiSchema(minor)
     made = 0
 
     for package in packages().values():
@@ -34,13 +33,13 @@ def _minors(span: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_method_has_its_messages(minor: str) -> None:
-    wire = wire_of(minor)
+    wire = load_api_schema(minor)
     services = [name for one in packages().values() for name in one.get("services", {})]
 
     for service in services:
         try:
             methods = wire.service(service)
-        except NotOnTheWire:
+        except UnknownApiName:
             continue
         for method in methods.values():
             assert wire.message(method.request).DESCRIPTOR.full_name == method.request
@@ -52,18 +51,18 @@ def test_every_method_has_its_messages(minor: str) -> None:
 )
 def test_a_service_is_known_where_it_came_in(minor: str, known: bool) -> None:
     try:
-        wire_of(minor).service("machine.LifecycleService")
-    except NotOnTheWire:
+        load_api_schema(minor).service("machine.LifecycleService")
+    except UnknownApiName:
         assert not known
     else:
         assert known
 
 
 def test_a_method_that_was_taken_away_is_not_there_any_more() -> None:
-    assert "GenerateConfiguration" in wire_of("1.12").service(MACHINE)
+    assert "GenerateConfiguration" in load_api_schema("1.12").service(MACHINE)
 
-    with pytest.raises(NotOnTheWire):
-        wire_of("1.13").method(MACHINE, "GenerateConfiguration")
+    with pytest.raises(UnknownApiName):
+        load_api_schema("1.13").method(MACHINE, "GenerateConfiguration")
 
 
 @pytest.mark.parametrize(
@@ -77,20 +76,21 @@ def test_a_method_that_was_taken_away_is_not_there_any_more() -> None:
     ],
 )
 def test_methods_say_which_sides_stream(service: str, name: str, kind: tuple[bool, bool]) -> None:
-    method = wire_of("1.14").method(service, name)
+    method = load_api_schema("1.14").method(service, name)
 
     assert (method.client_stream, method.server_stream) == kind
 
 
 def test_a_value_of_an_enum_is_known_where_it_came_in() -> None:
-    assert "FORCE" not in wire_of("1.11").enum("machine.RebootRequest.Mode")
-    assert wire_of("1.12").enum("machine.RebootRequest.Mode")["FORCE"] == 2
+    assert "FORCE" not in load_api_schema("1.11").enum("machine.RebootRequest.Mode")
+    assert load_api_schema("1.12").enum("machine.RebootRequest.Mode")["FORCE"] == 2
 
 
 def test_a_field_has_the_type_that_its_minor_gave_it() -> None:
     name = "talos.resource.definitions.network.VLANSpec"
     number = [
-        wire_of(minor).message(name).DESCRIPTOR.fields_by_name["vid"].type for minor in MINORS
+        load_api_schema(minor).message(name).DESCRIPTOR.fields_by_name["vid"].type
+        for minor in MINORS
     ]
 
     fixed, plain = 7, 13
@@ -98,30 +98,30 @@ def test_a_field_has_the_type_that_its_minor_gave_it() -> None:
 
 
 def test_messages_of_two_minors_are_strangers() -> None:
-    old, new = (wire_of(minor).message("machine.Version") for minor in ("1.11", "1.14"))
+    old, new = (load_api_schema(minor).message("machine.Version") for minor in ("1.11", "1.14"))
 
     assert old is not new
 
 
 @pytest.mark.parametrize("name", ["machine.Nothing", "nowhere.Message", "Message", ""])
 def test_what_nobody_knows_is_not_there(name: str) -> None:
-    with pytest.raises(NotOnTheWire):
-        wire_of("1.13").message(name)
+    with pytest.raises(UnknownApiName):
+        load_api_schema("1.13").message(name)
 
 
 def test_a_minor_that_nobody_knows_is_not_there() -> None:
-    with pytest.raises(NotOnTheWire):
-        Wire("1.10")
+    with pytest.raises(UnknownApiName):
+        ApiSchema("1.10")
 
 
 def test_names_of_enums_and_services_that_nobody_knows_are_not_there() -> None:
-    with pytest.raises(NotOnTheWire):
-        wire_of("1.13").enum("machine.Nothing")
-    with pytest.raises(NotOnTheWire):
-        wire_of("1.13").service("nowhere.Service")
+    with pytest.raises(UnknownApiName):
+        load_api_schema("1.13").enum("machine.Nothing")
+    with pytest.raises(UnknownApiName):
+        load_api_schema("1.13").service("nowhere.Service")
 
 
 def test_the_tables_are_read_without_the_library_of_messages() -> None:
-    code = "import stockman.talos.wire.wire, sys; sys.exit('google.protobuf' in sys.modules)"
+    code = "import stockman.talos.wire.schema, sys; sys.exit('google.protobuf' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

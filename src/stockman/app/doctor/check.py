@@ -1,31 +1,64 @@
-"""What a check is: a function that looks at the scene and yields findings and questions."""
+"""One Proxmox cluster that can be asked, and the tokens to ask it with."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from pathlib import Path
 
-from stockman.app.doctor.endpoint import Endpoint
-from stockman.app.doctor.finding import Finding
-from stockman.app.doctor.region import Region
-from stockman.app.doctor.servers import servers
-from stockman.config.language.estate import Estate
-from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, FILES, NODES_YAML
+from stockman.app.doctor.finding import CheckResult
+from stockman.app.doctor.servers import Endpoint, servers
+from stockman.config.language.configuration import Configuration
+from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, CONFIG_FILES, NODES_YAML
 from stockman.model.desired import Desired
 from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.ports.clock import Clock
-from stockman.ports.probe import Machine, Network, NoAnswer, Repo, WorkTree
+from stockman.ports.environment import GitProbe, Machine, Network, NoAnswer, WorkTree
+from stockman.ports.system import Clock
+from stockman.proxmox.protocol import Proxmox
+
+OpenProxmox = Callable[[str, Secret], AbstractAsyncContextManager[Proxmox]]
+"""Opens the door with a token's id and its secret."""
 
 
 @record
-class Scene:
+class ConfiguredToken:
+    """A token that the configuration names."""
+
+    whose: str
+    """`stockman`, or the name of a component."""
+    id: str
+    secret: Secret | None
+    """None: it is not at hand."""
+    why_not: str = ""
+    """Why it is not at hand, as a clause."""
+
+
+@record
+class ProxmoxAccess:
+    """One Proxmox cluster."""
+
+    cluster: ProxmoxCluster
+    open: OpenProxmox
+    token: ConfiguredToken
+    """That of stockman."""
+    others: tuple[ConfiguredToken, ...] = ()
+    """Those of components."""
+
+    @property
+    def subject(self) -> str:
+        return f"region {self.cluster.region}"
+
+
+@record
+class CheckInput:
     """What checks look at: what the user wrote, and the machine it is on."""
 
     directory: Path
-    estate: Estate
+    estate: Configuration
     """As far as it could be read."""
     secrets: tuple[Secret, ...]
     """All that it names, each once."""
@@ -34,17 +67,17 @@ class Scene:
     complete: bool
     """Whether every configuration file could be read; if not, the estate says little."""
     machine: Machine
-    repo: Repo
+    repo: GitProbe
     clock: Clock
     desired: Desired | None = None
     """What should be. None: the files have mistakes, or nothing asks for it."""
-    regions: tuple[Region, ...] = ()
+    regions: tuple[ProxmoxAccess, ...] = ()
     """Proxmox clusters that the configuration gives an endpoint and a token for."""
 
     @property
     def files(self) -> tuple[str, ...]:
         """The configuration files that should be here; none where there is no configuration."""
-        present = [name for name in FILES if self.machine.file(self.directory / name)]
+        present = [name for name in CONFIG_FILES if self.machine.file(self.directory / name)]
         if not present:
             return ()
         return (CLUSTER_TOML,) if CLUSTER_TOML in present else (CLUSTER_YAML, NODES_YAML)
@@ -68,10 +101,10 @@ class Question:
     """Something that only the network can tell; all questions are asked at once."""
 
     subject: str
-    ask: Callable[[Network], Awaitable[Iterable[Finding]]]
+    ask: Callable[[Network], Awaitable[Iterable[CheckResult]]]
 
 
-Look = Callable[[Scene], Iterable[Finding | Question]]
+CheckFunction = Callable[[CheckInput], Iterable[CheckResult | Question]]
 
 
 @record
@@ -82,10 +115,10 @@ class Check:
     """`area.thing`, for ever."""
     about: str
     """What holds when all is well, in one sentence."""
-    look: Look
+    look: CheckFunction
 
 
-def check(name: str) -> Callable[[Look], Check]:
+def check(name: str) -> Callable[[CheckFunction], Check]:
     """Make a function a check; the first line of its docstring says what holds."""
     return lambda look: Check(
         name=name, about=(look.__doc__ or "").strip().partition("\n")[0], look=look

@@ -7,11 +7,10 @@ from collections.abc import Coroutine, Iterator
 from functools import partial
 from typing import Any
 
-from stockman.app.doctor.check import Question, Scene, check
-from stockman.app.doctor.endpoint import Endpoint, written
-from stockman.app.doctor.finding import Finding, fail, ok, unknown, warn
-from stockman.app.doctor.servers import time_servers
-from stockman.ports.probe import Network, NoAnswer
+from stockman.app.doctor.check import CheckInput, Question, check
+from stockman.app.doctor.finding import CheckResult, fail, ok, unknown, warn
+from stockman.app.doctor.servers import Endpoint, origin_of_key, time_servers
+from stockman.ports.environment import Network, NoAnswer
 
 _NOTICEABLE = 2.0
 _TOO_FAR = 60.0
@@ -20,46 +19,49 @@ _SET = "set the clock and keep it set: `timedatectl set-ntp true`, or run chrony
 
 
 @check("reach.ntp")
-def servers(scene: Scene) -> Iterator[Question]:
+def servers(scene: CheckInput) -> Iterator[Question]:
     """The time servers of the nodes answer."""
-    key = written(scene.estate.network, "ntp_servers", "network.ntp_servers")
+    key = origin_of_key(scene.estate.network, "ntp_servers", "network.ntp_servers")
     for server in time_servers(scene.estate):
-        yield Question(subject=server, ask=partial(_answers, server, key))
+        yield Question(subject=server, ask=partial(_query_server, server, key))
 
 
 @check("machine.clock")
-def offset(scene: Scene) -> Iterator[Question]:
+def offset(scene: CheckInput) -> Iterator[Question]:
     """The clock of this machine agrees with others."""
     webs = tuple(one for one in scene.servers if one.web or one.tls)
-    yield Question(subject="clock", ask=partial(_compared, time_servers(scene.estate), webs))
+    yield Question(subject="clock", ask=partial(_compare_clocks, time_servers(scene.estate), webs))
 
 
-async def _answers(server: str, key: str, network: Network) -> tuple[Finding, ...]:
+async def _query_server(server: str, key: str, network: Network) -> tuple[CheckResult, ...]:
     subject = f"time server {server}"
     try:
         ahead = await network.ntp_clock(server)
     except NoAnswer as none:
         fix = f"check {key}, and that questions to UDP port 123 may pass"
         return (warn(subject, f"{none}; nodes may still reach it", fix),)
-    return (ok(subject, f"it answers, {_spoken(ahead)}"),)
+    return (ok(subject, f"it answers, {_describe_offset(ahead)}"),)
 
 
-async def _compared(
+async def _compare_clocks(
     servers: tuple[str, ...], webs: tuple[Endpoint, ...], network: Network
-) -> tuple[Finding, ...]:
+) -> tuple[CheckResult, ...]:
     import asyncio
 
     async with asyncio.TaskGroup() as group:
-        by_ntp = [group.create_task(_or_none(network.ntp_clock(one))) for one in servers]
+        by_ntp = [group.create_task(_result_or_none(network.ntp_clock(one))) for one in servers]
         by_web = [
-            group.create_task(_or_none(network.http_clock(one.door, tls=one.tls))) for one in webs
+            group.create_task(_result_or_none(network.http_clock(one.door, tls=one.tls)))
+            for one in webs
         ]
     exact = [told for task in by_ntp if (told := task.result()) is not None]
     rough = [told for task in by_web if (told := task.result()) is not None]
-    return (_judged(exact, "time servers") if exact else _judged(rough, "web servers"),)
+    return (
+        _assess_offsets(exact, "time servers") if exact else _assess_offsets(rough, "web servers"),
+    )
 
 
-def _judged(aheads: list[float], whose: str) -> Finding:
+def _assess_offsets(aheads: list[float], whose: str) -> CheckResult:
     if not aheads:
         return unknown(
             "clock",
@@ -68,7 +70,9 @@ def _judged(aheads: list[float], whose: str) -> Finding:
         )
     ahead = statistics.median(aheads)
     count = len(aheads)
-    seen = f"{_spoken(ahead)}, by {count} {whose.removesuffix('s') if count == 1 else whose}"
+    seen = (
+        f"{_describe_offset(ahead)}, by {count} {whose.removesuffix('s') if count == 1 else whose}"
+    )
     if max(aheads) - min(aheads) > _TOO_FAR:
         spread = length(max(aheads) - min(aheads))
         return warn("clock", f"{whose} disagree by {spread}", f"ask others; {_SET}")
@@ -79,14 +83,14 @@ def _judged(aheads: list[float], whose: str) -> Finding:
     return ok("clock", seen)
 
 
-async def _or_none(asked: Coroutine[Any, Any, float]) -> float | None:
+async def _result_or_none(asked: Coroutine[Any, Any, float]) -> float | None:
     try:
         return await asked
     except NoAnswer:
         return None
 
 
-def _spoken(ahead: float) -> str:
+def _describe_offset(ahead: float) -> str:
     """The offset of the others, told as ours."""
     return f"this machine is {length(abs(ahead))} {'behind' if ahead > 0 else 'ahead'}"
 

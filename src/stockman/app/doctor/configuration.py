@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.app.doctor.check import Scene, check
-from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
-from stockman.ports.probe import NoAnswer
+from stockman.app.doctor.check import CheckInput, check
+from stockman.app.doctor.finding import CheckResult, fail, ok, skip, unknown, warn
+from stockman.ports.environment import NoAnswer
 
 
 @check("config.files")
-def files(scene: Scene) -> Iterator[Finding]:
+def files(scene: CheckInput) -> Iterator[CheckResult]:
     """The configuration files are there and can be read."""
     if not scene.files:
         yield fail(
@@ -31,7 +31,7 @@ def files(scene: Scene) -> Iterator[Finding]:
 
 
 @check("config.valid")
-def valid(scene: Scene) -> Iterator[Finding]:
+def valid(scene: CheckInput) -> Iterator[CheckResult]:
     """The configuration files have no mistakes."""
     if not scene.files:
         yield skip("configuration", "there is none to check")
@@ -40,16 +40,16 @@ def valid(scene: Scene) -> Iterator[Finding]:
     warnings = len(scene.problems) - errors
     see = "run `stockman validate`, which shows each with its place and fix"
     if errors:
-        also = f" and {_counted(warnings, 'warning')}" if warnings else ""
-        yield fail("configuration", f"{_counted(errors, 'error')}{also}", see)
+        also = f" and {_count(warnings, 'warning')}" if warnings else ""
+        yield fail("configuration", f"{_count(errors, 'error')}{also}", see)
     elif warnings:
-        yield warn("configuration", _counted(warnings, "warning"), see)
+        yield warn("configuration", _count(warnings, "warning"), see)
     else:
         yield ok("configuration", "no mistakes")
 
 
 @check("config.tracked")
-def tracked(scene: Scene) -> Iterator[Finding]:
+def tracked(scene: CheckInput) -> Iterator[CheckResult]:
     """The configuration files are tracked in git."""
     for name in scene.files:
         if scene.machine.file(scene.directory / name) is None:
@@ -74,7 +74,7 @@ def tracked(scene: Scene) -> Iterator[Finding]:
                 yield skip(name, "there is no repository that could track it")
 
 
-def _counted(count: int, noun: str) -> str:
+def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 

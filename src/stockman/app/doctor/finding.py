@@ -8,7 +8,7 @@ from enum import Enum
 from stockman.model.record import record
 
 
-class Status(Enum):
+class CheckStatus(Enum):
     """How a thing stands; only `OK` says that it is well."""
 
     OK = "ok"
@@ -21,14 +21,14 @@ class Status(Enum):
 
 
 @record
-class Finding:
+class CheckResult:
     """One thing that was looked at."""
 
     check: str = ""
     """Name of the check, `git.remote`; whoever runs it fills it in."""
     subject: str
     """The thing, in the user's words."""
-    status: Status
+    status: CheckStatus
     seen: str
     """What is so, as a clause."""
     fix: str = ""
@@ -36,43 +36,49 @@ class Finding:
 
 
 @record
-class Report:
+class DoctorReport:
     """All findings, in the order of the checks."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckResult, ...]
 
     @property
-    def counts(self) -> Mapping[Status, int]:
+    def counts(self) -> Mapping[CheckStatus, int]:
         """How many findings there are of each status, worst first; without those of none."""
-        order = (Status.FAIL, Status.WARN, Status.UNKNOWN, Status.SKIP, Status.OK)
+        order = (
+            CheckStatus.FAIL,
+            CheckStatus.WARN,
+            CheckStatus.UNKNOWN,
+            CheckStatus.SKIP,
+            CheckStatus.OK,
+        )
         counts = {status: sum(one.status is status for one in self.findings) for status in order}
         return {status: count for status, count in counts.items() if count}
 
     @property
     def is_partial(self) -> bool:
         """Whether a check had no result."""
-        return Status.UNKNOWN in self.counts
+        return CheckStatus.UNKNOWN in self.counts
 
     def failed(self, *, strict: bool = False) -> bool:
         """Whether anything is wrong; the strict count warnings too."""
-        return Status.FAIL in self.counts or (strict and Status.WARN in self.counts)
+        return CheckStatus.FAIL in self.counts or (strict and CheckStatus.WARN in self.counts)
 
 
-def ok(subject: str, seen: str) -> Finding:
-    return Finding(subject=subject, status=Status.OK, seen=seen)
+def ok(subject: str, seen: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.OK, seen=seen)
 
 
-def warn(subject: str, seen: str, fix: str) -> Finding:
-    return Finding(subject=subject, status=Status.WARN, seen=seen, fix=fix)
+def warn(subject: str, seen: str, fix: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.WARN, seen=seen, fix=fix)
 
 
-def fail(subject: str, seen: str, fix: str) -> Finding:
-    return Finding(subject=subject, status=Status.FAIL, seen=seen, fix=fix)
+def fail(subject: str, seen: str, fix: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.FAIL, seen=seen, fix=fix)
 
 
-def unknown(subject: str, seen: str, fix: str) -> Finding:
-    return Finding(subject=subject, status=Status.UNKNOWN, seen=seen, fix=fix)
+def unknown(subject: str, seen: str, fix: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.UNKNOWN, seen=seen, fix=fix)
 
 
-def skip(subject: str, seen: str) -> Finding:
-    return Finding(subject=subject, status=Status.SKIP, seen=seen)
+def skip(subject: str, seen: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.SKIP, seen=seen)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from stockman.app.doctor.check import Scene, check
-from stockman.app.doctor.finding import Finding, fail, ok, unknown, warn
-from stockman.model.tables import NAMES, table
+from stockman.app.doctor.check import CheckInput, check
+from stockman.app.doctor.finding import CheckResult, fail, ok, unknown, warn
+from stockman.model.tables import TABLE_NAMES, table_info
 
 _MIB = 1024**2
 _LITTLE = 2048 * _MIB
@@ -15,13 +15,13 @@ _TOO_LITTLE = 200 * _MIB
 
 
 @check("machine.python")
-def python(scene: Scene) -> Iterator[Finding]:
+def python(scene: CheckInput) -> Iterator[CheckResult]:
     """The version of Python is one that stockman runs on."""
     yield ok("Python", scene.machine.python())
 
 
 @check("machine.encoding")
-def encoding(scene: Scene) -> Iterator[Finding]:
+def encoding(scene: CheckInput) -> Iterator[CheckResult]:
     """The terminal takes every character."""
     told = scene.machine.encoding()
     if told.replace("_", "-") in ("utf-8", "utf8"):
@@ -35,7 +35,7 @@ def encoding(scene: Scene) -> Iterator[Finding]:
 
 
 @check("machine.disk")
-def disk(scene: Scene) -> Iterator[Finding]:
+def disk(scene: CheckInput) -> Iterator[CheckResult]:
     """There is room for files, here and for temporary ones."""
     temporary = scene.machine.temporary()
     for subject, place in (
@@ -46,21 +46,21 @@ def disk(scene: Scene) -> Iterator[Finding]:
         if room is None:
             yield unknown(subject, "the system does not tell its room", f"see `df {place}`")
             continue
-        seen = f"{_spoken(room.free)} free"
+        seen = f"{_describe_size(room.free)} free"
         if not room.writable:
             yield fail(subject, "it may not be written", f"see `ls -ld {place}`")
         elif room.free < _TOO_LITTLE:
-            yield fail(subject, seen, f"make room: at least {_spoken(_LITTLE)}")
+            yield fail(subject, seen, f"make room: at least {_describe_size(_LITTLE)}")
         elif room.free < _LITTLE:
-            yield warn(subject, seen, f"make room: {_spoken(_LITTLE)} are enough")
+            yield warn(subject, seen, f"make room: {_describe_size(_LITTLE)} are enough")
         else:
             yield ok(subject, seen)
 
 
 @check("machine.date")
-def date(scene: Scene) -> Iterator[Finding]:
+def date(scene: CheckInput) -> Iterator[CheckResult]:
     """The date is one on which this version of stockman existed."""
-    refreshed = max(table(name).refreshed for name in NAMES)
+    refreshed = max(table_info(name).refreshed for name in TABLE_NAMES)
     earliest = datetime.fromisoformat(refreshed).replace(tzinfo=UTC) - timedelta(days=1)
     now = scene.clock.now()
     today = f"{now:%Y-%m-%d}"
@@ -74,7 +74,7 @@ def date(scene: Scene) -> Iterator[Finding]:
         )
 
 
-def _spoken(size: int) -> str:
+def _describe_size(size: int) -> str:
     return f"{size / 1024**3:.1f} GiB" if size >= 1024 * _MIB else f"{size // _MIB} MiB"
 
 

@@ -6,37 +6,36 @@ import ipaddress
 from collections.abc import Iterator
 from functools import partial
 
-from stockman.app.doctor.check import Question, Scene, check
-from stockman.app.doctor.endpoint import Endpoint, written
-from stockman.app.doctor.finding import Finding, fail, ok, unknown, warn
+from stockman.app.doctor.check import CheckInput, Question, check
+from stockman.app.doctor.finding import CheckResult, fail, ok, unknown, warn
 from stockman.app.doctor.proxy import proxy_variable
-from stockman.app.doctor.servers import name_servers, time_servers
-from stockman.ports.probe import Network, NoAnswer
+from stockman.app.doctor.servers import Endpoint, name_servers, origin_of_key, time_servers
+from stockman.ports.environment import Network, NoAnswer
 
 
 @check("reach.names")
-def resolved(scene: Scene) -> Iterator[Finding | Question]:
+def host_names(scene: CheckInput) -> Iterator[CheckResult | Question]:
     """Every host that the configuration names has an address."""
     if not scene.complete:
         yield unknown(
             "servers", "not known, as the configuration cannot be read", "see `config.files`"
         )
     servers = scene.servers
-    needed = {one.door.host for one in servers if one.needed and not _proxied(scene, one)}
+    needed = {one.door.host for one in servers if one.needed and not _uses_proxy(scene, one)}
     for host in dict.fromkeys((*(one.door.host for one in servers), *time_servers(scene.estate))):
         if not _is_address(host):
             yield Question(subject=host, ask=partial(_addresses, host, host in needed))
 
 
 @check("reach.dns")
-def lookups(scene: Scene) -> Iterator[Question]:
+def lookups(scene: CheckInput) -> Iterator[Question]:
     """The name servers of the nodes answer."""
-    key = written(scene.estate.network, "dns_servers", "network.dns_servers")
+    key = origin_of_key(scene.estate.network, "dns_servers", "network.dns_servers")
     for server in name_servers(scene.estate):
         yield Question(subject=server, ask=partial(_answers, server, key))
 
 
-async def _addresses(host: str, needed: bool, network: Network) -> tuple[Finding, ...]:
+async def _addresses(host: str, needed: bool, network: Network) -> tuple[CheckResult, ...]:
     try:
         found = await network.resolve(host)
     except NoAnswer as none:
@@ -45,7 +44,7 @@ async def _addresses(host: str, needed: bool, network: Network) -> tuple[Finding
     return (ok(host, ", ".join(found)),)
 
 
-async def _answers(server: str, key: str, network: Network) -> tuple[Finding, ...]:
+async def _answers(server: str, key: str, network: Network) -> tuple[CheckResult, ...]:
     subject = f"name server {server}"
     try:
         await network.name_server(server)
@@ -55,7 +54,7 @@ async def _answers(server: str, key: str, network: Network) -> tuple[Finding, ..
     return (ok(subject, "it answers"),)
 
 
-def _proxied(scene: Scene, server: Endpoint) -> bool:
+def _uses_proxy(scene: CheckInput, server: Endpoint) -> bool:
     return server.web and bool(proxy_variable(scene.machine, server.door.host))
 
 
@@ -67,4 +66,4 @@ def _is_address(host: str) -> bool:
     return True
 
 
-CHECKS = (resolved, lookups)
+CHECKS = (host_names, lookups)

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stockman.app.doctor.check import Question, Scene, check
+from stockman.app.doctor.check import CheckInput, ProxmoxAccess, Question, check
 from stockman.app.doctor.clock import length
-from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
-from stockman.app.doctor.proxmox_asking import or_trouble, questions
-from stockman.app.doctor.region import Region
+from stockman.app.doctor.finding import CheckResult, fail, ok, skip, unknown, warn
+from stockman.app.doctor.proxmox_queries import questions, result_or_reason
+from stockman.model.compatibility import Verdict, proxmox_compatibility
 from stockman.model.errors import StockmanError
 from stockman.model.names import HostName
-from stockman.model.support import Verdict, proxmox_fits
-from stockman.planning.proxmox_needs import needs_of
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.cluster import StorageSeen
+from stockman.planning.proxmox.requirements import host_requirements
+from stockman.proxmox.cluster import StorageSummary
+from stockman.proxmox.protocol import Proxmox
 
 _NOTICEABLE = 5.0
 _TOO_FAR = 60.0
@@ -25,45 +24,45 @@ _TOO_FAR = 60.0
 
 
 @check("proxmox.version")
-def version(scene: Scene) -> Iterator[Question]:
+def version(scene: CheckInput) -> Iterator[Question]:
     """Proxmox VE has a version that stockman knows, and takes its token."""
     yield from questions(scene, _version)
 
 
 @check("proxmox.hosts")
-def hosts(scene: Scene) -> Iterator[Question]:
+def hosts(scene: CheckInput) -> Iterator[Question]:
     """The cluster has quorum, and the hosts that machines are to run on are up."""
     yield from questions(scene, _hosts)
 
 
 @check("proxmox.storages")
-def storages(scene: Scene) -> Iterator[Question]:
+def storages(scene: CheckInput) -> Iterator[Question]:
     """Storages that machines need are there, active, and for what is put into them."""
     yield from questions(scene, _storages)
 
 
 @check("proxmox.bridges")
-def bridges(scene: Scene) -> Iterator[Question]:
+def bridges(scene: CheckInput) -> Iterator[Question]:
     """Bridges that machines need are there on each host."""
     yield from questions(scene, _bridges)
 
 
 @check("proxmox.replication")
-def replication(scene: Scene) -> Iterator[Question]:
+def replication(scene: CheckInput) -> Iterator[Question]:
     """Replication of disks between hosts works, where there is any."""
     yield from questions(scene, _replication)
 
 
 @check("proxmox.clock")
-def clock(scene: Scene) -> Iterator[Question]:
+def clock(scene: CheckInput) -> Iterator[Question]:
     """The clocks of the hosts agree with the clock of this machine."""
     yield from questions(scene, _clocks)
 
 
-async def _version(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+async def _version(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iterable[CheckResult]:
     told = await pve.version()
     try:
-        fit = proxmox_fits(told.parsed)
+        fit = proxmox_compatibility(told.parsed)
     except ValueError:
         fix = "see on the host what `pveversion` says"
         return (unknown(region.subject, f"its version {told.version!r} cannot be read", fix),)
@@ -79,16 +78,16 @@ async def _version(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Findi
             return (fail(region.subject, f"{seen}: {fit.because}", "upgrade the hosts"),)
 
 
-async def _hosts(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+async def _hosts(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iterable[CheckResult]:
     findings = []
-    state = await or_trouble(pve.cluster_state())
+    state = await result_or_reason(pve.cluster_state())
     if isinstance(state, StockmanError):
         findings.append(unknown(region.subject, state.problem.what, state.problem.fix))
     elif not state.quorate:
         fix = "bring back enough hosts: `pvecm status` tells"
         findings.append(fail(region.subject, "the cluster has no quorum", fix))
     seen = {one.host: one.status for one in (await pve.resources()).hosts}
-    for host in sorted(needs_of(scene.desired, region.cluster).hosts):
+    for host in sorted(host_requirements(scene.desired, region.cluster).hosts):
         subject = f"host {host}"
         status = seen.get(HostName(host))
         if status is None:
@@ -102,17 +101,21 @@ async def _hosts(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding
     return findings or (ok(region.subject, f"{len(seen)} hosts"),)
 
 
-async def _storages(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
-    needed = needs_of(scene.desired, region.cluster).storages
+async def _storages(
+    scene: CheckInput, region: ProxmoxAccess, pve: Proxmox
+) -> Iterable[CheckResult]:
+    needed = host_requirements(scene.desired, region.cluster).storages
     storages = (await pve.resources()).storages
     seen = {(str(one.host), str(one.storage)): one for one in storages}
     return [
-        _storage(host, storage, content, seen.get((host, storage)))
+        _assess_storage(host, storage, content, seen.get((host, storage)))
         for host, storage, content in sorted(needed)
     ] or (skip(region.subject, "no machine needs a storage yet"),)
 
 
-def _storage(host: str, storage: str, content: str, seen: StorageSeen | None) -> Finding:
+def _assess_storage(
+    host: str, storage: str, content: str, seen: StorageSummary | None
+) -> CheckResult:
     subject = f"storage {storage} on {host}"
     if seen is None:
         return fail(
@@ -131,8 +134,8 @@ def _storage(host: str, storage: str, content: str, seen: StorageSeen | None) ->
     return ok(subject, f"for {content}")
 
 
-async def _bridges(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
-    needed = needs_of(scene.desired, region.cluster).bridges
+async def _bridges(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iterable[CheckResult]:
+    needed = host_requirements(scene.desired, region.cluster).bridges
     by_host: dict[str, list[str]] = {}
     for host, bridge in sorted(needed):
         by_host.setdefault(host, []).append(bridge)
@@ -142,8 +145,8 @@ async def _bridges(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Findi
     return findings or (skip(region.subject, "no machine needs a bridge yet"),)
 
 
-async def _bridges_of(pve: Proxmox, host: str, names: list[str]) -> list[Finding]:
-    network = await or_trouble(pve.host_network(HostName(host)))
+async def _bridges_of(pve: Proxmox, host: str, names: list[str]) -> list[CheckResult]:
+    network = await result_or_reason(pve.host_network(HostName(host)))
     if isinstance(network, StockmanError):
         return [unknown(f"bridges of {host}", network.problem.what, network.problem.fix)]
     seen = {one.name: one for one in network.interfaces if one.is_bridge}
@@ -161,7 +164,9 @@ async def _bridges_of(pve: Proxmox, host: str, names: list[str]) -> list[Finding
     return findings
 
 
-async def _replication(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+async def _replication(
+    scene: CheckInput, region: ProxmoxAccess, pve: Proxmox
+) -> Iterable[CheckResult]:
     jobs = await pve.replication_jobs()
     if not jobs:
         return (skip(region.subject, "nothing is replicated"),)
@@ -181,14 +186,14 @@ async def _replication(scene: Scene, region: Region, pve: Proxmox) -> Iterable[F
     return (ok(region.subject, f"{len(jobs)} jobs of replication, none fails"),)
 
 
-async def _clocks(scene: Scene, region: Region, pve: Proxmox) -> Iterable[Finding]:
+async def _clocks(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iterable[CheckResult]:
     seen = [one.host for one in (await pve.resources()).hosts if one.status == "online"]
     return [await _clock_of(scene, pve, host) for host in seen]
 
 
-async def _clock_of(scene: Scene, pve: Proxmox, host: HostName) -> Finding:
+async def _clock_of(scene: CheckInput, pve: Proxmox, host: HostName) -> CheckResult:
     subject = f"clock of {host}"
-    told = await or_trouble(pve.host_time(host))
+    told = await result_or_reason(pve.host_time(host))
     if isinstance(told, StockmanError):
         return unknown(subject, told.problem.what, told.problem.fix)
     off = abs((told - scene.clock.now()).total_seconds())

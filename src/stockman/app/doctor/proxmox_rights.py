@@ -5,65 +5,70 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from stockman.app.doctor.check import Question, Scene, check
-from stockman.app.doctor.finding import Finding, fail, ok
-from stockman.app.doctor.proxmox_asking import with_token
-from stockman.app.doctor.region import HeldToken, Region
-from stockman.planning.proxmox_needs import needs_of
-from stockman.ports.probe import Network
-from stockman.ports.proxmox import Proxmox
-from stockman.proxmox.rights import Need, of_role, provisioning
+from stockman.app.doctor.check import CheckInput, ConfiguredToken, ProxmoxAccess, Question, check
+from stockman.app.doctor.finding import CheckResult, fail, ok
+from stockman.app.doctor.proxmox_queries import query_with_token
+from stockman.planning.proxmox.requirements import host_requirements
+from stockman.ports.environment import Network
+from stockman.proxmox.privileges import RequiredPrivileges, provisioning_privileges, role_privileges
+from stockman.proxmox.protocol import Proxmox
 
 _FROM_9 = 9
 
 
 @check("proxmox.rights")
-def rights(scene: Scene) -> Iterator[Question]:
+def rights(scene: CheckInput) -> Iterator[Question]:
     """The token of stockman may do what the configuration asks for."""
     for region in scene.regions:
         token = region.token
-        yield Question(subject=token.id, ask=partial(_of_stockman, scene, region, token))
+        yield Question(subject=token.id, ask=partial(_check_own_token, scene, region, token))
 
 
 @check("proxmox.component-rights")
-def component_rights(scene: Scene) -> Iterator[Question]:
+def component_rights(scene: CheckInput) -> Iterator[Question]:
     """The tokens of components may do what the components need."""
     for region in scene.regions:
         for token in region.others:
-            yield Question(subject=token.id, ask=partial(_of_component, region, token))
+            yield Question(subject=token.id, ask=partial(_check_component_token, region, token))
 
 
-async def _of_stockman(
-    scene: Scene, region: Region, token: HeldToken, network: Network
-) -> Iterable[Finding]:
+async def _check_own_token(
+    scene: CheckInput, region: ProxmoxAccess, token: ConfiguredToken, network: Network
+) -> Iterable[CheckResult]:
     del network
 
-    async def look(pve: Proxmox) -> Iterable[Finding]:
+    async def look(pve: Proxmox) -> Iterable[CheckResult]:
         major = (await pve.version()).major
-        wish = needs_of(scene.desired, region.cluster).wish
-        return await _judged(pve, token, provisioning(major, wish))
+        wish = host_requirements(scene.desired, region.cluster).wish
+        return await _assess_token(pve, token, provisioning_privileges(major, wish))
 
-    return await with_token(region, token, token.id, look)
+    return await query_with_token(region, token, token.id, look)
 
 
-async def _of_component(region: Region, token: HeldToken, network: Network) -> Iterable[Finding]:
+async def _check_component_token(
+    region: ProxmoxAccess, token: ConfiguredToken, network: Network
+) -> Iterable[CheckResult]:
     from stockman.catalog.registry import component
 
     del network
     access = component(token.whose).proxmox
 
-    async def look(pve: Proxmox) -> Iterable[Finding]:
+    async def look(pve: Proxmox) -> Iterable[CheckResult]:
         if access is None:
             return ()
         newer = (await pve.version()).major >= _FROM_9
         further = access.privileges_from_9 if newer else ()
-        return await _judged(pve, token, of_role(access.paths, (*access.privileges, *further)))
+        return await _assess_token(
+            pve, token, role_privileges(access.paths, (*access.privileges, *further))
+        )
 
-    return await with_token(region, token, token.id, look)
+    return await query_with_token(region, token, token.id, look)
 
 
-async def _judged(pve: Proxmox, token: HeldToken, needs: Sequence[Need]) -> Iterable[Finding]:
-    missing = [(need, lacked) for need in needs if (lacked := await _lacked(pve, need))]
+async def _assess_token(
+    pve: Proxmox, token: ConfiguredToken, needs: Sequence[RequiredPrivileges]
+) -> Iterable[CheckResult]:
+    missing = [(need, lacked) for need in needs if (lacked := await _missing_privileges(pve, need))]
     if not missing:
         paths = ", ".join(need.path for need in needs)
         return (ok(token.id, f"it has every privilege that is needed on {paths}"),)
@@ -77,15 +82,15 @@ async def _judged(pve: Proxmox, token: HeldToken, needs: Sequence[Need]) -> Iter
     ]
 
 
-async def _lacked(pve: Proxmox, need: Need) -> frozenset[str]:
-    lacked = need.privileges - await _held(pve, need.path)
+async def _missing_privileges(pve: Proxmox, need: RequiredPrivileges) -> frozenset[str]:
+    lacked = need.privileges - await _granted_privileges(pve, need.path)
     if not lacked or not need.instead:
         return lacked
-    below = [need.privileges - await _held(pve, path) for path in need.instead]
+    below = [need.privileges - await _granted_privileges(pve, path) for path in need.instead]
     return frozenset().union(*below)
 
 
-async def _held(pve: Proxmox, path: str) -> frozenset[str]:
+async def _granted_privileges(pve: Proxmox, path: str) -> frozenset[str]:
     return (await pve.permissions(path)).get(path, frozenset())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.ports.probe import Machine
+from stockman.ports.environment import Machine
 
 
 def proxy_variable(machine: Machine, host: str) -> str:

@@ -6,77 +6,83 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
 
-from stockman.app.doctor.check import Check, Question, Scene, check
-from stockman.app.doctor.endpoint import Endpoint, Kind
-from stockman.app.doctor.finding import Finding, Status, fail, ok, skip, unknown, warn
+from stockman.app.doctor.check import Check, CheckInput, Question, check
+from stockman.app.doctor.finding import CheckResult, CheckStatus, fail, ok, skip, unknown, warn
 from stockman.app.doctor.proxy import proxy_variable
-from stockman.ports.probe import Certificate, Network, NoAddress, NoAnswer, Trust
+from stockman.app.doctor.servers import Endpoint, ServerKind
+from stockman.ports.environment import Certificate, Network, NoAddress, NoAnswer, Trust
 
 _SOON = timedelta(days=14)
 
 
 @check("reach.proxmox")
-def proxmox(scene: Scene) -> Iterator[Question]:
+def proxmox(scene: CheckInput) -> Iterator[Question]:
     """The Proxmox API answers, and its certificate is the one that is trusted."""
     regions: dict[str, list[Endpoint]] = {}
     for one in scene.servers:
         if one.kind == "proxmox":
             regions.setdefault(one.purpose, []).append(one)
     for purpose, endpoints in regions.items():
-        yield Question(subject=purpose, ask=partial(_any, scene, endpoints))
+        yield Question(subject=purpose, ask=partial(_check_any, scene, endpoints))
 
 
-def _reached(name: str, kind: Kind, about: str) -> Check:
+def _reach_check(name: str, kind: ServerKind, about: str) -> Check:
     """A check of servers that each have to answer."""
 
-    def look(scene: Scene) -> Iterator[Question]:
+    def look(scene: CheckInput) -> Iterator[Question]:
         for one in scene.servers:
             if one.kind == kind:
-                yield Question(subject=one.shown, ask=partial(_each, scene, one))
+                yield Question(subject=one.shown, ask=partial(_check_endpoint, scene, one))
 
     return Check(name=name, about=about, look=look)
 
 
-async def _each(scene: Scene, endpoint: Endpoint, network: Network) -> tuple[Finding, ...]:
+async def _check_endpoint(
+    scene: CheckInput, endpoint: Endpoint, network: Network
+) -> tuple[CheckResult, ...]:
     answer = await _answer(scene, endpoint, network)
-    return (answer if isinstance(answer, Finding) else _silent(scene, endpoint, answer),)
+    return (answer if isinstance(answer, CheckResult) else _unreachable(scene, endpoint, answer),)
 
 
-async def _any(
-    scene: Scene, endpoints: Sequence[Endpoint], network: Network
-) -> tuple[Finding, ...]:
+async def _check_any(
+    scene: CheckInput, endpoints: Sequence[Endpoint], network: Network
+) -> tuple[CheckResult, ...]:
     """Findings of servers of which one that answers is enough."""
     import asyncio
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_answer(scene, one, network)) for one in endpoints]
     answers = [task.result() for task in tasks]
-    good = any(isinstance(one, Finding) and one.status is not Status.FAIL for one in answers)
-    silent = _spared if good else _silent
+    good = any(
+        isinstance(one, CheckResult) and one.status is not CheckStatus.FAIL for one in answers
+    )
+    silent = _skip_proxied if good else _unreachable
     return tuple(
-        answer if isinstance(answer, Finding) else silent(scene, endpoint, answer)
+        answer if isinstance(answer, CheckResult) else silent(scene, endpoint, answer)
         for endpoint, answer in zip(endpoints, answers, strict=True)
     )
 
 
-async def _answer(scene: Scene, endpoint: Endpoint, network: Network) -> Finding | NoAnswer:
+async def _answer(
+    scene: CheckInput, endpoint: Endpoint, network: Network
+) -> CheckResult | NoAnswer:
     try:
         if not endpoint.tls:
             await network.connect(endpoint.door)
             return _plain(endpoint)
         trust = _trust(scene, endpoint)
         if trust is None:
-            return _trouble(endpoint)(
+            return _problem_code(endpoint)(
                 _subject(endpoint),
                 f"its CA file {endpoint.ca_file} cannot be read",
                 f"put the CA certificate there, or change {endpoint.trust_keys}",
             )
-        return _judged(scene, endpoint, await network.certificate(endpoint.door, trust))
+        return _assess_certificate(scene, endpoint, await network.certificate(endpoint.door, trust))
     except NoAnswer as none:
         return none
 
 
-def _plain(endpoint: Endpoint) -> Finding:
+def _plain(endpoint: Endpoint) -> CheckResult:
     if endpoint.kind == "proxmox":
         return warn(
             _subject(endpoint),
@@ -86,14 +92,14 @@ def _plain(endpoint: Endpoint) -> Finding:
     return ok(_subject(endpoint), "it answers")
 
 
-def _judged(scene: Scene, endpoint: Endpoint, shown: Certificate) -> Finding:
+def _assess_certificate(scene: CheckInput, endpoint: Endpoint, shown: Certificate) -> CheckResult:
     subject = _subject(endpoint)
     until = f"{shown.expires:%Y-%m-%d}"
     if shown.flaw:
         flaw = f"its certificate is not trusted: {shown.flaw}"
         ended = shown.expires < scene.clock.now()
         fix = "renew it, or set the clock of this machine" if ended else _trust_fix(endpoint, shown)
-        return _trouble(endpoint)(subject, flaw, fix)
+        return _problem_code(endpoint)(subject, flaw, fix)
     left = shown.expires - scene.clock.now()
     if left < _SOON:
         ends = "ended" if left < timedelta() else "ends"
@@ -110,7 +116,7 @@ def _trust_fix(endpoint: Endpoint, shown: Certificate) -> str:
     )
 
 
-def _silent(scene: Scene, endpoint: Endpoint, reason: NoAnswer) -> Finding:
+def _unreachable(scene: CheckInput, endpoint: Endpoint, reason: NoAnswer) -> CheckResult:
     subject = _subject(endpoint)
     if isinstance(reason, NoAddress):
         return skip(subject, f"{endpoint.door.host} has no address, see `reach.names`")
@@ -122,10 +128,10 @@ def _silent(scene: Scene, endpoint: Endpoint, reason: NoAnswer) -> Finding:
             f"try it with `curl --head {endpoint.shown}`",
         )
     but = "" if endpoint.needed else "; nodes may still reach it"
-    return _trouble(endpoint)(subject, f"{reason}{but}", _reach_fix(endpoint))
+    return _problem_code(endpoint)(subject, f"{reason}{but}", _reach_fix(endpoint))
 
 
-def _spared(scene: Scene, endpoint: Endpoint, reason: NoAnswer) -> Finding:
+def _skip_proxied(scene: CheckInput, endpoint: Endpoint, reason: NoAnswer) -> CheckResult:
     del scene
     return warn(_subject(endpoint), f"{reason}; another endpoint answers", _reach_fix(endpoint))
 
@@ -134,7 +140,7 @@ def _reach_fix(endpoint: Endpoint) -> str:
     return f"check {endpoint.written}, the server, and the network between"
 
 
-def _trouble(endpoint: Endpoint) -> Callable[[str, str, str], Finding]:
+def _problem_code(endpoint: Endpoint) -> Callable[[str, str, str], CheckResult]:
     return fail if endpoint.needed else warn
 
 
@@ -142,7 +148,7 @@ def _subject(endpoint: Endpoint) -> str:
     return f"{endpoint.purpose}, {endpoint.shown}"
 
 
-def _trust(scene: Scene, endpoint: Endpoint) -> Trust | None:
+def _trust(scene: CheckInput, endpoint: Endpoint) -> Trust | None:
     if endpoint.fingerprint is not None:
         return Trust(fingerprint=endpoint.fingerprint)
     if endpoint.ca_file is None:
@@ -153,11 +159,11 @@ def _trust(scene: Scene, endpoint: Endpoint) -> Trust | None:
 
 CHECKS = (
     proxmox,
-    _reached("reach.kubernetes", "kubernetes", "The Kubernetes API answers."),
-    _reached("reach.factory", "factory", "The Image Factory answers."),
-    _reached("reach.git", "git", "The Git server answers."),
-    _reached("reach.s3", "s3", "The S3 servers of backups and lock answer."),
-    _reached("reach.mirrors", "mirror", "The mirrors of registries answer."),
-    _reached("reach.identity", "identity", "The identity provider answers."),
-    _reached("reach.hosts", "host", "The shells of hosts answer."),
+    _reach_check("reach.kubernetes", "kubernetes", "The Kubernetes API answers."),
+    _reach_check("reach.factory", "factory", "The Image Factory answers."),
+    _reach_check("reach.git", "git", "The Git server answers."),
+    _reach_check("reach.s3", "s3", "The S3 servers of backups and lock answer."),
+    _reach_check("reach.mirrors", "mirror", "The mirrors of registries answer."),
+    _reach_check("reach.identity", "identity", "The identity provider answers."),
+    _reach_check("reach.hosts", "host", "The shells of hosts answer."),
 )

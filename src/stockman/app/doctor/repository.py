@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stockman.app.doctor.check import Scene, check
-from stockman.app.doctor.endpoint import written
-from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
+from stockman.app.doctor.check import CheckInput, check
+from stockman.app.doctor.finding import CheckResult, fail, ok, skip, unknown, warn
 from stockman.app.doctor.git_address import git_address
+from stockman.app.doctor.servers import origin_of_key
 from stockman.config.language.cluster import RepositorySection
-from stockman.ports.probe import NoAnswer, Remote
+from stockman.ports.environment import NoAnswer, Remote
 
 _OLDEST = (2, 30)
 _INSTALL = "install git, 2.30 or newer"
 
 
 @check("git.program")
-def program(scene: Scene) -> Iterator[Finding]:
+def program(scene: CheckInput) -> Iterator[CheckResult]:
     """Git is installed, and new enough."""
     try:
         version = scene.repo.version()
@@ -35,7 +35,7 @@ def program(scene: Scene) -> Iterator[Finding]:
 
 
 @check("git.work-tree")
-def work_tree(scene: Scene) -> Iterator[Finding]:
+def work_tree(scene: CheckInput) -> Iterator[CheckResult]:
     """The directory is in a git repository."""
     try:
         tree = scene.repo.work_tree()
@@ -55,7 +55,7 @@ def work_tree(scene: Scene) -> Iterator[Finding]:
 
 
 @check("git.branch")
-def branch(scene: Scene) -> Iterator[Finding]:
+def branch(scene: CheckInput) -> Iterator[CheckResult]:
     """The branch that the cluster follows is checked out."""
     tree = scene.tree
     followed = scene.estate.repository.branch
@@ -68,14 +68,14 @@ def branch(scene: Scene) -> Iterator[Finding]:
             "branch",
             f"{tree.branch} is checked out, and the cluster follows {followed}",
             f"bring the change to {followed}, or change "
-            + written(scene.estate.repository, "branch", "repository.branch"),
+            + origin_of_key(scene.estate.repository, "branch", "repository.branch"),
         )
     else:
         yield ok("branch", tree.branch)
 
 
 @check("git.remote")
-def remote(scene: Scene) -> Iterator[Finding]:
+def remote(scene: CheckInput) -> Iterator[CheckResult]:
     """A remote is the repository that the cluster follows, and carries no password."""
     tree = scene.tree
     if tree is None:
@@ -89,10 +89,10 @@ def remote(scene: Scene) -> Iterator[Finding]:
                 f"its address of {address} carries a password, in a file that others may read",
                 f"run `git remote set-url {one.name}` without it, and let a credential helper know",
             )
-    yield _followed(scene.estate.repository, tree.remotes)
+    yield _matching_remote(scene.estate.repository, tree.remotes)
 
 
-def _followed(section: RepositorySection, remotes: tuple[Remote, ...]) -> Finding:
+def _matching_remote(section: RepositorySection, remotes: tuple[Remote, ...]) -> CheckResult:
     url = section.url
     wanted = git_address(url) if url else None
     known = {one.name: git_address(one.url) for one in remotes}
@@ -107,7 +107,8 @@ def _followed(section: RepositorySection, remotes: tuple[Remote, ...]) -> Findin
     return warn(
         "remote",
         f"none is {wanted}, which the cluster follows",
-        f"run `git remote add` with {url}, or change " + written(section, "url", "repository.url"),
+        f"run `git remote add` with {url}, or change "
+        + origin_of_key(section, "url", "repository.url"),
     )
 
 

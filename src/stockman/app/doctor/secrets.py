@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.app.doctor.check import Scene, check
-from stockman.app.doctor.finding import Finding, fail, ok, skip, unknown, warn
+from stockman.app.doctor.check import CheckInput, check
+from stockman.app.doctor.finding import CheckResult, fail, ok, skip, unknown, warn
 from stockman.model.secret import SecretForm
-from stockman.ports.probe import NoAnswer
+from stockman.ports.environment import NoAnswer
 
 AGE_KEY = "age.key"
 SECRET_FILES = (
@@ -31,7 +31,7 @@ _OTHERS = 0o077
 
 
 @check("secret.files")
-def files(scene: Scene) -> Iterator[Finding]:
+def files(scene: CheckInput) -> Iterator[CheckResult]:
     """Files with secrets are for their owner only, and git ignores them."""
     for name in _names(scene):
         facts = scene.machine.file(scene.directory / name)
@@ -48,11 +48,11 @@ def files(scene: Scene) -> Iterator[Finding]:
         elif not facts.readable:
             yield fail(name, "it may not be read", "run stockman as the owner of the file")
         else:
-            yield _exposed(scene, name)
+            yield _exposed_reason(scene, name)
 
 
 @check("secret.variables")
-def variables(scene: Scene) -> Iterator[Finding]:
+def variables(scene: CheckInput) -> Iterator[CheckResult]:
     """Variables that the configuration takes secrets from are set."""
     for secret in scene.secrets:
         if secret.form is not SecretForm.ENVIRONMENT:
@@ -64,7 +64,7 @@ def variables(scene: Scene) -> Iterator[Finding]:
             yield warn(f"${name}", "it is not set here", "export it before a command that needs it")
 
 
-def _exposed(scene: Scene, name: str) -> Finding:
+def _exposed_reason(scene: CheckInput, name: str) -> CheckResult:
     try:
         standing = scene.repo.standing(name)
     except NoAnswer as none:
@@ -89,8 +89,8 @@ def _exposed(scene: Scene, name: str) -> Finding:
             return ok(name, "for its owner only, in no repository")
 
 
-def _missing(scene: Scene, name: str) -> Iterator[Finding]:
-    if name in _referenced(scene):
+def _missing(scene: CheckInput, name: str) -> Iterator[CheckResult]:
+    if name in _referenced_variables(scene):
         yield warn(name, "the configuration names it, and it is missing", f"write {name}")
     elif name == AGE_KEY and not scene.machine.variable("SOPS_AGE_KEY_FILE"):
         if scene.estate.nodes:
@@ -103,7 +103,7 @@ def _missing(scene: Scene, name: str) -> Iterator[Finding]:
             yield skip(name, "there is none, and without nodes none is needed")
 
 
-def _names(scene: Scene) -> tuple[str, ...]:
+def _names(scene: CheckInput) -> tuple[str, ...]:
     moved = [
         place
         for variable in _VARIABLES
@@ -111,12 +111,12 @@ def _names(scene: Scene) -> tuple[str, ...]:
         if place
     ]
     once: dict[Path, str] = {}
-    for name in (*SECRET_FILES, *moved, *_referenced(scene)):
+    for name in (*SECRET_FILES, *moved, *_referenced_variables(scene)):
         once.setdefault((scene.directory / name).absolute(), name)
     return tuple(once.values())
 
 
-def _referenced(scene: Scene) -> tuple[str, ...]:
+def _referenced_variables(scene: CheckInput) -> tuple[str, ...]:
     return tuple(
         secret.reference.removeprefix("file:")
         for secret in scene.secrets

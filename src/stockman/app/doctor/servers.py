@@ -1,23 +1,60 @@
-"""All servers that the configuration names, and how each is reached."""
+"""One server that the configuration names, and where it does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Literal
 from urllib.parse import urlsplit
 
-from stockman.app.doctor.endpoint import Endpoint, Kind, written
 from stockman.app.doctor.git_address import git_address
-from stockman.config.language.estate import Estate
-from stockman.model.backup import BackupTarget, Lock
+from stockman.config.language.configuration import Configuration
+from stockman.model.origin import Traced
+from stockman.model.policies import BackupTarget, Lock
 from stockman.model.proxmox import ProxmoxCluster
-from stockman.ports.probe import Door, Remote
+from stockman.model.record import record
+from stockman.ports.environment import Remote, ServerAddress
+
+ServerKind = Literal["proxmox", "kubernetes", "factory", "git", "s3", "mirror", "identity", "host"]
+
+
+@record
+class Endpoint:
+    """One server, what it is for, and where the user wrote it."""
+
+    kind: ServerKind
+    purpose: str
+    """Proxmox endpoints of one region have the same, and one that answers is enough."""
+    shown: str
+    """Its address without anything confidential."""
+    door: ServerAddress
+    written: str
+    """Key and place, `proxmox_endpoint (cluster.yaml:3:13)`."""
+    needed: bool
+    """Whether this machine talks to it itself; otherwise only the nodes do."""
+    web: bool = False
+    """Whether a proxy for the web may stand in between."""
+    tls: bool = False
+    """Whether it shows a certificate that is to be judged."""
+    ca_file: str | None = None
+    """None: the CAs of the system."""
+    fingerprint: str | None = None
+    """None: by CA."""
+    trust_keys: str = ""
+    """Keys that say how its certificate is judged. Empty: there are none."""
+
+
+def origin_of_key(section: Traced, field: str, key: str) -> str:
+    """A key as the user wrote it with its place, or as the reference names it where it is not."""
+    origin = section.origins.get(field)
+    return f"{key} (its default)" if origin is None else f"{origin.name} ({origin.at})"
+
 
 _API_PORT = 6443
 _WEB_PORTS = {"https": 443, "http": 80}
 
 
-def servers(estate: Estate, remotes: Iterable[Remote] = ()) -> tuple[Endpoint, ...]:
+def servers(estate: Configuration, remotes: Iterable[Remote] = ()) -> tuple[Endpoint, ...]:
     """Every server that is dialled over TCP; Git's is that of the remotes if none is written."""
     return (
         *_proxmox(estate),
@@ -31,17 +68,17 @@ def servers(estate: Estate, remotes: Iterable[Remote] = ()) -> tuple[Endpoint, .
     )
 
 
-def time_servers(estate: Estate) -> tuple[str, ...]:
+def time_servers(estate: Configuration) -> tuple[str, ...]:
     """The time servers of the nodes; none where there are no nodes."""
     return estate.network.ntp_servers if estate.nodes else ()
 
 
-def name_servers(estate: Estate) -> tuple[str, ...]:
+def name_servers(estate: Configuration) -> tuple[str, ...]:
     """The name servers of the nodes; none where there are no nodes."""
     return tuple(str(one) for one in estate.network.dns_servers) if estate.nodes else ()
 
 
-def _proxmox(estate: Estate) -> Iterator[Endpoint]:
+def _proxmox(estate: Configuration) -> Iterator[Endpoint]:
     section = estate.proxmox
     if section is None:
         return
@@ -50,7 +87,7 @@ def _proxmox(estate: Estate) -> Iterator[Endpoint]:
         urls = [("endpoint", cluster.endpoint)] if cluster.endpoint else []
         urls += [(f"endpoints[{number}]", url) for number, url in enumerate(cluster.endpoints)]
         for field, url in urls:
-            place = written(cluster, field, f"proxmox.{field}")
+            place = origin_of_key(cluster, field, f"proxmox.{field}")
             for one in _web("proxmox", url, f"the Proxmox API, region {cluster.region}", place):
                 judged = replace(
                     one,
@@ -59,33 +96,33 @@ def _proxmox(estate: Estate) -> Iterator[Endpoint]:
                     fingerprint=cluster.tls.fingerprint,
                     trust_keys="`proxmox.tls.ca_file` or `proxmox.tls.fingerprint`",
                 )
-                yield _dialled(judged, section.connect)
+                yield _connect_address(judged, section.connect)
 
 
-def _kubernetes_api(estate: Estate) -> Iterator[Endpoint]:
+def _kubernetes_api(estate: Configuration) -> Iterator[Endpoint]:
     api = estate.kubernetes.api
     if api.addr is not None and estate.nodes:
         yield Endpoint(
             kind="kubernetes",
             purpose="the Kubernetes API",
             shown=f"{api.addr}:{_API_PORT}",
-            door=Door(host=str(api.addr), port=_API_PORT),
-            written=written(api, "addr", "kubernetes.api.addr"),
+            door=ServerAddress(host=str(api.addr), port=_API_PORT),
+            written=origin_of_key(api, "addr", "kubernetes.api.addr"),
             needed=False,
         )
 
 
-def _image_factory(estate: Estate) -> Iterator[Endpoint]:
+def _image_factory(estate: Configuration) -> Iterator[Endpoint]:
     if estate.nodes:
-        place = written(estate.talos, "factory_url", "talos.factory_url")
+        place = origin_of_key(estate.talos, "factory_url", "talos.factory_url")
         for one in _web("factory", estate.talos.factory_url, "the Image Factory", place):
             yield replace(one, needed=True)
 
 
-def _git(estate: Estate, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
+def _git(estate: Configuration, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
     section = estate.repository
     urls: dict[str, str] = (
-        {written(section, "url", "repository.url"): section.url} if section.url else {}
+        {origin_of_key(section, "url", "repository.url"): section.url} if section.url else {}
     )
     for place, url in (urls or {f"git remote {one.name}": one.url for one in remotes}).items():
         address = git_address(url)
@@ -94,57 +131,57 @@ def _git(estate: Estate, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
                 kind="git",
                 purpose="the Git server",
                 shown=f"{address.host}:{address.port}",
-                door=Door(host=address.host, port=address.port),
+                door=ServerAddress(host=address.host, port=address.port),
                 written=place,
                 needed=True,
                 web=address.port in _WEB_PORTS.values(),
             )
 
 
-def _buckets(estate: Estate) -> Iterator[Endpoint]:
+def _buckets(estate: Configuration) -> Iterator[Endpoint]:
     for number, target in enumerate(estate.backup.targets):
         if target.bucket is not None:
-            place = written(target, "endpoint", f"backup.targets[{number}].endpoint")
+            place = origin_of_key(target, "endpoint", f"backup.targets[{number}].endpoint")
             for one in _web("s3", _s3(target), f"backups, {target.name}", place):
                 yield replace(one, needed=True)
     if estate.lock.home != "local":
-        place = written(estate.lock, "endpoint", "lock.endpoint")
+        place = origin_of_key(estate.lock, "endpoint", "lock.endpoint")
         for one in _web("s3", _s3(estate.lock), "the lock", place):
             yield replace(one, needed=True)
 
 
-def _registry_mirrors(estate: Estate) -> Iterator[Endpoint]:
+def _registry_mirrors(estate: Configuration) -> Iterator[Endpoint]:
     for registry, mirror in estate.talos.registries.items():
         key = f"talos.registries.{registry}"
         for number, url in enumerate(mirror.endpoints):
             field = f"endpoints[{number}]"
-            place = written(mirror, field, f"{key}.{field}")
+            place = origin_of_key(mirror, field, f"{key}.{field}")
             for one in _web("mirror", url, f"the mirror of {registry}", place):
                 yield replace(one, ca_file=mirror.ca_file, trust_keys=f"`{key}.ca_file`")
 
 
-def _identity_provider(estate: Estate) -> Iterator[Endpoint]:
+def _identity_provider(estate: Configuration) -> Iterator[Endpoint]:
     oidc = estate.kubernetes.oidc
     if oidc is not None:
-        place = written(oidc, "issuer_url", "kubernetes.oidc.issuer_url")
+        place = origin_of_key(oidc, "issuer_url", "kubernetes.oidc.issuer_url")
         yield from _web("identity", oidc.issuer_url, "the identity provider", place)
 
 
-def _host_shells(estate: Estate) -> Iterator[Endpoint]:
+def _host_shells(estate: Configuration) -> Iterator[Endpoint]:
     for name, host in estate.hosts.items():
         if host.ssh is not None:
-            door = Door(host=host.ssh.address or host.address or name, port=host.ssh.port)
+            door = ServerAddress(host=host.ssh.address or host.address or name, port=host.ssh.port)
             yield Endpoint(
                 kind="host",
                 purpose=f"the shell of host {name}",
                 shown=f"{door.host}:{door.port}",
                 door=door,
-                written=written(host.ssh, "address", f"hosts.{name}.ssh"),
+                written=origin_of_key(host.ssh, "address", f"hosts.{name}.ssh"),
                 needed=False,
             )
 
 
-def _web(kind: Kind, url: str, purpose: str, place: str) -> Iterator[Endpoint]:
+def _web(kind: ServerKind, url: str, purpose: str, place: str) -> Iterator[Endpoint]:
     """The server of a URL; none where the URL is not one, which is for `validate` to tell."""
     try:
         parts = urlsplit(url)
@@ -156,7 +193,7 @@ def _web(kind: Kind, url: str, purpose: str, place: str) -> Iterator[Endpoint]:
             kind=kind,
             purpose=purpose,
             shown=f"{parts.scheme}://{host}:{port}",
-            door=Door(host=host, port=port),
+            door=ServerAddress(host=host, port=port),
             written=place,
             needed=False,
             web=True,
@@ -164,7 +201,7 @@ def _web(kind: Kind, url: str, purpose: str, place: str) -> Iterator[Endpoint]:
         )
 
 
-def _dialled(endpoint: Endpoint, connect: Mapping[str, str]) -> Endpoint:
+def _connect_address(endpoint: Endpoint, connect: Mapping[str, str]) -> Endpoint:
     door = endpoint.door
     instead = connect.get(f"{door.host}:{door.port}")
     if instead is None:
@@ -173,7 +210,7 @@ def _dialled(endpoint: Endpoint, connect: Mapping[str, str]) -> Endpoint:
     return replace(
         endpoint,
         shown=f"{endpoint.shown} (dialled at {instead})",
-        door=Door(host=host, port=int(port), name=door.host),
+        door=ServerAddress(host=host, port=int(port), name=door.host),
         web=False,
     )
 

@@ -6,29 +6,41 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from stockman.app.keyring import Keyring
-from stockman.app.secret_names import PARTLY, is_secret_name, secret_names
-from stockman.app.secret_rules import Rules, find_rules
+from stockman.app.secrets.keyring import Keyring
+from stockman.app.secrets.rules import Rules, find_rules
 from stockman.app.secrets_check import key_files
-from stockman.app.secrets_check.accepted import FILE, accepted_ids, leak_id
-from stockman.app.secrets_check.encrypted_files import EncryptedFiles
-from stockman.app.secrets_check.known import Known
-from stockman.app.secrets_check.leaks import Leak, LeakScan, Listen
-from stockman.app.secrets_check.needles import is_telling, needles
-from stockman.app.secrets_check.report import Coverage, Finding, Limits, NotScanned, Report
+from stockman.app.secrets_check.encrypted_files import EncryptedFileCheck
+from stockman.app.secrets_check.known import KnownSecrets
+from stockman.app.secrets_check.leaks import (
+    ACCEPTED_FILE,
+    CoverageCallback,
+    Leak,
+    LeakScan,
+    accepted_ids,
+    leak_id,
+)
+from stockman.app.secrets_check.needles import build_needles, is_searchable
+from stockman.app.secrets_check.report import (
+    Coverage,
+    Limits,
+    NotScanned,
+    SecretFinding,
+    SecretsReport,
+)
 from stockman.app.secrets_check.scanner import Scanner
+from stockman.app.workspace.secret_names import PARTLY_ENCRYPTED, is_secret_name, secret_names
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.ports.history import History
-from stockman.ports.probe import NoAnswer
+from stockman.ports.environment import NoAnswer
+from stockman.ports.git_history import GitHistory
 
 _COMMIT_DIGITS = 12
 
 
 @record
-class Wish:
+class SecretsCheckOptions:
     """What to check, and how far to go."""
 
     directory: Path
@@ -39,38 +51,42 @@ class Wish:
     """Whether commits are scanned too, not only files."""
 
 
-def check(
-    wish: Wish,
+def check_secrets(
+    wish: SecretsCheckOptions,
     keyring: Keyring,
     environment: Mapping[str, str],
-    history: History,
-    listen: Listen = lambda _: None,
-) -> Report:
+    history: GitHistory,
+    listen: CoverageCallback = lambda _: None,
+) -> SecretsReport:
     """Look at everything; what could not be looked at is part of the answer."""
-    return _Check(wish, keyring, environment, history).report(listen)
+    return _SecretsCheck(wish, keyring, environment, history).report(listen)
 
 
-class _Check:
+class _SecretsCheck:
     def __init__(
-        self, wish: Wish, keyring: Keyring, environment: Mapping[str, str], history: History
+        self,
+        wish: SecretsCheckOptions,
+        keyring: Keyring,
+        environment: Mapping[str, str],
+        history: GitHistory,
     ) -> None:
         self._wish = wish
         self._directory = wish.directory.resolve()
         self._keyring = keyring
         self._environment = environment
         self._history = history
-        self._findings: list[Finding] = []
+        self._findings: list[SecretFinding] = []
         self._fixed: list[str] = []
         self._accepted = 0
         self._not_scanned: list[NotScanned] = []
         self._top = self._work_tree()
 
-    def report(self, listen: Listen) -> Report:
+    def report(self, listen: CoverageCallback) -> SecretsReport:
         encrypted = self._encrypted_files()
-        known = Known(self._directory, self._keyring, self._environment)
+        known = KnownSecrets(self._directory, self._keyring, self._environment)
         known.collect()
         self._key_files()
-        telling = [secret for secret in known.secrets if is_telling(secret)]
+        telling = [secret for secret in known.secrets if is_searchable(secret)]
         plain = {secret.name for secret in known.secrets} - {secret.name for secret in telling}
         if not self._keyring.identities:
             why = "there is no age identity here, so only what looks like a key was looked for"
@@ -79,8 +95,8 @@ class _Check:
             )
         else:
             self._not_scanned += known.unopened
-        coverage = self._leaks(Scanner(needles(telling)), listen)
-        return Report(
+        coverage = self._leaks(Scanner(build_needles(telling)), listen)
+        return SecretsReport(
             findings=tuple(self._findings),
             fixed=tuple(self._fixed),
             encrypted=encrypted,
@@ -123,17 +139,17 @@ class _Check:
         for problem in problems:
             place = problem.where
             file, line = (place.file, place.line) if isinstance(place, Position) else (place, None)
-            self._findings.append(Finding(problem=problem, file=file, line=line))
+            self._findings.append(SecretFinding(problem=problem, file=file, line=line))
 
     def _encrypted_files(self) -> tuple[str, ...]:
         if self._top is None:
             names = list(secret_names(self._directory))
         else:
             tracked, untracked = self._names()
-            partly = set(secret_names(self._directory)).intersection(PARTLY)
+            partly = set(secret_names(self._directory)).intersection(PARTLY_ENCRYPTED)
             names = [one for one in (*tracked, *untracked) if is_secret_name(one)]
             names += sorted(partly.intersection((*tracked, *untracked)))
-        judge = EncryptedFiles(self._rules(names))
+        judge = EncryptedFileCheck(self._rules(names))
         staged = self._staged(names)
         for name in names:
             try:
@@ -146,7 +162,9 @@ class _Check:
                 continue
             self._add(judge.problems(name, content))
             if staged.get(name, content) != content:
-                self._add(_of_index(problem) for problem in judge.problems(name, staged[name]))
+                self._add(
+                    _staged_problem(problem) for problem in judge.problems(name, staged[name])
+                )
         self._not_scanned += judge.unjudged
         return tuple(name for name in names)
 
@@ -192,21 +210,21 @@ class _Check:
 
     def _key_files(self) -> None:
         tracked, untracked = self._names()
-        self._add(key_files.kept_by_git(name) for name in key_files.key_files(tracked))
+        self._add(key_files.tracked_by_git(name) for name in key_files.key_files(tracked))
         exposed = key_files.key_files(untracked)
         if exposed and self._wish.fix:
-            key_files.ignore(self._directory, exposed)
+            key_files.add_to_gitignore(self._directory, exposed)
             still = key_files.key_files(self._names()[1])
             self._fixed += [f"{name} is ignored by git" for name in exposed if name not in still]
             exposed = still
         self._add(key_files.not_ignored(name) for name in exposed)
         for name, mode in key_files.wrong_modes(self._directory):
-            if self._wish.fix and key_files.made_private(self._directory / name):
+            if self._wish.fix and key_files.restrict_mode(self._directory / name):
                 self._fixed.append(f"{name} has mode 0600, and had {mode:04o}")
             else:
                 self._add([key_files.open_to_others(name, mode)])
 
-    def _leaks(self, scanner: Scanner, listen: Listen) -> Coverage:
+    def _leaks(self, scanner: Scanner, listen: CoverageCallback) -> Coverage:
         if self._top is None:
             return Coverage()
         scan = LeakScan(self._history, scanner, self._wish.limits, listen)
@@ -229,7 +247,7 @@ class _Check:
         self._not_scanned += scan.not_scanned
         return scan.coverage
 
-    def _finding(self, leak: Leak) -> Finding:
+    def _finding(self, leak: Leak) -> SecretFinding:
         commit = (leak.commit or "")[:_COMMIT_DIGITS]
         file = self._from_here(leak.path) if leak.path else "the message"
         place: Position | str = Position(file, leak.line, 1)
@@ -245,8 +263,8 @@ class _Check:
                 " it back"
             )
         if named is not None:
-            fix += f"; once that is done, write `{named} REASON` into {FILE}"
-        return Finding(
+            fix += f"; once that is done, write `{named} REASON` into {ACCEPTED_FILE}"
+        return SecretFinding(
             problem=Problem(
                 code="leak.value" if leak.known else "leak.pattern",
                 what=f"{leak.name} stands in {file}" if leak.known else f"{file} holds {leak.name}",
@@ -263,7 +281,7 @@ class _Check:
         )
 
 
-def _of_index(problem: Problem) -> Problem:
+def _staged_problem(problem: Problem) -> Problem:
     """The same problem, of what is staged."""
     return Problem(
         code=problem.code,

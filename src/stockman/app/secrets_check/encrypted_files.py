@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from stockman.app.secret_rules import Rules
+from stockman.app.secrets.rules import Rules
 from stockman.app.secrets_check.report import NotScanned
-from stockman.crypto.sops.forms import encrypted_sheet, form_of
+from stockman.crypto.sops.decryption import sheet_metadata
+from stockman.crypto.sops.forms import file_format, parse_encrypted
 from stockman.crypto.sops.metadata import Metadata
-from stockman.crypto.sops.opening import sheet_metadata
 from stockman.crypto.sops.selectors import Selector
-from stockman.crypto.sops.tree import Leaf, Sheet
+from stockman.crypto.sops.slots import Slot, walk_slots
+from stockman.crypto.sops.tree import ParsedFile, SopsScalar
 from stockman.crypto.sops.values import looks_encrypted
-from stockman.crypto.sops.walking import Slot, slots
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Problem
 
@@ -43,7 +43,7 @@ _BY_RULE = _Reason(
 )
 
 
-class EncryptedFiles:
+class EncryptedFileCheck:
     """Judges files one by one, and remembers what it could not judge."""
 
     def __init__(self, rules: Rules | None) -> None:
@@ -55,7 +55,7 @@ class EncryptedFiles:
         if name.endswith(TEMPLATES):
             return
         try:
-            sheet = encrypted_sheet(content, form_of(name), name)
+            sheet = parse_encrypted(content, file_format(name), name)
             metadata = sheet_metadata(sheet)
         except StockmanError as error:
             if error.problem.code in _OTHERS:
@@ -74,7 +74,7 @@ class EncryptedFiles:
             clear |= _clear_values(sheet, wanted.selector, _BY_RULE)
         clear |= _clear_values(sheet, metadata.selector, _BY_HAND)
         for start in islice(sorted(clear), _MOST):
-            yield _in_the_clear(sheet, start, *clear[start])
+            yield _plain_values(sheet, start, *clear[start])
         if len(clear) > _MOST:
             why = f"{len(clear) - _MOST} more values stand in the clear"
             self.unjudged.append(NotScanned(what=name, why=why))
@@ -83,22 +83,22 @@ class EncryptedFiles:
 
 
 def _clear_values(
-    sheet: Sheet, selector: Selector, reason: _Reason
+    sheet: ParsedFile, selector: Selector, reason: _Reason
 ) -> dict[int, tuple[str, _Reason]]:
     """Where values stand in the clear that a selector wants encrypted, and what they are called."""
     return {
         slot.node.start: (slot.bound_to.strip(":").replace(":", "."), reason)
-        for slot in slots(sheet.documents, selector.compiled())
-        if slot.encrypted and isinstance(slot.node, Leaf) and not _is_sealed(slot)
+        for slot in walk_slots(sheet.documents, selector.compiled())
+        if slot.encrypted and isinstance(slot.node, SopsScalar) and not _is_encrypted_value(slot)
     }
 
 
-def _is_sealed(slot: Slot) -> bool:
+def _is_encrypted_value(slot: Slot) -> bool:
     """Whether a value says nothing; SOPS leaves empty texts as they are."""
     return isinstance(slot.value, str) and (not slot.value or looks_encrypted(slot.value))
 
 
-def _in_the_clear(sheet: Sheet, start: int, path: str, reason: _Reason) -> Problem:
+def _plain_values(sheet: ParsedFile, start: int, path: str, reason: _Reason) -> Problem:
     return Problem(
         code="leak.clear-value",
         what=f"{path} of an encrypted file stands in the clear",
@@ -109,8 +109,8 @@ def _in_the_clear(sheet: Sheet, start: int, path: str, reason: _Reason) -> Probl
 
 
 def _other_recipients(name: str, metadata: Metadata, wanted: tuple[str, ...]) -> Problem:
-    missing = [_short(one) for one in wanted if one not in metadata.recipients]
-    extra = [_short(one) for one in metadata.recipients if one not in wanted]
+    missing = [_short_recipient(one) for one in wanted if one not in metadata.recipients]
+    extra = [_short_recipient(one) for one in metadata.recipients if one not in wanted]
     reasons = []
     if missing:
         reasons.append(f"{', '.join(missing)} cannot open it")
@@ -126,7 +126,7 @@ def _other_recipients(name: str, metadata: Metadata, wanted: tuple[str, ...]) ->
     )
 
 
-def _short(recipient: str) -> str:
+def _short_recipient(recipient: str) -> str:
     """A public key, shortened: post-quantum ones have 1,959 characters."""
     if len(recipient) <= 64:
         return recipient

@@ -8,10 +8,10 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from stockman.adapters import new_files
+from stockman.adapters import files
 from stockman.adapters.key_files import make_private
 from stockman.app.doctor.secrets import SECRET_FILES
-from stockman.app.ignored import GITIGNORE, missing_lines
+from stockman.app.init.gitignore import GITIGNORE, missing_lines
 from stockman.model.problem import Problem
 
 _OTHERS = 0o077
@@ -23,7 +23,7 @@ def key_files(names: Iterable[str]) -> list[str]:
     return sorted(name for name in names if name.rpartition("/")[2] in _NAMES)
 
 
-def ignore(directory: Path, names: Iterable[str]) -> None:
+def add_to_gitignore(directory: Path, names: Iterable[str]) -> None:
     """Add to `.gitignore` what it lacks, and these files; a link is left alone."""
     path = directory / GITIGNORE
     existing = path.read_bytes() if path.exists() else b""
@@ -32,7 +32,7 @@ def ignore(directory: Path, names: Iterable[str]) -> None:
     added += b"".join(b"/%b\n" % name.encode() for name in names if name.encode() not in said)
     if not path.exists():
         path.touch()
-    new_files.append(path, added)
+    files.append_bytes(path, added)
 
 
 def wrong_modes(directory: Path) -> Iterator[tuple[str, int]]:
@@ -47,7 +47,7 @@ def wrong_modes(directory: Path) -> Iterator[tuple[str, int]]:
             yield name, mode
 
 
-def made_private(path: Path) -> bool:
+def restrict_mode(path: Path) -> bool:
     """Give a file of ours the mode 0600; False: it belongs to somebody else."""
     try:
         if path.stat().st_uid == os.geteuid():
@@ -58,7 +58,7 @@ def made_private(path: Path) -> bool:
     return False
 
 
-def kept_by_git(name: str) -> Problem:
+def tracked_by_git(name: str) -> Problem:
     return Problem(
         code="leak.key-file",
         what=f"git keeps {name}, which holds a key",

@@ -10,24 +10,23 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from stockman.app.bundles import bundle_path, open_bundle
-from stockman.app.keyring import Keyring
-from stockman.app.secret_names import dialect_of, secret_names
-from stockman.app.secret_reading import read_secret_file, unlocked
+from stockman.app.secrets.bundle import bundle_path, open_bundle
+from stockman.app.secrets.keyring import Keyring
+from stockman.app.secrets.reading import open_secret_file, read_secret_file
 from stockman.app.secrets_check.needles import KnownSecret
 from stockman.app.secrets_check.report import NotScanned
-from stockman.app.workspace import load_directory
+from stockman.app.workspace.directory import load_directory
+from stockman.app.workspace.secret_names import dialect_of, secret_names
 from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import Sequence
+from stockman.config.source.tree import SequenceNode
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Problems
-from stockman.model.secret import Secret, SecretForm
-from stockman.model.secrets_within import secrets_within
-from stockman.talos.bundle import SecretsBundle
-from stockman.talos.bundle_parts import AUTHORITIES
-from stockman.talos.documents import at, text_at
-from stockman.talos.talosconfig import read_talosconfig
+from stockman.model.secret import Secret, SecretForm, find_secrets
+from stockman.talos.credentials.talosconfig import read_talosconfig
+from stockman.talos.documents import node_at, text_at
+from stockman.talos.secrets.bundle import SecretsBundle
+from stockman.talos.secrets.bundle_reader import AUTHORITIES
 
 KEY_FILES = ("github-deploy.key", "deploy.key")
 TOKEN_FILES = ("github-push-token.txt", "flux-webhook-token.txt", "cloudflare-tunnel.json")
@@ -38,7 +37,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """Names a thing beside its secret: the tunnel of a token, which DNS shows to everybody."""
 
 
-class Known:
+class KnownSecrets:
     """Collects secrets, and what could not be opened to learn more of them."""
 
     def __init__(self, directory: Path, keyring: Keyring, environment: Mapping[str, str]) -> None:
@@ -85,7 +84,7 @@ class Known:
         content = read_secret_file(self._directory, name)
         if content is None:
             return
-        for slot in unlocked(content, name, self._keyring).slots:
+        for slot in open_secret_file(content, name, self._keyring).slots:
             if slot.encrypted and isinstance(slot.value, str):
                 path = slot.bound_to.strip(":").replace(":", ".") or "the content"
                 for text in _values(slot.value):
@@ -96,7 +95,7 @@ class Known:
             estate = load_directory(self._directory).estate
         except StockmanError:
             return
-        for name, secret in secrets_within(estate):
+        for name, secret in find_secrets(estate):
             match secret.form:
                 case SecretForm.LITERAL:
                     self._add(name, secret)
@@ -128,10 +127,10 @@ class Known:
 
     def _kubeconfig(self, text: Secret) -> None:
         try:
-            users = at(read_yaml(KUBECONFIG, text.reveal()), "users")
+            users = node_at(read_yaml(KUBECONFIG, text.reveal()), "users")
         except Unreadable:
             return
-        for user in users.items if isinstance(users, Sequence) else []:
+        for user in users.items if isinstance(users, SequenceNode) else []:
             name, token = text_at(user, "name"), text_at(user, "user.token")
             key = text_at(user, "user.client-key-data")
             whose = f"of {name.text if name is not None else 'a user'} in {KUBECONFIG}"

@@ -13,15 +13,15 @@ from typing import TypeVar
 
 from stockman.app.secrets_check.report import Coverage, Limits, NotScanned
 from stockman.app.secrets_check.scanner import Hit, Scanner
-from stockman.ports.history import History, StoredObject, TrackedFile
+from stockman.ports.git_history import GitHistory, StoredObject, TrackedFile
 
 T = TypeVar("T")
 
-Listen = Callable[[Coverage], None]
+CoverageCallback = Callable[[Coverage], None]
 
 _AT_ONCE = 128
-_TOLD_EVERY = 10_000
-_TOLD_EVERY_BYTES = 256 << 20
+_REPORT_EVERY = 10_000
+_REPORT_EVERY_BYTES = 256 << 20
 """Objects and bytes between two reports of progress."""
 _LARGE_FILE = b"version https://git-lfs.github.com/spec/"
 _SHA1_DIGITS = 40
@@ -46,7 +46,11 @@ class LeakScan:
     """One scan on its way."""
 
     def __init__(
-        self, history: History, scanner: Scanner, limits: Limits, listen: Listen = lambda _: None
+        self,
+        history: GitHistory,
+        scanner: Scanner,
+        limits: Limits,
+        listen: CoverageCallback = lambda _: None,
     ) -> None:
         self._history = history
         self._scanner = scanner
@@ -153,7 +157,7 @@ class LeakScan:
 
     def _tell(self) -> None:
         objects, size = self._counts["objects"], self._counts["total_bytes"]
-        reached = objects // _TOLD_EVERY + size // _TOLD_EVERY_BYTES
+        reached = objects // _REPORT_EVERY + size // _REPORT_EVERY_BYTES
         if reached > self._told:
             self._told = reached
             self._listen(self.coverage)
@@ -231,3 +235,27 @@ def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
     left = iter(items)
     while chunk := list(islice(left, size)):
         yield chunk
+
+
+ACCEPTED_FILE = ".stockman/accepted-leaks.txt"
+_DIGITS = 12
+_LARGEST_ACCEPTED_FILE = 1 << 20
+
+
+def leak_id(leak: Leak) -> str | None:
+    """What names a finding for ever, without a trace of its value; None: it cannot be accepted."""
+    if leak.known or leak.in_tree or leak.commit is None:
+        return None
+    text = "\0".join((leak.name, leak.path, leak.commit))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
+
+
+def accepted_ids(directory: Path) -> frozenset[str]:
+    """The first words of the file's lines; a line without a reason behind it does not count."""
+    try:
+        with (directory / ACCEPTED_FILE).open("rb") as file:
+            lines = file.read(_LARGEST_ACCEPTED_FILE).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return frozenset()
+    words = [line.split(maxsplit=1) for line in lines if not line.startswith("#")]
+    return frozenset(parts[0] for parts in words if len(parts) > 1)

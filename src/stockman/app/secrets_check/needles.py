@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
-from stockman.crypto.key_material import secret_part
+from stockman.crypto.private_keys import private_key_bytes
 from stockman.model.record import record
 from stockman.model.secret import Secret
 
@@ -56,7 +56,7 @@ class Needle(NamedTuple):
     """Whether it is looked for in a text without line breaks, quotes and escapes."""
 
 
-def squeezed(text: bytes) -> bytes:
+def remove_layout(text: bytes) -> bytes:
     """A text without what may stand between the parts of a long value."""
     for escape in _ESCAPES:
         if escape in text:
@@ -64,29 +64,29 @@ def squeezed(text: bytes) -> bytes:
     return text.translate(None, _LAYOUT)
 
 
-def is_telling(secret: KnownSecret) -> bool:
+def is_searchable(secret: KnownSecret) -> bool:
     """Whether a value is long and random enough that finding it means something."""
     text = secret.value.reveal().strip()
     if len(text) < SHORTEST:
         return False
     if secret.guessed:
-        return _bits(text) >= _LEAST_BITS_OF_A_GUESS and _PUBLIC.fullmatch(text) is None
-    return _bits(text) >= _LEAST_BITS
+        return _entropy(text) >= _LEAST_BITS_OF_A_GUESS and _PUBLIC.fullmatch(text) is None
+    return _entropy(text) >= _LEAST_BITS
 
 
-def needles(secrets: Iterable[KnownSecret]) -> tuple[Needle, ...]:
+def build_needles(secrets: Iterable[KnownSecret]) -> tuple[Needle, ...]:
     """Every form of every secret, each once; the first secret gives it its name."""
     found: dict[bytes, Needle] = {}
     for secret in secrets:
-        for text in _forms(secret.value):
+        for text in _encoded_forms(secret.value):
             is_long = len(text) >= _LONG
-            form = squeezed(text) if is_long else text
+            form = remove_layout(text) if is_long else text
             if len(form) >= SHORTEST:
                 found.setdefault(form, Needle(secret.name, form, is_long))
     return tuple(found.values())
 
 
-def _forms(value: Secret) -> Iterator[bytes]:
+def _encoded_forms(value: Secret) -> Iterator[bytes]:
     text = value.reveal().strip()
     key = _KEY.search(text)
     if key is not None:
@@ -94,7 +94,7 @@ def _forms(value: Secret) -> Iterator[bytes]:
         return
     raw = text.encode("utf-8", "surrogateescape")
     yield raw
-    yield from _in_base64(raw)
+    yield from _base64_forms(raw)
     written = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
     others = (*written, text.replace("'", "''"), quote(raw, safe=""))
     yield from (other.encode("utf-8", "surrogateescape") for other in others if other != text)
@@ -102,14 +102,14 @@ def _forms(value: Secret) -> Iterator[bytes]:
 
 def _key_forms(value: Secret, body: str) -> Iterator[bytes]:
     yield body.encode()
-    yield from _in_base64(value.reveal().encode())
-    part = secret_part(value)
+    yield from _base64_forms(value.reveal().encode())
+    part = private_key_bytes(value)
     if part is not None:
         yield part
-        yield from _in_base64(part)
+        yield from _base64_forms(part)
 
 
-def _in_base64(raw: bytes) -> Iterator[bytes]:
+def _base64_forms(raw: bytes) -> Iterator[bytes]:
     """What a text becomes in base64, at each of the three places where it can begin."""
     for before, lost in ((0, 0), (1, 2), (2, 3)):
         made = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
@@ -118,7 +118,7 @@ def _in_base64(raw: bytes) -> Iterator[bytes]:
         yield made[lost:end]
 
 
-def _bits(text: str) -> float:
+def _entropy(text: str) -> float:
     """How much a text says, by how often each of its characters occurs in it."""
     counts = Counter(text).values()
     return -sum(count * math.log2(count / len(text)) for count in counts)

@@ -71,7 +71,7 @@ _PATTERNS = (
 )
 
 
-def suspicions(content: bytes) -> Iterator[tuple[str, int]]:
+def find_suspicious(content: bytes) -> Iterator[tuple[str, int]]:
     """What looks like a secret, and an index inside of it; a few places of each kind."""
     for pattern in _PATTERNS:
         places = sorted(at for sign in pattern.signs for at in _places(content, sign))

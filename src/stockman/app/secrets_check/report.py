@@ -19,7 +19,7 @@ class Limits:
 
 
 @record
-class Finding:
+class SecretFinding:
     """One thing that is wrong."""
 
     problem: Problem
@@ -60,10 +60,10 @@ class Coverage:
 
 
 @record
-class Report:
+class SecretsReport:
     """The outcome of one check."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[SecretFinding, ...]
     fixed: tuple[str, ...]
     """What `--fix` put right."""
     encrypted: tuple[str, ...]

@@ -7,8 +7,8 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from stockman.app.secrets_check.needles import Needle, squeezed
-from stockman.app.secrets_check.patterns import suspicions
+from stockman.app.secrets_check.needles import Needle, remove_layout
+from stockman.app.secrets_check.patterns import find_suspicious
 
 _BLOCK = struct.Struct("12s")
 """A text is cut into blocks of this size; a form of twice as many bytes holds one of them whole."""
@@ -48,7 +48,7 @@ class Scanner:
         for hit in self._known(content):
             found.setdefault(hit.name, hit)
         lines = {hit.line for hit in found.values()}
-        for name, at in suspicions(content):
+        for name, at in find_suspicious(content):
             line = _line(content, at)
             if line not in lines:
                 lines.add(line)
@@ -61,7 +61,7 @@ class Scanner:
                 yield Hit(needle.name, _line(content, content.index(needle.text)), known=True)
         if not self._squeezed:
             return
-        small = squeezed(content)
+        small = remove_layout(content)
         whole = memoryview(small)[: len(small) - len(small) % _BLOCK.size]
         is_alike = not self._blocks.isdisjoint(_BLOCK.iter_unpack(whole))
         for needle in self._squeezed if is_alike else self._others:

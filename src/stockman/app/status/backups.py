@@ -1,100 +1,179 @@
-"""Backups: how old the newest snapshot of etcd is at each place."""
+"""Places of snapshots, listed: buckets, and directories of this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from stockman.app.status import care_problems as say
-from stockman.app.status.finding import Check, Finding, Item, Part, off, part, unknown, warning
-from stockman.app.status.health import worst
-from stockman.app.status.schedule import longest_gap
-from stockman.app.status.seen import BackupSeen, Seen
+from stockman.assessment.status.observed import ObservedBackup
+from stockman.model.errors import NotFound, StockmanError
+from stockman.model.policies import BackupTarget
 from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.ports.objects import ObjectStore
+from stockman.ports.system import Clock
 
-_GRACE = 2
-"""So many times the longest gap of the schedule may pass without a new snapshot."""
-_DAY = timedelta(days=1)
-_MIB = 1 << 20
+if TYPE_CHECKING:
+    from stockman.s3.location import S3Location
 
-
-def judged_backups(seen: Seen) -> Part:
-    """Every target of the configuration."""
-    backup = seen.desired.backup
-    if seen.desired.cluster is None or not backup.enabled:
-        return off(Check.BACKUPS, "no backups of etcd are configured")
-    if not seen.backups:
-        why = "backups are on, and no target says where they go"
-        finding = unknown("backups", why, "give `backup.targets` in cluster.yaml")
-        return part(Check.BACKUPS, "no target", [finding])
-    judged = [(one, tuple(_findings(one, seen))) for one in seen.backups]
-    items = [
-        Item(
-            name=one.target,
-            health=worst(finding.health for finding in found),
-            seen=_text(one, seen.at),
-        )
-        for one, found in judged
-    ]
-    text = "; ".join(f"{one.name}: {one.seen}" for one in items)
-    return part(Check.BACKUPS, text, [one for _, found in judged for one in found], items)
+_SNAPSHOT = ".snap"
+_KEY = "AWS_ACCESS_KEY_ID"
+_SECRET = "AWS_SECRET_ACCESS_KEY"
+_SECONDS = 10.0
+"""How long a storage may be silent."""
 
 
-def _text(one: BackupSeen, at: datetime) -> str:
-    if one.why:
-        return "not known"
-    if one.newest is None:
-        return "no snapshot"
-    size = f"{one.size / _MIB:.1f} MiB"
-    return f"{one.count} snapshots, the newest {span(at - one.newest)} old, {size}"
+@record
+class Snapshot:
+    """One snapshot at a place."""
+
+    key: str
+    size: int
+    modified: datetime
 
 
-def _findings(one: BackupSeen, seen: Seen) -> Iterator[Finding]:
-    if one.why:
-        fix = "give its credentials in cluster.yaml or in the environment, then `stockman status`"
-        if one.is_directory:
-            fix = f"make {one.where}, or mount it, and let this user read it"
-        yield unknown(f"backup target {one.target}", one.why, fix, is_error=False)
-        return
-    gap = longest_gap(seen.desired.backup.schedule)
-    longest = (gap or _DAY) * _GRACE
-    if one.newest is None:
-        problem = say.no_backup(one.target, one.where, seen.desired.backup.schedule)
-        problem = _in_directory(problem, one, seen)
-        is_late = _age(seen) > longest
-        yield Finding(subject=one.target, problem=problem if is_late else warning(problem))
-    elif seen.at - one.newest > longest:
-        problem = say.old_backup(
-            one.target, one.where, span(seen.at - one.newest), span(gap or _DAY)
-        )
-        yield Finding(subject=one.target, problem=_in_directory(problem, one, seen))
+@record
+class BackupStore:
+    """A target that can be asked."""
+
+    target: str
+    where: str
+    listed: Callable[[], Awaitable[Iterable[Snapshot]]]
+    """Raises `StockmanError` or `OSError` where it cannot be."""
+    is_directory: bool = False
 
 
-def _in_directory(problem: Problem, one: BackupSeen, seen: Seen) -> Problem:
-    """The same with what fills a directory: the component in the cluster writes to buckets only."""
-    if not one.is_directory:
-        return problem
-    controllers = (node.name for node in seen.desired.nodes if node.is_controller)
-    address = seen.address_of(str(next(controllers, "")))
-    file = f"{one.where}/{seen.name}.snap"
+async def observe_backups(places: Iterable[BackupStore]) -> tuple[ObservedBackup, ...]:
+    """All places at once; one that cannot be listed says why."""
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(_observe_target(one)) for one in places]
+    return tuple(one.result() for one in asked)
+
+
+async def _observe_target(place: BackupStore) -> ObservedBackup:
+    seen = ObservedBackup(target=place.target, where=place.where, is_directory=place.is_directory)
+    try:
+        found = [one for one in await place.listed() if _SNAPSHOT in one.key.rpartition("/")[2]]
+    except StockmanError as no:
+        why = f"{no.problem.what}: {no.problem.why}"
+        return replace(seen, why=why)
+    except OSError as no:
+        return replace(seen, why=f"the system says: {no.strerror or type(no).__name__}")
+    newest = max(found, key=lambda one: one.modified, default=None)
     return replace(
-        problem,
-        fix=f"take one with `talosctl -n {address} etcd snapshot {file}`,"
-        " from cron by the schedule: nothing in the cluster writes to a directory",
+        seen,
+        count=len(found),
+        newest=newest.modified if newest is not None else None,
+        size=newest.size if newest is not None else 0,
     )
 
 
-def _age(seen: Seen) -> timedelta:
-    """How old the cluster is, as its oldest node says; none where nobody does."""
-    born = [one.created for one in seen.nodes.values() if one.created is not None]
-    return seen.at - min(born) if born else timedelta()
+def bucket_target(target: str, where: str, objects: ObjectStore) -> BackupStore:
+    """A bucket, or a folder of one."""
+
+    async def listed() -> Iterable[Snapshot]:
+        return [
+            Snapshot(key=one.key, size=one.size, modified=one.modified)
+            for one in await objects.listed()
+        ]
+
+    return BackupStore(target=target, where=where, listed=listed)
 
 
-def span(length: timedelta) -> str:
-    """A span for people: `40 minutes`, `6 hours`, `3 days`."""
-    minutes = max(int(length.total_seconds()) // 60, 0)
-    if minutes < 2 * 60:
-        return f"{minutes} minutes"
-    hours = minutes // 60
-    return f"{hours} hours" if hours < 2 * 24 else f"{hours // 24} days"
+def directory_target(target: str, directory: Path) -> BackupStore:
+    """A directory of this machine."""
+
+    async def listed() -> Iterable[Snapshot]:
+        return await asyncio.to_thread(_files, directory)
+
+    return BackupStore(target=target, where=str(directory), listed=listed, is_directory=True)
+
+
+def _files(directory: Path) -> list[Snapshot]:
+    directory.stat()
+    found = []
+    for path in directory.rglob(f"*{_SNAPSHOT}*"):
+        facts = path.stat()
+        modified = datetime.fromtimestamp(facts.st_mtime, UTC)
+        found.append(Snapshot(key=path.name, size=facts.st_size, modified=modified))
+    return found
+
+
+def unreachable_target(target: str, where: str, error: StockmanError) -> BackupStore:
+    """A target that cannot even be asked."""
+
+    async def listed() -> Iterable[Snapshot]:
+        raise error
+
+    return BackupStore(target=target, where=where, listed=listed)
+
+
+@asynccontextmanager
+async def open_backup_target(
+    target: BackupTarget, cluster: str, around: BackupContext
+) -> AsyncIterator[BackupStore]:
+    """A target of the configuration, with its secrets resolved."""
+    if target.bucket is None:
+        yield directory_target(target.name, around.directory / (target.directory or "."))
+        return
+
+    from stockman.adapters.s3 import S3Objects
+    from stockman.s3.credentials import S3Credentials
+
+    place = _s3_place(target, cluster)
+    try:
+        credentials = S3Credentials(
+            access_key=around.given(target.access_key, _KEY),
+            secret_key=around.given(target.secret_key, _SECRET),
+        )
+        door = S3Objects(place, credentials, around.clock.now, seconds=_SECONDS)
+    except StockmanError as no:
+        yield unreachable_target(target.name, place.shown(""), no)
+        return
+    async with door as objects:
+        yield bucket_target(target.name, place.shown(""), objects)
+
+
+def _s3_place(target: BackupTarget, cluster: str) -> S3Location:
+    from stockman.s3.location import S3Location
+
+    return S3Location(
+        bucket=target.bucket or "",
+        endpoint=target.endpoint,
+        region=target.region,
+        prefix=target.prefix.strip("/") or cluster,
+        path_style=target.path_style,
+    )
+
+
+@record
+class BackupContext:
+    """What opening a target needs."""
+
+    directory: Path
+    environment: Mapping[str, str]
+    clock: Clock
+
+    def given(self, secret: Secret | None, variable: str) -> Secret:
+        """A credential of the configuration, or of the environment."""
+        if secret is not None:
+            return secret
+        if not self.environment.get(variable):
+            raise NotFound(_no_credential(variable))
+        return Secret(self.environment[variable], resolved=True)
+
+
+def _no_credential(variable: str) -> Problem:
+    return Problem(
+        code="status.backup-credentials",
+        what="there are no credentials for a backup target",
+        where="backup.targets",
+        why=f"the configuration gives none, and {variable} is not set",
+        fix=f"give `access_key` and `secret_key` of the target, or set {variable}",
+    )

@@ -1,94 +1,89 @@
-"""Runs: the last one, what nobody finished, and who has the lock and the Lease."""
+"""Runs that nobody finished, the lock and the Lease, read without taking either."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from stockman.app.status import care_problems as say
-from stockman.app.status.finding import Check, Finding, Item, Part, part, unknown, warning
-from stockman.app.status.health import Health
-from stockman.app.status.seen import LeaseSeen, RunSeen, RunsSeen, Seen
-from stockman.ports.kubernetes.leases import RUN_LEASE_NAME, RUN_LEASE_NAMESPACE
-
-_OPEN = "open"
-
-
-def judged_runs(seen: Seen) -> Part:
-    """What the journals and the lock say."""
-    runs = seen.runs
-    if runs is None or runs.why:
-        why = runs.why if runs is not None else "nobody looked"
-        finding = unknown("runs", why, "see `lock.home` in cluster.yaml, then `stockman runs list`")
-        return part(Check.RUNS, "not known", [finding])
-    return part(Check.RUNS, _text(runs), _findings(runs), _items(runs))
+from stockman.app.runs.history import load_plan
+from stockman.assessment.status.observed import ObservedLease, ObservedRun, ObservedRuns
+from stockman.engine.holds import hold_summary
+from stockman.engine.journal import open_journal
+from stockman.engine.lifecycle import RunHome
+from stockman.engine.state import RunState, fold_entries
+from stockman.kubernetes.leases import RUN_LEASE_NAME, RUN_LEASE_NAMESPACE, Leases
+from stockman.model.errors import NotFound, StockmanError
+from stockman.model.record import record
+from stockman.ports.system import Clock
+from stockman.steps.kubernetes.nodes import Cordon
 
 
-def _text(runs: RunsSeen) -> str:
-    told = [_newest(runs), f"the lock {_held(runs.lock)}"]
-    if runs.lease is not None:
-        told.append(f"the Lease {_lease(runs.lease)}")
-    return ", ".join(told)
+@record
+class _RecordedRun:
+    state: RunState
+    steps: int
 
 
-def _newest(runs: RunsSeen) -> str:
-    newest = runs.newest
-    if newest is None:
-        return "there was no run yet"
-    when = f" at {newest.last:%Y-%m-%d %H:%M}" if newest.last is not None else ""
-    return f"{runs.count} run{'' if runs.count == 1 else 's'}, the last is {newest.result}{when}"
+async def observe_runs(home: RunHome, clock: Clock) -> ObservedRuns:
+    """The newest run, those that are open, and who has the lock."""
+    try:
+        names = await home.runs.listed()
+        found = []
+        for name in reversed(names):
+            found.append(await _read_run(home, name, clock))
+            if _is_over(found[-1].state):
+                break
+        lock = await home.lock.held_by()
+    except StockmanError as no:
+        return ObservedRuns(why=f"{no.problem.what}: {no.problem.why}")
+    still = [one for one in found if not _is_over(one.state)]
+    return ObservedRuns(
+        count=len(names),
+        newest=_observed_run(found[0]) if found else None,
+        unfinished=tuple(_observed_run(one) for one in still),
+        cordoned=frozenset(name for one in still for name in _cordoned_nodes(one.state)),
+        lock=lock,
+    )
 
 
-def _held(holder: str) -> str:
-    return f"is held by {holder}" if holder else "is free"
+async def observe_lease(leases: Leases | None, clock: Clock) -> ObservedLease | None:
+    """Who has the Lease of the cluster. None: there is nobody to ask."""
+    if leases is None:
+        return None
+    try:
+        found = await leases.lease(RUN_LEASE_NAMESPACE, RUN_LEASE_NAME)
+    except NotFound:
+        return ObservedLease()
+    except StockmanError as no:
+        return ObservedLease(why=f"{no.problem.what}: {no.problem.why}")
+    return ObservedLease(
+        holder=found.holder, renewed=found.renewed, is_free=found.is_free(clock.now())
+    )
 
 
-def _lease(lease: LeaseSeen) -> str:
-    if lease.why:
-        return "in Kubernetes is not known"
-    if lease.is_free and lease.holder:
-        return f"in Kubernetes is free, left behind by {lease.holder}"
-    when = f", renewed at {lease.renewed:%H:%M:%S}" if lease.renewed and lease.holder else ""
-    return f"in Kubernetes {_held(lease.holder)}{when}"
+async def _read_run(home: RunHome, name: str, clock: Clock) -> _RecordedRun:
+    journal = await open_journal(await home.runs.lines(name), clock)
+    state = fold_entries(name, journal.entries)
+    plan = await load_plan(home, state, clock)
+    return _RecordedRun(state=state, steps=max(len(plan.steps), len(state.steps)))
 
 
-def _is_ours(lease: LeaseSeen, runs: RunsSeen) -> bool:
-    """Whether a run that died here has it: it was under the lock of this configuration."""
-    return any(lease.holder.startswith(f"{one.run}-") for one in runs.unfinished)
+def _is_over(state: RunState) -> bool:
+    return state.result is not None and state.result.is_final
 
 
-def _items(runs: RunsSeen) -> Iterator[Item]:
-    if runs.newest is not None:
-        yield _item(runs.newest)
-    yield Item(name="lock", health=_busy(runs.lock), seen=_held(runs.lock))
-    lease = runs.lease
-    if lease is not None:
-        health = Health.UNKNOWN if lease.why else _busy("" if lease.is_free else lease.holder)
-        yield Item(
-            name=f"Lease {RUN_LEASE_NAMESPACE}/{RUN_LEASE_NAME}",
-            health=health,
-            seen=lease.why or _lease(lease),
-        )
+def _observed_run(one: _RecordedRun) -> ObservedRun:
+    state = one.state
+    return ObservedRun(
+        run=state.run,
+        result=state.result.value if state.result is not None else "open",
+        last=state.last,
+        done=sum(state.is_done(name) for name in state.steps),
+        steps=one.steps,
+        held=tuple(hold_summary(held) for held in state.held.values()),
+    )
 
 
-def _busy(holder: str) -> Health:
-    return Health.WARNING if holder else Health.OK
-
-
-def _item(one: RunSeen) -> Item:
-    health = Health.OK if one.result in ("done", "aborted") else Health.WARNING
-    return Item(name=one.run, health=health, seen=f"{one.result}, {one.done}/{one.steps} steps")
-
-
-def _findings(runs: RunsSeen) -> Iterator[Finding]:
-    if runs.lock:
-        yield Finding(subject="lock", problem=warning(say.lock_held(runs.lock)))
-    lease = runs.lease
-    if lease is not None and not lease.is_free and not runs.lock and not _is_ours(lease, runs):
-        yield Finding(subject="Lease", problem=warning(say.lease_held(lease.holder)))
-    for one in runs.unfinished:
-        if runs.lock and one.run in runs.lock:
-            continue
-        told = "open: it was killed" if one.result == _OPEN else one.result
-        progress = f"{one.done} of {one.steps}"
-        problem = say.unfinished(one.run, told, progress, "; ".join(one.held))
-        yield Finding(subject=one.run, problem=problem if one.held else warning(problem))
+def _cordoned_nodes(state: RunState) -> list[str]:
+    return [
+        str(one.hold.get("node"))
+        for one in state.held.values()
+        if one.hold.get("kind") == Cordon.kind
+    ]

@@ -6,19 +6,15 @@ from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object, Sheet
 from stockman.catalog.cert_manager.issuers import issuer_name, issuers
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, has_condition
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import SmokeTest, deployment_condition, object_condition
 from stockman.catalog.objects import chart_sheets, secret
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Trial
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
 
 _RESOLVERS = "https://1.1.1.1:443/dns-query,https://1.0.0.1:443/dns-query"
 _TRIAL = "stockman-certificate-trial"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     monitored = scene.on("prometheus-operator-crds")
     values: Object = {
         "crds": {"enabled": True},
@@ -44,11 +40,11 @@ COMPONENT = Component(
     phase=Phase.DELIVERY,
     apps=_apps,
     ready=(
-        available("cert-manager", "cert-manager"),
-        available("cert-manager-webhook", "cert-manager"),
-        has_condition("cert-manager.io/v1 ClusterIssuer", "", "every issuer is ready"),
+        deployment_condition("cert-manager", "cert-manager"),
+        deployment_condition("cert-manager-webhook", "cert-manager"),
+        object_condition("cert-manager.io/v1 ClusterIssuer", "", "every issuer is ready"),
     ),
-    trial=Trial(
+    trial=SmokeTest(
         says="a certificate is issued by an authority made for the trial",
         objects=(
             {
@@ -69,7 +65,7 @@ COMPONENT = Component(
             },
         ),
         until=(
-            has_condition(
+            object_condition(
                 "cert-manager.io/v1 Certificate",
                 _TRIAL,
                 "the certificate was issued",
@@ -100,7 +96,7 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="a Challenge stays pending with `propagation check failed`",
             because="the DNS token may not edit the zone, or the answer is cached",
             fix="give the token the right to edit the zone's DNS, and delete the challenge",

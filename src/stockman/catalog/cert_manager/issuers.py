@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
 
 _PUBLIC = "letsencrypt-production"
 _OWN = "internal-ca"
 _DIRECTORY = "https://acme-v02.api.letsencrypt.org/directory"
 
 
-def issuer_name(scene: Scene) -> str:
+def issuer_name(scene: ComponentContext) -> str:
     """The issuer that certificates of gateways use."""
     return _PUBLIC if scene.cluster.edge.dns_provider == "cloudflare" else _OWN
 
 
-def issuers(scene: Scene) -> tuple[Object, ...]:
+def issuers(scene: ComponentContext) -> tuple[Object, ...]:
     """The issuers of a cluster."""
     if issuer_name(scene) == _PUBLIC:
         return (_issuer(_PUBLIC, {"acme": _acme(scene)}),)
@@ -40,7 +40,7 @@ def issuers(scene: Scene) -> tuple[Object, ...]:
     )
 
 
-def _acme(scene: Scene) -> Object:
+def _acme(scene: ComponentContext) -> Object:
     solver: Object = {
         "dns01": {
             "cloudflare": {"apiTokenSecretRef": {"name": "cert-manager-secret", "key": "api-token"}}

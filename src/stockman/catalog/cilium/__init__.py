@@ -8,18 +8,13 @@ from stockman.catalog.app import App, Object, Sheet
 from stockman.catalog.cilium.networks import networks
 from stockman.catalog.cilium.settings import CiliumSettings, check, settings_of
 from stockman.catalog.cilium.values import has_parts_for_later, values
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, everywhere
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition
-from stockman.catalog.routes import INTERNAL, route
-from stockman.catalog.scene import Scene
-from stockman.catalog.trials import job_trial
-from stockman.catalog.troubles import Alert, Trouble
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import Condition, daemonset_condition, deployment_condition
+from stockman.catalog.objects import INTERNAL, chart_sheets, route
+from stockman.catalog.smoke_tests import job_smoke_test
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     namespace = scene.namespace
     # What comes later waits for Cilium: Cilium cannot wait for it.
     waiting: Object = {"disableWait": True}
@@ -41,8 +36,8 @@ COMPONENT = Component(
     settings=CiliumSettings,
     check=check,
     ready=(
-        everywhere("cilium", "kube-system"),
-        available("cilium-operator", "kube-system"),
+        daemonset_condition("cilium", "kube-system"),
+        deployment_condition("cilium-operator", "kube-system"),
         Condition(
             kind="v1 Node",
             name="",
@@ -50,7 +45,7 @@ COMPONENT = Component(
             says="every node is ready",
         ),
     ),
-    trial=job_trial(
+    trial=job_smoke_test(
         "a pod reaches the Kubernetes API through its service",
         "stockman-network-trial",
         ("/agnhost", "connect", "kubernetes.default.svc:443", "--timeout=10s"),
@@ -66,12 +61,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="nodes stay NotReady with `cni plugin not initialized`, and reboot again",
             because="Cilium is not installed yet, and Talos waits ten minutes for a network",
             fix="install what stands in bootstrap/ before the time is over",
         ),
-        Trouble(
+        KnownProblem(
             shows="pods cannot resolve names while the rest of the network works",
             because="BPF masquerading bypasses the node's DNS forwarding",
             fix="leave bpf.hostLegacyRouting on, as stockman sets it",

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from stockman.catalog.app import Object
 from stockman.catalog.cilium.settings import settings_of
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
 from stockman.model.desired import Bgp
 
 _LINUX: Object = {"matchLabels": {"kubernetes.io/os": "linux"}}
 _PEER = "bgp-peer-config-v4"
-_ADVERTISED: Object = {"advertise": "bgp"}
+_ADVERTISEMENT: Object = {"advertise": "bgp"}
 
 
-def networks(scene: Scene) -> tuple[Object, ...]:
+def networks(scene: ComponentContext) -> tuple[Object, ...]:
     """The pool of addresses, and its announcement on layer 2 or by BGP."""
     bgp = scene.cluster.cilium.bgp
-    return (_pool(scene), *((_announced(scene),) if bgp is None else _bgp(bgp)))
+    return (_pool(scene), *((_announcement(scene),) if bgp is None else _bgp(bgp)))
 
 
-def _pool(scene: Scene) -> Object:
+def _pool(scene: ComponentContext) -> Object:
     """The gateways' addresses and what the user gave; never the addresses of nodes."""
     gateways = scene.cluster.gateways
     fixed = (gateways.internal, gateways.dns, gateways.external)
@@ -37,7 +37,7 @@ def _block(text: str) -> Object:
     return {"start": start.strip(), "stop": (stop or start).strip()}
 
 
-def _announced(scene: Scene) -> Object:
+def _announcement(scene: ComponentContext) -> Object:
     interfaces = settings_of(scene).l2_interfaces
     more: Object = {"interfaces": list(interfaces)} if interfaces else {}
     return _cilium(
@@ -65,8 +65,8 @@ def _bgp(bgp: Bgp) -> tuple[Object, ...]:
             }
         ],
     )
-    advertisement["metadata"] = {"name": "bgp-advertisement-config", "labels": _ADVERTISED}
-    family = {"afi": "ipv4", "safi": "unicast", "advertisements": {"matchLabels": _ADVERTISED}}
+    advertisement["metadata"] = {"name": "bgp-advertisement-config", "labels": _ADVERTISEMENT}
+    family = {"afi": "ipv4", "safi": "unicast", "advertisements": {"matchLabels": _ADVERTISEMENT}}
     peer = {
         "name": f"peer-{bgp.router_asn}-v4",
         "peerASN": bgp.router_asn,

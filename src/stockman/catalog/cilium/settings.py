@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
+from stockman.model.formats import Example
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.model.shapes import Example
 
 
 @record
@@ -35,13 +35,13 @@ class CiliumSettings(Traced):
     """Regular expressions for links that announce addresses. Empty: all of them."""
 
 
-def settings_of(scene: Scene) -> CiliumSettings:
+def settings_of(scene: ComponentContext) -> CiliumSettings:
     """Cilium's settings; the defaults where another component asks."""
     settings = scene.settings
     return settings if isinstance(settings, CiliumSettings) else CiliumSettings()
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Report settings that contradict each other."""
     settings = settings_of(scene)
     if settings.node_encryption and settings.encryption == "none":

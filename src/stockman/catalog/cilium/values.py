@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stockman.catalog.app import Object
 from stockman.catalog.cilium.settings import CiliumSettings, settings_of
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
 
 _KUBEPRISM = 7445
 _AGENT = (
@@ -26,7 +26,7 @@ _AGENT = (
 _CLEANER = ("NET_ADMIN", "SYS_ADMIN", "SYS_RESOURCE")
 
 
-def values(scene: Scene) -> Object:
+def values(scene: ComponentContext) -> Object:
     """The values of the chart."""
     cluster, settings = scene.cluster, settings_of(scene)
     monitored = scene.on("prometheus-operator-crds")
@@ -81,7 +81,7 @@ def values(scene: Scene) -> Object:
     return found
 
 
-def has_parts_for_later(scene: Scene) -> bool:
+def has_parts_for_later(scene: ComponentContext) -> bool:
     """Whether parts of it run only with what is installed after it: nodes made known, volumes."""
     settings = settings_of(scene)
     clouds = any(scene.on(name) for name in ("proxmox-ccm", "talos-ccm"))
@@ -90,11 +90,11 @@ def has_parts_for_later(scene: Scene) -> bool:
     return clouds and (settings.hubble or settings.hubble_ui)
 
 
-def _has_volumes(scene: Scene) -> bool:
+def _has_volumes(scene: ComponentContext) -> bool:
     return any(scene.on(name) for name in ("proxmox-csi", "rook-ceph"))
 
 
-def _spire(scene: Scene) -> Object:
+def _spire(scene: ComponentContext) -> Object:
     """SPIRE where its agents may run as they have to, and with a volume where there are volumes."""
     volumes = _has_volumes(scene)
     return {

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object, Sheet
 from stockman.catalog.cloudflare_tunnel.values import SECRET, values
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import deployment_condition
 from stockman.catalog.objects import chart_sheets, secret
-from stockman.catalog.phases import Phase
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
 from stockman.model.problem import Problems
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     tunnel = scene.materials.tunnel
     if tunnel is None:
         return
@@ -44,7 +41,7 @@ def _apps(scene: Scene) -> Iterator[App]:
     )
 
 
-def _check(scene: Scene, problems: Problems) -> None:
+def _check(scene: ComponentContext, problems: Problems) -> None:
     if scene.materials.tunnel is None:
         problems.error(
             "tunnel.missing",
@@ -62,7 +59,7 @@ COMPONENT = Component(
     phase=Phase.APPLICATIONS,
     apps=_apps,
     check=_check,
-    ready=(available("cloudflare-tunnel", "network"),),
+    ready=(deployment_condition("cloudflare-tunnel", "network"),),
     trial=None,
     alerts=(
         Alert(
@@ -75,7 +72,7 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="the tunnel stays `degraded`, and its log names QUIC",
             because="a firewall drops UDP on port 7844",
             fix="open UDP 7844 to the internet, or set TUNNEL_TRANSPORT_PROTOCOL to http2",

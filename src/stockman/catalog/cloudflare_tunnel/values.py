@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
-from stockman.catalog.routes import EXTERNAL
-from stockman.catalog.scene import Scene
-from stockman.config.yaml_writer import dump
+from stockman.catalog.component import ComponentContext
+from stockman.catalog.objects import EXTERNAL
+from stockman.config.writers.yaml_writer import render_yaml
 
 SECRET = "cloudflare-tunnel-secret"
 _PROGRAM = "cloudflared"
 _PORT = 8080
 
 
-def values(scene: Scene) -> Object:
+def values(scene: ComponentContext) -> Object:
     """The values of the chart."""
     found: Object = {
         "controllers": {
@@ -42,7 +42,7 @@ def values(scene: Scene) -> Object:
     return found
 
 
-def _container(scene: Scene) -> Object:
+def _container(scene: ComponentContext) -> Object:
     image = scene.known.further[_PROGRAM]
     probe: Object = {
         "enabled": True,
@@ -74,7 +74,7 @@ def _container(scene: Scene) -> Object:
     }
 
 
-def _routes(scene: Scene) -> str:
+def _routes(scene: ComponentContext) -> str:
     gateway = f"https://{EXTERNAL}.{{{{ .Release.Namespace }}}}.svc.cluster.local:443"
     inside: Object = {
         "hostname": f"*.{scene.domain}",
@@ -84,4 +84,4 @@ def _routes(scene: Scene) -> str:
         },
         "service": gateway,
     }
-    return dump({"ingress": [inside, {"service": "http_status:404"}]})
+    return render_yaml({"ingress": [inside, {"service": "http_status:404"}]})

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available
-from stockman.catalog.monitors import monitored
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.scene import Scene
-from stockman.catalog.trials import job_trial
-from stockman.catalog.troubles import Alert, Trouble
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import deployment_condition
+from stockman.catalog.objects import chart_sheets, is_monitoring_on
+from stockman.catalog.smoke_tests import job_smoke_test
 
 _CONTROLLER = "node-role.kubernetes.io/control-plane"
 _NEW_NODE = "node.cloudprovider.kubernetes.io/uninitialized"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     controllers = sum(node.is_controller for node in scene.desired.nodes)
     values: Object = {
         "fullnameOverride": "coredns",
@@ -42,14 +38,14 @@ def _apps(scene: Scene) -> Iterator[App]:
         },
         "tolerations": _tolerations(scene),
         "prometheus": {
-            "service": {"enabled": monitored(scene)},
-            "monitor": {"enabled": monitored(scene)},
+            "service": {"enabled": is_monitoring_on(scene)},
+            "monitor": {"enabled": is_monitoring_on(scene)},
         },
     }
     yield App(name="coredns", namespace=scene.namespace, sheets=chart_sheets(scene, values))
 
 
-def _tolerations(scene: Scene) -> list[Object]:
+def _tolerations(scene: ComponentContext) -> list[Object]:
     found: list[Object] = [
         {"key": "CriticalAddonsOnly", "operator": "Exists"},
         {"key": _CONTROLLER, "operator": "Exists", "effect": "NoSchedule"},
@@ -100,8 +96,8 @@ COMPONENT = Component(
     about="Names of services inside of the cluster, and the way to names outside of it.",
     phase=Phase.DNS,
     apps=_apps,
-    ready=(available("coredns", "kube-system"),),
-    trial=job_trial(
+    ready=(deployment_condition("coredns", "kube-system"),),
+    trial=job_smoke_test(
         "a pod resolves the name of the Kubernetes API",
         "stockman-dns-trial",
         ("nslookup", "kubernetes.default.svc"),
@@ -118,7 +114,7 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="pods of CoreDNS stop with `Loop ... detected`",
             because="the node's own resolver asks CoreDNS, which asks the node again",
             fix="set network.dns_servers to servers outside of the cluster",

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.routes import GATEWAYS_NAMESPACE, public_gateway
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import Condition, SmokeTest, deployment_condition
+from stockman.catalog.objects import GATEWAYS_NAMESPACE, chart_sheets, public_gateway
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         "replicaCount": 2 if len(scene.desired.nodes) > 1 else 1,
         "config": {
@@ -38,8 +33,8 @@ COMPONENT = Component(
     about="A web server that answers with the request: proof that the way into the cluster works.",
     phase=Phase.APPLICATIONS,
     apps=_apps,
-    ready=(available("echo", "default"),),
-    trial=Trial(
+    ready=(deployment_condition("echo", "default"),),
+    trial=SmokeTest(
         says="the route of echo is accepted by a gateway",
         until=(
             Condition(
@@ -54,7 +49,7 @@ COMPONENT = Component(
         seconds=120,
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="its name does not lead to the cluster",
             because="nobody has told the DNS server of your network about the domain",
             fix="let that server ask the address gateways.dns for the domain",

@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object, Sheet
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, has_condition
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import SmokeTest, deployment_condition, object_condition
 from stockman.catalog.envoy_gateway.certificates import certificate
 from stockman.catalog.envoy_gateway.gateways import gateways
 from stockman.catalog.envoy_gateway.routes import default_routes
 from stockman.catalog.envoy_gateway.traffic import traffic
-from stockman.catalog.monitors import monitored, pod_monitor
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Trial
-from stockman.catalog.remote import Remote
-from stockman.catalog.routes import INTERNAL
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
+from stockman.catalog.objects import INTERNAL, chart_sheets, is_monitoring_on, pod_monitor
+from stockman.catalog.remote import RemoteManifests
 
 _SOURCE = "https://github.com/envoyproxy/gateway"
 _DEFINITIONS = "charts/gateway-helm/charts/crds/crds/generated"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         # Its own definitions come first, and those of the Gateway API are a component of their
         # own: the chart would put the experimental channel over the standard one.
@@ -39,7 +33,7 @@ def _apps(scene: Scene) -> Iterator[App]:
         },
     }
     namespace = scene.namespace
-    definitions = Remote(
+    definitions = RemoteManifests(
         name="envoy-gateway",
         url=_SOURCE,
         tag=f"v{scene.tag.removeprefix('v')}",
@@ -59,7 +53,7 @@ def _apps(scene: Scene) -> Iterator[App]:
         Sheet(name="envoy.yaml", objects=(*gateways(scene), *traffic(scene))),
         Sheet(name="httproute.yaml", objects=default_routes(scene)),
     ]
-    if monitored(scene):
+    if is_monitoring_on(scene):
         controller = pod_monitor("envoy-gateway", {"control-plane": "envoy-gateway"})
         monitors = (_monitor(namespace), controller)
         sheets.append(Sheet(name="podmonitor.yaml", objects=monitors))
@@ -99,18 +93,18 @@ COMPONENT = Component(
     phase=Phase.PLATFORM,
     apps=_apps,
     ready=(
-        available("envoy-gateway", "network"),
-        has_condition(
+        deployment_condition("envoy-gateway", "network"),
+        object_condition(
             "gateway.networking.k8s.io/v1 GatewayClass",
             "envoy",
             "the gateway class is accepted",
             of="Accepted",
         ),
     ),
-    trial=Trial(
+    trial=SmokeTest(
         says="the internal gateway has its address and serves",
         until=(
-            has_condition(
+            object_condition(
                 "gateway.networking.k8s.io/v1 Gateway",
                 INTERNAL,
                 "the internal gateway is programmed",
@@ -130,12 +124,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="installing the chart fails with `experimental CRDs on top of standard`",
             because="the chart's own definitions of the Gateway API were turned on by values",
             fix="leave crds.enabled off: gateway-api and envoy-gateway-crds bring all of them",
         ),
-        Trouble(
+        KnownProblem(
             shows="a browser says that the certificate is unknown",
             because="without a public domain, certificates come from the cluster's own authority",
             fix="trust the authority: `kubectl -n cert-manager get secret internal-ca`",

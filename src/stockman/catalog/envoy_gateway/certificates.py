@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from stockman.catalog.app import Object
 from stockman.catalog.cert_manager.issuers import issuer_name
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
 
 _DASHED = "${SECRET_DOMAIN/./-}"
 SECRET = f"{_DASHED}-production-tls"
 
 
-def certificate(scene: Scene) -> Object:
+def certificate(scene: ComponentContext) -> Object:
     """One certificate for the domain and everything directly below it."""
     return {
         "apiVersion": "cert-manager.io/v1",

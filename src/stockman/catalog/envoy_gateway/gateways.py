@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address
 
 from stockman.catalog.app import Object
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.envoy_gateway.certificates import SECRET
-from stockman.catalog.routes import EXTERNAL, INTERNAL
-from stockman.catalog.scene import Scene
+from stockman.catalog.objects import EXTERNAL, INTERNAL
 
 _GATEWAY = "gateway.networking.k8s.io/v1"
 _ENVOY = "gateway.envoyproxy.io/v1alpha1"
 
 
-def gateways(scene: Scene) -> tuple[Object, ...]:
+def gateways(scene: ComponentContext) -> tuple[Object, ...]:
     """The class, its proxies, and a gateway for each side."""
     return (_proxy(scene), _class(scene), *_gateways(scene))
 
 
-def _proxy(scene: Scene) -> Object:
+def _proxy(scene: ComponentContext) -> Object:
     deployment: Object = {
         "replicas": 2 if len(scene.desired.nodes) > 1 else 1,
         "container": {
@@ -45,7 +45,7 @@ def _proxy(scene: Scene) -> Object:
     }
 
 
-def _class(scene: Scene) -> Object:
+def _class(scene: ComponentContext) -> Object:
     return {
         "apiVersion": _GATEWAY,
         "kind": "GatewayClass",
@@ -62,7 +62,7 @@ def _class(scene: Scene) -> Object:
     }
 
 
-def _gateways(scene: Scene) -> Iterator[Object]:
+def _gateways(scene: ComponentContext) -> Iterator[Object]:
     external = scene.cluster.gateways.external
     if external is not None and scene.cluster.edge.ingress_mode != "none":
         yield _gateway(EXTERNAL, f"external.{scene.domain}", external)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
-from stockman.catalog.routes import EXTERNAL, INTERNAL
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
+from stockman.catalog.objects import EXTERNAL, INTERNAL
 
 _NOT_PUBLISHED: Object = {"external-dns.alpha.kubernetes.io/controller": "none"}
 
 
-def default_routes(scene: Scene) -> tuple[Object, ...]:
+def default_routes(scene: ComponentContext) -> tuple[Object, ...]:
     """Routes for requests that no application takes."""
     redirect: Object = {
         "type": "RequestRedirect",
@@ -45,7 +45,7 @@ def _filter() -> Object:
     }
 
 
-def _route(scene: Scene, name: str, section: str, rule: Object) -> Object:
+def _route(scene: ComponentContext, name: str, section: str, rule: Object) -> Object:
     external = scene.cluster.edge.ingress_mode != "none"
     parents = (EXTERNAL, INTERNAL) if external else (INTERNAL,)
     return {

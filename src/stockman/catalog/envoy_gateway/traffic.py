@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
 
 _VERSION = "gateway.envoyproxy.io/v1alpha1"
 _ALL_GATEWAYS: list[Object] = [{"group": "gateway.networking.k8s.io", "kind": "Gateway"}]
 
 
-def traffic(scene: Scene) -> tuple[Object, ...]:
+def traffic(scene: ComponentContext) -> tuple[Object, ...]:
     """Policies of both sides of the gateways."""
     return (
         _policy(

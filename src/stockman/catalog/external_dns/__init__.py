@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, established
-from stockman.catalog.objects import chart_sheets, secret
-from stockman.catalog.phases import Phase
-from stockman.catalog.routes import EXTERNAL
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import crd_condition, deployment_condition
+from stockman.catalog.objects import EXTERNAL, chart_sheets, secret
 
 _NAME = "cloudflare-dns"
 _SECRET = "cloudflare-dns-secret"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": _NAME,
         "provider": "cloudflare",
@@ -56,7 +52,10 @@ COMPONENT = Component(
     about="Public DNS records follow the routes of the external gateway.",
     phase=Phase.PLATFORM,
     apps=_apps,
-    ready=(available(_NAME, "network"), established("dnsendpoints.externaldns.k8s.io")),
+    ready=(
+        deployment_condition(_NAME, "network"),
+        crd_condition("dnsendpoints.externaldns.k8s.io"),
+    ),
     trial=None,
     alerts=(
         Alert(
@@ -69,7 +68,7 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="records of an old cluster stay, and new ones are not made",
             because="their ownership records name another cluster",
             fix="delete the TXT records with the prefix `k8s.` of the old cluster",

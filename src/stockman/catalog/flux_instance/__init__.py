@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object, Sheet
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import has_condition
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import SmokeTest, object_condition
 from stockman.catalog.flux_instance.tuning import PATCHES
-from stockman.catalog.objects import chart_sheets, secret
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Trial
-from stockman.catalog.routes import public_gateway, route
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
+from stockman.catalog.objects import chart_sheets, public_gateway, route, secret
 
 _CONTROLLERS = (
     "source-controller",
@@ -24,7 +19,7 @@ _CONTROLLERS = (
 _TOKEN = "flux-webhook-token"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     repository = scene.cluster.repository
     sync: Object = {
         "kind": "GitRepository",
@@ -47,7 +42,7 @@ def _apps(scene: Scene) -> Iterator[App]:
     yield App(name="flux-instance", namespace=scene.namespace, sheets=(*sheets, *_webhook(scene)))
 
 
-def _webhook(scene: Scene) -> Iterator[Sheet]:
+def _webhook(scene: ComponentContext) -> Iterator[Sheet]:
     provider = scene.cluster.repository.webhook_provider
     token = scene.materials.webhook_token
     if provider == "none" or token is None:
@@ -94,23 +89,23 @@ COMPONENT = Component(
     phase=Phase.DELIVERY,
     apps=_apps,
     ready=(
-        has_condition(
+        object_condition(
             "fluxcd.controlplane.io/v1 FluxInstance",
             "flux",
             "Flux is installed as asked for",
             namespace="flux-system",
         ),
     ),
-    trial=Trial(
+    trial=SmokeTest(
         says="the repository is fetched and applied",
         until=(
-            has_condition(
+            object_condition(
                 "source.toolkit.fluxcd.io/v1 GitRepository",
                 "flux-system",
                 "the repository was fetched",
                 namespace="flux-system",
             ),
-            has_condition(
+            object_condition(
                 "kustomize.toolkit.fluxcd.io/v1 Kustomization",
                 "cluster-apps",
                 "the repository was applied",
@@ -130,12 +125,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="GitRepository says `authentication required`",
             because="the deploy key is not known to the host of the repository",
             fix="add the public half of the deploy key to the repository, with read access",
         ),
-        Trouble(
+        KnownProblem(
             shows="Kustomization says `failed to decrypt`",
             because="the Secret sops-age holds another identity than the files are encrypted for",
             fix="put the identity of age.key into the Secret sops-age, and render again",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
-from stockman.config.yaml_writer import dump
+from stockman.config.writers.yaml_writer import render_yaml
 
 _BUILDERS = "(kustomize-controller|helm-controller|source-controller)"
 _APPLIERS = "(helm-controller|kustomize-controller)"
@@ -14,7 +14,7 @@ def _flags(target: str, *flags: str) -> Object:
         {"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": flag}
         for flag in flags
     ]
-    return {"patch": dump(operations), "target": {"kind": "Deployment", "name": target}}
+    return {"patch": render_yaml(operations), "target": {"kind": "Deployment", "name": target}}
 
 
 def _memory() -> Object:
@@ -25,14 +25,14 @@ def _memory() -> Object:
         "metadata": {"name": "all"},
         "spec": {"template": {"spec": {"containers": [limits]}}},
     }
-    return {"patch": dump(patch), "target": {"kind": "Deployment", "name": _BUILDERS}}
+    return {"patch": render_yaml(patch), "target": {"kind": "Deployment", "name": _BUILDERS}}
 
 
 def _in_memory_builds() -> Object:
     volume = {"name": "temp", "emptyDir": {"medium": "Memory"}}
     patch = [{"op": "replace", "path": "/spec/template/spec/volumes/0", "value": volume}]
     return {
-        "patch": dump(patch),
+        "patch": render_yaml(patch),
         "target": {"kind": "Deployment", "name": "kustomize-controller"},
     }
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, established
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import crd_condition, deployment_condition
 from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {"serviceMonitor": {"create": scene.on("prometheus-operator-crds")}}
     yield App(name="flux-operator", namespace=scene.namespace, sheets=chart_sheets(scene, values))
 
@@ -24,12 +21,12 @@ COMPONENT = Component(
     phase=Phase.DELIVERY,
     apps=_apps,
     ready=(
-        available("flux-operator", "flux-system"),
-        established("fluxinstances.fluxcd.controlplane.io"),
+        deployment_condition("flux-operator", "flux-system"),
+        crd_condition("fluxinstances.fluxcd.controlplane.io"),
     ),
     trial=None,
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="FluxInstance stays in progress, and controllers are not made",
             because="the operator cannot fetch its manifests from the registry",
             fix="let nodes reach ghcr.io, or name a mirror under talos.registries",

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import established
-from stockman.catalog.phases import Phase
-from stockman.catalog.remote import Remote
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import crd_condition
+from stockman.catalog.remote import RemoteManifests
 
 _KINDS = (
     "backendtlspolicies",
@@ -25,13 +22,13 @@ _KINDS = (
 _SOURCE = "https://github.com/kubernetes-sigs/gateway-api"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     version = f"v{scene.wish.version}" if scene.wish.version is not None else scene.known.app
     yield App(
         name="gateway-api",
         namespace=scene.namespace,
         # Routes of applications would go with their definitions: these are never pruned.
-        sheets=Remote(
+        sheets=RemoteManifests(
             name="gateway-api",
             url=_SOURCE,
             tag=version,
@@ -47,11 +44,11 @@ COMPONENT = Component(
     about="The kinds with which traffic from outside is described: gateways and routes.",
     phase=Phase.DEFINITIONS,
     apps=_apps,
-    ready=tuple(established(f"{kind}.gateway.networking.k8s.io") for kind in _KINDS),
+    ready=tuple(crd_condition(f"{kind}.gateway.networking.k8s.io") for kind in _KINDS),
     trial=None,
     definitions=("gateway.networking.k8s.io",),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="a Gateway is never accepted, and nothing is logged about it",
             because="its controller was started before the definitions were there",
             fix="restart the controller's deployment once",

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import Condition, SmokeTest, deployment_condition
 from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": "k8s-gateway",
         "domain": scene.domain,
@@ -35,8 +31,8 @@ COMPONENT = Component(
     about="A DNS server for the names of the cluster, to which a home router forwards.",
     phase=Phase.PLATFORM,
     apps=_apps,
-    ready=(available("k8s-gateway", "network"),),
-    trial=Trial(
+    ready=(deployment_condition("k8s-gateway", "network"),),
+    trial=SmokeTest(
         says="the DNS server has its address",
         until=(
             Condition(
@@ -50,7 +46,7 @@ COMPONENT = Component(
         seconds=60,
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="names of the cluster do not resolve in the network at home",
             because="the router does not forward the domain",
             fix="forward the domain to the address gateways.dns in the router's DNS settings",

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.access import ProxmoxAccess
 from stockman.catalog.app import App, Object, Sheet
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, established, has_condition
+from stockman.catalog.component import (
+    Alert,
+    Component,
+    ComponentContext,
+    KnownProblem,
+    Phase,
+    ProxmoxAccess,
+)
+from stockman.catalog.conditions import (
+    SmokeTest,
+    crd_condition,
+    deployment_condition,
+    object_condition,
+)
 from stockman.catalog.karpenter.machines import machine_secret, machines
 from stockman.catalog.karpenter.settings import KarpenterSettings, check
-from stockman.catalog.monitors import monitored, pod_monitor_sheets
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
+from stockman.catalog.objects import chart_sheets, is_monitoring_on, pod_monitor_sheets
 from stockman.catalog.proxmox_config import (
     KEY,
     SECRETS,
     config_secret,
-    pending,
-    reloads,
+    missing_requirements,
+    reload_annotations,
     secret_name,
-    trust,
+    trust_values,
 )
-from stockman.catalog.readiness import Trial
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
 
 _NAME = "karpenter-provider-proxmox"
 _ACCESS = ProxmoxAccess(
@@ -58,18 +64,18 @@ _ACCESS = ProxmoxAccess(
 )
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": _NAME,
         "existingConfigSecret": secret_name(scene),
         "existingConfigSecretKey": KEY,
-        "metrics": {"enabled": monitored(scene)},
+        "metrics": {"enabled": is_monitoring_on(scene)},
         "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
-        "podAnnotations": reloads(scene),
-        **trust(scene),
+        "podAnnotations": reload_annotations(scene),
+        **trust_values(scene),
     }
     labels = {"app.kubernetes.io/name": _NAME}
-    namespace, waits = scene.namespace, pending(scene)
+    namespace, waits = scene.namespace, missing_requirements(scene)
     yield App(
         name="karpenter",
         namespace=namespace,
@@ -100,19 +106,19 @@ COMPONENT = Component(
     proxmox=_ACCESS,
     secrets=SECRETS,
     ready=(
-        available(_NAME, "kube-system"),
-        established("proxmoxnodeclasses.karpenter.proxmox.sinextra.dev"),
-        established("nodepools.karpenter.sh"),
+        deployment_condition(_NAME, "kube-system"),
+        crd_condition("proxmoxnodeclasses.karpenter.proxmox.sinextra.dev"),
+        crd_condition("nodepools.karpenter.sh"),
     ),
-    trial=Trial(
+    trial=SmokeTest(
         says="the class of nodes is ready to be used",
         until=(
-            has_condition(
+            object_condition(
                 "karpenter.proxmox.sinextra.dev/v1alpha1 ProxmoxNodeClass",
                 "default",
                 "its template, image and metadata were found",
             ),
-            has_condition("karpenter.sh/v1 NodePool", "default", "the pool is ready"),
+            object_condition("karpenter.sh/v1 NodePool", "default", "the pool is ready"),
         ),
         seconds=900,
     ),
@@ -129,12 +135,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="nodes are made and never join",
             because="the machine configuration in the Secret is older than the cluster's",
             fix="render again: changing that Secret does not replace nodes by itself",
         ),
-        Trouble(
+        KnownProblem(
             shows="there are VMs that stand in no file",
             because="Karpenter made them; they have the tag karpenter",
             fix="nothing: remove a NodeClaim to remove its VM, never the VM itself",

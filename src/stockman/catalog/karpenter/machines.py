@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object, Sheet
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.karpenter.settings import settings_of, template_of
 from stockman.catalog.objects import secret
-from stockman.catalog.scene import Scene
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.images import Image
-from stockman.talos.node_image import node_image
-from stockman.talos.template_name import template_name
+from stockman.talos.images import FactoryImage, node_image, template_name
 
 _GROUP = "karpenter.proxmox.sinextra.dev"
 _NAME = "default"
 _SECRET = "karpenter-machine"
-_MADE_BY_KARPENTER = "ProxmoxTemplate"
-_MADE_BY_STOCKMAN = "ProxmoxUnmanagedTemplate"
+_KARPENTER_TEMPLATE = "ProxmoxTemplate"
+_STOCKMAN_TEMPLATE = "ProxmoxUnmanagedTemplate"
 TAG = "karpenter"
 """Tag of VMs that Karpenter made; stockman leaves them alone."""
 
@@ -37,12 +35,12 @@ ethernets:
 """
 
 
-def machines(scene: Scene) -> tuple[Object, ...]:
+def machines(scene: ComponentContext) -> tuple[Object, ...]:
     """The template, the class and the pool."""
     return (_template(scene), _class(scene), _pool(scene))
 
 
-def machine_secret(scene: Scene) -> tuple[Sheet, ...]:
+def machine_secret(scene: ComponentContext) -> tuple[Sheet, ...]:
     """The machine configuration of new nodes, once the bundle is at hand."""
     like = settings_of(scene).like
     text = scene.materials.machine_templates.get(str(like))
@@ -56,11 +54,11 @@ def machine_secret(scene: Scene) -> tuple[Sheet, ...]:
     return (secret(_SECRET, texts),)
 
 
-def _template(scene: Scene) -> Object:
+def _template(scene: ComponentContext) -> Object:
     template, image = template_of(scene), _image(scene)
     if template is not None and image is not None:
         return _object(
-            _MADE_BY_STOCKMAN,
+            _STOCKMAN_TEMPLATE,
             templateName=template_name(template.name, image),
             region=_region(scene),
         )
@@ -69,7 +67,7 @@ def _template(scene: Scene) -> Object:
     if settings.vlan is not None:
         network["vlan"] = settings.vlan
     return _object(
-        _MADE_BY_KARPENTER,
+        _KARPENTER_TEMPLATE,
         sourceImage={
             "url": image.url("qcow2") if image is not None else "",
             "imageName": f"talos-{scene.cluster.talos.version}-{_NAME}.qcow2",
@@ -83,14 +81,14 @@ def _template(scene: Scene) -> Object:
     )
 
 
-def _class(scene: Scene) -> Object:
+def _class(scene: ComponentContext) -> Object:
     settings = settings_of(scene)
     is_ours = template_of(scene) is not None
     return _object(
         "ProxmoxNodeClass",
         region=_region(scene),
         instanceTemplateRef={
-            "kind": _MADE_BY_STOCKMAN if is_ours else _MADE_BY_KARPENTER,
+            "kind": _STOCKMAN_TEMPLATE if is_ours else _KARPENTER_TEMPLATE,
             "name": _NAME,
         },
         bootDevice={"size": f"{settings.disk_gb}G", "storage": str(scene.wish.storage)},
@@ -102,7 +100,7 @@ def _class(scene: Scene) -> Object:
     )
 
 
-def _pool(scene: Scene) -> Object:
+def _pool(scene: ComponentContext) -> Object:
     settings = settings_of(scene)
     families = {
         "key": f"{_GROUP}/instance-family",
@@ -132,7 +130,7 @@ def _pool(scene: Scene) -> Object:
     }
 
 
-def _image(scene: Scene) -> Image | None:
+def _image(scene: ComponentContext) -> FactoryImage | None:
     like = settings_of(scene).like
     for node in scene.desired.nodes:
         if node.name == like:
@@ -140,7 +138,7 @@ def _image(scene: Scene) -> Image | None:
     return None
 
 
-def _region(scene: Scene) -> str:
+def _region(scene: ComponentContext) -> str:
     return str(settings_of(scene).region or scene.desired.proxmox[0].region)
 
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.proxmox_config import check_proxmox
-from stockman.catalog.scene import Scene
-from stockman.model.origin import Traced
-from stockman.model.problem import Problems
-from stockman.model.proxmox import VmTemplate
-from stockman.model.record import record
-from stockman.model.shapes import (
+from stockman.model.formats import (
     DNS_LABEL,
     QUANTITY,
     Between,
@@ -21,6 +17,10 @@ from stockman.model.shapes import (
     RegionText,
     Vlan,
 )
+from stockman.model.origin import Traced
+from stockman.model.problem import Problems
+from stockman.model.proxmox import VmTemplate
+from stockman.model.record import record
 
 _NAMED_SERVER = re.compile(r"https?://[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}(/\S*)?")
 """What the custom resource takes as the address of an image."""
@@ -54,13 +54,13 @@ class KarpenterSettings(Traced):
     """How long a node has to be empty, or hardly used, before it goes."""
 
 
-def settings_of(scene: Scene) -> KarpenterSettings:
+def settings_of(scene: ComponentContext) -> KarpenterSettings:
     """The component's settings."""
     settings = scene.settings
     return settings if isinstance(settings, KarpenterSettings) else KarpenterSettings()
 
 
-def template_of(scene: Scene) -> VmTemplate | None:
+def template_of(scene: ComponentContext) -> VmTemplate | None:
     """The template that stockman makes for it. None: Karpenter makes one of its own."""
     settings = settings_of(scene)
     region = settings.region or scene.desired.proxmox[0].region
@@ -71,7 +71,7 @@ def template_of(scene: Scene) -> VmTemplate | None:
     return None
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Refuse nodes without limits, and nodes like one that cannot be copied."""
     check_proxmox(scene, problems)
     settings = settings_of(scene)
@@ -106,7 +106,9 @@ def check(scene: Scene, problems: Problems) -> None:
         _check_factory(scene, settings, problems)
 
 
-def _check_factory(scene: Scene, settings: KarpenterSettings, problems: Problems) -> None:
+def _check_factory(
+    scene: ComponentContext, settings: KarpenterSettings, problems: Problems
+) -> None:
     talos = scene.cluster.talos
     if _NAMED_SERVER.fullmatch(talos.factory_url):
         return
@@ -121,7 +123,9 @@ def _check_factory(scene: Scene, settings: KarpenterSettings, problems: Problems
     )
 
 
-def _check_template(scene: Scene, settings: KarpenterSettings, problems: Problems) -> None:
+def _check_template(
+    scene: ComponentContext, settings: KarpenterSettings, problems: Problems
+) -> None:
     template = template_of(scene)
     if template is not None and template.like == settings.like:
         return

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App
-from stockman.catalog.component import Component
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import Condition, SmokeTest
 from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
 
 _INSECURE = "--kubelet-insecure-tls"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     # Serving certificates of kubelets are signed by the cluster only where something approves them.
     arguments = [] if scene.on("talos-ccm") else [_INSECURE]
     values = {
@@ -43,7 +40,7 @@ COMPONENT = Component(
             says="the metrics API is available",
         ),
     ),
-    trial=Trial(
+    trial=SmokeTest(
         says="figures of a node can be read",
         until=(
             Condition(
@@ -56,7 +53,7 @@ COMPONENT = Component(
         seconds=120,
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="`kubectl top nodes` says that metrics are not available",
             because="the kubelet's serving certificate is not signed by the cluster",
             fix="turn talos-ccm on, which approves these certificates, or leave it off altogether",

@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object, Sheet
-from stockman.catalog.component import Component
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import Condition
 from stockman.catalog.monitoring.cluster_alerts import CLUSTER_ALERTS
 from stockman.catalog.monitoring.dashboards import dashboards
 from stockman.catalog.monitoring.outside import outside_files
 from stockman.catalog.monitoring.rules import rule_groups
 from stockman.catalog.monitoring.settings import MonitoringSettings, check, settings_of
 from stockman.catalog.monitoring.sources import SYSTEM, control_plane_sources
-from stockman.catalog.monitors import monitored
-from stockman.catalog.objects import config_map
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
+from stockman.catalog.objects import config_map, is_monitoring_on
 
 _LITERAL: Object = {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
 """Flux leaves these objects alone: a dollar sign in them is Prometheus' or Grafana's."""
 
 
-def _apps(scene: Scene) -> Iterator[App]:
-    if not monitored(scene):
+def _apps(scene: ComponentContext) -> Iterator[App]:
+    if not is_monitoring_on(scene):
         return
     sheets = [Sheet(name="prometheusrule.yaml", objects=(_rules(scene),))]
     settings = settings_of(scene)
@@ -40,7 +36,7 @@ def _apps(scene: Scene) -> Iterator[App]:
         )
 
 
-def _rules(scene: Scene) -> Object:
+def _rules(scene: ComponentContext) -> Object:
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",
@@ -49,7 +45,7 @@ def _rules(scene: Scene) -> Object:
     }
 
 
-def _dashboards(scene: Scene) -> Iterator[Object]:
+def _dashboards(scene: ComponentContext) -> Iterator[Object]:
     for name, text in dashboards(scene).items():
         yield config_map(
             f"stockman-dashboard-{name}",
@@ -79,12 +75,12 @@ COMPONENT = Component(
     trial=None,
     alerts=CLUSTER_ALERTS,
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="the rules are there, and Prometheus does not know them",
             because="its ruleSelector asks for labels that they do not have",
             fix="let it select every rule, or set that selector of your Prometheus to {}",
         ),
-        Trouble(
+        KnownProblem(
             shows="alerts about etcd never fire, and its panels are empty",
             because="on Talos etcd tells its figures to the machine itself only",
             fix="patch the controllers as the how-to page on monitoring says, then set"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.catalog.troubles import Alert
+from stockman.catalog.component import Alert
 
 CLUSTER_ALERTS: tuple[Alert, ...] = (
     Alert(

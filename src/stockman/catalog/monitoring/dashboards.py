@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from stockman.catalog.app import Object
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.monitoring.settings import settings_of
-from stockman.catalog.scene import Scene
 
 _SOURCE: Object = {"type": "prometheus", "uid": "$datasource"}
 _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 24
@@ -122,7 +122,7 @@ _PROXMOX = (
 PANELS = (*_CLUSTER, *_ETCD, *_PROXMOX)
 
 
-def dashboards(scene: Scene) -> dict[str, str]:
+def dashboards(scene: ComponentContext) -> dict[str, str]:
     """The dashboards that make sense for what is on, by file name without its ending."""
     found = {
         "cluster": _dashboard(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import Object, PlainFile
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.monitoring.dashboards import dashboards
 from stockman.catalog.monitoring.rules import outside_groups
 from stockman.catalog.monitoring.settings import settings_of
 from stockman.catalog.monitoring.sources import etcd_targets
-from stockman.catalog.scene import Scene
-from stockman.config.yaml_writer import dump
+from stockman.config.writers.yaml_writer import render_yaml
 
 FOLDER = "monitoring"
 _TALOS_API = 50000
@@ -32,7 +32,7 @@ remote write from a Prometheus inside.
 """
 
 
-def outside_files(scene: Scene) -> Iterator[PlainFile]:
+def outside_files(scene: ComponentContext) -> Iterator[PlainFile]:
     """Rules, jobs, modules and dashboards, where the setting asks for them."""
     if not settings_of(scene).outside:
         return
@@ -45,10 +45,10 @@ def outside_files(scene: Scene) -> Iterator[PlainFile]:
 
 
 def _yaml(name: str, content: Object) -> PlainFile:
-    return PlainFile(path=f"{FOLDER}/{name}", text=dump(content))
+    return PlainFile(path=f"{FOLDER}/{name}", text=render_yaml(content))
 
 
-def _jobs(scene: Scene) -> list[Object]:
+def _jobs(scene: ComponentContext) -> list[Object]:
     api = f"{scene.cluster.kubernetes.api_addr}:6443"
     machines = [f"{node.address.ip}:{_TALOS_API}" for node in scene.desired.nodes]
     controllers = [f"{node.address.ip}:6443" for node in scene.desired.nodes if node.is_controller]

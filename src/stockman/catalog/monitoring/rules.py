@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stockman.catalog.app import Object
+from stockman.catalog.component import Alert, ComponentContext
 from stockman.catalog.monitoring.cluster_alerts import (
     CLUSTER_ALERTS,
     ETCD_ALERTS,
@@ -13,13 +14,11 @@ from stockman.catalog.monitoring.cluster_alerts import (
 )
 from stockman.catalog.monitoring.settings import settings_of
 from stockman.catalog.registry import component
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert
 
 _OWN = "monitoring"
 
 
-def rule_groups(scene: Scene) -> list[Object]:
+def rule_groups(scene: ComponentContext) -> list[Object]:
     """A group of rules for the cluster, and one for each component that has any."""
     found = [_group(scene, "cluster", CLUSTER_ALERTS)]
     if settings_of(scene).control_plane:
@@ -32,16 +31,16 @@ def rule_groups(scene: Scene) -> list[Object]:
     return found
 
 
-def outside_groups(scene: Scene) -> list[Object]:
+def outside_groups(scene: ComponentContext) -> list[Object]:
     """The same rules, and those that need somebody outside."""
     return [_group(scene, "outside", OUTSIDE_ALERTS), *rule_groups(scene)]
 
 
-def _group(scene: Scene, name: str, alerts: Iterable[Alert]) -> Object:
+def _group(scene: ComponentContext, name: str, alerts: Iterable[Alert]) -> Object:
     return {"name": f"stockman-{name}", "rules": [_rule(scene, one) for one in alerts]}
 
 
-def _rule(scene: Scene, alert: Alert) -> Object:
+def _rule(scene: ComponentContext, alert: Alert) -> Object:
     return {
         "alert": alert.name,
         "expr": alert.expr,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from stockman.catalog.monitors import MONITORING, monitored
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
+from stockman.catalog.objects import MONITORING, is_monitoring_on
+from stockman.model.formats import Between
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.model.shapes import Between
 
 
 @record
@@ -28,15 +28,15 @@ class MonitoringSettings(Traced):
     """Port of `listen-metrics-urls` in that patch."""
 
 
-def settings_of(scene: Scene) -> MonitoringSettings:
+def settings_of(scene: ComponentContext) -> MonitoringSettings:
     """The component's settings."""
     settings = scene.settings
     return settings if isinstance(settings, MonitoringSettings) else MonitoringSettings()
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Report rules that would go nowhere."""
-    if not monitored(scene) and not settings_of(scene).outside:
+    if not is_monitoring_on(scene) and not settings_of(scene).outside:
         problems.error(
             "monitoring.nowhere",
             "monitoring is on, and its rules go nowhere",

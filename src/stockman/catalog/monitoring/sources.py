@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.monitoring.settings import settings_of
-from stockman.catalog.scene import Scene
 
 SYSTEM = "kube-system"
 """Where the pods of the control plane are; a Service finds pods of its own namespace only."""
@@ -13,13 +13,13 @@ CONTROL_PLANE = {"kube-controller-manager": 10257, "kube-scheduler": 10259}
 """Programs of the control plane that run as pods, with the port of their figures."""
 
 
-def etcd_targets(scene: Scene) -> list[str]:
+def etcd_targets(scene: ComponentContext) -> list[str]:
     """Where each member of etcd tells its figures; etcd is no pod on Talos."""
     port = settings_of(scene).etcd_port
     return [f"{node.address.ip}:{port}" for node in scene.desired.nodes if node.is_controller]
 
 
-def control_plane_sources(scene: Scene) -> tuple[Object, ...]:
+def control_plane_sources(scene: ComponentContext) -> tuple[Object, ...]:
     """Services and monitors of the pods, and the addresses of etcd."""
     etcd: Object = {
         "apiVersion": "monitoring.coreos.com/v1alpha1",

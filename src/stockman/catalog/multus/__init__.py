@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Sheet
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import established, everywhere
-from stockman.catalog.multus.networks import attachments, network_trial
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import crd_condition, daemonset_condition
+from stockman.catalog.multus.networks import attachments, network_smoke_test
 from stockman.catalog.multus.settings import MultusSettings, check, settings_of
 from stockman.catalog.multus.talos import patches
-from stockman.catalog.phases import Phase
-from stockman.catalog.remote import Remote
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
+from stockman.catalog.remote import RemoteManifests
 
 _SOURCE = "https://github.com/k8snetworkplumbingwg/multus-cni"
 _MANIFEST = "deployments/multus-daemonset-thick.yml"
 _IMAGE = "ghcr.io/k8snetworkplumbingwg/multus-cni"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     version = f"v{scene.wish.version}" if scene.wish.version is not None else scene.known.app
     namespace = scene.namespace
-    manifests = Remote(
+    manifests = RemoteManifests(
         name="multus",
         url=_SOURCE,
         tag=version,
@@ -53,23 +50,23 @@ COMPONENT = Component(
     settings=MultusSettings,
     check=check,
     ready=(
-        everywhere("kube-multus-ds", "kube-system"),
-        established("network-attachment-definitions.k8s.cni.cncf.io"),
+        daemonset_condition("kube-multus-ds", "kube-system"),
+        crd_condition("network-attachment-definitions.k8s.cni.cncf.io"),
     ),
     trial=None,
-    trial_of=network_trial,
+    trial_of=network_smoke_test,
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="a pod with a second network fails with `failed to find plugin`",
             because="Talos has few CNI plugins, and the others were not copied to the node",
             fix="restart the pod of kube-multus-ds on that node: it copies them when it starts",
         ),
-        Trouble(
+        KnownProblem(
             shows="a pod with a second network stays in ContainerCreating",
             because="the link that its network names is not up on the node",
             fix="list the link under `links:` of the node, and give the VM a card in that VLAN",
         ),
-        Trouble(
+        KnownProblem(
             shows="pods of kube-multus-ds end with OOMKilled",
             because="upstream's limit of 50 MiB is too small while many pods start",
             fix="nothing: stockman raises it",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 
 from stockman.catalog.app import Object
+from stockman.catalog.component import ComponentContext
+from stockman.catalog.conditions import Condition, SmokeTest
 from stockman.catalog.multus.settings import PodNetwork, settings_of
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.scene import Scene
-from stockman.catalog.trials import TRIAL_IMAGE
+from stockman.catalog.smoke_tests import TEST_IMAGE
 
 _SPECIFICATION = "0.3.1"
 _TRIAL = "stockman-network-card-trial"
 
 
-def attachments(scene: Scene) -> tuple[Object, ...]:
+def attachments(scene: ComponentContext) -> tuple[Object, ...]:
     """One object for each network."""
     return tuple(_attachment(network) for network in settings_of(scene).networks)
 
@@ -49,14 +49,14 @@ def _addresses(network: PodNetwork) -> Object:
     return found
 
 
-def network_trial(scene: Scene) -> Trial | None:
+def network_smoke_test(scene: ComponentContext) -> SmokeTest | None:
     """A pod that joins the first network and looks for its card; None without a network."""
     for network in settings_of(scene).networks:
-        return _trial(network)
+        return _smoke_test(network)
     return None
 
 
-def _trial(network: PodNetwork) -> Trial:
+def _smoke_test(network: PodNetwork) -> SmokeTest:
     pod: Object = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -70,7 +70,7 @@ def _trial(network: PodNetwork) -> Trial:
             "containers": [
                 {
                     "name": "look",
-                    "image": TRIAL_IMAGE,
+                    "image": TEST_IMAGE,
                     "command": ["cat", "/sys/class/net/net1/address"],
                 }
             ],
@@ -83,6 +83,6 @@ def _trial(network: PodNetwork) -> Trial:
         says="the pod has a second card",
         namespace=network.namespace,
     )
-    return Trial(
+    return SmokeTest(
         says=f"a pod joins the network {network.name}", objects=(pod,), until=(seen,), seconds=120
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
+from stockman.model.formats import LINK_NAME, Mtu, Name
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.model.shapes import LINK_NAME, Mtu, Name
 
 
 @record
@@ -43,13 +43,13 @@ class MultusSettings(Traced):
     """Networks that pods may join."""
 
 
-def settings_of(scene: Scene) -> MultusSettings:
+def settings_of(scene: ComponentContext) -> MultusSettings:
     """The component's settings."""
     settings = scene.settings
     return settings if isinstance(settings, MultusSettings) else MultusSettings()
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Report networks on links that no node brings up, and others that cannot work."""
     brought_up = {link.name for node in scene.desired.nodes for link in node.links}
     seen: set[tuple[str, str]] = set()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
-from stockman.config.yaml_writer import dump
-from stockman.model.components import Artifact
+from stockman.config.writers.yaml_writer import render_yaml
+from stockman.model.component import ComponentArtifact
 
 _TARGET: Object = {"kind": "DaemonSet", "name": "kube-multus-ds"}
 _INSTALL = ["/usr/src/multus-cni/bin/install_multus", "-d", "/host/opt/cni/bin", "-t", "thick"]
 
 
-def patches(plugins: Artifact) -> tuple[Object, ...]:
+def patches(plugins: ComponentArtifact) -> tuple[Object, ...]:
     """Patches of the manifest; `plugins`: the image with the plugins that Talos does not have."""
     pod = {
         **_POD,
@@ -31,7 +31,7 @@ def patches(plugins: Artifact) -> tuple[Object, ...]:
         "metadata": {"name": "kube-multus-ds", "namespace": "kube-system"},
         "spec": {"template": {"spec": pod}},
     }
-    return ({"patch": dump(daemon_set), "target": _TARGET},)
+    return ({"patch": render_yaml(daemon_set), "target": _TARGET},)
 
 
 _BINARIES: Object = {

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object, Sheet
-from stockman.catalog.component import Component
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import Condition, SmokeTest
 from stockman.catalog.nvidia.machines import check, gpu_nodes
 from stockman.catalog.nvidia.plugin import plugin_sheets
 from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
 
 _OPERATOR_SINCE = (1, 13)
 _TRIAL = "stockman-gpu-trial"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     if _by_operator(scene):
         sheets: tuple[Sheet, ...] = chart_sheets(scene, _operator())
     else:
@@ -26,7 +23,7 @@ def _apps(scene: Scene) -> Iterator[App]:
     yield App(name="nvidia", namespace=scene.namespace, sheets=sheets)
 
 
-def _by_operator(scene: Scene) -> bool:
+def _by_operator(scene: ComponentContext) -> bool:
     return scene.cluster.talos.version.line >= _OPERATOR_SINCE
 
 
@@ -39,7 +36,7 @@ def _operator() -> Object:
     }
 
 
-def _trial(**more: object) -> Trial:
+def _smoke_test(**more: object) -> SmokeTest:
     container: Object = {
         "name": "list",
         "image": "nvcr.io/nvidia/cuda:12.9.1-base-ubuntu24.04",
@@ -52,7 +49,7 @@ def _trial(**more: object) -> Trial:
         "metadata": {"name": _TRIAL, "namespace": "default"},
         "spec": {"restartPolicy": "Never", **more, "containers": [container]},
     }
-    return Trial(
+    return SmokeTest(
         says="a pod with a GPU runs",
         objects=(pod,),
         until=(
@@ -83,8 +80,10 @@ COMPONENT = Component(
             says="nodes with a GPU offer it",
         ),
     ),
-    trial=_trial(),
-    trial_of=lambda scene: _trial() if _by_operator(scene) else _trial(runtimeClassName="nvidia"),
+    trial=_smoke_test(),
+    trial_of=lambda scene: (
+        _smoke_test() if _by_operator(scene) else _smoke_test(runtimeClassName="nvidia")
+    ),
     alerts=(
         Alert(
             name="GpuGone",
@@ -97,12 +96,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="no node offers nvidia.com/gpu",
             because="the schematic lacks the driver or the toolkit, or they are of two branches",
             fix="give the node both extensions of one branch, such as -production",
         ),
-        Trouble(
+        KnownProblem(
             shows="the machine does not start after a file under /var/cri was configured",
             because="Talos never reads that directory, and refuses files outside of /var",
             fix="remove the file: the toolkit extension configures containerd itself",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
 from stockman.model.desired import Node
 from stockman.model.problem import Problems
 
@@ -12,12 +12,12 @@ _DRIVERS = re.compile(r"siderolabs/(nvidia-open-gpu-kernel-modules|nonfree-kmod-
 _TOOLKIT = re.compile(r"siderolabs/nvidia-container-toolkit-(\w+)")
 
 
-def gpu_nodes(scene: Scene) -> tuple[str, ...]:
+def gpu_nodes(scene: ComponentContext) -> tuple[str, ...]:
     """Nodes whose image has a driver."""
     return tuple(node.name for node in scene.desired.nodes if _branches(node)[0])
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Report images with half of what a GPU needs, and clusters without any."""
     for node in scene.desired.nodes:
         drivers, toolkits = _branches(node)
@@ -25,7 +25,7 @@ def check(scene: Scene, problems: Problems) -> None:
             problems.error(
                 "nvidia.extensions",
                 f"the image of {node.name} has a driver without its toolkit, or the reverse",
-                why=f"driver: {_listed(drivers)}; toolkit: {_listed(toolkits)}; both have to be"
+                why=f"driver: {_join_names(drivers)}; toolkit: {_join_names(toolkits)}; both have to be"
                 " of one branch",
                 fix="give the node both extensions, with the same ending",
                 at=node.schematic.where("extensions"),
@@ -53,5 +53,5 @@ def _branches(node: Node) -> tuple[set[str], set[str]]:
     return drivers, toolkits
 
 
-def _listed(branches: set[str]) -> str:
+def _join_names(branches: set[str]) -> str:
     return ", ".join(sorted(branches)) or "none"

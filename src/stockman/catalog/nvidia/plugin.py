@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object, Sheet
-from stockman.catalog.objects import helm_release, helm_repository, merged
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
+from stockman.catalog.objects import helm_release, helm_repository, merge_values
 
 _NAME = "nvidia-device-plugin"
 _RUNTIME: Object = {
@@ -15,12 +15,12 @@ _RUNTIME: Object = {
 }
 
 
-def plugin_sheets(scene: Scene, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
+def plugin_sheets(scene: ComponentContext, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
     """The files of the device plugin, for the nodes that have a GPU."""
     source = scene.known.further[_NAME]
     values: Object = {"runtimeClassName": "nvidia"}
     if nodes:
-        values["affinity"] = _only(nodes)
+        values["affinity"] = _gpu_nodes_only(nodes)
     chart: Object = {
         "chart": {
             "spec": {
@@ -30,7 +30,7 @@ def plugin_sheets(scene: Scene, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
             }
         }
     }
-    release = helm_release(_NAME, chart, merged(values, scene.wish.values))
+    release = helm_release(_NAME, chart, merge_values(values, scene.wish.values))
     return (
         Sheet(name="helmrelease.yaml", objects=(release,)),
         Sheet(name="helmrepository.yaml", objects=(helm_repository(_NAME, source.repository),)),
@@ -38,7 +38,7 @@ def plugin_sheets(scene: Scene, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
     )
 
 
-def _only(nodes: tuple[str, ...]) -> Object:
+def _gpu_nodes_only(nodes: tuple[str, ...]) -> Object:
     """In the place of the chart's own rule, which asks for labels that nobody sets here."""
     here = {"key": "kubernetes.io/hostname", "operator": "In", "values": sorted(nodes)}
     return {

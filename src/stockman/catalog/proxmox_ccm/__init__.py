@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.access import ProxmoxAccess
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import everywhere
-from stockman.catalog.monitors import pod_monitor_sheets
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
+from stockman.catalog.component import (
+    Alert,
+    Component,
+    ComponentContext,
+    KnownProblem,
+    Phase,
+    ProxmoxAccess,
+)
+from stockman.catalog.conditions import Condition, SmokeTest, daemonset_condition
+from stockman.catalog.objects import chart_sheets, pod_monitor_sheets
 from stockman.catalog.proxmox_config import (
     KEY,
     SECRETS,
     check_proxmox,
     config_secret,
-    pending,
-    reloads,
+    missing_requirements,
+    reload_annotations,
     secret_name,
-    trust,
+    trust_values,
 )
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
 
 _NAME = "proxmox-cloud-controller-manager"
 _ACCESS = ProxmoxAccess(
@@ -35,7 +36,7 @@ _ACCESS = ProxmoxAccess(
 )
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": _NAME,
         "enabledControllers": ["cloud-node", "cloud-node-lifecycle"],
@@ -44,8 +45,8 @@ def _apps(scene: Scene) -> Iterator[App]:
         # It has to run before there is a network of pods.
         "useDaemonSet": True,
         "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
-        "podAnnotations": reloads(scene),
-        **trust(scene),
+        "podAnnotations": reload_annotations(scene),
+        **trust_values(scene),
     }
     labels = {"app.kubernetes.io/name": _NAME}
     yield App(
@@ -56,7 +57,7 @@ def _apps(scene: Scene) -> Iterator[App]:
             *config_secret(scene, _ACCESS, {"provider": "default"}),
             *pod_monitor_sheets(scene, labels, https=True),
         ),
-        pending=pending(scene),
+        pending=missing_requirements(scene),
     )
 
 
@@ -68,8 +69,8 @@ COMPONENT = Component(
     check=check_proxmox,
     proxmox=_ACCESS,
     secrets=SECRETS,
-    ready=(everywhere(_NAME, "kube-system"),),
-    trial=Trial(
+    ready=(daemonset_condition(_NAME, "kube-system"),),
+    trial=SmokeTest(
         says="every node has an identity in Proxmox VE, a region and a zone",
         until=(
             Condition(
@@ -100,12 +101,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="nodes keep the taint `node.cloudprovider.kubernetes.io/uninitialized`",
             because="the VM's name does not start with the node's name, or its UUID changed",
             fix="give the VM its name and UUID back: both are part of the configuration",
         ),
-        Trouble(
+        KnownProblem(
             shows="`kubectl logs` fails with a certificate error",
             because="this component does not approve certificates of kubelets",
             fix="turn talos-ccm on; with proxmox-ccm it does only that",

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.access import ProxmoxAccess
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, everywhere
-from stockman.catalog.monitors import monitored, pod_monitor_sheets
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
+from stockman.catalog.component import (
+    Alert,
+    Component,
+    ComponentContext,
+    KnownProblem,
+    Phase,
+    ProxmoxAccess,
+)
+from stockman.catalog.conditions import daemonset_condition, deployment_condition
+from stockman.catalog.objects import chart_sheets, is_monitoring_on, pod_monitor_sheets
 from stockman.catalog.proxmox_config import (
     KEY,
     SECRETS,
     config_secret,
-    pending,
-    reloads,
+    missing_requirements,
+    reload_annotations,
     secret_name,
-    trust,
+    trust_values,
 )
 from stockman.catalog.proxmox_csi.classes import encryption_secret, storage_classes
 from stockman.catalog.proxmox_csi.settings import (
@@ -27,9 +31,7 @@ from stockman.catalog.proxmox_csi.settings import (
     check,
     settings_of,
 )
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
-from stockman.catalog.volume_trial import volume_trial
+from stockman.catalog.smoke_tests import volume_smoke_test
 
 _ACCESS = ProxmoxAccess(
     user="stockman-csi@pve",
@@ -47,21 +49,21 @@ _ACCESS = ProxmoxAccess(
 _NAME = "proxmox-csi-plugin"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     settings = settings_of(scene)
     values: Object = {
         "fullnameOverride": _NAME,
         "existingConfigSecret": secret_name(scene),
         "existingConfigSecretKey": KEY,
         "storageClass": storage_classes(scene),
-        "metrics": {"enabled": monitored(scene)},
+        "metrics": {"enabled": is_monitoring_on(scene)},
         "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
         "tolerations": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}],
         "controller": {
-            "podAnnotations": reloads(scene),
+            "podAnnotations": reload_annotations(scene),
             "snapshotter": {"enabled": settings.snapshots},
         },
-        **trust(scene),
+        **trust_values(scene),
     }
     labels = {"app.kubernetes.io/name": _NAME, "app.kubernetes.io/component": "controller"}
     yield App(
@@ -73,7 +75,7 @@ def _apps(scene: Scene) -> Iterator[App]:
             *encryption_secret(scene),
             *pod_monitor_sheets(scene, labels),
         ),
-        pending=pending(scene),
+        pending=missing_requirements(scene),
     )
 
 
@@ -86,11 +88,11 @@ COMPONENT = Component(
     check=check,
     proxmox=_ACCESS,
     ready=(
-        available("proxmox-csi-plugin-controller", "csi-proxmox"),
-        everywhere("proxmox-csi-plugin-node", "csi-proxmox"),
+        deployment_condition("proxmox-csi-plugin-controller", "csi-proxmox"),
+        daemonset_condition("proxmox-csi-plugin-node", "csi-proxmox"),
     ),
-    trial=volume_trial("proxmox"),
-    trial_of=lambda scene: volume_trial(str(storage_classes(scene)[0]["name"])),
+    trial=volume_smoke_test("proxmox"),
+    trial_of=lambda scene: volume_smoke_test(str(storage_classes(scene)[0]["name"])),
     secrets=SECRETS | {PASSPHRASE: "passphrase of encrypted volumes"},
     alerts=(
         Alert(
@@ -104,17 +106,17 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="a claim stays Pending with `no topology key found`",
             because="nodes have no region or zone",
             fix="turn proxmox-ccm on, and wait until nodes are labelled",
         ),
-        Trouble(
+        KnownProblem(
             shows="a pod does not start on another host",
             because="a volume on local storage stays on the host where it was made",
             fix="use shared storage, or move the volume with `pvecsictl migrate`",
         ),
-        Trouble(
+        KnownProblem(
             shows="the new token is not used after it was changed",
             because="the pods read their config file at start, and reloader is off",
             fix="turn reloader on, or restart the deployment of the component",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object, Sheet
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.objects import secret
 from stockman.catalog.proxmox_csi.settings import PASSPHRASE, StorageClass, settings_of
-from stockman.catalog.scene import Scene
 
 _SECRET = "proxmox-csi-encryption"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
-def storage_classes(scene: Scene) -> list[Object]:
+def storage_classes(scene: ComponentContext) -> list[Object]:
     """Every class, in the order given."""
     classes = settings_of(scene).classes
     storage = scene.wish.storage
@@ -20,7 +20,7 @@ def storage_classes(scene: Scene) -> list[Object]:
     return [_class(one, scene.namespace) for one in classes]
 
 
-def encryption_secret(scene: Scene) -> tuple[Sheet, ...]:
+def encryption_secret(scene: ComponentContext) -> tuple[Sheet, ...]:
     """The passphrase of encrypted volumes, if any are."""
     passphrase = scene.wish.secrets.get(PASSPHRASE)
     if passphrase is None or not any(one.encrypted for one in settings_of(scene).classes):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.proxmox_config import check_proxmox
-from stockman.catalog.scene import Scene
+from stockman.model.formats import Between, DatastoreText, HostNameText, Name
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.model.shapes import Between, DatastoreText, HostNameText, Name
 
 PASSPHRASE = "encryption-passphrase"
 """Name of the secret with which encrypted volumes are opened."""
@@ -56,13 +56,13 @@ class ProxmoxCsiSettings(Traced):
     the component's own is enough."""
 
 
-def settings_of(scene: Scene) -> ProxmoxCsiSettings:
+def settings_of(scene: ComponentContext) -> ProxmoxCsiSettings:
     """The component's settings."""
     settings = scene.settings
     return settings if isinstance(settings, ProxmoxCsiSettings) else ProxmoxCsiSettings()
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Report classes that cannot work."""
     check_proxmox(scene, problems)
     settings = settings_of(scene)

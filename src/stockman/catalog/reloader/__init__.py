@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import deployment_condition
 from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": "reloader",
         "reloader": {
@@ -32,10 +29,10 @@ COMPONENT = Component(
     about="Replaces pods when a Secret or ConfigMap that they use changes.",
     phase=Phase.PLATFORM,
     apps=_apps,
-    ready=(available("reloader", "kube-system"),),
+    ready=(deployment_condition("reloader", "kube-system"),),
     trial=None,
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="a changed Secret has no effect on a running pod",
             because="its workload does not ask for that",
             fix='annotate the workload with `reloader.stakater.com/auto: "true"`',

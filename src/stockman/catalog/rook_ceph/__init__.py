@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object, Sheet
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, established
-from stockman.catalog.monitors import monitored
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition
+from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import Condition, crd_condition, deployment_condition
+from stockman.catalog.objects import chart_sheets, is_monitoring_on
 from stockman.catalog.rook_ceph.drivers import drivers
 from stockman.catalog.rook_ceph.external import connection, external_cluster, storage_classes
 from stockman.catalog.rook_ceph.settings import (
@@ -20,15 +17,13 @@ from stockman.catalog.rook_ceph.settings import (
     check,
     missing_secrets,
 )
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
-from stockman.catalog.volume_trial import volume_trial
+from stockman.catalog.smoke_tests import volume_smoke_test
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         "csi": {"installCsiOperator": True},
-        "monitoring": {"enabled": monitored(scene)},
+        "monitoring": {"enabled": is_monitoring_on(scene)},
     }
     namespace = scene.namespace
     yield App(name="rook-ceph", namespace=namespace, sheets=chart_sheets(scene, values))
@@ -57,8 +52,8 @@ COMPONENT = Component(
     settings=RookCephSettings,
     check=check,
     ready=(
-        available("rook-ceph-operator", "rook-ceph"),
-        established("cephclusters.ceph.rook.io"),
+        deployment_condition("rook-ceph-operator", "rook-ceph"),
+        crd_condition("cephclusters.ceph.rook.io"),
         Condition(
             kind="ceph.rook.io/v1 CephCluster",
             name="rook-ceph",
@@ -67,7 +62,7 @@ COMPONENT = Component(
             namespace="rook-ceph",
         ),
     ),
-    trial=volume_trial("ceph-rbd"),
+    trial=volume_smoke_test("ceph-rbd"),
     secrets=SECRETS | FILESYSTEM_SECRETS,
     alerts=(
         Alert(
@@ -80,7 +75,7 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="CephCluster stays in Connecting",
             because="nodes do not reach the monitors, or the keys are of another cluster",
             fix="check the way to the monitors' ports 3300 and 6789, and export the keys again",

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object, Sheet
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.objects import helm_release, helm_repository
 from stockman.catalog.rook_ceph.settings import settings_of
-from stockman.catalog.scene import Scene
 
 _NAME = "ceph-csi-drivers"
 _IMAGES = "rook-csi-operator-image-set-configmap"
 """ConfigMap of the operator's chart: drivers and operator are of one release."""
 
 
-def driver_name(scene: Scene, kind: str) -> str:
+def driver_name(scene: ComponentContext, kind: str) -> str:
     """A driver's name, which storage classes use as their provisioner."""
     return f"{scene.namespace}.{kind}.csi.ceph.com"
 
 
-def drivers(scene: Scene) -> tuple[Sheet, ...]:
+def drivers(scene: ComponentContext) -> tuple[Sheet, ...]:
     """The files that install the drivers."""
     chart = scene.known.further[_NAME]
     values: Object = {
@@ -51,5 +51,5 @@ def drivers(scene: Scene) -> tuple[Sheet, ...]:
     )
 
 
-def _driver(scene: Scene, kind: str, *, on: bool) -> Object:
+def _driver(scene: ComponentContext, kind: str, *, on: bool) -> Object:
     return {"enabled": on, "name": driver_name(scene, kind)}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import Object, Sheet
-from stockman.catalog.monitors import monitored
-from stockman.catalog.objects import secret
+from stockman.catalog.component import ComponentContext
+from stockman.catalog.objects import is_monitoring_on, secret
 from stockman.catalog.rook_ceph.drivers import driver_name
 from stockman.catalog.rook_ceph.settings import settings_of
-from stockman.catalog.scene import Scene
 from stockman.model.secret import Secret
 
 _NAME = "rook-ceph"
@@ -17,11 +16,11 @@ _TYPE = "kubernetes.io/rook"
 _MANAGER_PORT = 9283
 
 
-def external_cluster(scene: Scene) -> Object:
+def external_cluster(scene: ComponentContext) -> Object:
     """The cluster, marked as one that runs elsewhere."""
     spec: Object = {"external": {"enable": True}, "crashCollector": {"disable": True}}
     managers = settings_of(scene).managers
-    if managers and monitored(scene):
+    if managers and is_monitoring_on(scene):
         spec["monitoring"] = {
             "enabled": True,
             "externalMgrEndpoints": [{"ip": str(one)} for one in managers],
@@ -35,7 +34,7 @@ def external_cluster(scene: Scene) -> Object:
     }
 
 
-def connection(scene: Scene) -> Iterator[Sheet]:
+def connection(scene: ComponentContext) -> Iterator[Sheet]:
     """Where the monitors are, and with which keys one talks to Ceph."""
     settings, keys = settings_of(scene), scene.wish.secrets
     endpoints: Object = {
@@ -69,7 +68,7 @@ def connection(scene: Scene) -> Iterator[Sheet]:
             yield secret(name, _login(user, text), file=f"{name}.sops.yaml", of_type=_TYPE)
 
 
-def _users(scene: Scene) -> Iterator[tuple[str, str, str]]:
+def _users(scene: ComponentContext) -> Iterator[tuple[str, str, str]]:
     yield "rook-csi-rbd-node", "csi-rbd-node", "rbd-node-key"
     yield "rook-csi-rbd-provisioner", "csi-rbd-provisioner", "rbd-provisioner-key"
     if settings_of(scene).filesystem:
@@ -81,7 +80,7 @@ def _login(user: str, key: Secret) -> dict[str, Secret | str]:
     return {"userID": user, "userKey": key}
 
 
-def storage_classes(scene: Scene) -> tuple[Object, ...]:
+def storage_classes(scene: ComponentContext) -> tuple[Object, ...]:
     """A class for volumes, and one for file systems where there is one."""
     settings, namespace = settings_of(scene), scene.namespace
     found = [

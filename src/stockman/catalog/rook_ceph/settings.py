@@ -5,11 +5,11 @@ from __future__ import annotations
 from ipaddress import IPv4Address
 from typing import Annotated
 
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
+from stockman.model.formats import Example
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.model.shapes import Example
 
 SECRETS = {
     "admin-key": "key of the user that checks health",
@@ -42,23 +42,23 @@ class RookCephSettings(Traced):
     """Addresses of Ceph's managers, whose figures are read where monitoring is on."""
 
 
-def settings_of(scene: Scene) -> RookCephSettings:
+def settings_of(scene: ComponentContext) -> RookCephSettings:
     """The component's settings."""
     settings = scene.settings
     return settings if isinstance(settings, RookCephSettings) else RookCephSettings()
 
 
-def wanted_secrets(scene: Scene) -> dict[str, str]:
+def mandatory_secrets(scene: ComponentContext) -> dict[str, str]:
     """The secrets that these settings need, with what each is."""
     return SECRETS | (FILESYSTEM_SECRETS if settings_of(scene).filesystem else {})
 
 
-def missing_secrets(scene: Scene) -> list[str]:
+def missing_secrets(scene: ComponentContext) -> list[str]:
     """The secrets that are not given yet."""
-    return [name for name in wanted_secrets(scene) if name not in scene.wish.secrets]
+    return [name for name in mandatory_secrets(scene) if name not in scene.wish.secrets]
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Report a cluster that cannot be found."""
     settings = settings_of(scene)
     if not settings.fsid or not settings.monitors:

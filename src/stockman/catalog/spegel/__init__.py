@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import everywhere
+from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
+from stockman.catalog.conditions import daemonset_condition
 from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Trouble
 from stockman.model.problem import Problems
 
 _PORT = 29999
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     values: Object = {
         "spegel": {
             "containerdSock": "/run/containerd/containerd.sock",
@@ -28,7 +25,7 @@ def _apps(scene: Scene) -> Iterator[App]:
     yield App(name="spegel", namespace=scene.namespace, sheets=chart_sheets(scene, values))
 
 
-def _check(scene: Scene, problems: Problems) -> None:
+def _check(scene: ComponentContext, problems: Problems) -> None:
     if len(scene.desired.nodes) == 1:
         problems.warn(
             "component.useless",
@@ -45,10 +42,10 @@ COMPONENT = Component(
     phase=Phase.DNS,
     apps=_apps,
     check=_check,
-    ready=(everywhere("spegel", "kube-system"),),
+    ready=(daemonset_condition("spegel", "kube-system"),),
     trial=None,
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="images are still pulled from the registry by every node",
             because="containerd does not read mirrors from the directory that Spegel writes to",
             fix="apply the machine configuration: it sets that directory",

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.access import TalosAccess
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
+from stockman.catalog.component import (
+    Alert,
+    Component,
+    ComponentContext,
+    KnownProblem,
+    Phase,
+    TalosAccess,
+)
+from stockman.catalog.conditions import Condition, SmokeTest
 from stockman.catalog.objects import chart_sheets, secret
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.scene import Scene
 from stockman.catalog.talos_backup.environment import bucket, check, environment
-from stockman.catalog.troubles import Alert, Trouble
 
 _CREDENTIALS = "talos-backup-bucket"
 """Not `talos-backup-secrets`: that name belongs to the Secret that Talos makes."""
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     target = bucket(scene)
     if target is None:
         return
@@ -57,7 +60,7 @@ COMPONENT = Component(
             namespace="talos-backup",
         ),
     ),
-    trial=Trial(
+    trial=SmokeTest(
         says="a backup that is started by hand succeeds",
         starts="talos-backup/talos-backup",
         until=(
@@ -93,12 +96,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="the job's pod waits for the Secret `talos-backup-secrets`",
             because="the machine configuration of the controllers does not allow its role",
             fix="apply the machine configuration: stockman puts os:etcd:backup there",
         ),
-        Trouble(
+        KnownProblem(
             shows="the bucket grows for ever",
             because="talos-backup removes nothing",
             fix="give the bucket a lifecycle rule",

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
-from stockman.catalog.scene import Scene
-from stockman.model.backup import BackupTarget
+from stockman.catalog.component import ComponentContext
+from stockman.model.policies import BackupTarget
 from stockman.model.problem import Problems
 
 _POST_QUANTUM = "age1pq1"
 
 
-def bucket(scene: Scene) -> BackupTarget | None:
+def bucket(scene: ComponentContext) -> BackupTarget | None:
     """The bucket that backups go to: the first one."""
     return next((one for one in scene.desired.backup.targets if one.bucket is not None), None)
 
 
-def environment(scene: Scene, target: BackupTarget) -> list[Object]:
+def environment(scene: ComponentContext, target: BackupTarget) -> list[Object]:
     """Variables in the order of their names."""
     backup = scene.desired.backup
     found = {
@@ -33,7 +33,7 @@ def environment(scene: Scene, target: BackupTarget) -> list[Object]:
     return [{"name": name, "value": value} for name, value in sorted(found.items())]
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Report backups that could not be opened, or not be made."""
     backup = scene.desired.backup
     if not backup.recipients:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.access import TalosAccess
 from stockman.catalog.app import App, Object
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import everywhere
-from stockman.catalog.monitors import pod_monitor_sheets
-from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import (
+    Alert,
+    Component,
+    ComponentContext,
+    KnownProblem,
+    Phase,
+    TalosAccess,
+)
+from stockman.catalog.conditions import Condition, SmokeTest, daemonset_condition
+from stockman.catalog.objects import chart_sheets, pod_monitor_sheets
 from stockman.catalog.talos_ccm.settings import TalosCcmSettings, check, settings_of
-from stockman.catalog.troubles import Alert, Trouble
 
 _SERVICE_ACCOUNT = "talos-cloud-controller-manager"
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     controllers = ["node-csr-approval"]
     if not scene.on("proxmox-ccm"):
         controllers = ["cloud-node", *controllers]
@@ -51,8 +52,8 @@ COMPONENT = Component(
     settings=TalosCcmSettings,
     check=check,
     talos=TalosAccess(role="os:reader", secret=f"{_SERVICE_ACCOUNT}-talos-secrets"),
-    ready=(everywhere(_SERVICE_ACCOUNT, "kube-system"),),
-    trial=Trial(
+    ready=(daemonset_condition(_SERVICE_ACCOUNT, "kube-system"),),
+    trial=SmokeTest(
         says="kubelets have certificates of the cluster, and nodes have their labels",
         until=(
             Condition(
@@ -82,12 +83,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="its pod waits for the Secret `talos-cloud-controller-manager-talos-secrets`",
             because="the machine configuration of the controllers does not allow its role",
             fix="apply the machine configuration: stockman puts os:reader there",
         ),
-        Trouble(
+        KnownProblem(
             shows="nodes have no region, zone or instance type",
             because="the machine's meta-data does not name them, and no transformation does",
             fix="let stockman write the meta-data (platform nocloud), or add transformations",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
+from stockman.model.formats import Example
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.model.shapes import Example
 
 
 @record
@@ -22,13 +22,13 @@ class TalosCcmSettings(Traced):
     describes them. Empty: what the machines' meta-data says."""
 
 
-def settings_of(scene: Scene) -> TalosCcmSettings:
+def settings_of(scene: ComponentContext) -> TalosCcmSettings:
     """The component's settings."""
     settings = scene.settings
     return settings if isinstance(settings, TalosCcmSettings) else TalosCcmSettings()
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Report transformations that are none, and labels that nobody sets."""
     settings = settings_of(scene)
     for index, one in enumerate(settings.transformations):

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.access import TalosAccess
 from stockman.catalog.app import App, Object, Sheet
-from stockman.catalog.component import Component
-from stockman.catalog.conditions import available, established
+from stockman.catalog.component import (
+    Alert,
+    Component,
+    ComponentContext,
+    KnownProblem,
+    Phase,
+    TalosAccess,
+)
+from stockman.catalog.conditions import Condition, SmokeTest, crd_condition, deployment_condition
 from stockman.catalog.objects import chart_sheets
-from stockman.catalog.phases import Phase
-from stockman.catalog.readiness import Condition, Trial
-from stockman.catalog.scene import Scene
-from stockman.catalog.troubles import Alert, Trouble
 from stockman.catalog.tuppr.settings import TupprSettings, check
 from stockman.catalog.tuppr.upgrades import upgrades
 
 
-def _apps(scene: Scene) -> Iterator[App]:
+def _apps(scene: ComponentContext) -> Iterator[App]:
     monitored = scene.on("prometheus-operator-crds")
     values: Object = {
         "monitoring": {
@@ -44,11 +46,11 @@ COMPONENT = Component(
     check=check,
     talos=TalosAccess(role="os:admin", secret="tuppr-talosconfig"),
     ready=(
-        available("tuppr", "system-upgrade"),
-        established("talosupgrades.tuppr.home-operations.com"),
-        established("kubernetesupgrades.tuppr.home-operations.com"),
+        deployment_condition("tuppr", "system-upgrade"),
+        crd_condition("talosupgrades.tuppr.home-operations.com"),
+        crd_condition("kubernetesupgrades.tuppr.home-operations.com"),
     ),
-    trial=Trial(
+    trial=SmokeTest(
         says="Talos gave it its access, and no upgrade failed",
         until=(
             Condition(
@@ -87,12 +89,12 @@ COMPONENT = Component(
         ),
     ),
     troubles=(
-        Trouble(
+        KnownProblem(
             shows="an upgrade stays Failed after its cause is gone",
             because="a failed upgrade is final until its object changes",
             fix="change the annotation tuppr.home-operations.com/reset of the object",
         ),
-        Trouble(
+        KnownProblem(
             shows="the install image of nodes is not the one of their machine configuration",
             because="tuppr writes the image that it installed into the machine configuration",
             fix="nothing: the field belongs to tuppr while it is on",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
+from stockman.model.compatibility import Verdict, upgrade_compatibility
 from stockman.model.origin import Traced
-from stockman.model.paths import upgrade_fits
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.model.support import Verdict
 from stockman.model.version import Version
 
 
@@ -24,19 +23,19 @@ class TupprSettings(Traced):
     """Wait until Ceph is healthy before each node."""
 
 
-def settings_of(scene: Scene) -> TupprSettings:
+def settings_of(scene: ComponentContext) -> TupprSettings:
     """The component's settings."""
     settings = scene.settings
     return settings if isinstance(settings, TupprSettings) else TupprSettings()
 
 
-def check(scene: Scene, problems: Problems) -> None:
+def check(scene: ComponentContext, problems: Problems) -> None:
     """Refuse a version that cannot be reached in one step from the one that runs."""
     settings = settings_of(scene)
     running, wanted = settings.running_talos, scene.cluster.talos.version
     if running is None:
         return
-    fit = upgrade_fits("Talos", running, wanted)
+    fit = upgrade_compatibility("Talos", running, wanted)
     if fit.verdict is Verdict.REFUSED:
         problems.error(
             "tuppr.path",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from stockman.catalog.app import Object
-from stockman.catalog.scene import Scene
+from stockman.catalog.component import ComponentContext
 from stockman.catalog.tuppr.settings import TupprSettings, settings_of
 
 _VERSION = "tuppr.home-operations.com/v1alpha1"
 _CONTROLLER = "node-role.kubernetes.io/control-plane"
 
 
-def upgrades(scene: Scene) -> tuple[Object, ...]:
+def upgrades(scene: ComponentContext) -> tuple[Object, ...]:
     """An object for each kind of node that there is, and one for Kubernetes."""
     found = [_talos(scene, "controllers", "Exists", 1)]
     workers = sum(not node.is_controller for node in scene.desired.nodes)
@@ -24,7 +24,7 @@ def upgrades(scene: Scene) -> tuple[Object, ...]:
     return (*found, _object("KubernetesUpgrade", "kubernetes", spec, scene))
 
 
-def _talos(scene: Scene, name: str, operator: str, parallelism: int) -> Object:
+def _talos(scene: ComponentContext, name: str, operator: str, parallelism: int) -> Object:
     spec: Object = {
         "talos": {"version": scene.cluster.talos.version.tagged},
         "nodeSelector": {"matchExpressions": [{"key": _CONTROLLER, "operator": operator}]},
@@ -39,7 +39,7 @@ def _talos(scene: Scene, name: str, operator: str, parallelism: int) -> Object:
     return _object("TalosUpgrade", name, spec, scene)
 
 
-def _object(kind: str, name: str, spec: Object, scene: Scene) -> Object:
+def _object(kind: str, name: str, spec: Object, scene: ComponentContext) -> Object:
     windows = [
         {"start": one.start, "duration": one.duration, "timezone": one.timezone}
         for one in scene.desired.upgrade.windows

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from stockman.config.comments.attach import Comments, attached
-from stockman.config.comments.find import toml_comments, yaml_comments
-from stockman.config.source.tree import Mapping
+from stockman.config.comments.attach import Comments, attach_comments
+from stockman.config.comments.find import find_toml_comments, find_yaml_comments
+from stockman.config.source.tree import MappingNode
 
 __all__ = ["Comments", "comments_of_toml", "comments_of_yaml"]
 
 
-def comments_of_yaml(text: str, tree: Mapping) -> Comments:
+def read_yaml_comments(text: str, tree: MappingNode) -> Comments:
     """The comments of a YAML text that was read as `tree`."""
-    return attached(yaml_comments(text), tree, indented=True)
+    return attach_comments(find_yaml_comments(text), tree, indented=True)
 
 
-def comments_of_toml(text: str, tree: Mapping) -> Comments:
+def read_toml_comments(text: str, tree: MappingNode) -> Comments:
     """The comments of a TOML text that was read as `tree`."""
-    return attached(toml_comments(text), tree, indented=False)
+    return attach_comments(find_toml_comments(text), tree, indented=False)

@@ -1,9 +1,4 @@
-"""Which comment belongs to which key or item.
-
-A comment behind something belongs to it. A comment on lines of its own belongs to what follows,
-unless its indentation, or an empty line after it, says that it belongs to what is before. What
-stands at the top of a file, with an empty line after it, belongs to the file.
-"""
+"""What comments can belong to: keys and list items, by where they start."""
 
 from __future__ import annotations
 
@@ -11,14 +6,73 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import groupby
 
-from stockman.config.comments.anchors import Anchor, anchors
-from stockman.config.comments.find import Comment, Found
-from stockman.config.noted import Noted
-from stockman.config.source.tree import Mapping
+from stockman.config.comments.find import Comment, CommentedText
+from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from stockman.config.writers.commented import Commented
 from stockman.model.origin import Position
 
-_NOTHING = Noted(value=None)
-_FOR_EDITORS = ("yaml-language-server:", ":schema ")
+
+class Anchor:
+    """A key or an item of a list in the source text."""
+
+    __slots__ = ("above", "at", "below", "beside", "is_item", "node", "parent")
+
+    def __init__(
+        self, at: Position, node: TreeNode, parent: Anchor | None, *, is_item: bool = False
+    ) -> None:
+        self.at = at
+        self.node = node
+        """The value of the key, or the item itself."""
+        self.parent = parent
+        self.is_item = is_item
+        self.above: list[str] = []
+        self.beside: list[str] = []
+        self.below: list[str] = []
+
+    @property
+    def indent(self) -> int:
+        """Column that a comment has which belongs to it; that of the dash for an item."""
+        return self.at.column - 2 if self.is_item else self.at.column
+
+    @property
+    def order(self) -> tuple[int, int, bool]:
+        """By place; an item comes before the first key in it."""
+        return (self.at.line, self.at.column, not self.is_item)
+
+
+def list_anchors(tree: MappingNode) -> list[Anchor]:
+    """All keys and items of a tree in the order of the source, each once."""
+    known: dict[tuple[Position, bool], Anchor] = {}
+    _collect(tree, None, known)
+    return sorted(known.values(), key=lambda anchor: anchor.order)
+
+
+def _collect(
+    node: TreeNode, parent: Anchor | None, known: dict[tuple[Position, bool], Anchor]
+) -> None:
+    if isinstance(node, MappingNode):
+        for entry in node.entries.values():
+            value = entry.value
+            if isinstance(value, MappingNode) and value.at == entry.key.at:
+                _collect(value, parent, known)  # a table that only a longer name speaks of
+            else:
+                _add(Anchor(entry.key.at, value, parent), known)
+    elif isinstance(node, SequenceNode):
+        for item in node.items:
+            _add(Anchor(item.at, item, parent, is_item=True), known)
+
+
+def _add(anchor: Anchor, known: dict[tuple[Position, bool], Anchor]) -> None:
+    place = (anchor.at, anchor.is_item)
+    if place in known:
+        return  # repeated by an alias
+    known[place] = anchor
+    if not isinstance(anchor.node, ScalarNode):
+        _collect(anchor.node, anchor, known)
+
+
+_NO_COMMENTS = Commented(value=None)
+_EDITOR_DIRECTIVES = ("yaml-language-server:", ":schema ")
 """How a comment starts that tells an editor where the schema of the file is."""
 
 
@@ -28,22 +82,22 @@ class Comments:
     def __init__(
         self, header: list[str], found: list[Anchor], footer: list[str], for_editors: list[int]
     ) -> None:
-        self.header = tuple(_trimmed(header))
+        self.header = tuple(_trim_empty_lines(header))
         """What belongs to the file as a whole; an empty text is an empty line."""
-        self.footer = tuple(_trimmed(footer))
+        self.footer = tuple(_trim_empty_lines(footer))
         """What stands after the last key."""
         self.for_editors = tuple(for_editors)
         """Numbers of lines that tell an editor about this very file."""
         self._keys = {one.at: one for one in found if not one.is_item}
         self._items = {one.at: one for one in found if one.is_item}
 
-    def take_key(self, at: Position) -> Noted:
+    def take_key(self, at: Position) -> Commented:
         """The comments of the key at a place."""
-        return _noted(self._keys.pop(at, None))
+        return _comments_of(self._keys.pop(at, None))
 
-    def take_item(self, at: Position) -> Noted:
+    def take_item(self, at: Position) -> Commented:
         """The comments of the list item at a place."""
-        return _noted(self._items.pop(at, None))
+        return _comments_of(self._items.pop(at, None))
 
     def give_to_item(self, key: Position, item: Position) -> None:
         """Make the comments of a key those of an item: what had a name stands in a list now."""
@@ -59,13 +113,13 @@ class Comments:
                     yield one.at, text
 
 
-def attached(found: Found, tree: Mapping, *, indented: bool) -> Comments:
+def attach_comments(found: CommentedText, tree: MappingNode, *, indented: bool) -> Comments:
     """Comments at their places; `indented` says whether indentation has a meaning."""
-    return _Attaching(found, anchors(tree), indented).comments()
+    return _CommentAttacher(found, list_anchors(tree), indented).comments()
 
 
-class _Attaching:
-    def __init__(self, found: Found, known: list[Anchor], indented: bool) -> None:
+class _CommentAttacher:
+    def __init__(self, found: CommentedText, known: list[Anchor], indented: bool) -> None:
         self._lines = found.lines
         self._comments = found.comments
         self._anchors = known
@@ -73,7 +127,7 @@ class _Attaching:
         self._indented = indented
         alone = {one.line: one for one in found.comments if one.alone}
         self._for_editors = [
-            line for line, one in alone.items() if one.text.startswith(_FOR_EDITORS)
+            line for line, one in alone.items() if one.text.startswith(_EDITOR_DIRECTIVES)
         ]
         self._alone = {line: one for line, one in alone.items() if line not in self._for_editors}
         self._header: list[str] = []
@@ -206,7 +260,7 @@ class _Attaching:
             end = len(taken) - taken[::-1].index("")
             self._header.extend(taken[:end])
             del taken[:end]
-        anchor.above[:0] = _single_gaps(taken)
+        anchor.above[:0] = _collapse_empty_lines(taken)
 
     def _is_empty(self, line: int) -> bool:
         text = self._lines[line - 1].strip()
@@ -222,10 +276,10 @@ class _Attaching:
             anchor.above.append(comment.text)
 
 
-def _noted(anchor: Anchor | None) -> Noted:
+def _comments_of(anchor: Anchor | None) -> Commented:
     if anchor is None:
-        return _NOTHING
-    return Noted(
+        return _NO_COMMENTS
+    return Commented(
         value=None,
         above=tuple(anchor.above),
         beside=" ".join(anchor.beside),
@@ -233,12 +287,12 @@ def _noted(anchor: Anchor | None) -> Noted:
     )
 
 
-def _single_gaps(lines: list[str]) -> list[str]:
+def _collapse_empty_lines(lines: list[str]) -> list[str]:
     return [line for index, line in enumerate(lines) if line or not index or lines[index - 1]]
 
 
-def _trimmed(lines: list[str]) -> list[str]:
-    kept = _single_gaps(lines)
+def _trim_empty_lines(lines: list[str]) -> list[str]:
+    kept = _collapse_empty_lines(lines)
     while kept and not kept[0]:
         del kept[0]
     while kept and not kept[-1]:

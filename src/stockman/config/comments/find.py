@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stockman.config.source.yaml_reader import tokens
+from stockman.config.source.yaml_reader import scan_tokens
 
 _YAML_LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 _TOML_LINE_END = re.compile("\n")
@@ -34,31 +34,31 @@ class Comment(NamedTuple):
     """Whether nothing else stands on its line."""
 
 
-class Found(NamedTuple):
+class CommentedText(NamedTuple):
     """A text cut into lines, and its comments in order."""
 
     lines: list[str]
     comments: list[Comment]
 
 
-def yaml_comments(text: str) -> Found:
+def find_yaml_comments(text: str) -> CommentedText:
     """The comments of a valid YAML text: what the scanner skips between its tokens."""
-    return _found(text, list(_yaml_spans(text)), _YAML_LINE_END)
+    return _build_commented_text(text, list(_yaml_spans(text)), _YAML_LINE_END)
 
 
-def toml_comments(text: str) -> Found:
+def find_toml_comments(text: str) -> CommentedText:
     """The comments of a valid TOML text: a `#` outside of quotes."""
     spans = [
         found.span("comment")
         for found in _TOML_TOKEN.finditer(text)
         if found["comment"] is not None
     ]
-    return _found(text, spans, _TOML_LINE_END)
+    return _build_commented_text(text, spans, _TOML_LINE_END)
 
 
 def _yaml_spans(text: str) -> Iterator[tuple[int, int]]:
     end = 0
-    for token in tokens(text):
+    for token in scan_tokens(text):
         start = token.start_mark.index
         if start > end:
             yield from _comments_between(text, end, start)
@@ -74,13 +74,17 @@ def _comments_between(text: str, start: int, end: int) -> Iterator[tuple[int, in
         yield found.span()
 
 
-def _found(text: str, spans: list[tuple[int, int]], line_end: re.Pattern[str]) -> Found:
+def _build_commented_text(
+    text: str, spans: list[tuple[int, int]], line_end: re.Pattern[str]
+) -> CommentedText:
     starts = [0, *(found.end() for found in line_end.finditer(text))]
     lines = line_end.split(text)
-    return Found(lines, [_comment(text, span, starts, lines) for span in spans])
+    return CommentedText(lines, [_build_comment(text, span, starts, lines) for span in spans])
 
 
-def _comment(text: str, span: tuple[int, int], starts: list[int], lines: list[str]) -> Comment:
+def _build_comment(
+    text: str, span: tuple[int, int], starts: list[int], lines: list[str]
+) -> Comment:
     line = bisect_right(starts, span[0])
     column = span[0] - starts[line - 1] + 1
     words = text[span[0] + 1 : span[1]].rstrip().removeprefix(" ")

@@ -5,106 +5,114 @@ from __future__ import annotations
 from collections.abc import Mapping as Texts
 from dataclasses import replace
 
-from stockman.config.classic import checked_sections, repository_address, unflattened
-from stockman.config.comments import Comments, comments_of_toml, comments_of_yaml
-from stockman.config.convert.carry import NO_VALUE, Carrier
-from stockman.config.convert.into_classic import classic_files
-from stockman.config.convert.into_toml import toml_files
-from stockman.config.convert.result import Converted, in_order
-from stockman.config.convert.written import Written
-from stockman.config.dialect import CLASSIC_KEYS, CLASSIC_ONLY, VISIBILITY
-from stockman.config.language.estate import CLUSTER_SECTIONS, MACHINE_SECTIONS
+from stockman.config.classic import (
+    CLASSIC_KEYS,
+    CLASSIC_ONLY,
+    VISIBILITY_KEY,
+    repository_address,
+    select_sections,
+    unflatten,
+)
+from stockman.config.comments import Comments, read_toml_comments, read_yaml_comments
+from stockman.config.convert.output import WrittenConfig, classic_files, toml_files
+from stockman.config.convert.result import ConversionResult, sort_lost_items
+from stockman.config.convert.tree_converter import NO_VALUE, TreeConverter
+from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML, load
-from stockman.config.noted import Noted
-from stockman.config.source.text import decoded
+from stockman.config.source.text import decode_text
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Entry, Mapping, Node, Scalar
-from stockman.config.source.yaml_reader import read_yaml, tokens
+from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode, TreeNode
+from stockman.config.source.yaml_reader import read_yaml, scan_tokens
+from stockman.config.writers.commented import Commented
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
 
-_HARMLESS = ("config.missing-key", "config.missing-file")
+_HARMLESS_CODES = ("config.missing-key", "config.missing-file")
 """What is missing before is missing afterwards; all else is written down as it is."""
 _ENCRYPTION = "its checksum is of the file that it stands in"
-_NOT_SHORT = "it is part of the address where repository_name is owner/repo, and only there"
-_EXPANDED = "anchors, aliases and merges are written out"
+_NOT_SHORT_REASON = "it is part of the address where repository_name is owner/repo, and only there"
+_EXPANDED_NOTE = "anchors, aliases and merges are written out"
 
 
-def classic_to_toml(contents: Texts[str, bytes]) -> Converted:
+def classic_to_toml(contents: Texts[str, bytes]) -> ConversionResult:
     """`cluster.toml` of `cluster.yaml` and `nodes.yaml`; either may be missing."""
     given = {name: contents[name] for name in (CLUSTER_YAML, NODES_YAML) if name in contents}
-    problems = _obstacles(given)
+    problems = _find_obstacles(given)
     if problems:
-        return Converted(problems=problems)
-    texts = {name: decoded(name, content) for name, content in given.items()}
+        return ConversionResult(problems=problems)
+    texts = {name: decode_text(name, content) for name, content in given.items()}
     trees = {name: read_yaml(name, text) for name, text in texts.items()}
-    comments = {name: comments_of_yaml(texts[name], tree) for name, tree in trees.items()}
-    carrier = Carrier(comments, to_toml=True)
-    cluster = trees.get(CLUSTER_YAML) or Mapping(Position(CLUSTER_YAML, 1, 1))
-    nodes = trees.get(NODES_YAML) or Mapping(Position(NODES_YAML, 1, 1))
-    _lose_encryption(carrier, (cluster, nodes))
-    _lose_empty_keys(carrier, cluster)
-    sections = carrier.sections(_as_written(unflattened(cluster, Problems())))
-    machines = carrier.sections(checked_sections(nodes, MACHINE_SECTIONS, Problems()))
+    comments = {name: read_yaml_comments(texts[name], tree) for name, tree in trees.items()}
+    carrier = TreeConverter(comments, to_toml=True)
+    cluster = trees.get(CLUSTER_YAML) or MappingNode(Position(CLUSTER_YAML, 1, 1))
+    nodes = trees.get(NODES_YAML) or MappingNode(Position(NODES_YAML, 1, 1))
+    _drop_encryption(carrier, (cluster, nodes))
+    _drop_empty_keys(carrier, cluster)
+    sections = carrier.sections(_in_file_order(unflatten(cluster, Problems())))
+    machines = carrier.sections(select_sections(nodes, MACHINE_SECTIONS, Problems()))
     _fold_visibility(carrier, cluster, sections)
-    written = _joined(sections, machines, comments)
+    written = _join_files(sections, machines, comments)
     carrier.lose_the_rest()
-    return Converted(
+    return ConversionResult(
         files=toml_files(written),
-        lost=in_order(carrier.lost),
-        notes=(_EXPANDED,) if any(_has_aliases(text) for text in texts.values()) else (),
+        lost=sort_lost_items(carrier.lost),
+        notes=(_EXPANDED_NOTE,) if any(_has_aliases(text) for text in texts.values()) else (),
     )
 
 
-def toml_to_classic(contents: Texts[str, bytes]) -> Converted:
+def toml_to_classic(contents: Texts[str, bytes]) -> ConversionResult:
     """`cluster.yaml` and `nodes.yaml` of `cluster.toml`."""
     given = {CLUSTER_TOML: contents[CLUSTER_TOML]}
-    problems = _obstacles(given)
+    problems = _find_obstacles(given)
     if problems:
-        return Converted(problems=problems)
-    text = decoded(CLUSTER_TOML, given[CLUSTER_TOML])
+        return ConversionResult(problems=problems)
+    text = decode_text(CLUSTER_TOML, given[CLUSTER_TOML])
     tree = read_toml(CLUSTER_TOML, text)
-    comments = comments_of_toml(text, tree)
-    carrier = Carrier({CLUSTER_TOML: comments}, to_toml=False)
-    _lose_encryption(carrier, (tree,))
-    whole = checked_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, Problems())
-    written = Written(
+    comments = read_toml_comments(text, tree)
+    carrier = TreeConverter({CLUSTER_TOML: comments}, to_toml=False)
+    _drop_encryption(carrier, (tree,))
+    whole = select_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, Problems())
+    written = WrittenConfig(
         sections=carrier.sections(whole), header=comments.header, footer=comments.footer
     )
     carrier.lose_the_rest()
-    return Converted(files=classic_files(written), lost=in_order(carrier.lost))
+    return ConversionResult(files=classic_files(written), lost=sort_lost_items(carrier.lost))
 
 
-def _obstacles(given: Texts[str, bytes]) -> Problems:
+def _find_obstacles(given: Texts[str, bytes]) -> Problems:
     """What has to be put right first: a conversion never guesses."""
     found = load(given).problems
-    return Problems(problem for problem in found.errors if problem.code not in _HARMLESS)
+    return Problems(problem for problem in found.errors if problem.code not in _HARMLESS_CODES)
 
 
-def _lose_encryption(carrier: Carrier, trees: tuple[Mapping, ...]) -> None:
+def _drop_encryption(carrier: TreeConverter, trees: tuple[MappingNode, ...]) -> None:
     for tree in trees:
         entry = tree.entries.get("sops")
         if entry is not None:
             carrier.lose("sops", entry.key.at, _ENCRYPTION)
 
 
-def _lose_empty_keys(carrier: Carrier, cluster: Mapping) -> None:
+def _drop_empty_keys(carrier: TreeConverter, cluster: MappingNode) -> None:
     for name, entry in cluster.entries.items():
         flat = name in CLASSIC_KEYS or name in CLASSIC_ONLY
-        if flat and isinstance(entry.value, Scalar) and entry.value.is_null:
+        if flat and isinstance(entry.value, ScalarNode) and entry.value.is_null:
             carrier.lose(name, entry.key.at, NO_VALUE)
 
 
-def _fold_visibility(carrier: Carrier, cluster: Mapping, sections: dict[str, Noted]) -> None:
+def _fold_visibility(
+    carrier: TreeConverter, cluster: MappingNode, sections: dict[str, Commented]
+) -> None:
     """Visibility is part of the repository's address, and its comments are that key's."""
-    entry = cluster.entries.get(VISIBILITY)
-    if entry is None or (isinstance(entry.value, Scalar) and entry.value.is_null):
+    entry = cluster.entries.get(VISIBILITY_KEY)
+    if entry is None or (isinstance(entry.value, ScalarNode) and entry.value.is_null):
         return
     keys = sections["repository"].value if "repository" in sections else {}
     name = cluster.get("repository_name")
-    short = isinstance(name, Scalar) and repository_address(name.text, private=False) is not None
+    short = (
+        isinstance(name, ScalarNode) and repository_address(name.text, private=False) is not None
+    )
     if not short or not isinstance(keys, dict):
-        carrier.lose(VISIBILITY, entry.key.at, _NOT_SHORT)
+        carrier.lose(VISIBILITY_KEY, entry.key.at, _NOT_SHORT_REASON)
         return
     around = carrier.comments_of_key(entry.key)
     url = keys["url"]
@@ -114,9 +122,9 @@ def _fold_visibility(carrier: Carrier, cluster: Mapping, sections: dict[str, Not
     )
 
 
-def _joined(
-    sections: dict[str, Noted], machines: dict[str, Noted], comments: dict[str, Comments]
-) -> Written:
+def _join_files(
+    sections: dict[str, Commented], machines: dict[str, Commented], comments: dict[str, Comments]
+) -> WrittenConfig:
     """Two files as one: the head of the second stands above its first section."""
     nothing = Comments([], [], [], [])
     cluster = comments.get(CLUSTER_YAML, nothing)
@@ -129,26 +137,28 @@ def _joined(
         footer = nodes.footer
     else:
         footer = tuple(line for lines in (*between, nodes.footer) for line in ("", *lines))
-    return Written(sections={**sections, **machines}, header=cluster.header, footer=footer)
+    return WrittenConfig(sections={**sections, **machines}, header=cluster.header, footer=footer)
 
 
-def _as_written(tree: Mapping) -> Mapping:
+def _in_file_order(tree: MappingNode) -> MappingNode:
     """A tree whose keys stand in the order of the file, the flat ones among the others."""
-    return Mapping(
+    return MappingNode(
         tree.at,
         {
-            name: Entry(entry.key, _in_order(entry.value), name=entry.name, via=entry.via)
+            name: MappingEntry(
+                entry.key, _sort_by_position(entry.value), name=entry.name, via=entry.via
+            )
             for name, entry in tree.entries.items()
         },
     )
 
 
-def _in_order(node: Node) -> Node:
-    if not isinstance(node, Mapping) or any(entry.via for entry in node.entries.values()):
+def _sort_by_position(node: TreeNode) -> TreeNode:
+    if not isinstance(node, MappingNode) or any(entry.via for entry in node.entries.values()):
         return node
     by_place = sorted(node.entries.items(), key=lambda pair: pair[1].key.at)
-    return _as_written(Mapping(node.at, dict(by_place)))
+    return _in_file_order(MappingNode(node.at, dict(by_place)))
 
 
 def _has_aliases(text: str) -> bool:
-    return any(type(token).__name__ == "AliasToken" for token in tokens(text))
+    return any(type(token).__name__ == "AliasToken" for token in scan_tokens(text))

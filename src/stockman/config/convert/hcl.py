@@ -1,19 +1,156 @@
-"""Values of Terraform files: literals are read, everything else is stepped over.
-
-An expression (a function, a reference, a text with `${...}`) has no value without Terraform: it
-stands in the tree as null, and its place is listed.
-"""
+"""A cursor over HCL text that finds where things end, without judging what they are."""
 
 from __future__ import annotations
 
 import re
+import textwrap
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import field
+from typing import NoReturn
 
-from stockman.config.convert.hcl_text import BLANK, SPACE, HclText
-from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.config.source.text import MAX_DEPTH, Unreadable
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+)
 from stockman.model.origin import Position
+from stockman.model.problem import Problem
 from stockman.model.record import record
+
+BLANK = re.compile(r"(?:[ \t]|/\*.*?\*/)*", re.DOTALL)
+"""What may stand between two things on one line."""
+SPACE = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+"""What may stand between two things anywhere."""
+HEREDOC = re.compile(r"<<(?P<dedent>-?)(?P<name>[^\W\d][\w-]*)[ \t]*\r?\n")
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+class HclText:
+    """The text of a file and how far it was read."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self._file = file
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self.text = text
+        self.index = 0
+
+    @property
+    def at_end(self) -> bool:
+        return self.index >= len(self.text)
+
+    def ahead(self, *texts: str) -> bool:
+        """Whether one of the texts comes next."""
+        return self.text.startswith(texts, self.index)
+
+    def skip(self, pattern: re.Pattern[str]) -> None:
+        found = pattern.match(self.text, self.index)
+        if found is not None:
+            self.index = found.end()
+
+    def at(self, index: int) -> Position:
+        """The place of a character."""
+        line = bisect_right(self._starts, index)
+        return Position(self._file, line, index - self._starts[line - 1] + 1)
+
+    def refuse(self, why: str, fix: str) -> NoReturn:
+        """Say that the text makes no sense at this place."""
+        raise Unreadable(
+            Problem(
+                code="hcl.syntax",
+                what="this line cannot be read as HCL",
+                where=self.at(min(self.index, len(self.text))),
+                why=why,
+                fix=fix,
+            )
+        )
+
+    def check_depth(self, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            self.refuse(f"more than {MAX_DEPTH} levels are nested here", "nest less")
+
+    def pass_expression(self, ends: str) -> None:
+        """Go to the end of an expression: one of some characters outside of all brackets."""
+        brackets: list[str] = []
+        while not self.at_end:
+            character = self.text[self.index]
+            if not brackets and character in ends:
+                return
+            if character == '"':
+                self.pass_string()
+            elif self.ahead("<<"):
+                self.pass_heredoc()
+            elif self.ahead("#", "//", "/*"):
+                if not brackets and "\n" in ends and not self.ahead("/*"):
+                    return
+                start = self.index
+                self.skip(SPACE)
+                if self.index == start:
+                    self.refuse("a comment does not end", "end it with `*/`")
+            else:
+                self._track(character, brackets)
+                self.index += 1
+        if brackets:
+            self.refuse("the file ends inside of brackets", f"close them with `{brackets[-1]}`")
+
+    def _track(self, character: str, brackets: list[str]) -> None:
+        if character in _CLOSING:
+            brackets.append(_CLOSING[character])
+            self.check_depth(len(brackets))
+        elif brackets and character == brackets[-1]:
+            brackets.pop()
+
+    def pass_string(self) -> str:
+        """Go behind a quoted text and return what is between the quotes, escapes included.
+
+        Quotes inside of `${...}` belong to the expression there.
+        """
+        start = self.index
+        braces = [0]  # of every text and expression that is open; texts are the odd ones
+        self.index += 1
+        while braces:
+            in_text = len(braces) % 2 == 1
+            character = self.text[self.index : self.index + 1]
+            if not character or (in_text and character == "\n"):
+                self.refuse("a quoted text does not end", 'end it with `"` on the same line')
+            if in_text and character == "\\":
+                self.index += 1
+            elif in_text and self._starts_expression():
+                braces.append(1)
+                self.index += 1
+            elif character == '"' and not in_text:
+                braces.append(0)
+            elif character == '"' or (not in_text and self._closes(character, braces)):
+                braces.pop()
+            self.index += 1
+            self.check_depth(len(braces))
+        return self.text[start + 1 : self.index - 1]
+
+    def _starts_expression(self) -> bool:
+        doubled = self.text[self.index - 1] == self.text[self.index]
+        return self.ahead("${", "%{") and not doubled
+
+    def _closes(self, character: str, braces: list[int]) -> bool:
+        braces[-1] += {"{": 1, "}": -1}.get(character, 0)
+        return braces[-1] == 0
+
+    def pass_heredoc(self) -> str:
+        """Go behind a heredoc and return its lines, without their common indentation if asked."""
+        opening = HEREDOC.match(self.text, self.index)
+        if opening is None:
+            self.refuse("a heredoc has no name", "write `<<EOT` and a new line")
+        name = opening["name"]
+        closing = re.compile(rf"^[ \t]*{re.escape(name)}[ \t]*\r?$", re.MULTILINE)
+        end = closing.search(self.text, opening.end())
+        if end is None:
+            self.refuse(f"the heredoc {name} does not end", f"end it with {name} on its own line")
+        self.index = end.end()
+        lines = self.text[opening.end() : end.start()]
+        return textwrap.dedent(lines) if opening["dedent"] else lines
+
 
 _WORD = re.compile(r"[^\W\d][\w-]*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
@@ -27,23 +164,23 @@ _NO_CHARACTER = "\ufffd"
 
 
 @record
-class Block:
+class HclBlock:
     """A block such as `variable "name" { ... }`."""
 
     kind: str
     labels: tuple[str, ...]
-    body: Body
+    body: HclBody
     at: Position
 
 
 @record
-class Body:
+class HclBody:
     """Attributes and blocks between braces, or of the whole file."""
 
-    attributes: Mapping
-    blocks: list[Block] = field(default_factory=list)
+    attributes: MappingNode
+    blocks: list[HclBlock] = field(default_factory=list)
 
-    def of_kind(self, kind: str) -> Iterator[Block]:
+    def of_kind(self, kind: str) -> Iterator[HclBlock]:
         """The blocks that start with a word."""
         return (block for block in self.blocks if block.kind == kind)
 
@@ -52,28 +189,28 @@ class Body:
 class HclFile:
     """A file that was read."""
 
-    body: Body
+    body: HclBody
     expressions: frozenset[Position]
     """Where expressions stand; the tree has null there."""
 
 
 def read_hcl(file: str, text: str) -> HclFile:
     """The values of a file; raises `Unreadable` with the place and reason."""
-    reader = _Reader(HclText(file, text))
+    reader = _HclReader(HclText(file, text))
     body = reader.body("")
     return HclFile(body=body, expressions=frozenset(reader.expressions))
 
 
-class _Reader:
+class _HclReader:
     def __init__(self, source: HclText) -> None:
         self._source = source
         self._depth = 0
         self.expressions: set[Position] = set()
 
-    def body(self, end: str) -> Body:
+    def body(self, end: str) -> HclBody:
         """What stands before `end`; empty for the end of the file."""
         source = self._source
-        body = Body(attributes=Mapping(source.at(source.index)))
+        body = HclBody(attributes=MappingNode(source.at(source.index)))
         while True:
             source.skip(SPACE)
             if source.at_end:
@@ -85,13 +222,13 @@ class _Reader:
                 return body
             self._statement(body)
 
-    def _statement(self, body: Body) -> None:
+    def _statement(self, body: HclBody) -> None:
         source = self._source
         word = self._word()
         source.skip(BLANK)
         if source.ahead("=") and not source.ahead("=="):
             source.index += 1
-            body.attributes.entries[word.text] = Entry(word, self._value("\n}"))
+            body.attributes.entries[word.text] = MappingEntry(word, self._value("\n}"))
             return
         labels = []
         while not source.ahead("{"):
@@ -101,19 +238,19 @@ class _Reader:
         self._deeper(1)
         inner = self.body("}")
         self._deeper(-1)
-        body.blocks.append(Block(kind=word.text, labels=tuple(labels), body=inner, at=word.at))
+        body.blocks.append(HclBlock(kind=word.text, labels=tuple(labels), body=inner, at=word.at))
 
     def _deeper(self, step: int) -> None:
         self._depth += step
         self._source.check_depth(self._depth)
 
-    def _word(self) -> Scalar:
+    def _word(self) -> ScalarNode:
         found = _WORD.match(self._source.text, self._source.index)
         if found is None:
             self._source.refuse("a name is needed here", "write `name = value` or a block")
         return self._plain(found)
 
-    def _value(self, ends: str) -> Node:
+    def _value(self, ends: str) -> TreeNode:
         """A literal; null for an expression, which is listed. `ends` says what comes after it."""
         source = self._source
         source.skip(SPACE)
@@ -127,13 +264,13 @@ class _Reader:
             source.refuse("a value is needed here", "write a value behind the `=`")
         at = source.at(start)
         self.expressions.add(at)
-        return Scalar("null", at, plain=True, span=(start, source.index))
+        return ScalarNode("null", at, plain=True, span=(start, source.index))
 
     def _ended(self, ends: str) -> bool:
         self._source.skip(BLANK if "\n" in ends else SPACE)
         return self._source.at_end or self._source.ahead("#", "//", "\r\n", *ends)
 
-    def _literal(self) -> Node | None:
+    def _literal(self) -> TreeNode | None:
         source = self._source
         if source.ahead('"'):
             start = source.index
@@ -153,9 +290,9 @@ class _Reader:
                 return self._plain(found)
         return None
 
-    def _list(self) -> Sequence:
+    def _list(self) -> SequenceNode:
         source = self._source
-        sequence = Sequence(source.at(source.index))
+        sequence = SequenceNode(source.at(source.index))
         source.index += 1
         while not self._closed("]"):
             sequence.items.append(self._value(",]"))
@@ -166,9 +303,9 @@ class _Reader:
                 source.refuse("the list does not go on here", "write `,` or `]`")
         return sequence
 
-    def _object(self) -> Mapping:
+    def _object(self) -> MappingNode:
         source = self._source
-        mapping = Mapping(source.at(source.index))
+        mapping = MappingNode(source.at(source.index))
         source.index += 1
         while not self._closed("}"):
             key = self._object_key()
@@ -178,13 +315,13 @@ class _Reader:
             source.index += 1
             value = self._value("\n,}")
             if key is not None:
-                mapping.entries[key.text] = Entry(key, value)
+                mapping.entries[key.text] = MappingEntry(key, value)
             source.skip(BLANK)
             if source.ahead(","):
                 source.index += 1
         return mapping
 
-    def _object_key(self) -> Scalar | None:
+    def _object_key(self) -> ScalarNode | None:
         """A key; None for one that has to be computed, which is listed."""
         source = self._source
         if source.ahead("("):
@@ -205,27 +342,27 @@ class _Reader:
         source.index += found
         return found
 
-    def _string(self) -> Scalar:
+    def _string(self) -> ScalarNode:
         start = self._source.index
-        text = _ESCAPE.sub(_unescaped, self._source.pass_string())
+        text = _ESCAPE.sub(_unescape, self._source.pass_string())
         return self._text(text, start)
 
-    def _heredoc(self) -> Scalar | None:
+    def _heredoc(self) -> ScalarNode | None:
         start = self._source.index
         text = self._source.pass_heredoc()
         return None if _TEMPLATE.search(text) else self._text(text, start)
 
-    def _text(self, text: str, start: int) -> Scalar:
+    def _text(self, text: str, start: int) -> ScalarNode:
         literal = text.replace("$${", "${").replace("%%{", "%{")
         span = (start, self._source.index)
-        return Scalar(literal, self._source.at(start), plain=False, span=span)
+        return ScalarNode(literal, self._source.at(start), plain=False, span=span)
 
-    def _plain(self, found: re.Match[str]) -> Scalar:
+    def _plain(self, found: re.Match[str]) -> ScalarNode:
         self._source.index = found.end()
-        return Scalar(found[0], self._source.at(found.start()), plain=True, span=found.span())
+        return ScalarNode(found[0], self._source.at(found.start()), plain=True, span=found.span())
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     digits = found[1] or found[2]
     if not digits:
         return _ESCAPED[found[3]]

@@ -12,7 +12,7 @@ from stockman.model.record import record
 
 
 @record
-class Lost:
+class LostItem:
     """Something of the source that the result does not have."""
 
     key: str
@@ -21,36 +21,36 @@ class Lost:
     reason: str
 
 
-def in_order(lost: Iterable[Lost]) -> tuple[Lost, ...]:
+def sort_lost_items(lost: Iterable[LostItem]) -> tuple[LostItem, ...]:
     """What was lost in the order of files and lines."""
     return tuple(sorted(lost, key=lambda one: one.at))
 
 
 @record
-class ToFill:
+class MissingItem:
     """Something that the result needs and the source does not give."""
 
     what: str
     fix: str
 
 
-State = Literal["taken", "changed", "left out"]
+KeyState = Literal["taken", "changed", "left out"]
 
 
 @record
-class Carried:
+class ConvertedKey:
     """What became of one key of another tool's file."""
 
     key: str
     """Its name in the source."""
     at: Position
-    state: State
+    state: KeyState
     how: str
     """The key that it is now, what changed, or why it was left out."""
 
 
 @record
-class Differs:
+class MachineDifference:
     """Something in which the machines of the result differ from those of the source."""
 
     nodes: tuple[str, ...]
@@ -64,17 +64,17 @@ class Differs:
 
 
 @record
-class Converted:
+class ConversionResult:
     """The files of the other form. Where the source cannot be read there are only problems."""
 
     files: dict[str, str] = field(default_factory=dict, repr=False)
     """Texts by name; they may hold secrets, and so are never shown."""
-    lost: tuple[Lost, ...] = ()
-    to_fill: tuple[ToFill, ...] = ()
+    lost: tuple[LostItem, ...] = ()
+    to_fill: tuple[MissingItem, ...] = ()
     notes: tuple[str, ...] = ()
     """What happened to the text as a whole."""
-    carried: tuple[Carried, ...] = ()
+    carried: tuple[ConvertedKey, ...] = ()
     """What became of every key, where the source is that of another tool for Talos."""
-    differs: tuple[Differs, ...] = ()
+    differs: tuple[MachineDifference, ...] = ()
     """In what machines differ, where both machine configurations could be made."""
     problems: Problems = field(default_factory=Problems, compare=False)

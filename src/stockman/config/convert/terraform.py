@@ -1,27 +1,236 @@
-"""Variables of a Terraform stack (`variables.tf`, `*.tfvars`): values only, nothing is run."""
+"""What variables of Terraform stacks for Talos on Proxmox are called, and where they belong."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from stockman.config.convert.building import Building, text_at
-from stockman.config.convert.foreign import NO_COMMENTS, converted, say_of_network
-from stockman.config.convert.hcl import HclFile, read_hcl
-from stockman.config.convert.machine_keys import NO_SUCH_KEY, Machine, sized
-from stockman.config.convert.result import Converted
-from stockman.config.convert.terraform_names import (
-    OF_ALL_NODES,
-    OF_ALL_VMS,
-    PATHS,
-    WHOLE_TOKENS,
-    of_role,
+from stockman.config.convert.draft import (
+    GATEWAYS,
+    MACHINE_PATHS,
+    NO_SUCH_KEY,
+    ConfigDraft,
+    DraftMachine,
+    build_machine,
+    disk_size,
+    text_scalar,
 )
-from stockman.config.convert.terraform_nodes import add_nodes, are_nodes
-from stockman.config.source.text import Unreadable, decoded
-from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.config.convert.finish import NO_COMMENTS, add_network_keys, finish_conversion
+from stockman.config.convert.hcl import HclFile, read_hcl
+from stockman.config.convert.result import ConversionResult
+from stockman.config.source.text import Unreadable, decode_text
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+)
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
+
+_VARIABLE_NAMES: dict[str, tuple[str, ...]] = {
+    "cluster.name": ("cluster_name", "talos_cluster_name"),
+    "network.node_cidr": ("node_cidr", "network_cidr", "node_network"),
+    "network.dns_servers": ("dns_servers", "nameservers", "node_dns_servers"),
+    "network.ntp_servers": ("ntp_servers", "time_servers", "node_ntp_servers"),
+    "network.default_gateway": (
+        "gateway",
+        "default_gateway",
+        "network_gateway",
+        "node_default_gateway",
+    ),
+    "kubernetes.version": ("kubernetes_version", "k8s_version"),
+    "kubernetes.pod_cidr": ("pod_cidr", "pod_subnet", "cluster_pod_cidr"),
+    "kubernetes.svc_cidr": ("svc_cidr", "service_cidr", "service_subnet", "cluster_svc_cidr"),
+    "kubernetes.api.addr": (
+        "cluster_api_addr",
+        "cluster_endpoint",
+        "cluster_vip",
+        "api_vip",
+        "kubernetes_vip",
+        "vip",
+        "vip_address",
+    ),
+    "domain.name": ("domain", "domain_name", "cloudflare_domain"),
+    "talos.version": ("talos_version",),
+    "talos.factory_url": ("talos_factory_url", "image_factory_url", "factory_url"),
+    "talos.schematic_id": ("schematic_id", "talos_schematic_id", "talos_schematic"),
+    "talos.controller_schematic_id": (
+        "controller_schematic_id",
+        "control_plane_schematic_id",
+        "controlplane_schematic_id",
+    ),
+    "talos.worker_schematic_id": ("worker_schematic_id",),
+    "proxmox.endpoint": (
+        "proxmox_endpoint",
+        "proxmox_api_endpoint",
+        "proxmox_api_url",
+        "proxmox_url",
+        "pm_api_url",
+        "pve_api_url",
+        "pve_endpoint",
+        "virtual_environment_endpoint",
+    ),
+    "proxmox.token_id": ("proxmox_token_id", "proxmox_api_token_id", "pm_api_token_id"),
+    "proxmox.token_secret": (
+        "proxmox_token_secret",
+        "proxmox_api_token_secret",
+        "pm_api_token_secret",
+    ),
+    "proxmox.image_storage": (
+        "image_storage",
+        "image_datastore",
+        "image_datastore_id",
+        "iso_datastore",
+        "iso_storage",
+    ),
+}
+VARIABLE_PATHS = {name: path for path, names in _VARIABLE_NAMES.items() for name in names}
+"""Path in the one shape by the name of a variable."""
+
+COMBINED_TOKENS = ("proxmox_api_token", "proxmox_token", "virtual_environment_api_token")
+"""Variables with id and secret of a token in one text, `user@realm!name=secret`."""
+
+_SHARED_VM_NAMES = {
+    "bridge": ("bridge", "network_bridge", "vm_bridge"),
+    "datastore": ("datastore", "datastore_id", "vm_datastore", "vm_storage", "storage"),
+    "vlan_id": ("vlan_id", "vlan", "vlan_tag", "vm_vlan_id"),
+    "cpu_type": ("cpu_type", "vm_cpu_type"),
+}
+SHARED_VM_KEYS = {name: key for key, names in _SHARED_VM_NAMES.items() for name in names}
+"""Key of a VM by the name of a variable that holds for all of them."""
+
+SHARED_NODE_KEYS = {"install_disk": "disk", "talos_install_disk": "disk"}
+"""Key of a node by the name of a variable that holds for all of them."""
+
+_ROLE_NAMES = {
+    "cores": ("cores", "cpu", "cpus", "cpu_cores", "vcpus"),
+    "memory": ("memory", "memory_mb", "ram"),
+    "disk_gb": ("disk", "disk_gb", "disk_size", "disk_size_gb"),
+}
+_ROLE_KEYS = {name: key for key, names in _ROLE_NAMES.items() for name in names}
+_PREFIX = re.compile(
+    r"(?:(?P<controller>controller|controlplane|control_plane|cp|master)|worker)s?_"
+)
+_CONTROLLERS = re.compile(r"control|master|(?:^|_)cp(?:_|$)")
+_WORKERS = re.compile(r"worker")
+
+
+def role_key(name: str) -> tuple[str, str] | None:
+    """Class and key of its VMs that a variable such as `worker_memory` names; None: none."""
+    prefix = _PREFIX.match(name)
+    key = _ROLE_KEYS.get(name[prefix.end() :]) if prefix is not None else None
+    if prefix is None or key is None:
+        return None
+    return ("controller" if prefix["controller"] else "worker"), key
+
+
+def controller_flag(name: str) -> str | None:
+    """Whether a name speaks of controllers, `true` or `false`; None: of neither role."""
+    if _CONTROLLERS.search(name):
+        return "true"
+    return "false" if _WORKERS.search(name) else None
+
+
+_CONTROLLER_FLAGS = (
+    "controller",
+    "is_controller",
+    "controlplane",
+    "is_controlplane",
+    "control_plane",
+)
+_ROLE_FIELDS = ("role", "type", "node_type", "machine_type")
+_IDENTIFYING_PATHS = ("address", "mac_addr", "vm.vmid")
+"""Paths of which an object has at least one if it is a machine."""
+
+
+def is_node_collection(value: TreeNode) -> bool:
+    """Whether a value is a collection of machines, be it by role."""
+    inner = _child_values(value)
+    return bool(inner) and all(_is_machine(one) or is_node_collection(one) for one in inner)
+
+
+def add_nodes(entry: MappingEntry, building: ConfigDraft) -> list[DraftMachine]:
+    """Add the machines of a variable as nodes."""
+    return _collect_nodes(entry.name, entry.value, controller_flag(entry.name.lower()), building)
+
+
+def _collect_nodes(
+    name: str, value: TreeNode, controller: str | None, building: ConfigDraft
+) -> list[DraftMachine]:
+    machines: list[DraftMachine] = []
+    if isinstance(value, SequenceNode):
+        for index, item in enumerate(value.items):
+            if isinstance(item, MappingNode):
+                machines.append(_build_node(f"{name}[{index}]", item, None, controller, building))
+        return machines
+    entries = value.entries.items() if isinstance(value, MappingNode) else ()
+    for key, entry in entries:
+        inner = f"{name}.{key}"
+        if not _is_machine(entry.value):
+            role = controller_flag(key.lower()) or controller
+            machines += _collect_nodes(inner, entry.value, role, building)
+        elif isinstance(entry.value, MappingNode):
+            machines.append(_build_node(inner, entry.value, entry.key, controller, building))
+    return machines
+
+
+def _build_node(
+    known: str,
+    source: MappingNode,
+    key: ScalarNode | None,
+    controller: str | None,
+    building: ConfigDraft,
+) -> DraftMachine:
+    role = _role_entry(known, source)
+    rest = {
+        name: entry
+        for name, entry in source.entries.items()
+        if name not in (*_CONTROLLER_FLAGS, *_ROLE_FIELDS)
+    }
+    machine = build_machine(MappingNode(source.at, rest), known, building)
+    keys = machine.keys.entries
+    named = keys.pop("name", None)
+    if named is None and key is not None:
+        named = MappingEntry(key, text_scalar(key.text, key), name=known)
+    if role is None and controller is not None:
+        where = key or ScalarNode(controller, source.at, plain=True, span=(0, 0))
+        role = MappingEntry(where, text_scalar(controller, where), name=known)
+    address = keys.pop("address", None)
+    ordered = {"name": named, "address": address, "controller": role}
+    machine.keys.entries = {
+        **{name: entry for name, entry in ordered.items() if entry is not None},
+        **keys,
+    }
+    building.append("nodes", machine.keys, next(iter(source.entries.values())).key)
+    return machine
+
+
+def _role_entry(known: str, source: MappingNode) -> MappingEntry | None:
+    for name in (*_CONTROLLER_FLAGS, *_ROLE_FIELDS):
+        entry = source.entries.get(name)
+        if entry is None or not isinstance(entry.value, ScalarNode) or entry.value.is_null:
+            continue
+        text = entry.value.text
+        said = text if name in _CONTROLLER_FLAGS else controller_flag(text.lower())
+        if said is not None:
+            return MappingEntry(entry.key, text_scalar(said, entry.value), name=f"{known}.{name}")
+    return None
+
+
+def _child_values(value: TreeNode) -> list[TreeNode]:
+    if isinstance(value, MappingNode):
+        return [entry.value for entry in value.entries.values()]
+    return list(value.items) if isinstance(value, SequenceNode) else []
+
+
+def _is_machine(value: TreeNode) -> bool:
+    if not isinstance(value, MappingNode):
+        return False
+    paths = {MACHINE_PATHS.get(name) for name in value.entries if name not in GATEWAYS}
+    return any(path in paths for path in _IDENTIFYING_PATHS)
+
 
 _ORIGIN = re.compile(r"(https?://[^/\s]+)(?:/.*)?")
 _ENDPOINT = re.compile(r"(?:https?://)?([^/:\s]+)(?::\d+)?/?")
@@ -30,97 +239,97 @@ _NO_DEFAULT = "it has no default value"
 _COMMENTS_STAY = "comments and descriptions of variables are not carried"
 
 
-def terraform_to(file: str, content: bytes, *, to_toml: bool) -> Converted:
+def convert_terraform(file: str, content: bytes, *, to_toml: bool) -> ConversionResult:
     """The configuration that the variables of a stack give, as far as it goes."""
     try:
-        source = read_hcl(file, decoded(file, content))
+        source = read_hcl(file, decode_text(file, content))
     except Unreadable as unreadable:
-        return Converted(problems=Problems([unreadable.problem]))
-    building = Building(file)
+        return ConversionResult(problems=Problems([unreadable.problem]))
+    building = ConfigDraft(file)
     building.blanks = source.expressions
-    machines: list[Machine] = []
+    machines: list[DraftMachine] = []
     for entry in _variables(source, building):
-        _lose_expressions(entry.name, entry.value, source.expressions, building)
+        _drop_expressions(entry.name, entry.value, source.expressions, building)
         if entry.value.at in source.expressions:
             continue
-        if are_nodes(entry.value):
+        if is_node_collection(entry.value):
             machines += add_nodes(entry, building)
         else:
-            _add(entry, building)
-    say_of_network(machines, building)
-    return converted(building, NO_COMMENTS, to_toml=to_toml, notes=(_COMMENTS_STAY,))
+            _add_variable(entry, building)
+    add_network_keys(machines, building)
+    return finish_conversion(building, NO_COMMENTS, to_toml=to_toml, notes=(_COMMENTS_STAY,))
 
 
-def _variables(source: HclFile, building: Building) -> Iterator[Entry]:
+def _variables(source: HclFile, building: ConfigDraft) -> Iterator[MappingEntry]:
     """Values by name: defaults of variables, locals, and assignments of a tfvars file."""
     for name, entry in source.body.attributes.entries.items():
-        yield Entry(entry.key, entry.value, name=name)
+        yield MappingEntry(entry.key, entry.value, name=name)
     for block in source.body.of_kind("locals"):
         for name, entry in block.body.attributes.entries.items():
-            yield Entry(entry.key, entry.value, name=name)
+            yield MappingEntry(entry.key, entry.value, name=name)
     for block in source.body.of_kind("variable"):
         name = block.labels[0] if block.labels else ""
         default = block.body.attributes.entries.get("default")
         if default is None or _is_null(default.value, source.expressions):
             building.lose(name, block.at, _NO_DEFAULT)
         else:
-            yield Entry(default.key, default.value, name=name)
+            yield MappingEntry(default.key, default.value, name=name)
 
 
-def _is_null(value: Node, expressions: frozenset[Position]) -> bool:
-    return isinstance(value, Scalar) and value.is_null and value.at not in expressions
+def _is_null(value: TreeNode, expressions: frozenset[Position]) -> bool:
+    return isinstance(value, ScalarNode) and value.is_null and value.at not in expressions
 
 
-def _lose_expressions(
-    name: str, node: Node, expressions: frozenset[Position], building: Building
+def _drop_expressions(
+    name: str, node: TreeNode, expressions: frozenset[Position], building: ConfigDraft
 ) -> None:
     if node.at in expressions:
         building.lose(name, node.at, _EXPRESSION)
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         for key, entry in node.entries.items():
-            _lose_expressions(f"{name}.{key}", entry.value, expressions, building)
-    elif isinstance(node, Sequence):
+            _drop_expressions(f"{name}.{key}", entry.value, expressions, building)
+    elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.items):
-            _lose_expressions(f"{name}[{index}]", item, expressions, building)
+            _drop_expressions(f"{name}[{index}]", item, expressions, building)
 
 
-def _add(entry: Entry, building: Building) -> None:
+def _add_variable(entry: MappingEntry, building: ConfigDraft) -> None:
     name = entry.name.lower()
-    role = of_role(name)
-    if name in WHOLE_TOKENS and isinstance(entry.value, Scalar):
+    role = role_key(name)
+    if name in COMBINED_TOKENS and isinstance(entry.value, ScalarNode):
         _add_token(entry, entry.value, building)
-    elif name in PATHS:
-        building.put(PATHS[name], _respelled(PATHS[name], entry))
+    elif name in VARIABLE_PATHS:
+        building.put(VARIABLE_PATHS[name], _convert_value(VARIABLE_PATHS[name], entry))
     elif role is not None:
-        building.put(f"classes.{role[0]}.vm.{role[1]}", _respelled(role[1], entry))
-    elif name in OF_ALL_VMS or name in OF_ALL_NODES:
-        key = OF_ALL_NODES.get(name) or f"vm.{OF_ALL_VMS[name]}"
+        building.put(f"classes.{role[0]}.vm.{role[1]}", _convert_value(role[1], entry))
+    elif name in SHARED_VM_KEYS or name in SHARED_NODE_KEYS:
+        key = SHARED_NODE_KEYS.get(name) or f"vm.{SHARED_VM_KEYS[name]}"
         for one in ("controller", "worker"):
             building.put(f"classes.{one}.{key}", entry)
     else:
         building.lose(entry.name, entry.key.at, NO_SUCH_KEY)
 
 
-def _add_token(entry: Entry, value: Scalar, building: Building) -> None:
+def _add_token(entry: MappingEntry, value: ScalarNode, building: ConfigDraft) -> None:
     identity, equals, secret = value.text.partition("=")
     if not equals:
         building.lose(entry.name, entry.key.at, "it is not `user@realm!name=secret`")
         return
     for path, text in (("token_id", identity), ("token_secret", secret)):
-        part = Entry(entry.key, text_at(text, value), name=entry.name)
+        part = MappingEntry(entry.key, text_scalar(text, value), name=entry.name)
         building.put(f"proxmox.{path}", part)
 
 
-def _respelled(path: str, entry: Entry) -> Entry:
+def _convert_value(path: str, entry: MappingEntry) -> MappingEntry:
     """The value as its key wants it: an address without its path, a size without its unit."""
     value = entry.value
-    if not isinstance(value, Scalar):
+    if not isinstance(value, ScalarNode):
         return entry
-    spelled: Scalar | None = None
+    spelled: ScalarNode | None = None
     if path == "proxmox.endpoint" and (origin := _ORIGIN.fullmatch(value.text)):
-        spelled = text_at(origin[1], value)
+        spelled = text_scalar(origin[1], value)
     elif path == "kubernetes.api.addr" and (endpoint := _ENDPOINT.fullmatch(value.text)):
-        spelled = text_at(endpoint[1], value)
+        spelled = text_scalar(endpoint[1], value)
     elif path == "disk_gb":
-        spelled = sized(value)
-    return entry if spelled is None else Entry(entry.key, spelled, name=entry.name)
+        spelled = disk_size(value)
+    return entry if spelled is None else MappingEntry(entry.key, spelled, name=entry.name)

@@ -6,12 +6,8 @@ from dataclasses import field
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
-from stockman.model.control_plane import ExtraArguments, InlineManifest
-from stockman.model.oidc import Oidc
-from stockman.model.origin import Traced
-from stockman.model.record import record
-from stockman.model.secret import Secret
-from stockman.model.shapes import (
+from stockman.model.control_plane import ExtraArguments, InlineManifest, Oidc
+from stockman.model.formats import (
     ADDRESS_POOL,
     DNS_LABEL,
     GIT_URL,
@@ -24,6 +20,9 @@ from stockman.model.shapes import (
     Name,
     Vlan,
 )
+from stockman.model.origin import Traced
+from stockman.model.record import record
+from stockman.model.secret import Secret
 from stockman.model.version import Version
 
 

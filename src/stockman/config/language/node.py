@@ -8,12 +8,7 @@ from typing import Annotated
 from uuid import UUID
 
 from stockman.config.language.talos import NodeTalos
-from stockman.model.expectation import Expect
-from stockman.model.hardware import DataDisk, Hardware, Nic
-from stockman.model.links import Bond, Link, Route, VlanLink
-from stockman.model.origin import Traced
-from stockman.model.record import record
-from stockman.model.shapes import (
+from stockman.model.formats import (
     LABEL_KEY,
     PVE_ID,
     REQUIRED,
@@ -30,7 +25,10 @@ from stockman.model.shapes import (
     Vlan,
     VmidNumber,
 )
-from stockman.model.volumes import DiskSelector
+from stockman.model.hardware import DataDisk, Hardware, Nic
+from stockman.model.machine import Bond, DiskSelector, Expect, Link, Route, VlanLink
+from stockman.model.origin import Traced
+from stockman.model.record import record
 
 NodeMtu = Annotated[int, Between(1450, 9000, "bytes")]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated
 
+from stockman.model.formats import ENDPOINT
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
-from stockman.model.shapes import ENDPOINT
 
 
 @record

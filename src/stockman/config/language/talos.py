@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, Literal
 
-from stockman.model.firewall import Firewall
+from stockman.model.formats import HTTP_URL, ExtensionName, SchematicText
 from stockman.model.machine import (
+    Firewall,
     HostDns,
     KernelArgument,
     KubePrism,
-    PatchText,
+    MachineSettings,
+    Patch,
     RegistryMirror,
     TalosPatches,
 )
 from stockman.model.origin import Traced
 from stockman.model.record import record
-from stockman.model.settings import MachineSettings
-from stockman.model.shapes import HTTP_URL, Extension, SchematicText
 from stockman.model.version import Version
 
 
@@ -43,7 +43,7 @@ class TalosKeys(Traced):
     schematic: dict[str, object] | None = None
     """Schematic written out as the Image Factory takes it (`customization: {...}`), for nodes that
     name no id. None: made from extensions and kernel arguments."""
-    extensions: tuple[Extension, ...] = ()
+    extensions: tuple[ExtensionName, ...] = ()
     """System extensions of every node, in order (the order is part of the schematic's id)."""
     kernel_args: tuple[KernelArgument, ...] = ()
     """Kernel arguments of every node."""
@@ -77,11 +77,11 @@ class NodeTalosKeys(Traced):
 
     schematic: dict[str, object] | None = None
     """Schematic written out, for this node or class alone. None: see the cluster's keys."""
-    extensions: tuple[Extension, ...] = ()
+    extensions: tuple[ExtensionName, ...] = ()
     """Further extensions."""
     kernel_args: tuple[KernelArgument, ...] = ()
     """Further kernel arguments."""
-    patches: tuple[PatchText, ...] = ()
+    patches: tuple[Patch, ...] = ()
     """Patches after those of the cluster and role; those of the class come before the node's."""
 
 

@@ -53,40 +53,44 @@ def render_preset(
 
     An endpoint that the user gave is not moved. Raises `WrongUsage` where the network is too small.
     """
-    return dressed(_classic(name, network, answers), dialect)
+    return add_schema_hints(_build_classic(name, network, answers), dialect)
 
 
-def dressed(texts: dict[str, str], dialect: Dialect) -> dict[str, str]:
+def add_schema_hints(texts: dict[str, str], dialect: Dialect) -> dict[str, str]:
     """Files of the classic dialect in the one wanted, each with a line on top for editors."""
     if dialect == "toml":
-        texts = _as_toml(texts)
-    return {file: f"{_hint(file)}\n{text}" for file, text in texts.items()}
+        texts = _convert_to_toml(texts)
+    return {file: f"{_schema_hint(file)}\n{text}" for file, text in texts.items()}
 
 
 def default_answers(name: str, network: IPv4Network | None = None) -> Answers:
     """What a preset says where the user says nothing. None: it has no such key."""
-    from stockman.config.presets.answers import asked_of
+    from stockman.config.presets.answers import read_answers
 
-    return asked_of(_classic(name, network, None)["cluster.yaml"])
+    return read_answers(_build_classic(name, network, None)["cluster.yaml"])
 
 
-def _classic(name: str, network: IPv4Network | None, answers: Answers | None) -> dict[str, str]:
+def _build_classic(
+    name: str, network: IPv4Network | None, answers: Answers | None
+) -> dict[str, str]:
     from dataclasses import replace
 
-    from stockman.config.presets.answers import Answers, answered
-    from stockman.config.readdress import readdressed
+    from stockman.config.presets.answers import Answers, apply_answers
+    from stockman.config.presets.readdress import readdress
 
     given = answers or Answers()
-    texts = {file: _packaged(name, file) for file in ("cluster.yaml", "nodes.yaml")}
-    texts["cluster.yaml"] = answered(texts["cluster.yaml"], replace(given, proxmox_endpoint=None))
+    texts = {file: _read_preset_file(name, file) for file in ("cluster.yaml", "nodes.yaml")}
+    texts["cluster.yaml"] = apply_answers(
+        texts["cluster.yaml"], replace(given, proxmox_endpoint=None)
+    )
     if network is not None:
-        texts = readdressed(texts, NETWORKS[name], network)
+        texts = readdress(texts, NETWORKS[name], network)
     endpoint = Answers(proxmox_endpoint=given.proxmox_endpoint)
-    texts["cluster.yaml"] = answered(texts["cluster.yaml"], endpoint)
+    texts["cluster.yaml"] = apply_answers(texts["cluster.yaml"], endpoint)
     return texts
 
 
-def _packaged(name: str, file: str) -> str:
+def _read_preset_file(name: str, file: str) -> str:
     from importlib.resources import files
 
     if name not in PRESETS:
@@ -94,16 +98,16 @@ def _packaged(name: str, file: str) -> str:
     return files(__name__).joinpath(name, file).read_text(encoding="utf-8")
 
 
-def _hint(file: str) -> str:
+def _schema_hint(file: str) -> str:
     path = f"./{SCHEMAS[file]}"
     return (
         f"#:schema {path}" if file.endswith(".toml") else f"# yaml-language-server: $schema={path}"
     )
 
 
-def _as_toml(texts: dict[str, str]) -> dict[str, str]:
+def _convert_to_toml(texts: dict[str, str]) -> dict[str, str]:
     from stockman.config.convert.dialects import classic_to_toml
-    from stockman.config.presets.toml_words import in_toml_words
+    from stockman.config.presets.toml_words import translate_comments
 
-    contents = {file: in_toml_words(text).encode() for file, text in texts.items()}
+    contents = {file: translate_comments(text).encode() for file, text in texts.items()}
     return classic_to_toml(contents).files

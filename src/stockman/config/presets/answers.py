@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address
 
-from stockman.config.source.tree import Mapping, Scalar
+from stockman.config.source.tree import MappingNode, ScalarNode
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.config.yaml_text import scalar
+from stockman.config.writers.yaml_writer import format_scalar
+from stockman.model.compatibility import talos_line
 from stockman.model.record import record
-from stockman.model.support import talos_line
 from stockman.model.version import Version
 
-CLOSED = """\
+UNPUBLISHED = """\
 # Nothing is published on the internet. To change that, switch it on here and give
 # cloudflare_domain, cloudflare_token and cloudflare_gateway_addr as well.
 cloudflare_enabled: false
 """
 """How every preset with a cluster says that it does without Cloudflare."""
 
-_OPEN = """\
+_PUBLISHED = """\
 # Cloudflare serves the domain, and its tunnel brings visitors to the external gateway.
 cloudflare_enabled: true
 cloudflare_domain: {domain}
@@ -41,7 +41,7 @@ class Answers:
     """Its contract and its default Kubernetes come along."""
 
 
-def asked_of(text: str) -> Answers:
+def read_answers(text: str) -> Answers:
     """What `cluster.yaml` says already: the default answers. None: it has no such key."""
     tree = read_yaml("cluster.yaml", text)
     return Answers(
@@ -53,24 +53,24 @@ def asked_of(text: str) -> Answers:
     )
 
 
-def answered(text: str, answers: Answers) -> str:
+def apply_answers(text: str, answers: Answers) -> str:
     """`cluster.yaml` with answers in the place of what it said. Keys it lacks stay away."""
     if answers.domain is not None:
-        text = _opened(text, answers.domain)
+        text = _enable_publishing(text, answers.domain)
     values = {
         "cluster_name": answers.cluster_name,
         "repository_name": answers.repository,
         "proxmox_endpoint": answers.proxmox_endpoint,
         "talos_version": answers.talos_version,
-        **_following(answers.talos_version),
+        **_dependent_keys(answers.talos_version),
     }
     for key, value in values.items():
         if value is not None:
-            text = _with_value(text, key, value)
+            text = _replace_value(text, key, value)
     return text
 
 
-def _following(talos: str | None) -> dict[str, str | None]:
+def _dependent_keys(talos: str | None) -> dict[str, str | None]:
     """Keys that follow a Talos version; none where it is no version that we know."""
     try:
         version = Version.parse(talos or "")
@@ -81,21 +81,23 @@ def _following(talos: str | None) -> dict[str, str | None]:
     return {"talos_contract": version.minor_text, "kubernetes_version": kubernetes}
 
 
-def _opened(text: str, domain: str) -> str:
+def _enable_publishing(text: str, domain: str) -> str:
     dns = _value(read_yaml("cluster.yaml", text), "cluster_dns_gateway_addr")
     if dns is None:
         return text
-    return text.replace(CLOSED, _OPEN.format(domain=scalar(domain), gateway=IPv4Address(dns) + 1))
+    return text.replace(
+        UNPUBLISHED, _PUBLISHED.format(domain=format_scalar(domain), gateway=IPv4Address(dns) + 1)
+    )
 
 
-def _value(tree: Mapping, key: str) -> str | None:
+def _value(tree: MappingNode, key: str) -> str | None:
     value = tree.get(key)
-    return value.text if isinstance(value, Scalar) else None
+    return value.text if isinstance(value, ScalarNode) else None
 
 
-def _with_value(text: str, key: str, value: str) -> str:
+def _replace_value(text: str, key: str, value: str) -> str:
     node = read_yaml("cluster.yaml", text).get(key)
-    if not isinstance(node, Scalar):
+    if not isinstance(node, ScalarNode):
         return text
     start, stop = node.span
-    return text[:start] + scalar(value) + text[stop:]
+    return text[:start] + format_scalar(value) + text[stop:]

@@ -2,63 +2,79 @@
 
 from __future__ import annotations
 
-from stockman.config.load import Loaded
+from stockman.config.gc_pause import pause_gc
+from stockman.config.load import LoadedConfig
 from stockman.config.rules import (
-    addresses,
-    backups,
-    classes,
+    access,
+    cluster,
     components,
-    disks,
-    edge,
-    firewalls,
+    devices,
     guests,
-    identity,
-    images,
-    links,
     machines,
-    mirrors,
     networks,
+    nodes,
     patches,
-    placement,
-    presence,
-    roles,
-    templates,
-    upgrades,
-    versions,
+    policies,
     vms,
 )
-from stockman.config.rules.context import Context
-from stockman.config.uncollected import uncollected
+from stockman.config.rules import (
+    access as edge,
+)
+from stockman.config.rules import (
+    access as firewalls,
+)
+from stockman.config.rules import (
+    cluster as presence,
+)
+from stockman.config.rules import (
+    devices as disks,
+)
+from stockman.config.rules import (
+    nodes as classes,
+)
+from stockman.config.rules import (
+    nodes as identity,
+)
+from stockman.config.rules import (
+    nodes as images,
+)
+from stockman.config.rules import (
+    policies as backups,
+)
+from stockman.config.rules import (
+    vms as placement,
+)
+from stockman.config.rules.context import RuleContext
 
 _RULES = (
-    presence.check,
-    addresses.check,
-    networks.check,
-    identity.check,
-    roles.check,
-    versions.check,
-    images.check,
-    disks.check,
-    links.check,
-    machines.check,
-    mirrors.check,
-    firewalls.check,
-    edge.check,
-    vms.check,
-    placement.check,
-    templates.check,
-    patches.check,
-    upgrades.check,
-    backups.check,
-    classes.check,
-    guests.check,
-    components.check,
+    presence.check_presence,
+    networks.check_addresses,
+    networks.check_networks,
+    identity.check_identity,
+    nodes.check_roles,
+    cluster.check_versions,
+    images.check_images,
+    disks.check_disks,
+    devices.check_links,
+    machines.check_machines,
+    access.check_mirrors,
+    firewalls.check_firewall,
+    edge.check_edge,
+    vms.check_vms,
+    placement.check_placement,
+    vms.check_templates,
+    patches.check_patches,
+    policies.check_upgrades,
+    backups.check_backups,
+    classes.check_classes,
+    guests.check_guests,
+    components.check_components,
 )
 
 
-def check(loaded: Loaded) -> None:
+def check_rules(loaded: LoadedConfig) -> None:
     """Add to the problems of loaded files what only shows when keys are seen together."""
-    context = Context(loaded)
-    with uncollected():
+    context = RuleContext(loaded)
+    with pause_gc():
         for rule in _RULES:
             rule(context)

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from stockman.config.nearest import nearest
-from stockman.config.resolve_components import resolved_components
-from stockman.config.rules.context import Context
-from stockman.model.component import Component
-from stockman.model.components import KnownComponent
-from stockman.model.components import component as named
-from stockman.model.components import components as known_components
+from stockman.config.components import resolve_components
+from stockman.config.nearest import nearest_name
+from stockman.config.rules.context import RuleContext
+from stockman.model.component import Component, ComponentFacts
+from stockman.model.component import all_component_facts as known_components
+from stockman.model.component import find_component_facts as named
 from stockman.model.origin import Origin
 
-REPLACED = ("cilium", "coredns")
+REPLACEABLE = ("cilium", "coredns")
 """Components that may be off although others need them: names are then served by Talos' own
 CoreDNS, and the network of pods is one that the user installs."""
 
 
-def check(context: Context) -> None:
+def check_components(context: RuleContext) -> None:
     known = {one.name: one for one in known_components()}
     for name, component in context.estate.components.items():
         if name not in known:
-            _unknown(context, name, component, known)
+            _report_unknown_component(context, name, component, known)
         elif not known[name].when:
-            _not_installed(context, name, component)
+            _report_not_installed(context, name, component)
         else:
             _check_version(context, component, known[name])
     _check_needs(context, known)
 
 
-def _unknown(
-    context: Context, name: str, component: Component, known: dict[str, KnownComponent]
+def _report_unknown_component(
+    context: RuleContext, name: str, component: Component, known: dict[str, ComponentFacts]
 ) -> None:
     of_chart = named(name)
     installed = [one.name for one in known.values() if one.when]
-    meant = of_chart.name if of_chart is not None else nearest(name, installed)
+    meant = of_chart.name if of_chart is not None else nearest_name(name, installed)
     context.problems.error(
         "component.unknown",
         f"there is no component {name}",
@@ -43,7 +42,7 @@ def _unknown(
     )
 
 
-def _not_installed(context: Context, name: str, component: Component) -> None:
+def _report_not_installed(context: RuleContext, name: str, component: Component) -> None:
     if not component.enabled:
         return
     context.problems.warn(
@@ -55,7 +54,7 @@ def _not_installed(context: Context, name: str, component: Component) -> None:
     )
 
 
-def _check_version(context: Context, component: Component, known: KnownComponent) -> None:
+def _check_version(context: RuleContext, component: Component, known: ComponentFacts) -> None:
     wanted, tested = component.version, known.version
     if wanted is None or tested is None or wanted == tested:
         return
@@ -69,16 +68,16 @@ def _check_version(context: Context, component: Component, known: KnownComponent
     )
 
 
-def _check_needs(context: Context, known: dict[str, KnownComponent]) -> None:
-    found = resolved_components(context.estate)
+def _check_needs(context: RuleContext, known: dict[str, ComponentFacts]) -> None:
+    found = resolve_components(context.estate)
     for name, component in found.items():
         if not component.enabled or name not in known:
             continue
         for need in known[name].requires:
             other = found.get(need)
-            place = _place(component, other)
+            place = _written_origin(component, other)
             # Where neither was written, rules about the keys that call for them say it better.
-            if need in REPLACED or place is None or (other is not None and other.enabled):
+            if need in REPLACEABLE or place is None or (other is not None and other.enabled):
                 continue
             context.problems.error(
                 "component.requires",
@@ -90,17 +89,17 @@ def _check_needs(context: Context, known: dict[str, KnownComponent]) -> None:
 
 
 def _reason(name: str, component: Component, need: str, other: Component | None) -> str:
-    return f"{name} is on: {_via(component)}; {need} is off: {_via(other)}"
+    return f"{name} is on: {_enabled_reason(component)}; {need} is off: {_enabled_reason(other)}"
 
 
-def _via(component: Component | None) -> str:
+def _enabled_reason(component: Component | None) -> str:
     origin = component.origins.get("enabled") if component is not None else None
     if origin is None:
         return "nobody asked for it"
     return origin.via if origin.is_derived else "as written"
 
 
-def _place(component: Component, other: Component | None) -> Origin | None:
+def _written_origin(component: Component, other: Component | None) -> Origin | None:
     """Where one of the two was written; what follows from other keys stands nowhere."""
     for one in (other, component):
         origin = one.origins.get("enabled") if one is not None else None

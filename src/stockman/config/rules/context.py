@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from stockman.config.dialect import name_of
-from stockman.config.language.estate import Estate
-from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, Loaded
+from stockman.config.classic import dialect_key
+from stockman.config.language.configuration import Configuration
+from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, LoadedConfig
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 
 
-class Context:
+class RuleContext:
     """The estate with its problems, and the names users of the dialect know keys by."""
 
-    def __init__(self, loaded: Loaded) -> None:
-        self.estate: Estate = loaded.estate
+    def __init__(self, loaded: LoadedConfig) -> None:
+        self.estate: Configuration = loaded.estate
         self.problems: Problems = loaded.problems
         self.complete = loaded.complete
         self.kept = loaded.kept
@@ -30,7 +30,7 @@ class Context:
 
     def name(self, path: str) -> str:
         """The name of a key in the user's dialect."""
-        return name_of(path, classic=self._classic)
+        return dialect_key(path, classic=self._classic)
 
     def reported(self, origin: Origin | None) -> bool:
         """Whether a problem stands at this place already, or its value is encrypted."""

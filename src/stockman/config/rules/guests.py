@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from stockman.config.nearest import nearest
-from stockman.config.rules.context import Context
-from stockman.config.rules.placement import clusters_of
+from stockman.config.nearest import nearest_name
+from stockman.config.rules.context import RuleContext
+from stockman.config.rules.vms import proxmox_clusters
 from stockman.model.origin import Origin
 
 
-def check(context: Context) -> None:
+def check_guests(context: RuleContext) -> None:
     known = _known_hosts(context)
     for guest in context.estate.guests:
         if (guest.vm is None) == (guest.container is None):
@@ -21,7 +21,7 @@ def check(context: Context) -> None:
                 at=guest.where(),
             )
         if known and guest.host not in known:
-            near = nearest(guest.host, known)
+            near = nearest_name(guest.host, known)
             context.problems.error(
                 "host.unknown",
                 f"guest {guest.name} uses a host that is not listed",
@@ -44,14 +44,14 @@ def check(context: Context) -> None:
         _check_names(context, "bridge", [(one.name, one.where("name")) for one in host.bridges])
 
 
-def _known_hosts(context: Context) -> set[str]:
+def _known_hosts(context: RuleContext) -> set[str]:
     proxmox = context.estate.proxmox
     if proxmox is None:
         return set()
-    return {name for cluster in clusters_of(proxmox) for name in cluster.hosts}
+    return {name for cluster in proxmox_clusters(proxmox) for name in cluster.hosts}
 
 
-def _check_names(context: Context, kind: str, names: list[tuple[str, Origin | None]]) -> None:
+def _check_names(context: RuleContext, kind: str, names: list[tuple[str, Origin | None]]) -> None:
     seen: set[str] = set()
     for name, origin in names:
         if name in seen:

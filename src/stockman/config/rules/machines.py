@@ -1,13 +1,48 @@
-"""Settings of machines that Talos would refuse, or take without doing what was meant."""
+"""What a contract can express, and what it cannot."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from stockman.config.rules.context import Context
-from stockman.config.rules.contract import contract_line, lacks
-from stockman.model.settings import KubeletSettings, MachineSettings
-from stockman.model.time_span import time_span
+from stockman.config.rules.context import RuleContext
+from stockman.model import compatibility
+from stockman.model.machine import KubeletSettings, MachineSettings
+from stockman.model.origin import Origin
+from stockman.model.schedule import parse_duration
+
+
+def contract_line(context: RuleContext) -> tuple[int, int]:
+    """The line whose style machine configurations have."""
+    talos = context.estate.talos
+    found = talos.contract or talos.version or compatibility.talos_lines()[-1].newest
+    return found.line
+
+
+def check_contract_support(
+    context: RuleContext,
+    thing: str,
+    at: Origin | None,
+    *,
+    since: tuple[int, int] = (0, 0),
+    until: tuple[int, int] = (99, 0),
+) -> None:
+    """Report what configurations in the style of the cluster have no words for."""
+    line = contract_line(context)
+    if since <= line <= until:
+        return
+    too_old = line < since
+    known = "since" if too_old else "up to"
+    major, minor = since if too_old else until
+    context.problems.error(
+        "talos.contract-lacks",
+        f"machine configurations of contract {line[0]}.{line[1]} have no words for {thing}",
+        why=f"Talos has them {known} contract {major}.{minor}",
+        fix="raise the contract once all nodes run that Talos, or do without"
+        if too_old
+        else "do without; in the place of mounts take user volumes",
+        at=at,
+    )
+
 
 PROTECTED = (
     "apiVersion",
@@ -43,7 +78,7 @@ _LONGEST_WATCHDOG = timedelta(hours=1)
 _DNS_INDEX = 10
 
 
-def check(context: Context) -> None:
+def check_machines(context: RuleContext) -> None:
     talos = context.estate.talos
     for settings in (talos, *(node.talos for node in context.estate.nodes)):
         _check_kubelet(context, settings.kubelet)
@@ -61,7 +96,7 @@ def check(context: Context) -> None:
         )
 
 
-def _check_kubelet(context: Context, kubelet: KubeletSettings) -> None:
+def _check_kubelet(context: RuleContext, kubelet: KubeletSettings) -> None:
     for key in kubelet.extra_config:
         if key in PROTECTED:
             context.problems.error(
@@ -73,14 +108,14 @@ def _check_kubelet(context: Context, kubelet: KubeletSettings) -> None:
             )
     if kubelet.extra_mounts:
         at = kubelet.where("extra_mounts")
-        lacks(context, "kubelet.extra_mounts", at, until=_MOUNTS_UNTIL)
+        check_contract_support(context, "kubelet.extra_mounts", at, until=_MOUNTS_UNTIL)
 
 
-def _check_watchdog(context: Context, settings: MachineSettings) -> None:
+def _check_watchdog(context: RuleContext, settings: MachineSettings) -> None:
     watchdog = settings.watchdog
     if watchdog is None:
         return
-    if not _SHORTEST_WATCHDOG <= time_span(watchdog.timeout) <= _LONGEST_WATCHDOG:
+    if not _SHORTEST_WATCHDOG <= parse_duration(watchdog.timeout) <= _LONGEST_WATCHDOG:
         context.problems.error(
             "watchdog.timeout",
             "the watchdog has no time to wait that makes sense",
@@ -90,7 +125,7 @@ def _check_watchdog(context: Context, settings: MachineSettings) -> None:
         )
 
 
-def _check_arguments(context: Context) -> None:
+def _check_arguments(context: RuleContext) -> None:
     kubernetes = context.estate.kubernetes
     documents = contract_line(context) >= _DOCUMENTS_FROM
     for name in kubernetes.extra_args.api_server:
@@ -109,7 +144,7 @@ def _check_arguments(context: Context) -> None:
             )
 
 
-def _check_manifests(context: Context) -> None:
+def _check_manifests(context: RuleContext) -> None:
     for name, manifest in context.estate.kubernetes.inline_manifests.items():
         if bool(manifest.contents.strip()) == (manifest.file is not None):
             context.problems.error(
@@ -121,7 +156,7 @@ def _check_manifests(context: Context) -> None:
             )
 
 
-def _check_dns(context: Context) -> None:
+def _check_dns(context: RuleContext) -> None:
     host_dns = context.estate.talos.host_dns
     needing = [
         name for name in ("forward_kube_dns", "resolve_member_names") if getattr(host_dns, name)

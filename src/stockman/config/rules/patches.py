@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.config.rules.context import Context
-from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
+from stockman.config.rules.context import RuleContext
+from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problem
 
@@ -53,14 +53,14 @@ _SEVERAL_DOCUMENTS = (1, 12)
 _Patches = Iterator[tuple[object, str, Origin | None]]
 
 
-def check(context: Context) -> None:
+def check_patches(context: RuleContext) -> None:
     for patch, owner, where in _patches(context):
         if isinstance(patch, list):
             _check_operations(context, owner, where)
         if isinstance(patch, dict | list):
             node = context.kept.get(where.at) if where is not None else None
             if node is not None:
-                context.problems.extend(owned(node, owner))
+                context.problems.extend(owned_key_problems(node, owner))
         elif not isinstance(patch, str) or not _may_hold_keys(patch):
             context.problems.error(
                 "patch.form",
@@ -71,52 +71,52 @@ def check(context: Context) -> None:
             )
 
 
-def owned(patch: Node, label: str) -> Iterator[Problem]:
+def owned_key_problems(patch: TreeNode, label: str) -> Iterator[Problem]:
     """What is said of parts of one document of a patch that stockman decides."""
-    if isinstance(patch, Sequence):
+    if isinstance(patch, SequenceNode):
         for operation in patch.items:
-            yield from _owned_by_operation(operation, label)
-    if not isinstance(patch, Mapping):
+            yield from _operation_problems(operation, label)
+    if not isinstance(patch, MappingNode):
         return
-    name = _text(patch, "kind")
+    name = _read_text(patch, "kind")
     if name in OWNED_KINDS:
-        yield _owned(label, name, OWNED_KINDS[name], patch.at)
+        yield _owned_key_problem(label, name, OWNED_KINDS[name], patch.at)
     for path, decider in OWNED.items():
-        at = _place(patch, path)
+        at = _find_path(patch, path)
         if at is not None:
-            yield _owned(label, ".".join(path), decider, at)
+            yield _owned_key_problem(label, ".".join(path), decider, at)
 
 
-def _owned_by_operation(operation: Node, label: str) -> Iterator[Problem]:
+def _operation_problems(operation: TreeNode, label: str) -> Iterator[Problem]:
     """The same of one operation of a JSON patch, also where it moves or replaces all around."""
-    if not isinstance(operation, Mapping) or _text(operation, "op") == "test":
+    if not isinstance(operation, MappingNode) or _read_text(operation, "op") == "test":
         return
     for key in ("path", "from"):
-        steps = tuple(_text(operation, key).strip("/").split("/"))
+        steps = tuple(_read_text(operation, key).strip("/").split("/"))
         for path, decider in OWNED.items():
             shorter = min(len(path), len(steps))
             if steps[0] and path[:shorter] == steps[:shorter]:
-                yield _owned(label, ".".join(path), decider, operation.at)
+                yield _owned_key_problem(label, ".".join(path), decider, operation.at)
 
 
-def _text(node: Mapping, key: str) -> str:
+def _read_text(node: MappingNode, key: str) -> str:
     value = node.get(key)
-    return value.text if isinstance(value, Scalar) else ""
+    return value.text if isinstance(value, ScalarNode) else ""
 
 
-def _place(patch: Mapping, path: tuple[str, ...]) -> Position | None:
+def _find_path(patch: MappingNode, path: tuple[str, ...]) -> Position | None:
     """Where a path ends in a patch; None: the patch leaves it alone."""
-    node: Node = patch
+    node: TreeNode = patch
     at = patch.at
     for step in path:
-        entry = node.entries.get(step) if isinstance(node, Mapping) else None
+        entry = node.entries.get(step) if isinstance(node, MappingNode) else None
         if entry is None:
             return None
         node, at = entry.value, entry.key.at
     return at
 
 
-def _owned(label: str, what: str, decider: str, at: Position) -> Problem:
+def _owned_key_problem(label: str, what: str, decider: str, at: Position) -> Problem:
     return Problem(
         code="patch.owned-key",
         what=f"{label} touches {what}",
@@ -126,7 +126,7 @@ def _owned(label: str, what: str, decider: str, at: Position) -> Problem:
     )
 
 
-def _patches(context: Context) -> _Patches:
+def _patches(context: RuleContext) -> _Patches:
     shared = context.estate.talos.patches
     for scope in ("all", "controller", "worker"):
         for index, patch in enumerate(getattr(shared, scope)):
@@ -139,7 +139,7 @@ def _patches(context: Context) -> _Patches:
             yield patch, owner, origin
 
 
-def _check_operations(context: Context, owner: str, where: Origin | None) -> None:
+def _check_operations(context: RuleContext, owner: str, where: Origin | None) -> None:
     """Lists of operations apply to one document only; whether there is one is seen later."""
     talos = context.estate.talos
     contract = talos.contract or talos.version

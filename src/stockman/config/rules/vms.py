@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from typing import NamedTuple
+
 from stockman.config.language.node import NodeSection, VmSection
-from stockman.config.rules.context import Context
+from stockman.config.language.proxmox import ProxmoxSection
+from stockman.config.nearest import nearest_name
+from stockman.config.rules.context import RuleContext
 from stockman.model.hardware import Hardware
 from stockman.model.origin import Origin
+from stockman.model.proxmox import ProxmoxCluster, VmTemplate
 
 _TALOS_MEMORY = 2048
 
 
-def check(context: Context) -> None:
+def check_vms(context: RuleContext) -> None:
     for node in context.estate.nodes:
         if node.vm is not None:
             _check_node(context, node, node.vm)
@@ -19,7 +25,7 @@ def check(context: Context) -> None:
             _check_hardware(context, f"guest {guest.name}", guest.vm)
 
 
-def _check_node(context: Context, node: NodeSection, vm: VmSection) -> None:
+def _check_node(context: RuleContext, node: NodeSection, vm: VmSection) -> None:
     owner = f"node {node.name}"
     for field in ("vmid", "host"):
         if getattr(vm, field) is None and field not in vm.origins:
@@ -67,7 +73,7 @@ def _check_node(context: Context, node: NodeSection, vm: VmSection) -> None:
     _check_expectations(context, node, vm)
 
 
-def _check_hardware(context: Context, owner: str, vm: Hardware) -> None:
+def _check_hardware(context: RuleContext, owner: str, vm: Hardware) -> None:
     if vm.balloon > vm.memory:
         context.problems.error(
             "vm.balloon",
@@ -78,10 +84,10 @@ def _check_hardware(context: Context, owner: str, vm: Hardware) -> None:
         )
     for pci in vm.pci:
         if (pci.mapping is None) == (pci.address is None):
-            _device_named_once(context, owner, "address", pci.where())
+            _report_device(context, owner, "address", pci.where())
     for usb in vm.usb:
         if (usb.mapping is None) == (usb.id is None):
-            _device_named_once(context, owner, "id", usb.where())
+            _report_device(context, owner, "id", usb.where())
     for pci in vm.pci:
         if pci.pcie and vm.machine != "q35":
             context.problems.error(
@@ -104,7 +110,7 @@ def _check_hardware(context: Context, owner: str, vm: Hardware) -> None:
         seen.add(disk.name)
 
 
-def _device_named_once(context: Context, owner: str, other: str, where: Origin | None) -> None:
+def _report_device(context: RuleContext, owner: str, other: str, where: Origin | None) -> None:
     context.problems.error(
         "vm.device",
         f"{owner} has a device that is not named once",
@@ -114,7 +120,7 @@ def _device_named_once(context: Context, owner: str, other: str, where: Origin |
     )
 
 
-def _check_expectations(context: Context, node: NodeSection, vm: VmSection) -> None:
+def _check_expectations(context: RuleContext, node: NodeSection, vm: VmSection) -> None:
     expect = node.expect
     cards = max(len(vm.nics), 1)
     if expect.nic_count is not None and expect.nic_count != cards:
@@ -135,3 +141,229 @@ def _check_expectations(context: Context, node: NodeSection, vm: VmSection) -> N
                 fix=f"add a card with `vlan_id: {vlan}`, or remove the expectation",
                 at=expect.origins.get(f"vlans[{index}]") or expect.where("vlans"),
             )
+
+
+def check_placement(context: RuleContext) -> None:
+    proxmox = context.estate.proxmox
+    placed = [(node, node.vm) for node in context.estate.nodes if node.vm is not None]
+    if proxmox is None:
+        _check_section(context, placed)
+    else:
+        _check_clusters(context, proxmox, needed=bool(placed or context.estate.guests))
+        for node, vm in placed:
+            _check_vm(context, proxmox, node, vm)
+        _check_memory(context, proxmox, placed)
+    _check_spread(context, placed)
+
+
+def proxmox_clusters(proxmox: ProxmoxSection) -> tuple[ProxmoxCluster, ...]:
+    """The Proxmox clusters: those listed, or the section itself."""
+    return proxmox.clusters or (proxmox,)
+
+
+def _check_section(context: RuleContext, placed: list[tuple[NodeSection, VmSection]]) -> None:
+    machines: list[tuple[str, Origin | None]] = [
+        (f"node {node.name}", vm.where()) for node, vm in placed
+    ]
+    machines += [(f"guest {guest.name}", guest.where()) for guest in context.estate.guests]
+    if machines and context.complete:
+        owner, origin = machines[0]
+        context.problems.error(
+            "proxmox.missing",
+            f"{owner} has a place on a Proxmox host, but there is no Proxmox",
+            why="no `proxmox:` section says how to reach it",
+            fix=f"add {context.name('proxmox.endpoint')}; see `stockman explain proxmox`",
+            at=origin,
+        )
+
+
+def _check_clusters(context: RuleContext, proxmox: ProxmoxSection, *, needed: bool) -> None:
+    regions: dict[str, ProxmoxCluster] = {}
+    for cluster in proxmox_clusters(proxmox):
+        other = regions.setdefault(cluster.region, cluster)
+        if other is not cluster:
+            context.problems.error(
+                "proxmox.region-taken",
+                f"two Proxmox clusters are called {cluster.region}",
+                why="the region is how nodes and volumes find their cluster",
+                fix="give each cluster a region of its own",
+                at=cluster.where("region"),
+            )
+        if needed and cluster.endpoint is None and "endpoint" not in cluster.origins:
+            name = context.name("proxmox.endpoint") if cluster is proxmox else "endpoint"
+            context.problems.error(
+                "config.missing-key",
+                f"{name} is missing",
+                why=f"Proxmox cluster {cluster.region} cannot be reached without it",
+                fix=f"add {name}, such as https://127.66.0.4:8006",
+                at=cluster.where(),
+            )
+
+
+def _check_vm(
+    context: RuleContext, proxmox: ProxmoxSection, node: NodeSection, vm: VmSection
+) -> None:
+    clusters = {str(cluster.region): cluster for cluster in proxmox_clusters(proxmox)}
+    if vm.region is None and len(clusters) > 1:
+        context.problems.error(
+            "vm.region",
+            f"node {node.name} does not say which Proxmox cluster it lives in",
+            why=f"there are {len(clusters)}: {', '.join(clusters)}",
+            fix="add `region:` to its `vm:` block",
+            at=vm.where(),
+        )
+        return
+    cluster = clusters.get(vm.region) if vm.region is not None else next(iter(clusters.values()))
+    if cluster is None:
+        _report_unknown(
+            context,
+            node,
+            _Reference("region.unknown", "region", str(vm.region), vm.where("region")),
+            tuple(clusters),
+        )
+        return
+    if vm.host is not None and cluster.hosts and vm.host not in cluster.hosts:
+        _report_unknown(
+            context,
+            node,
+            _Reference("host.unknown", "host", vm.host, vm.where("host")),
+            tuple(cluster.hosts),
+        )
+    if cluster.storages:
+        stores = [(vm.datastore, vm.where("datastore"))]
+        stores += [
+            (disk.datastore, disk.where("datastore")) for disk in vm.data_disks if disk.datastore
+        ]
+        for store, where in stores:
+            if store not in cluster.storages:
+                _report_unknown(
+                    context,
+                    node,
+                    _Reference("storage.unknown", "storage", store, where),
+                    cluster.storages,
+                )
+    if cluster.bridges:
+        cards = [(nic.bridge, nic.where("bridge")) for nic in vm.nics]
+        for bridge, where in cards or [(vm.bridge, vm.where("bridge"))]:
+            if bridge not in cluster.bridges:
+                _report_unknown(
+                    context,
+                    node,
+                    _Reference("bridge.unknown", "bridge", bridge, where),
+                    cluster.bridges,
+                )
+
+
+class _Reference(NamedTuple):
+    """Something of Proxmox that a node names."""
+
+    code: str
+    kind: str
+    name: str
+    where: Origin | None
+
+
+def _report_unknown(
+    context: RuleContext, node: NodeSection, use: _Reference, known: tuple[str, ...]
+) -> None:
+    code, kind, name, where = use
+    near = nearest_name(name, known)
+    context.problems.error(
+        code,
+        f"node {node.name} uses a {kind} that is not listed",
+        why=f"{name} is none of {', '.join(known)}",
+        fix=f"write {near}" if near else f"add {name} to the {kind}s of the Proxmox section",
+        at=where,
+    )
+
+
+def _check_memory(
+    context: RuleContext, proxmox: ProxmoxSection, placed: list[tuple[NodeSection, VmSection]]
+) -> None:
+    wanted: dict[str, int] = defaultdict(int)
+    for _, vm in placed:
+        if vm.host is not None:
+            wanted[vm.host] += vm.memory
+    for guest in context.estate.guests:
+        block = guest.vm or guest.container
+        wanted[guest.host] += block.memory if block is not None else 0
+    for cluster in proxmox_clusters(proxmox):
+        for name, host in cluster.hosts.items():
+            if host.memory is None:
+                continue
+            room = host.memory - host.reserve_memory
+            if wanted[name] > room:
+                context.problems.warn(
+                    "host.overcommitted",
+                    f"host {name} is promised more memory than it has",
+                    why=f"its machines want {wanted[name]} MiB; {host.memory} MiB less "
+                    f"{host.reserve_memory} MiB for the host leave {room} MiB",
+                    fix="move a machine to another host, or give machines less memory",
+                    at=host.where("memory"),
+                )
+
+
+def _check_spread(context: RuleContext, placed: list[tuple[NodeSection, VmSection]]) -> None:
+    hosts: dict[str, list[NodeSection]] = defaultdict(list)
+    for node, vm in placed:
+        if node.controller and vm.host is not None:
+            hosts[vm.host].append(node)
+    total = sum(len(nodes) for nodes in hosts.values())
+    for host, nodes in hosts.items():
+        if len(nodes) > 1:
+            names = ", ".join(str(node.name) for node in nodes)
+            context.problems.warn(
+                "placement.one-host",
+                f"{len(nodes)} of {total} controllers live on host {host}",
+                why=f"{names} stop together when that host stops",
+                fix="spread controllers over hosts",
+                at=nodes[1].vm.where("host") if nodes[1].vm is not None else None,
+            )
+
+
+def check_templates(context: RuleContext) -> None:
+    proxmox = context.estate.proxmox
+    if proxmox is None:
+        return
+    nodes = {str(node.name): node for node in context.estate.nodes}
+    clusters = proxmox_clusters(proxmox)
+    for cluster in clusters:
+        named: set[str] = set()
+        for template in cluster.templates:
+            _check_like(context, cluster, template, nodes, single=len(clusters) == 1)
+            if template.name in named:
+                context.problems.error(
+                    "template.name-taken",
+                    f"two templates of {cluster.region} are called {template.name}",
+                    why="others find a template by its name",
+                    fix="give each a name of its own",
+                    at=template.where("name"),
+                )
+            named.add(template.name)
+
+
+def _check_like(
+    context: RuleContext,
+    cluster: ProxmoxCluster,
+    template: VmTemplate,
+    nodes: dict[str, NodeSection],
+    *,
+    single: bool,
+) -> None:
+    node = nodes.get(str(template.like))
+    vm = node.vm if node is not None else None
+    if vm is not None and (single or vm.region == cluster.region):
+        return
+    if node is None:
+        why = f"there is no node {template.like}"
+    elif vm is None:
+        why = f"node {template.like} has no `vm:` block"
+    else:
+        why = f"node {template.like} is in {vm.region}, and the template in {cluster.region}"
+    context.problems.error(
+        "template.like",
+        f"the template {template.name} is like no VM of its Proxmox cluster",
+        why=why,
+        fix="name a node with a VM there, whose image and hardware it is to have",
+        at=template.where("like"),
+    )

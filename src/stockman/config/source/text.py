@@ -10,7 +10,7 @@ MAX_DEPTH = 64
 MAX_ALIASED = 100_000
 """Values that aliases may add to a file before it counts as a bomb."""
 
-_MARKS = {
+_BYTE_ORDER_MARKS = {
     b"\xef\xbb\xbf": "UTF-8 with a byte order mark",
     b"\xff\xfe": "UTF-16 (little endian)",
     b"\xfe\xff": "UTF-16 (big endian)",
@@ -25,7 +25,7 @@ class Unreadable(Exception):
         self.problem = problem
 
 
-def decoded(file: str, content: bytes) -> str:
+def decode_text(file: str, content: bytes) -> str:
     """The text of a file; raises `Unreadable` for what no reader should be given."""
     if len(content) > MAX_BYTES:
         raise Unreadable(
@@ -37,7 +37,7 @@ def decoded(file: str, content: bytes) -> str:
                 fix="check that this is the right file; split generated parts off",
             )
         )
-    for mark, name in _MARKS.items():
+    for mark, name in _BYTE_ORDER_MARKS.items():
         if content.startswith(mark):
             raise Unreadable(
                 Problem(

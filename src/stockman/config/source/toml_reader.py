@@ -11,7 +11,13 @@ import tomllib
 from bisect import bisect_right
 
 from stockman.config.source.text import MAX_DEPTH, Unreadable
-from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+)
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
 
@@ -22,7 +28,7 @@ _BARE_VALUE = re.compile(r"[^\s,\]}#=]+(?: \d{2}:[^\s,\]}#]*)?")
 _QUOTES = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}(?!")|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 _APOSTROPHES = re.compile(r"'''.*?'{3,5}(?!')|'[^'\n]*'", re.DOTALL)
 _PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
-_ENDLESS = re.compile(r"[0-9A-Fa-f_xob]{1000,}")
+_ENDLESS_NUMBER = re.compile(r"[0-9A-Fa-f_xob]{1000,}")
 _LONGEST_NUMBER = 300
 _SPECIAL = {
     "inf": ".inf",
@@ -36,24 +42,24 @@ _FRACTION = re.compile(r"[+-]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9_]+)?")
 _NUMBER = re.compile(r"[+-]?(?:0[xob][0-9A-Fa-f_]+|[0-9][0-9_]*)")
 
 
-class _Lost(Exception):
+class _InvalidToml(Exception):
     """The text is not valid TOML; the judge says why."""
 
 
-def read_toml(file: str, text: str) -> Mapping:
+def read_toml(file: str, text: str) -> MappingNode:
     """The tree of a TOML document; raises `Unreadable` with the place and reason."""
-    tree: Mapping | None = None
+    tree: MappingNode | None = None
     try:
         tree = _Locator(file, text).document()
-    except _Lost:
+    except _InvalidToml:
         tree = None
-    _judge(file, text)
+    _validate(file, text)
     if tree is None:
         raise AssertionError("the TOML locator lost its way in a valid document")
     return tree
 
 
-def _judge(file: str, text: str) -> None:
+def _validate(file: str, text: str) -> None:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -75,7 +81,7 @@ def _too_deep(at: Position) -> Problem:
 
 
 def _endless_number(file: str, text: str) -> Problem:
-    found = _ENDLESS.search(text)
+    found = _ENDLESS_NUMBER.search(text)
     start = found.start() if found is not None else 0
     return Problem(
         code="toml.number",
@@ -118,9 +124,9 @@ class _Locator:
         self._text = text.replace("\r\n", " \n")
         self._starts = [0, *(found.end() for found in re.finditer("\n", self._text))]
         self._index = 0
-        self._root = Mapping(Position(file, 1, 1))
+        self._root = MappingNode(Position(file, 1, 1))
 
-    def document(self) -> Mapping:
+    def document(self) -> MappingNode:
         table = self._root
         while True:
             self._skip(_SPACE)
@@ -134,62 +140,62 @@ class _Locator:
                 self._pair(table, 0)
                 self._skip(_BLANK)
                 if self._index < len(self._text) and self._text[self._index] not in "\n#":
-                    raise _Lost
+                    raise _InvalidToml
 
-    def _header(self, brackets: int) -> Mapping:
+    def _header(self, brackets: int) -> MappingNode:
         start = self._place(self._index)
         self._index += brackets
         keys = self._keys()
         if not self._ahead("]" * brackets):
-            raise _Lost
+            raise _InvalidToml
         self._index += brackets
         parent = self._descend(self._root, keys[:-1])
         last = keys[-1]
         known = parent.entries.get(last.text)
         if brackets == 1:
             if known is None:
-                known = Entry(last, Mapping(start))
+                known = MappingEntry(last, MappingNode(start))
                 parent.entries[last.text] = known
             return self._table(known.value)
         if known is None:
-            known = Entry(last, Sequence(start))
+            known = MappingEntry(last, SequenceNode(start))
             parent.entries[last.text] = known
-        if not isinstance(known.value, Sequence):
-            raise _Lost
-        table = Mapping(start)
+        if not isinstance(known.value, SequenceNode):
+            raise _InvalidToml
+        table = MappingNode(start)
         known.value.items.append(table)
         return table
 
-    def _descend(self, table: Mapping, keys: list[Scalar]) -> Mapping:
+    def _descend(self, table: MappingNode, keys: list[ScalarNode]) -> MappingNode:
         for key in keys:
             entry = table.entries.get(key.text)
             if entry is None:
-                entry = Entry(key, Mapping(key.at))
+                entry = MappingEntry(key, MappingNode(key.at))
                 table.entries[key.text] = entry
             table = self._table(entry.value)
         return table
 
-    def _table(self, node: Node) -> Mapping:
-        if isinstance(node, Sequence) and node.items:
+    def _table(self, node: TreeNode) -> MappingNode:
+        if isinstance(node, SequenceNode) and node.items:
             node = node.items[-1]
-        if not isinstance(node, Mapping):
-            raise _Lost
+        if not isinstance(node, MappingNode):
+            raise _InvalidToml
         return node
 
-    def _pair(self, table: Mapping, depth: int) -> None:
+    def _pair(self, table: MappingNode, depth: int) -> None:
         keys = self._keys()
         if not self._ahead("="):
-            raise _Lost
+            raise _InvalidToml
         self._index += 1
         self._skip(_BLANK)
         value = self._value(depth)
         parent = self._descend(table, keys[:-1])
         if keys[-1].text in parent.entries:
-            raise _Lost
-        parent.entries[keys[-1].text] = Entry(keys[-1], value)
+            raise _InvalidToml
+        parent.entries[keys[-1].text] = MappingEntry(keys[-1], value)
 
-    def _keys(self) -> list[Scalar]:
-        keys: list[Scalar] = []
+    def _keys(self) -> list[ScalarNode]:
+        keys: list[ScalarNode] = []
         while True:
             self._skip(_BLANK)
             keys.append(self._string() if self._ahead('"', "'") else self._bare_key())
@@ -200,13 +206,13 @@ class _Locator:
                 return keys
             self._index += 1
 
-    def _bare_key(self) -> Scalar:
+    def _bare_key(self) -> ScalarNode:
         found = _BARE_KEY.match(self._text, self._index)
         if found is None:
-            raise _Lost
+            raise _InvalidToml
         return self._scalar(found[0], found.span(), plain=True)
 
-    def _value(self, depth: int) -> Node:
+    def _value(self, depth: int) -> TreeNode:
         if depth > MAX_DEPTH:
             raise Unreadable(_too_deep(self._place(self._index)))
         if self._ahead('"', "'"):
@@ -217,11 +223,11 @@ class _Locator:
             return self._inline(depth)
         found = _BARE_VALUE.match(self._text, self._index)
         if found is None:
-            raise _Lost
-        return self._scalar(_number(found[0]), found.span(), plain=True)
+            raise _InvalidToml
+        return self._scalar(_normalize_number(found[0]), found.span(), plain=True)
 
-    def _array(self, depth: int) -> Sequence:
-        sequence = Sequence(self._place(self._index))
+    def _array(self, depth: int) -> SequenceNode:
+        sequence = SequenceNode(self._place(self._index))
         self._index += 1
         while True:
             self._skip(_SPACE)
@@ -233,10 +239,10 @@ class _Locator:
             if self._ahead(","):
                 self._index += 1
             elif not self._ahead("]"):
-                raise _Lost
+                raise _InvalidToml
 
-    def _inline(self, depth: int) -> Mapping:
-        mapping = Mapping(self._place(self._index))
+    def _inline(self, depth: int) -> MappingNode:
+        mapping = MappingNode(self._place(self._index))
         self._index += 1
         while True:
             self._skip(_SPACE)
@@ -248,25 +254,25 @@ class _Locator:
             if self._ahead(","):
                 self._index += 1
             elif not self._ahead("}"):
-                raise _Lost
+                raise _InvalidToml
 
-    def _string(self) -> Scalar:
+    def _string(self) -> ScalarNode:
         pattern = _QUOTES if self._ahead('"') else _APOSTROPHES
         found = pattern.match(self._text, self._index)
         if found is None:
-            raise _Lost
+            raise _InvalidToml
         raw = self._source[slice(*found.span())]
         if raw.startswith(("'''", '"""')) or "\\" in raw:
             try:
                 text = str(tomllib.loads(f"x = {raw}")["x"])
             except tomllib.TOMLDecodeError:
-                raise _Lost from None
+                raise _InvalidToml from None
         else:
             text = raw[1:-1]
         return self._scalar(text, found.span(), plain=False)
 
-    def _scalar(self, text: str, span: tuple[int, int], *, plain: bool) -> Scalar:
-        scalar = Scalar(text, self._place(span[0]), plain=plain, span=span)
+    def _scalar(self, text: str, span: tuple[int, int], *, plain: bool) -> ScalarNode:
+        scalar = ScalarNode(text, self._place(span[0]), plain=plain, span=span)
         self._index = span[1]
         return scalar
 
@@ -283,7 +289,7 @@ class _Locator:
         return Position(self._file, line, index - self._starts[line - 1] + 1)
 
 
-def _number(text: str) -> str:
+def _normalize_number(text: str) -> str:
     """Numbers as all readers write them; underscores, bases and names are only spelling."""
     if text in _SPECIAL:
         return _SPECIAL[text]

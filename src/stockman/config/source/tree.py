@@ -19,7 +19,7 @@ _NOT_NUMBERS = frozenset({".nan", ".NaN", ".NAN"})
 _INFINITE = pattern(r"([-+]?)\.(?:inf|Inf|INF)")
 
 
-class Scalar:
+class ScalarNode:
     """One value as written. `plain` means unquoted: only then may it be a number or null."""
 
     __slots__ = ("at", "plain", "span", "text")
@@ -36,12 +36,12 @@ class Scalar:
         return self.plain and self.text in _NULLS
 
 
-class Entry:
+class MappingEntry:
     """One key of a mapping with its value."""
 
     __slots__ = ("key", "name", "value", "via")
 
-    def __init__(self, key: Scalar, value: Node, *, name: str = "", via: str = "") -> None:
+    def __init__(self, key: ScalarNode, value: TreeNode, *, name: str = "", via: str = "") -> None:
         self.key = key
         self.value = value
         self.name = name
@@ -50,16 +50,16 @@ class Entry:
         """What brought the entry here, `class worker`; empty: written in place."""
 
 
-class Mapping:
+class MappingNode:
     """Keys in the order written; a key stands once."""
 
     __slots__ = ("at", "entries")
 
-    def __init__(self, at: Position, entries: dict[str, Entry] | None = None) -> None:
+    def __init__(self, at: Position, entries: dict[str, MappingEntry] | None = None) -> None:
         self.at = at
         self.entries = {} if entries is None else entries
 
-    def get(self, key: str) -> Node | None:
+    def get(self, key: str) -> TreeNode | None:
         entry = self.entries.get(key)
         return None if entry is None else entry.value
 
@@ -73,7 +73,7 @@ class ItemName(NamedTuple):
     via: str
 
 
-class Sequence:
+class SequenceNode:
     """Items in the order written."""
 
     __slots__ = ("at", "items", "names")
@@ -81,7 +81,7 @@ class Sequence:
     def __init__(
         self,
         at: Position,
-        items: list[Node] | None = None,
+        items: list[TreeNode] | None = None,
         names: tuple[ItemName, ...] = (),
     ) -> None:
         self.at = at
@@ -90,35 +90,36 @@ class Sequence:
         """Of a list that was joined from several: the name of each item. Empty: of one list."""
 
 
-Node = Scalar | Mapping | Sequence
+TreeNode = ScalarNode | MappingNode | SequenceNode
 
 
-def untyped(node: Node) -> object:
+def to_plain_data(node: TreeNode) -> object:
     """The value of a free-form node: unquoted texts are typed by the YAML 1.2 core schema."""
-    if isinstance(node, Mapping):
-        return {key: untyped(entry.value) for key, entry in node.entries.items()}
-    if isinstance(node, Sequence):
-        return [untyped(item) for item in node.items]
+    if isinstance(node, MappingNode):
+        return {key: to_plain_data(entry.value) for key, entry in node.entries.items()}
+    if isinstance(node, SequenceNode):
+        return [to_plain_data(item) for item in node.items]
     return _plain_value(node.text) if node.plain else node.text
 
 
-def node_of(value: object, path: str, place: Callable[[str], Position]) -> Node:
+def build_node(value: object, path: str, place: Callable[[str], Position]) -> TreeNode:
     """The tree of a free-form value; `place` knows where the key at a path was written."""
     at = place(path)
     if isinstance(value, dict):
         entries = {}
         for key, item in value.items():
             inner = f"{path}.{key}"
-            entries[key] = Entry(
-                Scalar(key, place(inner), plain=True, span=(0, 0)), node_of(item, inner, place)
+            entries[key] = MappingEntry(
+                ScalarNode(key, place(inner), plain=True, span=(0, 0)),
+                build_node(item, inner, place),
             )
-        return Mapping(at, entries)
+        return MappingNode(at, entries)
     if isinstance(value, list | tuple):
-        return Sequence(at, [node_of(item, path, place) for item in value])
+        return SequenceNode(at, [build_node(item, path, place) for item in value])
     if isinstance(value, str):
-        return Scalar(value, at, plain=False, span=(0, 0))
+        return ScalarNode(value, at, plain=False, span=(0, 0))
     text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    return Scalar(text, at, plain=True, span=(0, 0))
+    return ScalarNode(text, at, plain=True, span=(0, 0))
 
 
 def _plain_value(text: str) -> object:
@@ -147,56 +148,56 @@ def _plain_value(text: str) -> object:
     return text
 
 
-def scalars(node: Node) -> Iterator[Scalar]:
+def iter_scalars(node: TreeNode) -> Iterator[ScalarNode]:
     """All scalar values below a node, keys excluded, in order."""
-    if isinstance(node, Scalar):
+    if isinstance(node, ScalarNode):
         yield node
-    elif isinstance(node, Mapping):
+    elif isinstance(node, MappingNode):
         for entry in node.entries.values():
-            yield from scalars(entry.value)
+            yield from iter_scalars(entry.value)
     else:
         for item in node.items:
-            yield from scalars(item)
+            yield from iter_scalars(item)
 
 
-def copied(node: Node) -> Node:
+def copy_node(node: TreeNode) -> TreeNode:
     """The same tree; changes to its mappings and lists leave the first one alone."""
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         entries = {
-            key: Entry(entry.key, copied(entry.value), name=entry.name, via=entry.via)
+            key: MappingEntry(entry.key, copy_node(entry.value), name=entry.name, via=entry.via)
             for key, entry in node.entries.items()
         }
-        return Mapping(node.at, entries)
-    if isinstance(node, Sequence):
-        return Sequence(node.at, [copied(item) for item in node.items], node.names)
+        return MappingNode(node.at, entries)
+    if isinstance(node, SequenceNode):
+        return SequenceNode(node.at, [copy_node(item) for item in node.items], node.names)
     return node
 
 
-def merged(lower: Mapping, upper: Mapping) -> Mapping:
+def merge_mappings(lower: MappingNode, upper: MappingNode) -> MappingNode:
     """Two mappings as one: keys of `upper` win, mappings merge, lists and values are replaced."""
     entries = dict(lower.entries)
     for key, entry in upper.entries.items():
         below = entries.get(key)
         if (
             below is not None
-            and isinstance(below.value, Mapping)
-            and isinstance(entry.value, Mapping)
+            and isinstance(below.value, MappingNode)
+            and isinstance(entry.value, MappingNode)
         ):
-            both = merged(below.value, entry.value)
-            entries[key] = Entry(entry.key, both, name=entry.name, via=entry.via)
+            both = merge_mappings(below.value, entry.value)
+            entries[key] = MappingEntry(entry.key, both, name=entry.name, via=entry.via)
         else:
             entries[key] = entry
-    return Mapping(upper.at, entries)
+    return MappingNode(upper.at, entries)
 
 
-def carried(mapping: Mapping, via: str, path: str) -> Mapping:
+def mark_origin(mapping: MappingNode, via: str, path: str) -> MappingNode:
     """The same mapping, marked as brought by `via` and named by where it was written."""
-    return Mapping(
+    return MappingNode(
         mapping.at,
         {
-            key: Entry(
+            key: MappingEntry(
                 entry.key,
-                _carried(entry.value, via, f"{path}.{key}"),
+                _mark_node(entry.value, via, f"{path}.{key}"),
                 name=f"{path}.{key}",
                 via=via,
             )
@@ -205,25 +206,25 @@ def carried(mapping: Mapping, via: str, path: str) -> Mapping:
     )
 
 
-def _carried(node: Node, via: str, path: str) -> Node:
-    if isinstance(node, Mapping):
-        return carried(node, via, path)
-    if isinstance(node, Sequence):
-        return Sequence(node.at, [_carried(item, via, path) for item in node.items])
+def _mark_node(node: TreeNode, via: str, path: str) -> TreeNode:
+    if isinstance(node, MappingNode):
+        return mark_origin(node, via, path)
+    if isinstance(node, SequenceNode):
+        return SequenceNode(node.at, [_mark_node(item, via, path) for item in node.items])
     return node
 
 
-def joined(lower: Entry, upper: Entry) -> Entry:
+def join_lists(lower: MappingEntry, upper: MappingEntry) -> MappingEntry:
     """Two lists as one that knows where each item is from; what is no list replaces."""
-    if not isinstance(lower.value, Sequence) or not isinstance(upper.value, Sequence):
+    if not isinstance(lower.value, SequenceNode) or not isinstance(upper.value, SequenceNode):
         return upper
-    names = (*_names(lower, lower.value), *_names(upper, upper.value))
+    names = (*_item_names(lower, lower.value), *_item_names(upper, upper.value))
     items = [*lower.value.items, *upper.value.items]
-    value = Sequence(upper.value.at, items, names)
-    return Entry(upper.key, value, name=upper.name, via=upper.via)
+    value = SequenceNode(upper.value.at, items, names)
+    return MappingEntry(upper.key, value, name=upper.name, via=upper.via)
 
 
-def _names(entry: Entry, items: Sequence) -> tuple[ItemName, ...]:
+def _item_names(entry: MappingEntry, items: SequenceNode) -> tuple[ItemName, ...]:
     if items.names:
         return items.names
     return tuple(ItemName(entry.name, index, entry.via) for index in range(len(items.items)))

@@ -8,7 +8,13 @@ from typing import Any, NoReturn
 import yaml
 
 from stockman.config.source.text import MAX_ALIASED, MAX_DEPTH, Unreadable
-from stockman.config.source.tree import Entry, Mapping, Node, Scalar, Sequence
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+)
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
 
@@ -17,38 +23,38 @@ _STANDARD_TAG = "tag:yaml.org,2002:"
 _MERGE = "<<"
 
 
-def read_yaml(file: str, text: str) -> Mapping:
+def read_yaml(file: str, text: str) -> MappingNode:
     """The tree of one YAML document; raises `Unreadable` with the place and reason."""
-    reader = _Reader(file)
+    reader = _YamlReader(file)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             reader.take(event)
     except yaml.reader.ReaderError:
-        raise Unreadable(_bad_character(file, text)) from None
+        raise Unreadable(_character_problem(file, text)) from None
     except yaml.MarkedYAMLError as error:
         raise Unreadable(_syntax(file, text, error)) from None
     return reader.document()
 
 
-class _Open:
+class _OpenCollection:
     """A mapping or sequence whose end has not come yet."""
 
     __slots__ = ("anchor", "key", "node", "size")
 
-    def __init__(self, node: Mapping | Sequence, anchor: str | None) -> None:
+    def __init__(self, node: MappingNode | SequenceNode, anchor: str | None) -> None:
         self.node = node
         self.anchor = anchor
-        self.key: Scalar | None = None
+        self.key: ScalarNode | None = None
         self.size = 1
 
 
-class _Reader:
+class _YamlReader:
     def __init__(self, file: str) -> None:
         self._file = file
-        self._open: list[_Open] = []
-        self._root: Node | None = None
+        self._open: list[_OpenCollection] = []
+        self._root: TreeNode | None = None
         self._documents = 0
-        self._anchors: dict[str, tuple[Node, int]] = {}
+        self._anchors: dict[str, tuple[TreeNode, int]] = {}
         self._unfinished: set[str] = set()
         self._aliased = 0
 
@@ -56,9 +62,9 @@ class _Reader:
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
         elif isinstance(event, yaml.MappingStartEvent):
-            self._start(Mapping(self._at(event)), event)
+            self._start(MappingNode(self._at(event)), event)
         elif isinstance(event, yaml.SequenceStartEvent):
-            self._start(Sequence(self._at(event)), event)
+            self._start(SequenceNode(self._at(event)), event)
         elif isinstance(event, yaml.CollectionEndEvent):
             self._end()
         elif isinstance(event, yaml.AliasEvent):
@@ -74,11 +80,11 @@ class _Reader:
                     fix="remove the `---` line, or move what follows into its own file",
                 )
 
-    def document(self) -> Mapping:
+    def document(self) -> MappingNode:
         root = self._root
-        if root is None or (isinstance(root, Scalar) and root.is_null):
-            return Mapping(Position(self._file, 1, 1))
-        if isinstance(root, Mapping):
+        if root is None or (isinstance(root, ScalarNode) and root.is_null):
+            return MappingNode(Position(self._file, 1, 1))
+        if isinstance(root, MappingNode):
             return root
         raise Unreadable(
             Problem(
@@ -102,7 +108,7 @@ class _Reader:
         plain = event.style is None or event.style == ""
         if event.tag is not None and (event.tag == "!" or event.tag == _STANDARD_TAG + "str"):
             plain = False
-        scalar = Scalar(
+        scalar = ScalarNode(
             event.value,
             self._at(event),
             plain=plain,
@@ -112,7 +118,7 @@ class _Reader:
             self._anchors[event.anchor] = (scalar, 1)
         self._place(scalar, 1)
 
-    def _start(self, node: Mapping | Sequence, event: yaml.CollectionStartEvent) -> None:
+    def _start(self, node: MappingNode | SequenceNode, event: yaml.CollectionStartEvent) -> None:
         if event.tag is not None:
             self._check_tag(event)
         if len(self._open) >= MAX_DEPTH:
@@ -125,7 +131,7 @@ class _Reader:
             )
         if self._expects_key:
             raise Unreadable(_not_a_key(self._at(event)))
-        self._open.append(_Open(node, event.anchor))
+        self._open.append(_OpenCollection(node, event.anchor))
         if event.anchor is not None:
             self._unfinished.add(event.anchor)
 
@@ -155,7 +161,7 @@ class _Reader:
                 fix="quote the text if the `*` belongs to it; otherwise define the anchor first",
             )
         node, size = known
-        if self._expects_key and not isinstance(node, Scalar):
+        if self._expects_key and not isinstance(node, ScalarNode):
             raise Unreadable(_not_a_key(self._at(event)))
         self._aliased += size
         if self._aliased > MAX_ALIASED:
@@ -168,16 +174,16 @@ class _Reader:
             )
         self._place(node, size)
 
-    def _place(self, node: Node, size: int) -> None:
+    def _place(self, node: TreeNode, size: int) -> None:
         if not self._open:
             self._root = node
             return
         parent = self._open[-1]
         parent.size += size
-        if isinstance(parent.node, Sequence):
+        if isinstance(parent.node, SequenceNode):
             parent.node.items.append(node)
         elif parent.key is None:
-            if not isinstance(node, Scalar):
+            if not isinstance(node, ScalarNode):
                 raise Unreadable(_not_a_key(node.at))
             parent.key = node
         else:
@@ -188,11 +194,11 @@ class _Reader:
     def _expects_key(self) -> bool:
         return (
             bool(self._open)
-            and isinstance(self._open[-1].node, Mapping)
+            and isinstance(self._open[-1].node, MappingNode)
             and self._open[-1].key is None
         )
 
-    def _entry(self, mapping: Mapping, key: Scalar, value: Node) -> None:
+    def _entry(self, mapping: MappingNode, key: ScalarNode, value: TreeNode) -> None:
         if key.plain and key.text == _MERGE:
             self._merge(mapping, value)
             return
@@ -207,12 +213,12 @@ class _Reader:
                     fix=f"keep one {key.text}",
                 )
             )
-        mapping.entries[key.text] = Entry(key, value)
+        mapping.entries[key.text] = MappingEntry(key, value)
 
-    def _merge(self, mapping: Mapping, value: Node) -> None:
-        sources = value.items if isinstance(value, Sequence) else [value]
+    def _merge(self, mapping: MappingNode, value: TreeNode) -> None:
+        sources = value.items if isinstance(value, SequenceNode) else [value]
         for source in sources:
-            if not isinstance(source, Mapping):
+            if not isinstance(source, MappingNode):
                 raise Unreadable(
                     Problem(
                         code="yaml.merge",
@@ -224,7 +230,7 @@ class _Reader:
                 )
             for name, entry in source.entries.items():
                 if name not in mapping.entries:
-                    mapping.entries[name] = Entry(entry.key, entry.value, via=_MERGE)
+                    mapping.entries[name] = MappingEntry(entry.key, entry.value, via=_MERGE)
 
     def _check_tag(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         if event.tag is None or event.tag == "!" or event.tag.startswith(_STANDARD_TAG):
@@ -256,8 +262,8 @@ def _not_a_key(at: Position) -> Problem:
     )
 
 
-def _bad_character(file: str, text: str) -> Problem:
-    index = _first_bad(text)
+def _character_problem(file: str, text: str) -> Problem:
+    index = _find_bad_character(text)
     line = text.count("\n", 0, index) + 1
     column = index - text.rfind("\n", 0, index)
     character = text[index] if index < len(text) else "\0"
@@ -270,7 +276,7 @@ def _bad_character(file: str, text: str) -> Problem:
     )
 
 
-def _first_bad(text: str) -> int:
+def _find_bad_character(text: str) -> int:
     found = yaml.reader.Reader.NON_PRINTABLE.search(text)
     return found.start() if found is not None else 0
 
@@ -308,6 +314,6 @@ def _tab_in_indentation(line: str, column: int) -> int | None:
     return column if column < len(line) and line[column] == "\t" else None
 
 
-def tokens(text: str) -> Iterator[Any]:
+def scan_tokens(text: str) -> Iterator[Any]:
     """The scanner's tokens, for those who need the gaps between values (comments)."""
     yield from yaml.scan(text, Loader=_LOADER)

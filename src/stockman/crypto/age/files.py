@@ -1,25 +1,168 @@
-"""Encrypting and decrypting age files, as streams that hold a few pieces of 64 KiB at a time."""
+"""The armor of age: a file as text between two lines, 64 columns of base64."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from cryptography.exceptions import InvalidTag
+
 from stockman.crypto.age import problems
-from stockman.crypto.age.armor import armored, is_armored, unarmored
 from stockman.crypto.age.header import (
+    BYTES_PER_LINE,
+    COLUMNS,
     FILE_KEY_BYTES,
     Header,
-    is_signed,
+    build_header,
+    has_valid_mac,
     read_header,
-    signed_header,
 )
-from stockman.crypto.age.identities import Identity
-from stockman.crypto.age.payload import NONCE_BYTES, opened, sealed
+from stockman.crypto.age.identities import AgeIdentity
 from stockman.crypto.age.recipients import Recipient
-from stockman.crypto.age.source import Source
+from stockman.crypto.age.stream import ByteStream
+from stockman.crypto.hkdf import derive_key
+from stockman.crypto.primitives import ChaCha20Poly1305
+
+BEGIN = b"-----BEGIN AGE ENCRYPTED FILE-----"
+END = b"-----END AGE ENCRYPTED FILE-----"
+
+_ARMOR_BLOCK = BYTES_PER_LINE * 1024
+_MAX_WHITESPACE = 1024
 
 
-def encrypted(
+def encode_armor(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """A binary age file as text."""
+    yield BEGIN + b"\n"
+    source = ByteStream(parts)
+    while block := source.take(_ARMOR_BLOCK):
+        text = base64.b64encode(block)
+        yield b"".join(
+            text[start : start + COLUMNS] + b"\n" for start in range(0, len(text), COLUMNS)
+        )
+    yield END + b"\n"
+
+
+def is_armored(source: ByteStream) -> bool:
+    """Whether what comes next is armor, blank lines before it included."""
+    return source.peek(_MAX_WHITESPACE).lstrip().startswith(BEGIN[:10])
+
+
+def decode_armor(source: ByteStream, where: str) -> Iterator[bytes]:
+    """The binary age file inside of armor."""
+    lines = _ArmorLines(source, where)
+    lines.skip_space()
+    if lines.next() != BEGIN:
+        raise problems.bad_armor(where, "its first line is not the BEGIN line of age")
+    ended = False
+    while (line := lines.next()) != END:
+        if ended:
+            raise problems.bad_armor(where, "a line follows one that is shorter than 64 columns")
+        data = _decode_line(line, where)
+        ended = len(data) < BYTES_PER_LINE
+        yield data
+    lines.expect_end()
+
+
+def _decode_line(line: bytes, where: str) -> bytes:
+    if not line:
+        raise problems.bad_armor(where, "an empty line stands in it")
+    if len(line) > COLUMNS:
+        raise problems.bad_armor(where, f"a line is longer than {COLUMNS} columns")
+    try:
+        data = base64.b64decode(line, validate=True)
+    except binascii.Error:
+        raise problems.bad_armor(where, "a line is not base64") from None
+    if base64.b64encode(data) != line:
+        raise problems.bad_armor(where, "a line is not the base64 of anything")
+    return data
+
+
+class _ArmorLines:
+    def __init__(self, source: ByteStream, where: str) -> None:
+        self._source = source
+        self._where = where
+
+    def next(self) -> bytes:
+        line = self._source.line(COLUMNS * 2)
+        if not line:
+            raise problems.unexpected_end(self._where, "its END line is missing")
+        return line.removesuffix(b"\n").removesuffix(b"\r")
+
+    def skip_space(self) -> None:
+        head = self._source.peek(_MAX_WHITESPACE)
+        self._source.take(len(head) - len(head.lstrip()))
+
+    def expect_end(self) -> None:
+        rest = bytes(self._source.take(_MAX_WHITESPACE))
+        if rest.strip() or len(rest) == _MAX_WHITESPACE:
+            raise problems.bad_armor(self._where, "something follows its END line")
+
+
+CHUNK_BYTES = 64 * 1024
+NONCE_BYTES = 16
+
+_TAG_BYTES = 16
+_ENCRYPTED_CHUNK = CHUNK_BYTES + _TAG_BYTES
+
+
+def encrypt_payload(source: ByteStream, file_key: bytes, nonce: bytes) -> Iterator[bytes]:
+    """The payload of a plaintext, without the nonce in front."""
+    cipher = _payload_cipher(file_key, nonce)
+    number = 0
+    while True:
+        chunk = source.take(CHUNK_BYTES)
+        last = len(chunk) < CHUNK_BYTES or source.at_end
+        yield cipher.encrypt(_chunk_nonce(number, last=last), chunk, None)
+        if last:
+            return
+        number += 1
+
+
+def decrypt_payload(
+    source: ByteStream, file_key: bytes, nonce: bytes, where: str
+) -> Iterator[bytes]:
+    """The plaintext of a payload; what was given out before an error is authentic, but not all."""
+    cipher = _payload_cipher(file_key, nonce)
+    number = 0
+    while True:
+        chunk = source.take(_ENCRYPTED_CHUNK)
+        last = len(chunk) < _ENCRYPTED_CHUNK or source.at_end
+        if len(chunk) < _TAG_BYTES or (number and len(chunk) == _TAG_BYTES):
+            raise problems.unexpected_end(where, f"the end comes inside of piece {number + 1}")
+        try:
+            plain = cipher.decrypt(_chunk_nonce(number, last=last), chunk, None)
+        except InvalidTag:
+            raise _payload_error(cipher, number, bytes(chunk), where, last=last) from None
+        yield plain
+        if last:
+            return
+        number += 1
+
+
+def _payload_error(
+    cipher: ChaCha20Poly1305, number: int, chunk: bytes, where: str, *, last: bool
+) -> Exception:
+    try:
+        cipher.decrypt(_chunk_nonce(number, last=not last), chunk, None)
+    except InvalidTag:
+        if last and len(chunk) < _ENCRYPTED_CHUNK:
+            return problems.bad_payload(where, f"piece {number + 1} was changed or cut off")
+        return problems.bad_payload(where, f"piece {number + 1} was changed or moved")
+    if last:
+        return problems.unexpected_end(where, f"pieces are missing behind number {number + 1}")
+    return problems.bad_payload(where, "there is something behind its last piece")
+
+
+def _payload_cipher(file_key: bytes, nonce: bytes) -> ChaCha20Poly1305:
+    return ChaCha20Poly1305(derive_key(file_key, nonce, b"payload"))
+
+
+def _chunk_nonce(number: int, *, last: bool) -> bytes:
+    return number.to_bytes(11, "big") + (b"\1" if last else b"\0")
+
+
+def encrypt_stream(
     parts: Iterable[bytes],
     recipients: Sequence[Recipient],
     random_bytes: Callable[[int], bytes],
@@ -28,38 +171,38 @@ def encrypted(
 ) -> Iterator[bytes]:
     """An age file that each of the recipients can open, in pieces."""
     if len({one.is_post_quantum for one in recipients}) > 1:
-        raise problems.mixed_recipients("")
+        raise problems.incompatible_recipients("")
     if not recipients:
         raise ValueError("a file needs a recipient")
     file_key = random_bytes(FILE_KEY_BYTES)
     stanzas = tuple(one.wrap(file_key, random_bytes) for one in recipients)
-    header = bytes(signed_header(stanzas, file_key))
+    header = bytes(build_header(stanzas, file_key))
     nonce = random_bytes(NONCE_BYTES)
 
     def binary() -> Iterator[bytes]:
         yield header + nonce
-        yield from sealed(Source(parts), file_key, nonce)
+        yield from encrypt_payload(ByteStream(parts), file_key, nonce)
 
-    return armored(binary()) if armor else binary()
+    return encode_armor(binary()) if armor else binary()
 
 
-def decrypted(
-    parts: Iterable[bytes], identities: Sequence[Identity], where: str = ""
+def decrypt_stream(
+    parts: Iterable[bytes], identities: Sequence[AgeIdentity], where: str = ""
 ) -> Iterator[bytes]:
     """The plaintext of an age file, armored or not, in pieces.
 
     The header is read before this returns. Each piece is authentic; that nothing is missing is
     known only at the end, where `age.truncated` is raised if something is.
     """
-    source = Source(parts)
+    source = ByteStream(parts)
     if is_armored(source):
-        source = Source(unarmored(source, where))
+        source = ByteStream(decode_armor(source, where))
     header = read_header(source, where)
-    file_key = _file_key(header, identities, where)
+    file_key = _find_file_key(header, identities, where)
     nonce = bytes(source.take(NONCE_BYTES))
     if len(nonce) < NONCE_BYTES:
-        raise problems.truncated(where, "nothing follows its header")
-    return opened(source, file_key, nonce, where)
+        raise problems.unexpected_end(where, "nothing follows its header")
+    return decrypt_payload(source, file_key, nonce, where)
 
 
 def encrypt(
@@ -70,22 +213,22 @@ def encrypt(
     armor: bool = False,
 ) -> bytes:
     """A small age file, at once."""
-    return b"".join(encrypted([content], recipients, random_bytes, armor=armor))
+    return b"".join(encrypt_stream([content], recipients, random_bytes, armor=armor))
 
 
-def decrypt(content: bytes, identities: Sequence[Identity], where: str = "") -> bytes:
+def decrypt(content: bytes, identities: Sequence[AgeIdentity], where: str = "") -> bytes:
     """The plaintext of a small age file, at once and only if it is whole."""
-    return b"".join(decrypted([content], identities, where))
+    return b"".join(decrypt_stream([content], identities, where))
 
 
-def _file_key(header: Header, identities: Sequence[Identity], where: str) -> bytes:
+def _find_file_key(header: Header, identities: Sequence[AgeIdentity], where: str) -> bytes:
     for identity in identities:
         for stanza in header.stanzas:
             file_key = identity.unwrap(stanza, where)
             if file_key is None:
                 continue
-            if not is_signed(header, file_key):
+            if not has_valid_mac(header, file_key):
                 raise problems.bad_header_mac(where)
             return file_key
     kinds = sorted({stanza.kind for stanza in header.stanzas})
-    raise problems.no_identity_fits(where, kinds, len(identities))
+    raise problems.no_matching_identity(where, kinds, len(identities))

@@ -1,16 +1,56 @@
-"""The header of an age file: one stanza per recipient, and a check sum over them all."""
+"""Base64 as age writes it: no padding, exactly one spelling for each value."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import hmac
 import re
 
 from stockman.crypto.age import problems
-from stockman.crypto.age.base64 import BYTES_PER_LINE, decoded, encoded, wrapped
-from stockman.crypto.age.source import Source
-from stockman.crypto.hkdf import derived_key
+from stockman.crypto.age.stream import ByteStream
+from stockman.crypto.hkdf import derive_key
 from stockman.model.record import record
+
+COLUMNS = 64
+BYTES_PER_LINE = COLUMNS // 4 * 3
+
+_ALPHABET = re.compile(r"[A-Za-z0-9+/]*")
+
+
+def encode_base64(data: bytes) -> str:
+    """Base64 without padding."""
+    return base64.b64encode(data).decode("ascii").rstrip("=")
+
+
+def decode_base64(text: str) -> bytes:
+    """The bytes of unpadded base64; ValueError for every other spelling."""
+    if _ALPHABET.fullmatch(text) is None:
+        raise ValueError("a character that is not base64")
+    try:
+        data = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except binascii.Error:
+        raise ValueError("a length that base64 does not have") from None
+    if encode_base64(data) != text:
+        raise ValueError("bits behind the end")
+    return data
+
+
+def wrap_base64(data: bytes) -> str:
+    """Unpadded base64 in lines of 64; the last line is shorter than that, maybe empty."""
+    text = encode_base64(data)
+    return "".join(
+        f"{text[start : start + COLUMNS]}\n" for start in range(0, len(text) + 1, COLUMNS)
+    )
+
+
+CLASSIC_BYTES = 32
+"""X25519, each half."""
+HYBRID_SEED_BYTES = 32
+HYBRID_PUBLIC_BYTES = 1184 + CLASSIC_BYTES
+"""ML-KEM-768 and X25519."""
+
 
 FILE_KEY_BYTES = 16
 MAC_BYTES = 32
@@ -34,7 +74,7 @@ class Stanza:
 
     def __bytes__(self) -> bytes:
         words = " ".join([_STANZA, self.kind, *self.arguments])
-        return f"{words}\n{wrapped(self.body)}".encode("ascii")
+        return f"{words}\n{wrap_base64(self.body)}".encode("ascii")
 
 
 @record
@@ -45,35 +85,35 @@ class Header:
     mac: bytes
 
     def __bytes__(self) -> bytes:
-        return _unsigned(self.stanzas) + f" {encoded(self.mac)}\n".encode("ascii")
+        return _header_without_mac(self.stanzas) + f" {encode_base64(self.mac)}\n".encode("ascii")
 
 
-def signed_header(stanzas: tuple[Stanza, ...], file_key: bytes) -> Header:
+def build_header(stanzas: tuple[Stanza, ...], file_key: bytes) -> Header:
     """The header with the check sum that the file key gives."""
-    return Header(stanzas=stanzas, mac=_mac(stanzas, file_key))
+    return Header(stanzas=stanzas, mac=_compute_mac(stanzas, file_key))
 
 
-def is_signed(header: Header, file_key: bytes) -> bool:
+def has_valid_mac(header: Header, file_key: bytes) -> bool:
     """Whether the check sum of a header is the one that the file key gives."""
-    return hmac.compare_digest(header.mac, _mac(header.stanzas, file_key))
+    return hmac.compare_digest(header.mac, _compute_mac(header.stanzas, file_key))
 
 
-def read_header(source: Source, where: str) -> Header:
+def read_header(source: ByteStream, where: str) -> Header:
     """The header at the beginning of a file; the source then stands at the payload."""
     return _HeaderReader(source, where).header()
 
 
-def _mac(stanzas: tuple[Stanza, ...], file_key: bytes) -> bytes:
-    key = derived_key(file_key, b"", b"header")
-    return hmac.digest(key, _unsigned(stanzas), hashlib.sha256)
+def _compute_mac(stanzas: tuple[Stanza, ...], file_key: bytes) -> bytes:
+    key = derive_key(file_key, b"", b"header")
+    return hmac.digest(key, _header_without_mac(stanzas), hashlib.sha256)
 
 
-def _unsigned(stanzas: tuple[Stanza, ...]) -> bytes:
+def _header_without_mac(stanzas: tuple[Stanza, ...]) -> bytes:
     return _INTRO + b"".join(bytes(stanza) for stanza in stanzas) + _FOOTER.encode("ascii")
 
 
 class _HeaderReader:
-    def __init__(self, source: Source, where: str) -> None:
+    def __init__(self, source: ByteStream, where: str) -> None:
         self._source = source
         self._where = where
         self._left = _MAX_BYTES
@@ -97,7 +137,7 @@ class _HeaderReader:
     def _read_intro(self) -> None:
         line = self._source.line(len(_INTRO))
         if not line:
-            raise problems.truncated(self._where, "it is empty")
+            raise problems.unexpected_end(self._where, "it is empty")
         if line == _INTRO:
             return
         if line[:-1] + b"\n" == _INTRO or line.endswith(b"\r\n"):
@@ -114,7 +154,7 @@ class _HeaderReader:
         body = bytearray()
         while True:
             try:
-                data = decoded(self._line())
+                data = decode_base64(self._line())
             except ValueError as error:
                 raise problems.bad_header(self._where, f"base64 with {error}") from None
             if len(data) > BYTES_PER_LINE:
@@ -126,7 +166,7 @@ class _HeaderReader:
     def _closing(self, words: list[str]) -> bytes:
         try:
             (_, text) = words
-            mac = decoded(text)
+            mac = decode_base64(text)
         except ValueError:
             mac = b""
         if len(mac) != MAC_BYTES:
@@ -139,7 +179,7 @@ class _HeaderReader:
         if not line.endswith(b"\n"):
             if self._left <= 0:
                 raise problems.bad_header(self._where, "it is longer than 2 MiB")
-            raise problems.truncated(self._where, "the end comes inside of its header")
+            raise problems.unexpected_end(self._where, "the end comes inside of its header")
         try:
             return line[:-1].decode("ascii")
         except UnicodeDecodeError:

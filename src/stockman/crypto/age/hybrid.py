@@ -22,9 +22,13 @@ from cryptography.hazmat.primitives.hpke import (
 )
 
 from stockman.crypto.age import problems
-from stockman.crypto.age.base64 import decoded, encoded
-from stockman.crypto.age.header import FILE_KEY_BYTES, Stanza
-from stockman.crypto.age.sizes import HYBRID_SEED_BYTES
+from stockman.crypto.age.header import (
+    FILE_KEY_BYTES,
+    HYBRID_SEED_BYTES,
+    Stanza,
+    decode_base64,
+    encode_base64,
+)
 
 KIND = "mlkem768x25519"
 
@@ -36,7 +40,7 @@ _SHARE = 1088 + 32
 
 def public_key(seed: bytes) -> bytes:
     """The public half of the key that 32 bytes make."""
-    mlkem, x25519 = _halves(seed)
+    mlkem, x25519 = _derive_keys(seed)
     return mlkem.public_key().public_bytes_raw() + x25519.public_key().public_bytes_raw()
 
 
@@ -47,15 +51,15 @@ def wrap(public: bytes, file_key: bytes) -> Stanza:
         X25519PublicKey.from_public_bytes(public[_MLKEM_PUBLIC:]),
     )
     made = _suite().encrypt(file_key, key, info=_LABEL)
-    return Stanza(kind=KIND, arguments=(encoded(made[:_SHARE]),), body=made[_SHARE:])
+    return Stanza(kind=KIND, arguments=(encode_base64(made[:_SHARE]),), body=made[_SHARE:])
 
 
 def unwrap(seed: bytes, stanza: Stanza, where: str) -> bytes | None:
     """The file key; None: the stanza is for somebody else."""
     if stanza.kind != KIND:
         return None
-    share = _share(stanza, where)
-    key = MLKEM768X25519PrivateKey(*_halves(seed))
+    share = _decode_share(stanza, where)
+    key = MLKEM768X25519PrivateKey(*_derive_keys(seed))
     try:
         return _suite().decrypt(share + stanza.body, key, info=_LABEL)
     except InvalidTag:
@@ -68,7 +72,7 @@ def _suite() -> Suite:
     return Suite(KEM.MLKEM768_X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 
 
-def _halves(seed: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
+def _derive_keys(seed: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
     if len(seed) != HYBRID_SEED_BYTES:
         raise ValueError(f"a post-quantum identity is made of {HYBRID_SEED_BYTES} bytes")
     stretched = hashlib.shake_256(seed).digest(_MLKEM_SEED + 32)
@@ -78,11 +82,11 @@ def _halves(seed: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
     )
 
 
-def _share(stanza: Stanza, where: str) -> bytes:
+def _decode_share(stanza: Stanza, where: str) -> bytes:
     if len(stanza.arguments) != 1:
         raise problems.bad_stanza(where, "a post-quantum recipient has not exactly one share")
     try:
-        share = decoded(stanza.arguments[0])
+        share = decode_base64(stanza.arguments[0])
     except ValueError as error:
         raise problems.bad_stanza(where, f"a post-quantum share is base64 with {error}") from None
     if len(share) != _SHARE:

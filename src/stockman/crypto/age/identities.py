@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from stockman.crypto.age import problems
 from stockman.crypto.age.recipients import CLASSIC_PREFIX, HYBRID_PREFIX
-from stockman.crypto.bech32 import bech32, bech32_data
+from stockman.crypto.bech32 import decode_bech32, encode_bech32
 from stockman.model.secret import Secret
 
 if TYPE_CHECKING:
     from stockman.crypto.age.header import Stanza
+from datetime import UTC, datetime
+
+from stockman.model.record import record
 
 CLASSIC_IDENTITY = "AGE-SECRET-KEY-1"
 HYBRID_IDENTITY = "AGE-SECRET-KEY-PQ-1"
@@ -19,7 +22,7 @@ HYBRID_IDENTITY = "AGE-SECRET-KEY-PQ-1"
 _KEY_BYTES = 32
 
 
-class Identity:
+class AgeIdentity:
     """A private key. It prints as `***`, and its public half is computed only when asked for."""
 
     def __init__(self, raw: bytes, *, post_quantum: bool) -> None:
@@ -39,16 +42,16 @@ class Identity:
         if self.is_post_quantum:
             from stockman.crypto.age import hybrid
 
-            return bech32(HYBRID_PREFIX, hybrid.public_key(self._raw))
+            return encode_bech32(HYBRID_PREFIX, hybrid.public_key(self._raw))
         from stockman.crypto.age import x25519
 
-        return bech32(CLASSIC_PREFIX, x25519.public_key(self._raw))
+        return encode_bech32(CLASSIC_PREFIX, x25519.public_key(self._raw))
 
     @property
     def text(self) -> Secret:
         """The line of a key file."""
         prefix = HYBRID_IDENTITY if self.is_post_quantum else CLASSIC_IDENTITY
-        return Secret(bech32(prefix[:-1].lower(), self._raw).upper())
+        return Secret(encode_bech32(prefix[:-1].lower(), self._raw).upper())
 
     def unwrap(self, stanza: Stanza, where: str) -> bytes | None:
         """The file key; None: the stanza is for somebody else."""
@@ -66,29 +69,59 @@ class Identity:
 
 def parse_identities(
     text: str, where: str = "", *, several_per_line: bool = False
-) -> tuple[Identity, ...]:
+) -> tuple[AgeIdentity, ...]:
     """Every identity of a key file, in order; comments and empty lines are skipped."""
-    found: list[Identity] = []
+    found: list[AgeIdentity] = []
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.removesuffix("\r")
         if not line or line.startswith("#"):
             continue
         place = f"{where}:{number}" if where else f"line {number}"
-        found += [_identity(one, place) for one in (line.split() if several_per_line else [line])]
+        found += [
+            _parse_identity(one, place) for one in (line.split() if several_per_line else [line])
+        ]
     if not found:
         raise problems.bad_identity(where, "there is none in it")
     return tuple(found)
 
 
-def _identity(line: str, where: str) -> Identity:
+def _parse_identity(line: str, where: str) -> AgeIdentity:
     post_quantum = line.startswith(HYBRID_IDENTITY)
     if not post_quantum and not line.startswith(CLASSIC_IDENTITY):
         kind = "one of a plugin" if line.startswith("AGE-PLUGIN-") else "of no known kind"
         raise problems.bad_identity(where, f"it is {kind}")
     try:
-        prefix, raw = bech32_data(line)
+        prefix, raw = decode_bech32(line)
         if prefix != (HYBRID_IDENTITY if post_quantum else CLASSIC_IDENTITY)[:-1].lower():
             raise ValueError("a kind that is not known")
-        return Identity(raw, post_quantum=post_quantum)
+        return AgeIdentity(raw, post_quantum=post_quantum)
     except ValueError as error:
         raise problems.bad_identity(where, f"it has {error}") from None
+
+
+IDENTITY_BYTES = 32
+"""How many random bytes an identity is made of."""
+
+
+@record
+class AgeKeyPair:
+    """A key that opens what was encrypted for its recipient."""
+
+    recipient: str
+    """Public half, `age1...` or `age1pq1...`."""
+    identity: Secret
+    """Private half, `AGE-SECRET-KEY-1...` or `AGE-SECRET-KEY-PQ-1...`."""
+
+
+def age_key_pair(raw: bytes, *, post_quantum: bool = False) -> AgeKeyPair:
+    """The identity that 32 random bytes make."""
+    made = AgeIdentity(raw, post_quantum=post_quantum)
+    return AgeKeyPair(recipient=made.recipient, identity=made.text)
+
+
+def render_age_key_file(identity: AgeKeyPair, created: datetime) -> Secret:
+    """The text of `age.key`, line for line as `age-keygen` writes it."""
+    moment = created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Secret(
+        f"# created: {moment}\n# public key: {identity.recipient}\n{identity.identity.reveal()}\n"
+    )

@@ -7,7 +7,7 @@ from stockman.model.problem import Problem
 
 
 def bad_header(where: str, why: str) -> Refused:
-    return _refused(
+    return _refusal(
         code="age.header",
         what="the file does not begin as an age file",
         where=where,
@@ -17,7 +17,7 @@ def bad_header(where: str, why: str) -> Refused:
 
 
 def bad_armor(where: str, why: str) -> Refused:
-    return _refused(
+    return _refusal(
         code="age.armor",
         what="the armored age file is damaged",
         where=where,
@@ -26,8 +26,8 @@ def bad_armor(where: str, why: str) -> Refused:
     )
 
 
-def truncated(where: str, why: str) -> Refused:
-    return _refused(
+def unexpected_end(where: str, why: str) -> Refused:
+    return _refusal(
         code="age.truncated",
         what="the age file ends too early",
         where=where,
@@ -37,7 +37,7 @@ def truncated(where: str, why: str) -> Refused:
 
 
 def bad_payload(where: str, why: str) -> Refused:
-    return _refused(
+    return _refusal(
         code="age.payload",
         what="the content of the age file was changed after it was encrypted",
         where=where,
@@ -47,7 +47,7 @@ def bad_payload(where: str, why: str) -> Refused:
 
 
 def bad_header_mac(where: str) -> Refused:
-    return _refused(
+    return _refusal(
         code="age.header-mac",
         what="the header of the age file was changed after it was encrypted",
         where=where,
@@ -57,7 +57,7 @@ def bad_header_mac(where: str) -> Refused:
 
 
 def bad_stanza(where: str, why: str) -> Refused:
-    return _refused(
+    return _refusal(
         code="age.stanza",
         what="a recipient in the header of the age file is damaged",
         where=where,
@@ -66,7 +66,7 @@ def bad_stanza(where: str, why: str) -> Refused:
     )
 
 
-def no_identity_fits(where: str, kinds: list[str], tried: int) -> Denied:
+def no_matching_identity(where: str, kinds: list[str], tried: int) -> Denied:
     made_for = ", ".join(kinds)
     keys = "1 identity was" if tried == 1 else f"{tried} identities were"
     return Denied(
@@ -82,7 +82,7 @@ def no_identity_fits(where: str, kinds: list[str], tried: int) -> Denied:
 
 
 def bad_identity(where: str, why: str) -> Refused:
-    return _refused(
+    return _refusal(
         code="age.identity",
         what="a line of the key file is no age identity",
         where=where,
@@ -92,7 +92,7 @@ def bad_identity(where: str, why: str) -> Refused:
 
 
 def bad_recipient(where: str, shown: str, why: str) -> Refused:
-    return _refused(
+    return _refusal(
         code="age.recipient",
         what=f"{shown} is no age recipient",
         where=where,
@@ -101,8 +101,8 @@ def bad_recipient(where: str, shown: str, why: str) -> Refused:
     )
 
 
-def mixed_recipients(where: str) -> Refused:
-    return _refused(
+def incompatible_recipients(where: str) -> Refused:
+    return _refusal(
         code="age.mixed-recipients",
         what="one age file cannot have post-quantum and classic recipients together",
         where=where,
@@ -111,5 +111,5 @@ def mixed_recipients(where: str) -> Refused:
     )
 
 
-def _refused(*, code: str, what: str, where: str, why: str, fix: str) -> Refused:
+def _refusal(*, code: str, what: str, where: str, why: str, fix: str) -> Refused:
     return Refused(Problem(code=code, what=what, where=where, why=why, fix=fix))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from stockman.crypto.age import problems
-from stockman.crypto.age.sizes import CLASSIC_BYTES, HYBRID_PUBLIC_BYTES
-from stockman.crypto.bech32 import bech32_data
+from stockman.crypto.age.header import CLASSIC_BYTES, HYBRID_PUBLIC_BYTES
+from stockman.crypto.bech32 import decode_bech32
 from stockman.model.record import record
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Recipient:
             return hybrid.wrap(self.public, file_key)
         except ValueError:
             raise problems.bad_recipient(
-                "", _shown(self.text), "its post-quantum half is no key"
+                "", _shorten(self.text), "its post-quantum half is no key"
             ) from None
 
 
@@ -49,21 +49,21 @@ def parse_recipient(text: str, where: str = "") -> Recipient:
         if text.upper().startswith("AGE-SECRET-KEY-"):
             raise problems.bad_recipient(where, "a private key", "it opens files, and is secret")
         why = "only `age1...` and `age1pq1...` are; SSH keys and plugins are left to age itself"
-        raise problems.bad_recipient(where, _shown(text), why)
+        raise problems.bad_recipient(where, _shorten(text), why)
     try:
-        prefix, public = bech32_data(text)
+        prefix, public = decode_bech32(text)
     except ValueError as error:
-        raise problems.bad_recipient(where, _shown(text), f"it has {error}") from None
+        raise problems.bad_recipient(where, _shorten(text), f"it has {error}") from None
     size = {CLASSIC_PREFIX: CLASSIC_BYTES, HYBRID_PREFIX: HYBRID_PUBLIC_BYTES}.get(prefix)
     if size is None:
         why = f"its kind {prefix!r} belongs to a plugin"
-        raise problems.bad_recipient(where, _shown(text), why)
+        raise problems.bad_recipient(where, _shorten(text), why)
     if len(public) != size:
         why = f"it holds {len(public)} bytes, and a key of its kind has {size}"
-        raise problems.bad_recipient(where, _shown(text), why)
+        raise problems.bad_recipient(where, _shorten(text), why)
     return Recipient(text=text, public=public)
 
 
-def _shown(text: str) -> str:
+def _shorten(text: str) -> str:
     """A public key, shortened: post-quantum ones have 1,959 characters."""
     return repr(text if len(text) <= 64 else f"{text[:24]}...{text[-8:]}")

@@ -7,10 +7,14 @@ from collections.abc import Callable
 from cryptography.exceptions import InvalidTag
 
 from stockman.crypto.age import problems
-from stockman.crypto.age.base64 import decoded, encoded
-from stockman.crypto.age.header import FILE_KEY_BYTES, Stanza
-from stockman.crypto.age.sizes import CLASSIC_BYTES
-from stockman.crypto.hkdf import derived_key
+from stockman.crypto.age.header import (
+    CLASSIC_BYTES,
+    FILE_KEY_BYTES,
+    Stanza,
+    decode_base64,
+    encode_base64,
+)
+from stockman.crypto.hkdf import derive_key
 from stockman.crypto.primitives import ChaCha20Poly1305, x25519_private_key, x25519_public_key
 
 KIND = "X25519"
@@ -29,34 +33,34 @@ def wrap(public: bytes, file_key: bytes, random_bytes: Callable[[int], bytes]) -
     ephemeral = x25519_private_key(random_bytes(CLASSIC_BYTES))
     share = ephemeral.public_key().public_bytes_raw()
     secret = ephemeral.exchange(x25519_public_key(public))
-    cipher = ChaCha20Poly1305(derived_key(secret, share + public, _LABEL))
+    cipher = ChaCha20Poly1305(derive_key(secret, share + public, _LABEL))
     # One key seals one message, so the nonce may be nothing but zeros.
     body = cipher.encrypt(_NO_NONCE, file_key, None)
-    return Stanza(kind=KIND, arguments=(encoded(share),), body=body)
+    return Stanza(kind=KIND, arguments=(encode_base64(share),), body=body)
 
 
 def unwrap(private: bytes, stanza: Stanza, where: str) -> bytes | None:
     """The file key; None: the stanza is for somebody else."""
     if stanza.kind != KIND:
         return None
-    share = _share(stanza, where)
+    share = _decode_share(stanza, where)
     key = x25519_private_key(private)
     try:
         secret = key.exchange(x25519_public_key(share))
     except ValueError:
         raise problems.bad_stanza(where, "its X25519 share is a point of low order") from None
-    cipher = ChaCha20Poly1305(derived_key(secret, share + public_key(private), _LABEL))
+    cipher = ChaCha20Poly1305(derive_key(secret, share + public_key(private), _LABEL))
     try:
         return cipher.decrypt(_NO_NONCE, stanza.body, None)
     except InvalidTag:
         return None
 
 
-def _share(stanza: Stanza, where: str) -> bytes:
+def _decode_share(stanza: Stanza, where: str) -> bytes:
     if len(stanza.arguments) != 1:
         raise problems.bad_stanza(where, "an X25519 recipient has not exactly one share")
     try:
-        share = decoded(stanza.arguments[0])
+        share = decode_base64(stanza.arguments[0])
     except ValueError as error:
         raise problems.bad_stanza(where, f"an X25519 share is base64 with {error}") from None
     if len(share) != CLASSIC_BYTES:

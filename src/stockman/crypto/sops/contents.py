@@ -4,82 +4,91 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.crypto.sops.lookup import no_value
-from stockman.crypto.sops.opening import Opened
-from stockman.crypto.sops.paths import Path
-from stockman.crypto.sops.scalars import Remark, Timestamp, Value, go_float
-from stockman.crypto.sops.tree import METADATA_KEY, Branch, Items, Leaf, Node, Note
+from stockman.crypto.sops.decryption import DecryptedFile
+from stockman.crypto.sops.paths import ValuePath
+from stockman.crypto.sops.scalars import CommentText, SopsValue, Timestamp, go_float
+from stockman.crypto.sops.tree import (
+    METADATA_KEY,
+    SopsComment,
+    SopsMapping,
+    SopsNode,
+    SopsScalar,
+    SopsSequence,
+)
+from stockman.crypto.sops.update import value_not_found
 
-Data = str | int | float | bool | None | list["Data"] | dict[str, "Data"]
+PlainData = str | int | float | bool | None | list["PlainData"] | dict[str, "PlainData"]
 
 
-def data_of(file: Opened) -> Data:
+def to_data(file: DecryptedFile) -> PlainData:
     """The values of a file as JSON knows them; several documents become a list."""
-    reader = _Reader(file)
-    found: list[Data] = [reader.data(one.root, top=True) for one in file.sheet.documents]
+    reader = _ContentReader(file)
+    found: list[PlainData] = [reader.data(one.root, top=True) for one in file.sheet.documents]
     return found[0] if len(found) == 1 else found
 
 
-def data_at(file: Opened, path: Path) -> Data:
+def data_at(file: DecryptedFile, path: ValuePath) -> PlainData:
     """What stands at a path of the first document: a value, a mapping or a list."""
-    found = _Reader(file).data(file.sheet.documents[0].root, top=True)
+    found = _ContentReader(file).data(file.sheet.documents[0].root, top=True)
     for depth, step in enumerate(path):
         if isinstance(found, dict) and str(step) in found:
             found = found[str(step)]
         elif isinstance(found, list) and isinstance(step, int) and step < len(found):
             found = found[step]
         else:
-            raise no_value(file, path[: depth + 1], "there is nothing")
+            raise value_not_found(file, path[: depth + 1], "there is nothing")
     return found
 
 
-def paths_of(file: Opened) -> Iterator[Path]:
+def list_paths(file: DecryptedFile) -> Iterator[ValuePath]:
     """The path of every value of the first document, in its order."""
-    return _Reader(file).paths(file.sheet.documents[0].root, (), top=True)
+    return _ContentReader(file).paths(file.sheet.documents[0].root, (), top=True)
 
 
-def value_text(value: Value) -> str:
+def format_value(value: SopsValue) -> str:
     """A value as text, for programs that want nothing else."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, float):
         return go_float(value)
-    return value.text if isinstance(value, Timestamp | Remark) else str(value)
+    return value.text if isinstance(value, Timestamp | CommentText) else str(value)
 
 
-class _Reader:
-    def __init__(self, file: Opened) -> None:
+class _ContentReader:
+    def __init__(self, file: DecryptedFile) -> None:
         self._values = {id(slot.node): slot.value for slot in file.slots}
 
-    def data(self, node: Node, *, top: bool = False) -> Data:
-        if isinstance(node, Branch):
+    def data(self, node: SopsNode, *, top: bool = False) -> PlainData:
+        if isinstance(node, SopsMapping):
             return {
                 entry.key: self.data(entry.node)
                 for entry in node.entries()
                 if not (top and entry.key == METADATA_KEY)
             }
-        if isinstance(node, Items):
+        if isinstance(node, SopsSequence):
             return [self.data(item) for item in self._items(node)]
         value = self._values.get(id(node))
-        if isinstance(value, Timestamp | Remark):
+        if isinstance(value, Timestamp | CommentText):
             return value.text
         if isinstance(value, str):
             return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         return value
 
-    def paths(self, node: Node, path: Path, *, top: bool = False) -> Iterator[Path]:
-        if isinstance(node, Branch):
+    def paths(self, node: SopsNode, path: ValuePath, *, top: bool = False) -> Iterator[ValuePath]:
+        if isinstance(node, SopsMapping):
             for entry in node.entries():
                 if not (top and entry.key == METADATA_KEY):
                     yield from self.paths(entry.node, (*path, entry.key))
-        elif isinstance(node, Items):
+        elif isinstance(node, SopsSequence):
             for place, item in enumerate(self._items(node)):
                 yield from self.paths(item, (*path, place))
         else:
             yield path
 
-    def _items(self, items: Items) -> Iterator[Node]:
+    def _items(self, items: SopsSequence) -> Iterator[SopsNode]:
         for item in items.items:
-            is_comment = isinstance(item, Leaf) and isinstance(self._values.get(id(item)), Remark)
-            if not isinstance(item, Note) and not is_comment:
+            is_comment = isinstance(item, SopsScalar) and isinstance(
+                self._values.get(id(item)), CommentText
+            )
+            if not isinstance(item, SopsComment) and not is_comment:
                 yield item

@@ -1,66 +1,199 @@
-"""Encrypting, decrypting, rotating and rekeying whole files of SOPS, in memory."""
+"""Encrypting a tree into its text: values and comments are replaced where they stand."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 
-from stockman.crypto.age.identities import Identity
+from stockman.crypto.age.identities import AgeIdentity
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.edits import Edit, edited
-from stockman.crypto.sops.forms import Form, encrypted_sheet, form_of, plain_sheet
-from stockman.crypto.sops.keys import unwrapped_key, wrapped_keys
-from stockman.crypto.sops.metadata import AgeKey, Metadata
-from stockman.crypto.sops.opening import Opened, opened, sheet_metadata
-from stockman.crypto.sops.placing import entry_added, entry_replaced
-from stockman.crypto.sops.recipe import Recipe
-from stockman.crypto.sops.sealing import Fresh, Sealer, sealed_leaf, sealing_edits, unsigned
-from stockman.crypto.sops.selectors import EVERYTHING, Matcher
-from stockman.crypto.sops.tree import METADATA_KEY, Leaf, Sheet
-from stockman.crypto.sops.values import DATA_KEY_BYTES
-from stockman.crypto.sops.walking import Slot, slots
+from stockman.crypto.sops.decryption import (
+    DecryptedFile,
+    open_file,
+    sheet_metadata,
+    unwrap_data_key,
+    wrap_data_key,
+)
+from stockman.crypto.sops.forms import (
+    FileFormat,
+    file_format,
+    json_quote,
+    parse_encrypted,
+    parse_plaintext,
+)
+from stockman.crypto.sops.metadata import AgeKey, Metadata, format_time
+from stockman.crypto.sops.scalars import CommentText, SopsValue, value_bytes, value_type
+from stockman.crypto.sops.selectors import ENCRYPT_ALL, EncryptionSettings, Matcher, Selector
+from stockman.crypto.sops.slots import Slot, compute_mac, walk_slots
+from stockman.crypto.sops.text_edits import add_entry, comment_to_item, replace_entry
+from stockman.crypto.sops.tree import (
+    METADATA_KEY,
+    ParsedFile,
+    SopsComment,
+    SopsScalar,
+    SopsSequence,
+    TextEdit,
+    apply_edits,
+)
+from stockman.crypto.sops.values import DATA_KEY_BYTES, ValueCipher
 from stockman.model.errors import StockmanError
+from stockman.model.record import record
 
 
-def encrypt(plain: bytes, file: str, recipe: Recipe, fresh: Fresh) -> bytes:
+@record
+class EncryptionInputs:
+    """What new ciphertext needs from outside: the time, and bytes nobody can foretell."""
+
+    now: datetime
+    random_bytes: Callable[[int], bytes]
+
+
+class CiphertextCache:
+    """Ciphertext of a file as it was: a value that is still there keeps its bytes."""
+
+    def __init__(self, file: DecryptedFile | None = None) -> None:
+        self._kept: dict[tuple[str, str, bytes], deque[str]] = defaultdict(deque)
+        for slot in file.slots if file else ():
+            if slot.encrypted:
+                self._kept[_cache_key(slot)].append(_ciphertext(slot.node))
+
+    def take(self, slot: Slot) -> str | None:
+        kept = self._kept.get(_cache_key(slot))
+        return kept.popleft() if kept else None
+
+
+class ValueEncryptor:
+    """Seals the values of one file, with kept ciphertext where there is any."""
+
+    def __init__(
+        self, data_key: bytes, fresh: EncryptionInputs, stash: CiphertextCache | None = None
+    ) -> None:
+        self._cipher = ValueCipher(data_key)
+        self._fresh = fresh
+        self._stash = stash or CiphertextCache()
+
+    def sealed(self, slot: Slot) -> str:
+        kept = self._stash.take(slot)
+        if kept is not None:
+            return kept
+        return self._cipher.seal(slot.value, slot.bound_to, self._fresh.random_bytes)
+
+    def signed(self, slots: Iterable[Slot], old: Metadata) -> Metadata:
+        """The metadata with the check sum of these values, at this time."""
+        moment = format_time(self._fresh.now)
+        mac = compute_mac(slots, only_encrypted=old.only_encrypted)
+        return Metadata(
+            age=old.age,
+            lastmodified=moment,
+            mac=self._cipher.seal(mac, moment, self._fresh.random_bytes),
+            selector=old.selector,
+            only_encrypted=old.only_encrypted,
+            version=old.version,
+        )
+
+
+def new_metadata(keys: tuple[AgeKey, ...], selector: Selector, *, only_encrypted: bool) -> Metadata:
+    """Metadata of a new file, before its check sum is known."""
+    return Metadata(
+        age=keys, lastmodified="", mac="", selector=selector, only_encrypted=only_encrypted
+    )
+
+
+def encryption_edits(
+    sheet: ParsedFile, slots: list[Slot], sealer: ValueEncryptor, matcher: Matcher
+) -> list[TextEdit]:
+    """The edits that encrypt every value and comment that the selector chose."""
+    edits: list[TextEdit] = []
+    for slot in slots:
+        if not slot.encrypted:
+            continue
+        text = sealer.sealed(slot)
+        if not text:
+            continue
+        if isinstance(slot.node, SopsComment) and _would_select(matcher, text):
+            raise problems.bad_regex(
+                sheet.position(slot.node.start),
+                "unencrypted_comment_regex",
+                "it matches the ciphertext of a comment too",
+            )
+        edits += _slot_edits(sheet, slot, text)
+    return edits
+
+
+def _slot_edits(sheet: ParsedFile, slot: Slot, text: str) -> list[TextEdit]:
+    node = slot.node
+    if isinstance(node, SopsScalar):
+        return [ciphertext_edit(node, text)]
+    if isinstance(slot.parent, SopsSequence):
+        return comment_to_item(sheet, slot.parent, node, text)
+    if node.tail:
+        return [TextEdit(node.start, node.end, f" #{text}")]
+    return [TextEdit(node.start + 1, node.end, text)]
+
+
+def ciphertext_edit(leaf: SopsScalar, text: str) -> TextEdit:
+    """Ciphertext at the place of a value."""
+    return TextEdit(leaf.start, leaf.end, json_quote(text) if leaf.flow else text)
+
+
+def _would_select(matcher: Matcher, text: str) -> bool:
+    return matcher.selector.name == "unencrypted_comment_regex" and matcher.matches(text)
+
+
+def _cache_key(slot: Slot) -> tuple[str, str, bytes]:
+    value: SopsValue = slot.value
+    if isinstance(slot.node, SopsComment) and not isinstance(value, CommentText):
+        value = CommentText(str(value))
+    return slot.bound_to, value_type(value), value_bytes(value)
+
+
+def _ciphertext(node: SopsScalar | SopsComment) -> str:
+    return node.text if isinstance(node, SopsComment) else str(node.value)
+
+
+def encrypt(plain: bytes, file: str, recipe: EncryptionSettings, fresh: EncryptionInputs) -> bytes:
     """A new file; its name tells its form. What is not encrypted keeps its bytes."""
     if not recipe.recipients:
         raise ValueError("a file needs a recipient")
-    form = form_of(file)
+    form = file_format(file)
     data_key = fresh.random_bytes(DATA_KEY_BYTES)
-    selector = EVERYTHING if form is Form.BINARY else recipe.selector
-    metadata = unsigned(
-        wrapped_keys(data_key, recipe.recipients, fresh.random_bytes, file),
+    selector = ENCRYPT_ALL if form is FileFormat.BINARY else recipe.selector
+    metadata = new_metadata(
+        wrap_data_key(data_key, recipe.recipients, fresh.random_bytes, file),
         selector,
         only_encrypted=recipe.only_encrypted,
     )
-    sheet = plain_tree(plain, form, file)
-    return written(sheet, form, Sealer(data_key, fresh), metadata, recipe.indent)
+    sheet = parse_unencrypted(plain, form, file)
+    return render_encrypted(sheet, form, ValueEncryptor(data_key, fresh), metadata, recipe.indent)
 
 
-def decrypt(content: bytes, file: str, identities: Sequence[Identity]) -> bytes:
+def decrypt(content: bytes, file: str, identities: Sequence[AgeIdentity]) -> bytes:
     """The plaintext of a file, after its check sum was found right."""
-    from stockman.crypto.sops.revealing import plaintext
+    from stockman.crypto.sops.decryption import plaintext
 
-    return plaintext(opened(content, file, identities))
+    return plaintext(open_file(content, file, identities))
 
 
-def rotate(content: bytes, file: str, identities: Sequence[Identity], fresh: Fresh) -> bytes:
+def rotate(
+    content: bytes, file: str, identities: Sequence[AgeIdentity], fresh: EncryptionInputs
+) -> bytes:
     """The same values under a new data key, for the same recipients."""
-    old = opened(content, file, identities)
+    old = open_file(content, file, identities)
     data_key = fresh.random_bytes(DATA_KEY_BYTES)
-    keys = wrapped_keys(data_key, old.metadata.recipients, fresh.random_bytes, file)
-    sealer = Sealer(data_key, fresh)
-    edits = _resealed(old, sealer)
+    keys = wrap_data_key(data_key, old.metadata.recipients, fresh.random_bytes, file)
+    sealer = ValueEncryptor(data_key, fresh)
+    edits = _reencryption_edits(old, sealer)
     metadata = sealer.signed(old.slots, _with_keys(old.metadata, keys))
-    return _with_entry(old.sheet, old.form, metadata, edits)
+    return _replace_metadata(old.sheet, old.form, metadata, edits)
 
 
 def rekey(
     content: bytes,
     file: str,
-    identities: Sequence[Identity],
+    identities: Sequence[AgeIdentity],
     recipients: Sequence[str],
-    fresh: Fresh,
+    fresh: EncryptionInputs,
 ) -> bytes:
     """The same ciphertext for other recipients, as `sops updatekeys` does it.
 
@@ -68,23 +201,23 @@ def rekey(
     recipient that must not is removed with `rotate`. Recipients that stay keep their lines.
     """
     wanted = tuple(dict.fromkeys(recipients))
-    form = form_of(file)
-    sheet = encrypted_sheet(content, form, file)
+    form = file_format(file)
+    sheet = parse_encrypted(content, form, file)
     metadata = sheet_metadata(sheet)
     if set(wanted) == set(metadata.recipients):
         return content
     kept = {key.recipient: key for key in metadata.age}
     missing = [text for text in wanted if text not in kept]
-    data_key = unwrapped_key(metadata, identities, file)
-    added = wrapped_keys(data_key, missing, fresh.random_bytes, file)
+    data_key = unwrap_data_key(metadata, identities, file)
+    added = wrap_data_key(data_key, missing, fresh.random_bytes, file)
     kept |= {key.recipient: key for key in added}
     keys = tuple(kept[text] for text in wanted)
-    return _with_entry(sheet, form, _with_keys(metadata, keys), [])
+    return _replace_metadata(sheet, form, _with_keys(metadata, keys), [])
 
 
-def plain_tree(plain: bytes, form: Form, file: str) -> Sheet:
+def parse_unencrypted(plain: bytes, form: FileFormat, file: str) -> ParsedFile:
     """The tree of a plaintext; refuses one that is encrypted already, or empty."""
-    sheet = plain_sheet(plain, form, file)
+    sheet = parse_plaintext(plain, form, file)
     if not sheet.documents:
         raise problems.bad_syntax(file, "it is empty")
     for document in sheet.documents:
@@ -94,27 +227,33 @@ def plain_tree(plain: bytes, form: Form, file: str) -> Sheet:
     return sheet
 
 
-def written(sheet: Sheet, form: Form, sealer: Sealer, metadata: Metadata, indent: int) -> bytes:
+def render_encrypted(
+    sheet: ParsedFile, form: FileFormat, sealer: ValueEncryptor, metadata: Metadata, indent: int
+) -> bytes:
     """A plaintext tree, encrypted and signed, as the bytes of a file."""
     matcher = metadata.selector.compiled()
-    found = list(slots(sheet.documents, matcher))
-    edits = sealing_edits(sheet, found, sealer, matcher)
+    found = list(walk_slots(sheet.documents, matcher))
+    edits = encryption_edits(sheet, found, sealer, matcher)
     signed = sealer.signed(found, metadata)
-    edits += [entry_added(sheet, one, form, signed, indent) for one in sheet.documents]
-    made = edited(sheet.text, edits).encode()
-    _look_again(made, sheet.file, form, found, matcher)
+    edits += [add_entry(sheet, one, form, signed, indent) for one in sheet.documents]
+    made = apply_edits(sheet.text, edits).encode()
+    _verify_output(made, sheet.file, form, found, matcher)
     return made
 
 
-def _look_again(made: bytes, file: str, form: Form, meant: list[Slot], matcher: Matcher) -> None:
+def _verify_output(
+    made: bytes, file: str, form: FileFormat, meant: list[Slot], matcher: Matcher
+) -> None:
     """Refuse to give out a text that does not read as the tree that was encrypted."""
     try:
-        sheet = encrypted_sheet(made, form, file)
+        sheet = parse_encrypted(made, form, file)
     except StockmanError:
         raise problems.bad_layout(file) from None
-    read = [slot for slot in slots(sheet.documents, matcher) if isinstance(slot.node, Leaf)]
+    read = [
+        slot for slot in walk_slots(sheet.documents, matcher) if isinstance(slot.node, SopsScalar)
+    ]
     places = [slot.bound_to for slot in read if not _is_comment(slot)]
-    if places != [slot.bound_to for slot in meant if isinstance(slot.node, Leaf)]:
+    if places != [slot.bound_to for slot in meant if isinstance(slot.node, SopsScalar)]:
         raise problems.bad_layout(file)
 
 
@@ -122,26 +261,28 @@ def _is_comment(slot: Slot) -> bool:
     return isinstance(slot.value, str) and slot.value.endswith(",type:comment]")
 
 
-def _resealed(old: Opened, sealer: Sealer) -> list[Edit]:
+def _reencryption_edits(old: DecryptedFile, sealer: ValueEncryptor) -> list[TextEdit]:
     """New ciphertext at the places of the old one."""
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     for slot in old.slots:
         text = sealer.sealed(slot) if slot.encrypted else ""
         if not text:
             continue
-        if not isinstance(slot.node, Leaf):
-            edits.append(Edit(slot.node.start + 1, slot.node.end, text))
+        if not isinstance(slot.node, SopsScalar):
+            edits.append(TextEdit(slot.node.start + 1, slot.node.end, text))
         else:
-            edits.append(sealed_leaf(slot.node, text))
+            edits.append(ciphertext_edit(slot.node, text))
     return edits
 
 
-def _with_entry(sheet: Sheet, form: Form, metadata: Metadata, edits: list[Edit]) -> bytes:
+def _replace_metadata(
+    sheet: ParsedFile, form: FileFormat, metadata: Metadata, edits: list[TextEdit]
+) -> bytes:
     for document in sheet.documents:
         entry = document.root.entry(METADATA_KEY)
         if entry is not None:
-            edits.append(entry_replaced(sheet, document, entry, form, metadata))
-    return edited(sheet.text, edits).encode()
+            edits.append(replace_entry(sheet, document, entry, form, metadata))
+    return apply_edits(sheet.text, edits).encode()
 
 
 def _with_keys(metadata: Metadata, keys: tuple[AgeKey, ...]) -> Metadata:

@@ -6,11 +6,11 @@ import json
 from enum import Enum
 
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.tree import Sheet
+from stockman.crypto.sops.tree import ParsedFile
 from stockman.crypto.sops.yaml_reader import read_yaml
 
 
-class Form(Enum):
+class FileFormat(Enum):
     """How the content of a file is kept."""
 
     YAML = "yaml"
@@ -18,26 +18,26 @@ class Form(Enum):
     BINARY = "binary"
 
 
-def form_of(path: str) -> Form:
+def file_format(path: str) -> FileFormat:
     """The form that SOPS takes from the name of a file; refuses INI and dotenv."""
     suffix = path.rsplit("/", 1)[-1].rpartition(".")[2]
     if suffix in ("yaml", "yml"):
-        return Form.YAML
+        return FileFormat.YAML
     if suffix == "json":
-        return Form.JSON
+        return FileFormat.JSON
     if suffix in ("ini", "env"):
         raise problems.foreign_format(path, "dotenv" if suffix == "env" else "ini")
-    return Form.BINARY
+    return FileFormat.BINARY
 
 
-def encrypted_sheet(content: bytes, form: Form, file: str) -> Sheet:
+def parse_encrypted(content: bytes, form: FileFormat, file: str) -> ParsedFile:
     """The tree of a file on disk; binary files are kept in JSON."""
-    return _sheet(content, form, file)
+    return _parse(content, form, file)
 
 
-def plain_sheet(content: bytes, form: Form, file: str) -> Sheet:
+def parse_plaintext(content: bytes, form: FileFormat, file: str) -> ParsedFile:
     """The tree of a plaintext; that of a binary file is one value with the name `data`."""
-    if form is Form.BINARY:
+    if form is FileFormat.BINARY:
         from stockman.crypto.sops.json_reader import read_json
 
         value = content.decode("utf-8", "surrogateescape")
@@ -45,24 +45,24 @@ def plain_sheet(content: bytes, form: Form, file: str) -> Sheet:
         leaf = next(sheet.documents[0].root.entries()).node
         leaf.value = value  # type: ignore[union-attr]  # the text above holds one leaf
         return sheet
-    return _sheet(content, form, file)
+    return _parse(content, form, file)
 
 
-def quoted(text: str) -> str:
+def json_quote(text: str) -> str:
     """A text as it stands in JSON, and inside of brackets in YAML."""
     return json.dumps(text)
 
 
-def _sheet(content: bytes, form: Form, file: str) -> Sheet:
-    text = _decoded(content, file)
-    if form is Form.YAML:
+def _parse(content: bytes, form: FileFormat, file: str) -> ParsedFile:
+    text = _decode_text(content, file)
+    if form is FileFormat.YAML:
         return read_yaml(file, text)
     from stockman.crypto.sops.json_reader import read_json
 
     return read_json(file, text)
 
 
-def _decoded(content: bytes, file: str) -> str:
+def _decode_text(content: bytes, file: str) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

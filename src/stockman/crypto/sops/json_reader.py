@@ -7,31 +7,40 @@ import math
 from typing import NoReturn
 
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.scalars import INT_MAX, INT_MIN, Value
-from stockman.crypto.sops.tree import MAX_DEPTH, Branch, Document, Entry, Items, Leaf, Node, Sheet
+from stockman.crypto.sops.scalars import INT_MAX, INT_MIN, SopsValue
+from stockman.crypto.sops.tree import (
+    MAX_DEPTH,
+    ParsedFile,
+    SopsDocument,
+    SopsEntry,
+    SopsMapping,
+    SopsNode,
+    SopsScalar,
+    SopsSequence,
+)
 from stockman.model.pattern import pattern
 
 _SPACE = pattern(r"[ \t\r\n]*")
 _STRING = pattern(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
 _NUMBER = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_WORDS: dict[str, Value] = {"true": True, "false": False, "null": None}
+_WORDS: dict[str, SopsValue] = {"true": True, "false": False, "null": None}
 _WORD = pattern("true|false|null")
 _LONE = pattern("[\ud800-\udfff]")
 
 
-def read_json(file: str, text: str) -> Sheet:
+def read_json(file: str, text: str) -> ParsedFile:
     """The one document of a JSON file; raises with the place and the reason."""
-    return _Reader(Sheet(file, text, [])).sheet()
+    return _JsonTreeReader(ParsedFile(file, text, [])).sheet()
 
 
-class _Reader:
-    def __init__(self, sheet: Sheet) -> None:
+class _JsonTreeReader:
+    def __init__(self, sheet: ParsedFile) -> None:
         self._sheet = sheet
         self._text = sheet.text
         self._index = 0
         self._depth = 0
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> ParsedFile:
         self._skip()
         start = self._index
         if self._next() != "{":
@@ -44,10 +53,10 @@ class _Reader:
         self._skip()
         if self._index < len(self._text):
             self._fail("something stands behind the end of the object")
-        self._sheet.documents.append(Document(root, root.end))
+        self._sheet.documents.append(SopsDocument(root, root.end))
         return self._sheet
 
-    def _value(self) -> Node:
+    def _value(self) -> SopsNode:
         match self._next():
             case "{":
                 return self._object()
@@ -55,15 +64,15 @@ class _Reader:
                 return self._array()
             case '"':
                 start = self._index
-                return Leaf(self._string(), start, self._index, flow=True)
+                return SopsScalar(self._string(), start, self._index, flow=True)
         start = self._index
         if match := _WORD.match(self._text, start):
             self._index = match.end()
-            return Leaf(_WORDS[match[0]], start, self._index, flow=True)
-        return Leaf(self._number(), start, self._index, flow=True)
+            return SopsScalar(_WORDS[match[0]], start, self._index, flow=True)
+        return SopsScalar(self._number(), start, self._index, flow=True)
 
-    def _object(self) -> Branch:
-        branch = Branch(self._index, 0, flow=True)
+    def _object(self) -> SopsMapping:
+        branch = SopsMapping(self._index, 0, flow=True)
         known: set[str] = set()
         for _ in self._members("}"):
             start = self._index
@@ -78,22 +87,22 @@ class _Reader:
                 self._fail("a `:` is missing")
             self._index += 1
             self._skip()
-            branch.items.append(Entry(key, start, self._value()))
+            branch.items.append(SopsEntry(key, start, self._value()))
         branch.end = self._index
         return branch
 
-    def _array(self) -> Items:
-        items = Items(self._index, 0, flow=True)
+    def _array(self) -> SopsSequence:
+        items = SopsSequence(self._index, 0, flow=True)
         for _ in self._members("]"):
             items.items.append(self._value())
         items.end = self._index
         return items
 
-    def _members(self, closing: str) -> _Members:
+    def _members(self, closing: str) -> _MemberIterator:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             self._fail(f"the nesting is deeper than {MAX_DEPTH} levels")
-        return _Members(self, closing)
+        return _MemberIterator(self, closing)
 
     def at_member(self, closing: str, *, first: bool) -> bool:
         """Whether another member comes; stands at it then, else behind the closing bracket."""
@@ -118,7 +127,7 @@ class _Reader:
         self._index = match.end()
         return _LONE.sub("\ufffd", str(json.loads(match[0])))
 
-    def _number(self) -> Value:
+    def _number(self) -> SopsValue:
         match = _NUMBER.match(self._text, self._index)
         if match is None:
             self._fail("a value is missing" if self._next() else "the file ends too early")
@@ -141,15 +150,15 @@ class _Reader:
         raise problems.bad_syntax(self._sheet.position(self._index), why)
 
 
-class _Members:
+class _MemberIterator:
     """Steps over the members of an object or array."""
 
-    def __init__(self, reader: _Reader, closing: str) -> None:
+    def __init__(self, reader: _JsonTreeReader, closing: str) -> None:
         self._reader = reader
         self._closing = closing
         self._first = True
 
-    def __iter__(self) -> _Members:
+    def __iter__(self) -> _MemberIterator:
         return self
 
     def __next__(self) -> None:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.problems import Where
-from stockman.crypto.sops.scalars import Timestamp
-from stockman.crypto.sops.selectors import SELECTORS, Selector, chosen_selector
-from stockman.crypto.sops.tree import Branch, Items, Leaf, Note
+from stockman.crypto.sops.problems import Location
+from stockman.crypto.sops.scalars import Timestamp, go_scalar
+from stockman.crypto.sops.selectors import DEFAULT_INDENT, SELECTOR_NAMES, Selector, build_selector
+from stockman.crypto.sops.tree import (
+    METADATA_KEY,
+    SopsComment,
+    SopsMapping,
+    SopsScalar,
+    SopsSequence,
+)
 from stockman.model.pattern import pattern
 from stockman.model.record import record
 
 VERSION = "3.13.3"
 """The version of SOPS whose form new files have."""
 
-_FOREIGN = {
+_FOREIGN_KEY_KINDS = {
     "kms": "kms",
     "gcp_kms": "gcp-kms",
     "hckms": "hckms",
@@ -64,20 +71,20 @@ class Metadata:
         return match[1] + ("Z" if match[2] in ("+00:00", "-00:00") else match[2])
 
 
-def moment_text(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """A time as SOPS writes it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def read_metadata(entry: Branch, where: Where) -> Metadata:
+def read_metadata(entry: SopsMapping, where: Location) -> Metadata:
     """The metadata of a `sops` entry; refuses keys of other kinds than age."""
-    reader = _Reader(entry, where)
+    reader = _MetadataReader(entry, where)
     reader.refuse_foreign_keys()
     found = Metadata(
         age=tuple(reader.age_keys()),
         lastmodified=reader.text("lastmodified"),
         mac=reader.text("mac"),
-        selector=chosen_selector({name: reader.text(name, "") for name in SELECTORS}, where),
+        selector=build_selector({name: reader.text(name, "") for name in SELECTOR_NAMES}, where),
         only_encrypted=reader.flag("mac_only_encrypted"),
         version=reader.text("version", ""),
     )
@@ -93,40 +100,40 @@ def read_metadata(entry: Branch, where: Where) -> Metadata:
     return found
 
 
-class _Reader:
-    def __init__(self, entry: Branch, where: Where) -> None:
+class _MetadataReader:
+    def __init__(self, entry: SopsMapping, where: Location) -> None:
         self._entry = entry
         self._where = where
 
     def refuse_foreign_keys(self) -> None:
         if self._holds("key_groups"):
             raise problems.key_groups(self._where)
-        for name, kind in _FOREIGN.items():
+        for name, kind in _FOREIGN_KEY_KINDS.items():
             if self._holds(name):
                 raise problems.foreign_key(self._where, kind)
 
     def _holds(self, name: str) -> bool:
         found = self._entry.entry(name)
-        if found is None or (isinstance(found.node, Leaf) and found.node.value is None):
+        if found is None or (isinstance(found.node, SopsScalar) and found.node.value is None):
             return False
-        return isinstance(found.node, Leaf) or any(
-            not isinstance(item, Note) for item in found.node.items
+        return isinstance(found.node, SopsScalar) or any(
+            not isinstance(item, SopsComment) for item in found.node.items
         )
 
     def age_keys(self) -> Iterator[AgeKey]:
         found = self._entry.entry("age")
-        if found is None or not isinstance(found.node, Items):
+        if found is None or not isinstance(found.node, SopsSequence):
             return
         for item in found.node.items:
-            if isinstance(item, Branch):
-                one = _Reader(item, self._where)
+            if isinstance(item, SopsMapping):
+                one = _MetadataReader(item, self._where)
                 yield AgeKey(recipient=one.text("recipient"), enc=one.text("enc"))
-            elif not isinstance(item, Note):
+            elif not isinstance(item, SopsComment):
                 raise problems.bad_metadata(self._where, "an entry of its `age` is no mapping")
 
     def text(self, name: str, otherwise: str | None = None) -> str:
         found = self._entry.entry(name)
-        if found is not None and isinstance(found.node, Leaf):
+        if found is not None and isinstance(found.node, SopsScalar):
             value = found.node.value
             if isinstance(value, Timestamp):
                 return value.text
@@ -138,3 +145,48 @@ class _Reader:
 
     def flag(self, name: str) -> bool:
         return self.text(name, "false").lower() in ("true", "1")
+
+
+_HTML_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+def render_yaml_entry(metadata: Metadata, indent: int = DEFAULT_INDENT) -> str:
+    """The lines of the entry for a block mapping at the margin."""
+    # The Go library knows indents of 2 to 9 and takes others as 2.
+    indent = indent if 2 <= indent <= 9 else 2
+    dash, key = 2 * indent, 2 * indent + 2
+    content = (key // indent + 1) * indent
+    lines = [f"{METADATA_KEY}:", f"{' ' * indent}age:"]
+    for one in metadata.age:
+        lines.append(f"{' ' * dash}- enc: |" + ("" if one.enc.endswith("\n") else "-"))
+        lines += [f"{' ' * content}{line}" for line in one.enc.rstrip("\n").split("\n")]
+        lines.append(f"{' ' * key}recipient: {one.recipient}")
+    for name, value in _metadata_fields(metadata):
+        text = "true" if value is True else go_scalar(str(value))
+        lines.append(f"{' ' * indent}{name}: {text}")
+    return "\n".join(lines) + "\n"
+
+
+def render_json_entry(metadata: Metadata, unit: str | None) -> str:
+    """The entry, `"sops": {...}`, for an object; no unit: on one line."""
+    value = {
+        "age": [{"enc": one.enc, "recipient": one.recipient} for one in metadata.age],
+        **dict(_metadata_fields(metadata)),
+    }
+    text = json.dumps(value, ensure_ascii=False, indent=unit).translate(_HTML_ESCAPES)
+    if unit is not None:
+        text = text.replace("\n", f"\n{unit}")
+    return f'"{METADATA_KEY}": {text}'
+
+
+def _metadata_fields(metadata: Metadata) -> list[tuple[str, str | bool]]:
+    fields: dict[str, str | bool] = {
+        "lastmodified": metadata.lastmodified,
+        "mac": metadata.mac,
+        "version": metadata.version,
+    }
+    if metadata.selector.name:
+        fields[metadata.selector.name] = metadata.selector.pattern
+    if metadata.only_encrypted:
+        fields["mac_only_encrypted"] = True
+    return sorted(fields.items())

@@ -10,22 +10,22 @@ import re
 
 from stockman.model.pattern import pattern
 
-Path = tuple[str | int, ...]
+ValuePath = tuple[str | int, ...]
 """Keys, and places in lists from 0."""
 
 _NAME = pattern(r"[^.\[\]\"']+")
 _BRACKET = pattern(r"""\[(?:(?P<place>[0-9]+)|(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'))\]""")
-_PLACE = pattern(r"0|[1-9][0-9]*")
+_INDEX = pattern(r"0|[1-9][0-9]*")
 
 
-def parse_path(text: str) -> Path:
+def parse_path(text: str) -> ValuePath:
     """The steps of a path; ValueError with a clause where it is none."""
     steps: list[str | int] = []
     index = 0
     while index < len(text):
         bracket = _BRACKET.match(text, index)
         if bracket is not None:
-            steps.append(_bracketed(bracket))
+            steps.append(_parse_bracket(bracket))
             index = bracket.end()
             continue
         if steps:
@@ -35,27 +35,27 @@ def parse_path(text: str) -> Path:
         name = _NAME.match(text, index)
         if name is None:
             raise ValueError('a name in it is empty, or needs quotes: `data["tls.crt"]`')
-        steps.append(int(name[0]) if _PLACE.fullmatch(name[0]) else name[0])
+        steps.append(int(name[0]) if _INDEX.fullmatch(name[0]) else name[0])
         index = name.end()
     if not steps:
         raise ValueError("it is empty")
     return tuple(steps)
 
 
-def shown_path(path: Path) -> str:
+def format_path(path: ValuePath) -> str:
     """A path as `parse_path` reads it."""
     text = ""
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif _NAME.fullmatch(step) and not _PLACE.fullmatch(step):
+        elif _NAME.fullmatch(step) and not _INDEX.fullmatch(step):
             text += f".{step}" if text else step
         else:
             text += f"[{json.dumps(step, ensure_ascii=False)}]"
     return text
 
 
-def _bracketed(bracket: re.Match[str]) -> str | int:
+def _parse_bracket(bracket: re.Match[str]) -> str | int:
     if bracket["place"] is not None:
         return int(bracket["place"])
     quoted = bracket["key"]

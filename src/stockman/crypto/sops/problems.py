@@ -6,17 +6,17 @@ from stockman.model.errors import Conflict, Denied, NotFound, Refused
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
 
-Where = Position | str
+Location = Position | str
 
 _RESTORE = "restore the file from git, or encrypt its content anew"
 
 
-def refused(*, code: str, what: str, where: Where, why: str, fix: str) -> Refused:
+def refusal(*, code: str, what: str, where: Location, why: str, fix: str) -> Refused:
     return Refused(Problem(code=code, what=what, where=where, why=why, fix=fix))
 
 
-def bad_syntax(where: Where, why: str) -> Refused:
-    return refused(
+def bad_syntax(where: Location, why: str) -> Refused:
+    return refusal(
         code="sops.syntax",
         what="the file cannot be read",
         where=where,
@@ -25,8 +25,8 @@ def bad_syntax(where: Where, why: str) -> Refused:
     )
 
 
-def duplicate_key(where: Where, key: str) -> Refused:
-    return refused(
+def duplicate_key(where: Location, key: str) -> Refused:
+    return refusal(
         code="sops.duplicate-key",
         what=f"the key {key!r} stands twice in one mapping",
         where=where,
@@ -35,8 +35,8 @@ def duplicate_key(where: Where, key: str) -> Refused:
     )
 
 
-def unsupported(where: Where, what: str, fix: str) -> Refused:
-    return refused(
+def unsupported(where: Location, what: str, fix: str) -> Refused:
+    return refusal(
         code="sops.unsupported",
         what=f"{what} cannot be kept in an encrypted file",
         where=where,
@@ -45,8 +45,8 @@ def unsupported(where: Where, what: str, fix: str) -> Refused:
     )
 
 
-def comment_place(where: Where) -> Refused:
-    return refused(
+def unsupported_comment(where: Location) -> Refused:
+    return refusal(
         code="sops.comment-place",
         what="the comment stands where it cannot be encrypted",
         where=where,
@@ -55,8 +55,8 @@ def comment_place(where: Where) -> Refused:
     )
 
 
-def bad_layout(where: Where) -> Refused:
-    return refused(
+def bad_layout(where: Location) -> Refused:
+    return refusal(
         code="sops.layout",
         what="the layout of the text cannot be kept when it is encrypted",
         where=where,
@@ -65,7 +65,7 @@ def bad_layout(where: Where) -> Refused:
     )
 
 
-def not_encrypted(where: Where) -> NotFound:
+def not_encrypted(where: Location) -> NotFound:
     return NotFound(
         Problem(
             code="sops.not-encrypted",
@@ -77,7 +77,7 @@ def not_encrypted(where: Where) -> NotFound:
     )
 
 
-def already_encrypted(where: Where) -> Conflict:
+def already_encrypted(where: Location) -> Conflict:
     return Conflict(
         Problem(
             code="sops.already-encrypted",
@@ -89,8 +89,8 @@ def already_encrypted(where: Where) -> Conflict:
     )
 
 
-def bad_metadata(where: Where, why: str) -> Refused:
-    return refused(
+def bad_metadata(where: Location, why: str) -> Refused:
+    return refusal(
         code="sops.metadata",
         what="the `sops` entry of the file is damaged",
         where=where,
@@ -99,8 +99,8 @@ def bad_metadata(where: Where, why: str) -> Refused:
     )
 
 
-def bad_value(where: Where, why: str) -> Refused:
-    return refused(
+def bad_value(where: Location, why: str) -> Refused:
+    return refusal(
         code="sops.value",
         what="an encrypted value was changed, moved or damaged",
         where=where,
@@ -109,8 +109,8 @@ def bad_value(where: Where, why: str) -> Refused:
     )
 
 
-def bad_mac(where: Where, why: str) -> Refused:
-    return refused(
+def bad_mac(where: Location, why: str) -> Refused:
+    return refusal(
         code="sops.mac",
         what="the file was changed without SOPS",
         where=where,
@@ -119,21 +119,21 @@ def bad_mac(where: Where, why: str) -> Refused:
     )
 
 
-def no_identity_fits(where: Where, recipients: int, identities: int) -> Denied:
+def no_matching_identity(where: Location, recipients: int, identities: int) -> Denied:
     return Denied(
         Problem(
             code="sops.wrong-identity",
             what="no identity at hand opens the file",
             where=where,
-            why=_strangers(recipients, identities),
+            why=_identity_mismatch(recipients, identities),
             fix="use the age.key that belongs to one of the recipients, or ask one of their"
             " holders to add yours to .sops.yaml and to run `stockman secrets rekey`",
         )
     )
 
 
-def foreign_key(where: Where, kind: str) -> Refused:
-    return refused(
+def foreign_key(where: Location, kind: str) -> Refused:
+    return refusal(
         code="sops.pgp" if kind == "pgp" else "sops.kms",
         what=f"the keys of kind {kind!r} are not supported",
         where=where,
@@ -142,8 +142,8 @@ def foreign_key(where: Where, kind: str) -> Refused:
     )
 
 
-def key_groups(where: Where) -> Refused:
-    return refused(
+def key_groups(where: Location) -> Refused:
+    return refusal(
         code="sops.key-group",
         what="key groups are not supported",
         where=where,
@@ -153,8 +153,8 @@ def key_groups(where: Where) -> Refused:
     )
 
 
-def foreign_format(where: Where, kind: str) -> Refused:
-    return refused(
+def foreign_format(where: Location, kind: str) -> Refused:
+    return refusal(
         code="sops.form",
         what=f"files of the form {kind} are not supported",
         where=where,
@@ -163,8 +163,8 @@ def foreign_format(where: Where, kind: str) -> Refused:
     )
 
 
-def bad_regex(where: Where, name: str, why: str) -> Refused:
-    return refused(
+def bad_regex(where: Location, name: str, why: str) -> Refused:
+    return refusal(
         code="sops.regex",
         what=f"{name} is no regular expression that SOPS knows",
         where=where,
@@ -173,8 +173,8 @@ def bad_regex(where: Where, name: str, why: str) -> Refused:
     )
 
 
-def several_selectors(where: Where, names: list[str]) -> Refused:
-    return refused(
+def several_selectors(where: Location, names: list[str]) -> Refused:
+    return refusal(
         code="sops.selectors",
         what=f"{' and '.join(names)} stand together",
         where=where,
@@ -183,7 +183,7 @@ def several_selectors(where: Where, names: list[str]) -> Refused:
     )
 
 
-def _strangers(recipients: int, identities: int) -> str:
+def _identity_mismatch(recipients: int, identities: int) -> str:
     made_for = "1 recipient" if recipients == 1 else f"{recipients} recipients"
     to_whom = "to it" if recipients == 1 else "to one of them"
     if identities > 1:

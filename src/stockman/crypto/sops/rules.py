@@ -6,17 +6,29 @@ from collections.abc import Iterator
 
 from stockman.crypto.age.recipients import parse_recipient
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.go_regex import go_regex
-from stockman.crypto.sops.recipe import DEFAULT_INDENT, Recipe
-from stockman.crypto.sops.selectors import SELECTORS, chosen_selector
-from stockman.crypto.sops.tree import Branch, Entry, Items, Leaf, Node, Note, Sheet
+from stockman.crypto.sops.selectors import (
+    DEFAULT_INDENT,
+    SELECTOR_NAMES,
+    EncryptionSettings,
+    build_selector,
+    compile_go_regex,
+)
+from stockman.crypto.sops.tree import (
+    ParsedFile,
+    SopsComment,
+    SopsEntry,
+    SopsMapping,
+    SopsNode,
+    SopsScalar,
+    SopsSequence,
+)
 from stockman.crypto.sops.yaml_reader import read_yaml
 from stockman.model.errors import NotFound
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
 from stockman.model.record import record
 
-_FOREIGN = {
+_FOREIGN_KEY_KINDS = {
     "kms": "kms",
     "gcp_kms": "gcp-kms",
     "hckms": "hckms",
@@ -34,11 +46,11 @@ class CreationRule:
 
     path_regex: str
     """Empty: every file."""
-    recipe: Recipe
+    recipe: EncryptionSettings
     at: Position
 
     def matches(self, path: str) -> bool:
-        return not self.path_regex or go_regex(self.path_regex).search(path) is not None
+        return not self.path_regex or compile_go_regex(self.path_regex).search(path) is not None
 
 
 @record
@@ -59,13 +71,13 @@ class SopsConfig:
                 code="sops.no-rule",
                 what=f"no creation rule is for {path}",
                 where=self.file,
-                why=_no_match(len(self.rules)),
+                why=_no_match_reason(len(self.rules)),
                 fix="add a rule with a `path_regex` that matches, and `age:` with recipients",
             )
         )
 
 
-def _no_match(count: int) -> str:
+def _no_match_reason(count: int) -> str:
     if count > 1:
         return f"none of its {count} expressions matches this path"
     return "its one expression does not match this path" if count else "it has no rules"
@@ -77,63 +89,65 @@ def read_sops_config(content: bytes, file: str = ".sops.yaml") -> SopsConfig:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise problems.bad_syntax(file, "it is not UTF-8 text") from None
-    return _Reader(read_yaml(file, text)).config()
+    return _RulesReader(read_yaml(file, text)).config()
 
 
-class _Reader:
-    def __init__(self, sheet: Sheet) -> None:
+class _RulesReader:
+    def __init__(self, sheet: ParsedFile) -> None:
         self._sheet = sheet
         self._indent = DEFAULT_INDENT
 
     def config(self) -> SopsConfig:
         file = self._sheet.file
-        root = self._sheet.documents[0].root if self._sheet.documents else Branch(0, 0)
+        root = self._sheet.documents[0].root if self._sheet.documents else SopsMapping(0, 0)
         self._indent = self._stores(root)
         entry = root.entry("creation_rules")
         rules = list(self._rules(entry)) if entry else []
         return SopsConfig(file=file, rules=tuple(rules), indent=self._indent)
 
-    def _stores(self, root: Branch) -> int:
-        node: Node | None = root
+    def _stores(self, root: SopsMapping) -> int:
+        node: SopsNode | None = root
         for key in ("stores", "yaml", "indent"):
-            entry = node.entry(key) if isinstance(node, Branch) else None
+            entry = node.entry(key) if isinstance(node, SopsMapping) else None
             node = entry.node if entry else None
-        value = node.value if isinstance(node, Leaf) else None
+        value = node.value if isinstance(node, SopsScalar) else None
         if node is not None and (not isinstance(value, int) or value < 0):
             where = self._sheet.position(node.start)
             raise self._wrong(where, "`stores.yaml.indent` is no number of columns")
         return value if isinstance(value, int) and value > 0 else DEFAULT_INDENT
 
-    def _rules(self, entry: Entry) -> Iterator[CreationRule]:
-        if not isinstance(entry.node, Items):
+    def _rules(self, entry: SopsEntry) -> Iterator[CreationRule]:
+        if not isinstance(entry.node, SopsSequence):
             raise self._wrong(self._sheet.position(entry.start), "`creation_rules` is no list")
         for item in entry.node.items:
-            if isinstance(item, Branch):
+            if isinstance(item, SopsMapping):
                 yield self._rule(item)
-            elif not isinstance(item, Note):
+            elif not isinstance(item, SopsComment):
                 raise self._wrong(self._sheet.position(item.start), "a rule is no mapping")
 
-    def _rule(self, rule: Branch) -> CreationRule:
+    def _rule(self, rule: SopsMapping) -> CreationRule:
         where = self._sheet.position(rule.start)
         pattern = self._text(rule, "path_regex")
         try:
-            go_regex(pattern)
+            compile_go_regex(pattern)
         except ValueError as error:
             raise problems.bad_regex(where, "path_regex", str(error)) from None
-        recipe = Recipe(
+        recipe = EncryptionSettings(
             recipients=tuple(dict.fromkeys(self._recipients(rule, where))),
-            selector=chosen_selector({name: self._text(rule, name) for name in SELECTORS}, where),
+            selector=build_selector(
+                {name: self._text(rule, name) for name in SELECTOR_NAMES}, where
+            ),
             only_encrypted=self._flag(rule, "mac_only_encrypted"),
             indent=self._indent,
         )
         return CreationRule(path_regex=pattern, recipe=recipe, at=where)
 
-    def _recipients(self, rule: Branch, where: Position) -> Iterator[str]:
+    def _recipients(self, rule: SopsMapping, where: Position) -> Iterator[str]:
         group = self._only_group(rule, where)
         for one in (rule, group) if group is not rule else (rule,):
             self._refuse_foreign_keys(one)
         entry = group.entry("age")
-        for leaf in _leaves(entry.node) if entry else ():
+        for leaf in _scalar_nodes(entry.node) if entry else ():
             if not isinstance(leaf.value, str):
                 raise self._wrong(self._sheet.position(leaf.start), "a recipient is no text")
             place = self._sheet.position(leaf.start)
@@ -141,44 +155,44 @@ class _Reader:
                 if text.strip():
                     yield parse_recipient(text.strip(), str(place)).text
 
-    def _only_group(self, rule: Branch, where: Position) -> Branch:
+    def _only_group(self, rule: SopsMapping, where: Position) -> SopsMapping:
         entry = rule.entry("key_groups")
-        if entry is None or not isinstance(entry.node, Items):
+        if entry is None or not isinstance(entry.node, SopsSequence):
             return rule
-        groups = [item for item in entry.node.items if isinstance(item, Branch)]
+        groups = [item for item in entry.node.items if isinstance(item, SopsMapping)]
         if len(groups) > 1:
             raise problems.key_groups(where)
         return groups[0] if groups else rule
 
-    def _refuse_foreign_keys(self, group: Branch) -> None:
+    def _refuse_foreign_keys(self, group: SopsMapping) -> None:
         for entry in group.entries():
-            if entry.key not in _FOREIGN or not any(
-                leaf.value not in (None, "") for leaf in _leaves(entry.node)
+            if entry.key not in _FOREIGN_KEY_KINDS or not any(
+                leaf.value not in (None, "") for leaf in _scalar_nodes(entry.node)
             ):
                 continue
             place = self._sheet.position(entry.start)
             if entry.key == "merge":
                 raise problems.key_groups(place)
-            raise problems.foreign_key(place, _FOREIGN[entry.key])
+            raise problems.foreign_key(place, _FOREIGN_KEY_KINDS[entry.key])
 
-    def _text(self, rule: Branch, name: str) -> str:
+    def _text(self, rule: SopsMapping, name: str) -> str:
         entry = rule.entry(name)
         if entry is None:
             return ""
-        value = entry.node.value if isinstance(entry.node, Leaf) else 0
+        value = entry.node.value if isinstance(entry.node, SopsScalar) else 0
         if value is None or isinstance(value, str):
             return value or ""
         raise self._wrong(self._sheet.position(entry.start), f"{name!r} is no text")
 
-    def _flag(self, rule: Branch, name: str) -> bool:
+    def _flag(self, rule: SopsMapping, name: str) -> bool:
         entry = rule.entry(name)
-        value = entry.node.value if entry and isinstance(entry.node, Leaf) else None
+        value = entry.node.value if entry and isinstance(entry.node, SopsScalar) else None
         if entry is not None and not isinstance(value, bool):
             raise self._wrong(self._sheet.position(entry.start), f"{name!r} is not true or false")
         return value is True
 
     def _wrong(self, where: Position, why: str) -> Exception:
-        return problems.refused(
+        return problems.refusal(
             code="sops.rules",
             what="the creation rules cannot be used",
             where=where,
@@ -187,13 +201,13 @@ class _Reader:
         )
 
 
-def _leaves(node: Node) -> Iterator[Leaf]:
-    if isinstance(node, Leaf):
+def _scalar_nodes(node: SopsNode) -> Iterator[SopsScalar]:
+    if isinstance(node, SopsScalar):
         yield node
-    elif isinstance(node, Items):
+    elif isinstance(node, SopsSequence):
         for item in node.items:
-            if not isinstance(item, Note):
-                yield from _leaves(item)
+            if not isinstance(item, SopsComment):
+                yield from _scalar_nodes(item)
     else:
         for entry in node.entries():
-            yield from _leaves(entry.node)
+            yield from _scalar_nodes(entry.node)

@@ -6,6 +6,7 @@ these read them, `0755` as 493 and `1e3` as 1000.
 
 from __future__ import annotations
 
+import json
 import math
 from typing import NamedTuple
 
@@ -18,20 +19,20 @@ class Timestamp(NamedTuple):
     text: str
 
 
-class Remark(NamedTuple):
+class CommentText(NamedTuple):
     """A comment that is kept as a value."""
 
     text: str
 
 
-Value = str | int | float | bool | Timestamp | Remark | None
+SopsValue = str | int | float | bool | Timestamp | CommentText | None
 """A value of a tree. Bytes that are not UTF-8 are kept in texts as lone surrogates."""
 
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
 _UINT_MAX = 2**64 - 1
 
-_WORDS: dict[str, Value] = {
+_NAMED_VALUES: dict[str, SopsValue] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -47,7 +48,7 @@ _INTEGER = pattern(
     r"|(?P<dec>0|[1-9][0-9]*))"
 )
 _BASES = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
-_MOMENT = pattern(
+_TIMESTAMP = pattern(
     r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
     r"(?:(?P<t>[Tt ])(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})"
     r"(?:[.,](?P<fraction>[0-9]{1,9}))?(?P<zone>Z|[-+][0-9]{2}:[0-9]{2})?)?"
@@ -55,31 +56,31 @@ _MOMENT = pattern(
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-def resolved(text: str) -> Value:
+def resolve_scalar(text: str) -> SopsValue:
     """The value of a plain YAML scalar; ValueError: a whole number that SOPS cannot hold."""
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in _NAMED_VALUES:
+        return _NAMED_VALUES[text]
     if _NUMBER_LIKE.match(text) is None:
         return text
     if text[0] == ".":
-        return _finite(text) if _DOTTED.fullmatch(text) else text
-    return _timestamp(text) or _number(text)
+        return _parse_float(text) if _DOTTED.fullmatch(text) else text
+    return _parse_timestamp(text) or _parse_number(text)
 
 
-def _number(text: str) -> Value:
+def _parse_number(text: str) -> SopsValue:
     digits = text.replace("_", "")
-    number = _integer(digits)
+    number = _parse_integer(digits)
     if number is not None and INT_MIN <= number <= INT_MAX:
         return number
     if number is not None and digits[0] not in "+-" and number <= _UINT_MAX:
         raise ValueError("a whole number of more than 63 bits")
     if _FLOAT.fullmatch(digits):
-        found = _finite(digits)
+        found = _parse_float(digits)
         return text if isinstance(found, str) else found
     return text
 
 
-def _integer(digits: str) -> int | None:
+def _parse_integer(digits: str) -> int | None:
     match = _INTEGER.fullmatch(digits)
     if match is None or match.lastgroup is None:
         return None
@@ -87,13 +88,13 @@ def _integer(digits: str) -> int | None:
     return -number if match["sign"] == "-" else number
 
 
-def _finite(text: str) -> Value:
+def _parse_float(text: str) -> SopsValue:
     number = float(text)
     return text if math.isinf(number) else number
 
 
-def _timestamp(text: str) -> Timestamp | None:
-    match = _MOMENT.fullmatch(text)
+def _parse_timestamp(text: str) -> Timestamp | None:
+    match = _TIMESTAMP.fullmatch(text)
     if match is None:
         return None
     separator, zone = match["t"], match["zone"]
@@ -101,27 +102,27 @@ def _timestamp(text: str) -> Timestamp | None:
         return None
     year, month, day = int(match["year"]), int(match["month"]), int(match["day"])
     hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
-    if not _exists(year, month, day) or hour > 23 or minute > 59 or second > 59:
+    if not _is_calendar_day(year, month, day) or hour > 23 or minute > 59 or second > 59:
         return None
     fraction = (match["fraction"] or "").rstrip("0")
     return Timestamp(
         f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-        f"{'.' + fraction if fraction else ''}{_zone(zone)}"
+        f"{'.' + fraction if fraction else ''}{_normalize_zone(zone)}"
     )
 
 
-def _zone(zone: str | None) -> str:
+def _normalize_zone(zone: str | None) -> str:
     return "Z" if zone in (None, "Z", "+00:00", "-00:00") else str(zone)
 
 
-def _exists(year: int, month: int, day: int) -> bool:
+def _is_calendar_day(year: int, month: int, day: int) -> bool:
     if not 1 <= month <= 12 or not 1 <= day <= _DAYS[month - 1]:
         return False
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return leap or (month, day) != (2, 29)
 
 
-def value_bytes(value: Value) -> bytes:
+def value_bytes(value: SopsValue) -> bytes:
     """What the check sum and the cipher see of a value."""
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape")
@@ -136,21 +137,21 @@ def value_bytes(value: Value) -> bytes:
     return value.text.encode("utf-8", "surrogateescape")
 
 
-def kind_of(value: Value) -> str:
+def value_type(value: SopsValue) -> str:
     """The word behind `type:` in an encrypted value."""
-    for kind, types in _KINDS:
+    for kind, types in _VALUE_TYPES:
         if isinstance(value, types):
             return kind
     raise TypeError("null has no kind")
 
 
-_KINDS: tuple[tuple[str, type], ...] = (
+_VALUE_TYPES: tuple[tuple[str, type], ...] = (
     ("str", str),
     ("bool", bool),
     ("int", int),
     ("float", float),
     ("time", Timestamp),
-    ("comment", Remark),
+    ("comment", CommentText),
 )
 
 
@@ -165,7 +166,7 @@ def go_float(number: float) -> str:
     return format(Decimal(repr(number)), "f").removesuffix(".0")
 
 
-def same(one: Value, other: Value) -> bool:
+def values_equal(one: SopsValue, other: SopsValue) -> bool:
     """Whether two values are equal and of one kind: 1, 1.0 and true are not."""
     if type(one) is not type(other):
         return False
@@ -175,3 +176,48 @@ def same(one: Value, other: Value) -> bool:
 def is_text(value: str) -> bool:
     """Whether a text is UTF-8, and not other bytes."""
     return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+# Read as something else by YAML 1.1: the Go library quotes these for the sake of other readers.
+_OLD_WORDS = frozenset(
+    "y Y yes Yes YES on On ON n N no No NO off Off OFF".split()  # noqa: SIM905  # shorter so
+)
+_BASE_60 = pattern(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+_FIRST = "#,[]{}&*!|>'\"%@`"
+
+
+def go_scalar(text: str) -> str:
+    """A text on one line, plain where that is safe, else in the quotes that Go takes."""
+    if _reads_as_other(text) or not text.isprintable():
+        return json.dumps(text, ensure_ascii=False)
+    if is_plain(text):
+        return text
+    return "'" + text.replace("'", "''") + "'"
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text needs no quotes outside of brackets, apart from what it would be read as."""
+    return not (
+        not text
+        or text[0] in _FIRST
+        or text != text.strip(" ")
+        or text.startswith(("---", "..."))
+        or (text[0] in "-?:" and (len(text) == 1 or text[1] == " "))
+        or ": " in text
+        or text.endswith(":")
+        or " #" in text
+    )
+
+
+def _reads_as_other(text: str) -> bool:
+    if text in _OLD_WORDS or _BASE_60.fullmatch(text):
+        return True
+    try:
+        return not isinstance(resolve_scalar(text), str)
+    except ValueError:
+        return True
+
+
+def needs_quotes(text: str) -> bool:
+    """Whether a YAML reader would take the bare text as something else than this text."""
+    return _reads_as_other(text) or not is_plain(text) or not text.isprintable()

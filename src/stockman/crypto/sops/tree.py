@@ -5,22 +5,23 @@ The classes are written out: generating them takes longer than reading a file of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from stockman.crypto.sops.scalars import Value
+from stockman.crypto.sops.scalars import SopsValue
 from stockman.model.origin import Position
 
 METADATA_KEY = "sops"
 MAX_DEPTH = 200
 
 
-class Leaf:
+class SopsScalar:
     """One value, and the piece of the text that holds it."""
 
     __slots__ = ("column", "end", "flow", "start", "value")
 
     def __init__(
-        self, value: Value, start: int, end: int, *, flow: bool = False, column: int = 0
+        self, value: SopsValue, start: int, end: int, *, flow: bool = False, column: int = 0
     ) -> None:
         self.value = value
         self.start = start
@@ -31,7 +32,7 @@ class Leaf:
         """Where its key or its dash begins, or rather the mapping or list around it."""
 
 
-class Note:
+class SopsComment:
     """One comment, without its `#`."""
 
     __slots__ = ("end", "own_line", "start", "tail", "text")
@@ -47,18 +48,18 @@ class Note:
         """Whether it stood behind the `|` of a text that is replaced, and moves behind that."""
 
 
-class Entry:
+class SopsEntry:
     """One key of a mapping with its value."""
 
     __slots__ = ("key", "node", "start")
 
-    def __init__(self, key: str, start: int, node: Node) -> None:
+    def __init__(self, key: str, start: int, node: SopsNode) -> None:
         self.key = key
         self.start = start
         self.node = node
 
 
-class Branch:
+class SopsMapping:
     """A mapping."""
 
     __slots__ = ("column", "end", "flow", "items", "start")
@@ -68,19 +69,19 @@ class Branch:
         self.column = column
         self.flow = flow
         self.end = end
-        self.items: list[Entry | Note] = []
+        self.items: list[SopsEntry | SopsComment] = []
 
-    def entry(self, key: str) -> Entry | None:
+    def entry(self, key: str) -> SopsEntry | None:
         for item in self.items:
-            if isinstance(item, Entry) and item.key == key:
+            if isinstance(item, SopsEntry) and item.key == key:
                 return item
         return None
 
-    def entries(self) -> Iterator[Entry]:
-        return (item for item in self.items if isinstance(item, Entry))
+    def entries(self) -> Iterator[SopsEntry]:
+        return (item for item in self.items if isinstance(item, SopsEntry))
 
 
-class Items:
+class SopsSequence:
     """A list."""
 
     __slots__ = ("column", "end", "flow", "items", "start")
@@ -90,28 +91,28 @@ class Items:
         self.column = column
         self.flow = flow
         self.end = end
-        self.items: list[Node | Note] = []
+        self.items: list[SopsNode | SopsComment] = []
 
 
-Node = Leaf | Branch | Items
+SopsNode = SopsScalar | SopsMapping | SopsSequence
 
 
-class Document:
+class SopsDocument:
     """One document of a file: its keys, and where it ends."""
 
     __slots__ = ("end", "root")
 
-    def __init__(self, root: Branch, end: int) -> None:
+    def __init__(self, root: SopsMapping, end: int) -> None:
         self.root = root
         self.end = end
 
 
-class Sheet:
+class ParsedFile:
     """The text of a file and the documents in it."""
 
     __slots__ = ("documents", "file", "text")
 
-    def __init__(self, file: str, text: str, documents: list[Document]) -> None:
+    def __init__(self, file: str, text: str, documents: list[SopsDocument]) -> None:
         self.file = file
         self.text = text
         self.documents = documents
@@ -121,18 +122,39 @@ class Sheet:
         return Position(self.file, line, index - self.text.rfind("\n", 0, index))
 
 
-def last_index(node: Node) -> int:
+def end_index(node: SopsNode) -> int:
     """Where the text of a node ends, blank lines behind it not included."""
-    if isinstance(node, Leaf):
+    if isinstance(node, SopsScalar):
         return node.end
     if node.flow:
         return node.end
     ends = [node.start]
     for item in reversed(node.items):
-        if isinstance(item, Note):
+        if isinstance(item, SopsComment):
             continue
-        ends.append(last_index(item.node if isinstance(item, Entry) else item))
-        if isinstance(item, Entry):
+        ends.append(end_index(item.node if isinstance(item, SopsEntry) else item))
+        if isinstance(item, SopsEntry):
             ends.append(item.start + 1)
         break
     return max(ends)
+
+
+class TextEdit(NamedTuple):
+    """Replace what stands from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
+    """The text with all edits, which must not overlap; equal places keep the order given."""
+    pieces: list[str] = []
+    reached = 0
+    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+        if edit.start < reached:
+            raise ValueError("two edits overlap")
+        pieces += (text[reached : edit.start], edit.text)
+        reached = edit.end
+    pieces.append(text[reached:])
+    return "".join(pieces)

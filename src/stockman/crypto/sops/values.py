@@ -17,18 +17,18 @@ from stockman.crypto.primitives import AESGCM
 from stockman.crypto.sops.scalars import (
     INT_MAX,
     INT_MIN,
-    Remark,
+    CommentText,
+    SopsValue,
     Timestamp,
-    Value,
-    kind_of,
-    resolved,
+    resolve_scalar,
     value_bytes,
+    value_type,
 )
 from stockman.model.pattern import pattern
 
 DATA_KEY_BYTES = 32
 
-_FORM = pattern(r"ENC\[AES256_GCM,data:(.+),iv:(.+),tag:(.+),type:(.+)\]")
+_ENCRYPTED_VALUE = pattern(r"ENC\[AES256_GCM,data:(.+),iv:(.+),tag:(.+),type:(.+)\]")
 _NONCE_BYTES = 32
 _TAG_BYTES = 16
 _LEAST_NONCE, _MOST_NONCE = 8, 128
@@ -41,13 +41,13 @@ _FALSE = ("0", "f", "F", "FALSE", "false", "False")
 _RFC3339 = pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}.*")
 
 
-class Cipher:
+class ValueCipher:
     """Seals and opens values with the data key of one file."""
 
     def __init__(self, data_key: bytes) -> None:
         self._cipher = AESGCM(data_key)
 
-    def seal(self, value: Value, bound_to: str, random_bytes: Callable[[int], bytes]) -> str:
+    def seal(self, value: SopsValue, bound_to: str, random_bytes: Callable[[int], bytes]) -> str:
         """The encrypted value; the empty text stays as it is."""
         plain = value_bytes(value)
         if not plain:
@@ -56,15 +56,15 @@ class Cipher:
         made = self._cipher.encrypt(nonce, plain, bound_to.encode())
         data, tag = made[:-_TAG_BYTES], made[-_TAG_BYTES:]
         return (
-            f"ENC[AES256_GCM,data:{_base64(data)},iv:{_base64(nonce)},tag:{_base64(tag)}"
-            f",type:{kind_of(value)}]"
+            f"ENC[AES256_GCM,data:{_encode_base64(data)},iv:{_encode_base64(nonce)},tag:{_encode_base64(tag)}"
+            f",type:{value_type(value)}]"
         )
 
-    def open(self, text: str, bound_to: str) -> Value:
+    def open(self, text: str, bound_to: str) -> SopsValue:
         """The value; ValueError says why it does not open, without showing it."""
         if not text:
             return ""
-        match = _FORM.match(text)
+        match = _ENCRYPTED_VALUE.match(text)
         if match is None:
             raise ValueError("it does not have the form ENC[AES256_GCM,...]")
         try:
@@ -81,42 +81,42 @@ class Cipher:
             raise ValueError(
                 "it does not open at this place with the data key of the file"
             ) from None
-        return _typed(plain.decode("utf-8", "surrogateescape"), match[4])
+        return _parse_typed(plain.decode("utf-8", "surrogateescape"), match[4])
 
 
 def looks_encrypted(text: str) -> bool:
     """Whether a text has the form of an encrypted value."""
-    return _FORM.match(text) is not None
+    return _ENCRYPTED_VALUE.match(text) is not None
 
 
-def path_text(path: Sequence[str]) -> str:
+def bound_path(path: Sequence[str]) -> str:
     """What a value is bound to: the keys above it, each followed by a colon."""
     return ":".join(path) + ":"
 
 
-def _typed(text: str, kind: str) -> Value:
+def _parse_typed(text: str, kind: str) -> SopsValue:
     match kind:
         case "str":
             return text
         case "int" if _INT.fullmatch(text) and INT_MIN <= int(text) <= INT_MAX:
             return int(text)
         case "float" if _FLOAT.fullmatch(text):
-            return _float(text)
+            return _parse_float(text)
         case "bool" if text in _TRUE or text in _FALSE:
             return text in _TRUE
-        case "time" if _RFC3339.fullmatch(text) and isinstance(resolved(text), Timestamp):
-            return resolved(text)
+        case "time" if _RFC3339.fullmatch(text) and isinstance(resolve_scalar(text), Timestamp):
+            return resolve_scalar(text)
         case "comment":
-            return Remark(text)
+            return CommentText(text)
     raise ValueError("its content is not of the type that it names")
 
 
-def _float(text: str) -> float:
+def _parse_float(text: str) -> float:
     number = float(text)
     if math.isinf(number) and "i" not in text.lower():
         raise ValueError("its number is too large")
     return number
 
 
-def _base64(data: bytes) -> str:
+def _encode_base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")

@@ -1,24 +1,223 @@
-"""YAML text to tree, from the events of the parser; comments are put in afterwards."""
+"""Where the comments of a YAML text belong in its tree.
+
+SOPS binds an encrypted comment to the keys above it, so this has to put every comment where the
+Go library puts it: on the line of a value beside that value; on a line of its own before the next
+key or item if that begins in the same column, and else behind the last one: however deep that is,
+or, with a blank line behind the comment, in the column of the comment.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, NoReturn
 
 import yaml
 
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.scalars import Value, resolved
-from stockman.crypto.sops.tree import MAX_DEPTH, Branch, Document, Entry, Items, Leaf, Sheet
-from stockman.crypto.sops.yaml_comments import Comments
+from stockman.crypto.sops.scalars import SopsValue, resolve_scalar
+from stockman.crypto.sops.tree import (
+    MAX_DEPTH,
+    ParsedFile,
+    SopsComment,
+    SopsDocument,
+    SopsEntry,
+    SopsMapping,
+    SopsScalar,
+    SopsSequence,
+)
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
+
+_COMMENT = pattern(r"#([^\n]*)")
+_BLANK_AFTER = pattern(r"(?:\n[ \t]*#[^\n]*)*\n[ \t]*\n")
+
+
+class _PlacedItem:
+    """One key or item in the order of the text."""
+
+    __slots__ = ("item", "parent", "start")
+
+    def __init__(
+        self,
+        start: int,
+        parent: SopsMapping | SopsSequence,
+        item: SopsEntry | SopsScalar | SopsMapping | SopsSequence,
+    ) -> None:
+        self.start = start
+        self.parent = parent
+        self.item = item
+
+    @property
+    def node(self) -> SopsScalar | SopsMapping | SopsSequence:
+        return self.item.node if isinstance(self.item, SopsEntry) else self.item
+
+
+class CommentPlacer:
+    """Collects comments between the tokens of a document, then puts them into its tree."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._has_comments = "#" in text
+        self.reached = 0
+        self._notes: list[SopsComment] = []
+        self._placed: list[_PlacedItem] = []
+        self._parents: dict[int, _PlacedItem] = {}
+        self._flows: list[SopsMapping | SopsSequence] = []
+        self._before = -1
+
+    def begin(self, index: int) -> None:
+        """A document begins; comments above its `---` belong to nothing in it."""
+        self._placed = []
+        self._parents = {}
+        self._flows = []
+        self._gap(index)
+
+    def scalar(self, start: int, end: int, *, block: bool) -> None:
+        self._gap(start)
+        self.reached = end
+        if block and self._has_comments:
+            header_end = self._text.find("\n", start, end)
+            found = _COMMENT.search(self._text, start, header_end if header_end >= 0 else end)
+            if found:
+                self._notes.append(SopsComment(found[1], end, end, own_line=False, tail=True))
+
+    def collection(self, node: SopsMapping | SopsSequence) -> None:
+        if node.flow:
+            self._flows.append(node)
+            self._gap(node.start)
+            self.reached = max(self.reached, node.start + 1)
+
+    def flow_end(self, end: int) -> None:
+        self._gap(end)
+
+    def entry(
+        self,
+        start: int,
+        parent: SopsMapping | SopsSequence,
+        item: SopsEntry | SopsScalar | SopsMapping | SopsSequence,
+    ) -> None:
+        placed = _PlacedItem(start, parent, item)
+        self._placed.append(placed)
+        if not isinstance(placed.node, SopsScalar):
+            self._parents[id(placed.node)] = placed
+
+    def finish(self, root: SopsMapping, end: int) -> None:
+        """Put every comment of the document into its tree."""
+        self._gap(end)
+        notes, self._notes = self._notes, []
+        self._before = -1
+        for note in notes:
+            self._put(note, root)
+
+    def _gap(self, end: int) -> None:
+        if self._has_comments and end > self.reached:
+            for found in _COMMENT.finditer(self._text, self.reached, end):
+                line = self._text.rfind("\n", 0, found.start()) + 1
+                own = not self._text[line : found.start()].strip()
+                self._notes.append(SopsComment(found[1], found.start(), found.end(), own_line=own))
+        self.reached = max(self.reached, end)
+
+    def _put(self, note: SopsComment, root: SopsMapping) -> None:
+        place = bisect_left(self._placed, note.start, key=lambda placed: placed.start)
+        after = self._placed[place] if place < len(self._placed) else None
+        last = self._placed[place - 1] if place else None
+        flow = self._flow_around(note.start)
+        if flow is not None:
+            self._into_flow(note, flow, after)
+        elif not note.own_line and last is not None:
+            self._beside(note, last)
+        else:
+            self._on_its_own(note, root, place)
+
+    def _flow_around(self, index: int) -> SopsMapping | SopsSequence | None:
+        found = None
+        for node in self._flows:
+            if node.start < index < node.end:
+                found = node
+        return found
+
+    def _into_flow(
+        self, note: SopsComment, flow: SopsMapping | SopsSequence, after: _PlacedItem | None
+    ) -> None:
+        if after is not None and after.parent is flow:
+            _insert_before(flow, after.item, note)
+        else:
+            flow.items.append(note)
+
+    def _beside(self, note: SopsComment, last: _PlacedItem) -> None:
+        line = self._text.rfind("\n", 0, note.start) + 1
+        for node in self._flows:
+            # Behind the bracket that closes a list or mapping: it belongs to what is inside.
+            if line <= node.end <= note.start and id(node) in self._parents:
+                node.items.insert(0, note)
+                return
+        _insert_before(last.parent, last.item, note)
+
+    def _on_its_own(self, note: SopsComment, root: SopsMapping, place: int) -> None:
+        after = self._placed[place] if place < len(self._placed) else None
+        last = self._placed[place - 1] if place else None
+        if self._belongs_before(note, root, place):
+            # What follows in the same stretch of comments cannot go back behind the last key.
+            self._before = place
+            if after is not None:
+                _insert_before(after.parent, after.item, note)
+            else:
+                root.items.append(note)
+            return
+        blocks = [placed for placed in self._chain(last) if not placed.parent.flow]
+        if _BLANK_AFTER.match(self._text, note.end):
+            column = self._column(note)
+            blocks = [one for one in blocks if one.parent.column == column] or blocks
+        if blocks:
+            _insert_after(blocks[0].parent, blocks[0].item, note)
+        else:
+            root.items.append(note)
+
+    def _belongs_before(self, note: SopsComment, root: SopsMapping, place: int) -> bool:
+        if place == 0 or self._before == place:
+            return True
+        column = self._column(note)
+        if place == len(self._placed):
+            # The `sops` entry follows, or will follow, in the column of the root.
+            return column == root.column
+        after, last = self._placed[place], self._placed[place - 1]
+        above = {id(placed.item) for placed in self._chain(after)}
+        return after.parent.column == column or id(last.item) in above
+
+    def _column(self, note: SopsComment) -> int:
+        return note.start - self._text.rfind("\n", 0, note.start) - 1
+
+    def _chain(self, placed: _PlacedItem | None) -> list[_PlacedItem]:
+        """A key or item, then the one that holds it, and so on up to the root."""
+        found: list[_PlacedItem] = []
+        while placed is not None:
+            found.append(placed)
+            placed = self._parents.get(id(placed.parent))
+        return found
+
+
+def _insert_before(parent: SopsMapping | SopsSequence, item: object, note: SopsComment) -> None:
+    parent.items.insert(_index_of(parent, item), note)
+
+
+def _insert_after(parent: SopsMapping | SopsSequence, item: object, note: SopsComment) -> None:
+    place = _index_of(parent, item) + 1
+    while place < len(parent.items) and isinstance(parent.items[place], SopsComment):
+        place += 1
+    parent.items.insert(place, note)
+
+
+def _index_of(parent: SopsMapping | SopsSequence, item: object) -> int:
+    return next(place for place, one in enumerate(parent.items) if one is item)
+
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 
 
-def read_yaml(file: str, text: str) -> Sheet:
+def read_yaml(file: str, text: str) -> ParsedFile:
     """The documents of a YAML file; raises with the place and the reason."""
-    reader = _Reader(file, text)
+    reader = _YamlTreeReader(file, text)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             reader.take(event)
@@ -29,27 +228,27 @@ def read_yaml(file: str, text: str) -> Sheet:
         where = Position(file, mark.line + 1, mark.column + 1) if mark else file
         # The parser's words quote indicators and names of tokens, never the text.
         raise problems.bad_syntax(where, str(error.problem or error.context)) from None
-    return Sheet(file, text, reader.documents)
+    return ParsedFile(file, text, reader.documents)
 
 
-class _Reader:
+class _YamlTreeReader:
     def __init__(self, file: str, text: str) -> None:
         self._file = file
         self._text = text
-        self.documents: list[Document] = []
-        self._open: list[Branch | Items] = []
+        self.documents: list[SopsDocument] = []
+        self._open: list[SopsMapping | SopsSequence] = []
         self._keys: list[tuple[str, int] | None] = []
         self._known: list[set[str]] = []
-        self._root: Branch | None = None
-        self._comments = Comments(text)
+        self._root: SopsMapping | None = None
+        self._comments = CommentPlacer(text)
 
     def take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)
         elif isinstance(event, yaml.MappingStartEvent):
-            self._start(event, Branch(*_place(event), flow=bool(event.flow_style)))
+            self._start(event, SopsMapping(*_start_and_column(event), flow=bool(event.flow_style)))
         elif isinstance(event, yaml.SequenceStartEvent):
-            self._start(event, Items(*_place(event), flow=bool(event.flow_style)))
+            self._start(event, SopsSequence(*_start_and_column(event), flow=bool(event.flow_style)))
         elif isinstance(event, yaml.CollectionEndEvent):
             self._end(event)
         elif isinstance(event, yaml.AliasEvent):
@@ -57,22 +256,22 @@ class _Reader:
             self._refuse(event, f"the alias *{event.anchor}", fix)
         elif isinstance(event, yaml.DocumentStartEvent):
             self._root = None
-            self._comments.begin(_index(event.end_mark))
+            self._comments.begin(_mark_index(event.end_mark))
         elif isinstance(event, yaml.DocumentEndEvent):
             self._document(event)
 
     def _document(self, event: yaml.DocumentEndEvent) -> None:
-        end = _index(event.start_mark)
+        end = _mark_index(event.start_mark)
         if not event.explicit:
             end = max(end, self._comments.reached)
-        root = self._root or Branch(end, 0, flow=False, end=end)
+        root = self._root or SopsMapping(end, 0, flow=False, end=end)
         self._comments.finish(root, end)
-        self.documents.append(Document(root, end))
+        self.documents.append(SopsDocument(root, end))
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         if event.anchor is not None:
             self._refuse(event, f"the anchor &{event.anchor}", "remove it")
-        start, end = _index(event.start_mark), _index(event.end_mark)
+        start, end = _mark_index(event.start_mark), _mark_index(event.end_mark)
         block = event.style in ("|", ">")
         if block:
             end = start + len(self._text[start:end].rstrip())
@@ -82,7 +281,7 @@ class _Reader:
             return
         if event.tag is not None and event.tag not in _TEXT_TAGS:
             self._refuse(event, f"the tag {event.tag!r}", "remove it, or quote the value")
-        leaf = Leaf(self._value(event), start, end)
+        leaf = SopsScalar(self._value(event), start, end)
         if not self._open:
             if leaf.value is not None:
                 self._not_a_mapping(event)
@@ -91,11 +290,11 @@ class _Reader:
         leaf.flow, leaf.column = around.flow, around.column
         self._put(leaf, start)
 
-    def _value(self, event: yaml.ScalarEvent) -> Value:
+    def _value(self, event: yaml.ScalarEvent) -> SopsValue:
         if event.style not in (None, "") or event.tag is not None:
             return str(event.value)
         try:
-            return resolved(event.value)
+            return resolve_scalar(event.value)
         except ValueError as error:
             self._refuse(event, str(error), "put it in quotes")
 
@@ -109,21 +308,21 @@ class _Reader:
         self._known[-1].add(key)
         self._keys[-1] = (key, start)
 
-    def _start(self, event: yaml.CollectionStartEvent, node: Branch | Items) -> None:
+    def _start(self, event: yaml.CollectionStartEvent, node: SopsMapping | SopsSequence) -> None:
         if event.anchor is not None:
             self._refuse(event, f"the anchor &{event.anchor}", "remove it")
         if event.tag is not None:
             self._refuse(event, f"the tag {event.tag!r}", "remove it")
         if self._open and self._expects_key:
             self._refuse(event, "a mapping or list as key", "use a text as key")
-        if not self._open and isinstance(node, Items):
+        if not self._open and isinstance(node, SopsSequence):
             self._not_a_mapping(event)
         if len(self._open) >= MAX_DEPTH:
             self._refuse(event, f"nesting of more than {MAX_DEPTH} levels", "flatten it")
         if self._open:
             self._put(node, node.start)
         else:
-            self._root = node if isinstance(node, Branch) else None
+            self._root = node if isinstance(node, SopsMapping) else None
         self._comments.collection(node)
         self._open.append(node)
         self._keys.append(None)
@@ -133,23 +332,25 @@ class _Reader:
         node = self._open.pop()
         self._keys.pop()
         self._known.pop()
-        node.end = _index(event.end_mark)
+        node.end = _mark_index(event.end_mark)
         if node.flow:
             self._comments.flow_end(node.end)
 
     @property
     def _expects_key(self) -> bool:
-        return bool(self._open) and isinstance(self._open[-1], Branch) and self._keys[-1] is None
+        return (
+            bool(self._open) and isinstance(self._open[-1], SopsMapping) and self._keys[-1] is None
+        )
 
-    def _put(self, node: Leaf | Branch | Items, start: int) -> None:
+    def _put(self, node: SopsScalar | SopsMapping | SopsSequence, start: int) -> None:
         parent = self._open[-1]
-        if isinstance(parent, Items):
+        if isinstance(parent, SopsSequence):
             parent.items.append(node)
             self._comments.entry(start, parent, node)
             return
         pending = self._keys[-1]
         if pending is not None:
-            entry = Entry(pending[0], pending[1], node)
+            entry = SopsEntry(pending[0], pending[1], node)
             parent.items.append(entry)
             self._keys[-1] = None
             self._comments.entry(entry.start, parent, entry)
@@ -166,10 +367,10 @@ class _Reader:
         self._refuse(event, "a document that is one list or one value", fix)
 
 
-def _place(event: yaml.CollectionStartEvent) -> tuple[int, int]:
+def _start_and_column(event: yaml.CollectionStartEvent) -> tuple[int, int]:
     mark: Any = event.start_mark
     return mark.index, mark.column
 
 
-def _index(mark: Any) -> int:  # noqa: ANN401  # the C parser has a mark class of its own
+def _mark_index(mark: Any) -> int:  # noqa: ANN401  # the C parser has a mark class of its own
     return int(mark.index)

@@ -9,31 +9,31 @@ from typing import TypeVar
 
 from stockman.model.errors import Rejected, StockmanError
 from stockman.model.names import Datastore, HostName, Vmid
-from stockman.planning.access_wanted import BY_STOCKMAN
+from stockman.planning.access.desired import TOKEN_COMMENT
 from stockman.planning.fact import Fact, Unknown
-from stockman.planning.observed_proxmox import (
-    AccessSeen,
-    HighAvailabilitySeen,
+from stockman.planning.observed.proxmox import (
+    ObservedAccess,
     ObservedGuests,
+    ObservedHa,
     ObservedProxmox,
+    ProxmoxQuery,
 )
-from stockman.planning.proxmox_asked import Wanted
-from stockman.planning.vm_mark import TAG, TEMPLATE_TAG
-from stockman.ports.clock import Clock
-from stockman.ports.proxmox import Proxmox
-from stockman.ports.proxmox.cluster import GuestSeen, Resources, StorageSeen
-from stockman.ports.proxmox.ha import HaGroup, HaRule
-from stockman.ports.proxmox.storages import Volume
-from stockman.ports.proxmox.vms import GuestRef, VmConfig
-from stockman.steps.vm_template import linked_clones, storages_of
+from stockman.planning.vm.ownership import TAG, TEMPLATE_TAG
+from stockman.ports.system import Clock
+from stockman.proxmox.cluster import GuestSummary, Resources, StorageSummary
+from stockman.proxmox.ha import HaGroup, HaRule
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.storages import Volume
+from stockman.proxmox.vms import GuestRef, VmConfig
+from stockman.steps.vm.template import disk_storages, linked_clones
 
 T = TypeVar("T")
 
 _RUNS = "running"
-_NOT_LET_IN = "proxmox.authentication"
+_AUTH_ERRORS = "proxmox.authentication"
 
 
-class _Asking:
+class _ProxmoxReader:
     """Asks, a few questions at once, and counts them."""
 
     def __init__(self, name: str, clock: Clock, at_once: int) -> None:
@@ -66,7 +66,7 @@ async def observe_proxmox(
     name: str,
     pve: Proxmox,
     clock: Clock,
-    wanted: Wanted,
+    wanted: ProxmoxQuery,
     administrator: Proxmox | None = None,
 ) -> ObservedProxmox:
     """Everything that planning needs to know of a cluster; nothing is changed.
@@ -75,7 +75,7 @@ async def observe_proxmox(
     """
     token = pve
     pve = administrator or token
-    asking = _Asking(name, clock, wanted.at_once)
+    asking = _ProxmoxReader(name, clock, wanted.at_once)
     async with asyncio.TaskGroup() as group:
         resources = group.create_task(asking.fact("resources", pve.resources))
         version = group.create_task(asking.fact("version", pve.version))
@@ -84,7 +84,7 @@ async def observe_proxmox(
         pci = group.create_task(asking.fact("PCI mappings", lambda: pve.mappings("pci")))
         usb = group.create_task(asking.fact("USB mappings", lambda: pve.mappings("usb")))
         rights = group.create_task(_rights(asking, token, administrator, wanted))
-        turned_away = group.create_task(_turned_away(asking, token, administrator))
+        turned_away = group.create_task(_login_failure(asking, token, administrator))
         ha = group.create_task(_ha(asking, pve))
         access = group.create_task(_access(asking, administrator, wanted))
         seen = await resources
@@ -118,10 +118,10 @@ async def observe_proxmox(
 
 
 async def observe_guests(
-    name: str, pve: Proxmox, clock: Clock, wanted: Wanted, touched: frozenset[Vmid]
+    name: str, pve: Proxmox, clock: Clock, wanted: ProxmoxQuery, touched: frozenset[Vmid]
 ) -> ObservedGuests:
     """Some guests of a cluster, seen as `observe_proxmox` sees them, and nothing else of it."""
-    asking = _Asking(name, clock, wanted.at_once)
+    asking = _ProxmoxReader(name, clock, wanted.at_once)
     seen = await asking.fact("resources", pve.resources)
     guests = seen.value.guests if isinstance(seen, Fact) else ()
     asked = [one for one in guests if one.vmid in touched]
@@ -129,7 +129,7 @@ async def observe_guests(
 
 
 async def _configs(
-    asking: _Asking, pve: Proxmox, resources: Resources | None, wanted: Wanted
+    asking: _ProxmoxReader, pve: Proxmox, resources: Resources | None, wanted: ProxmoxQuery
 ) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
     guests = resources.guests if resources is not None else ()
     there = {one.vmid for one in guests}
@@ -139,21 +139,21 @@ async def _configs(
 
 
 async def _read(
-    asking: _Asking, pve: Proxmox, asked: Sequence[GuestSeen], wanted: Wanted
+    asking: _ProxmoxReader, pve: Proxmox, asked: Sequence[GuestSummary], wanted: ProxmoxQuery
 ) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
-    async def config(one: GuestSeen) -> Fact[VmConfig] | Unknown:
+    async def config(one: GuestSummary) -> Fact[VmConfig] | Unknown:
         at = GuestRef(host=one.host, vmid=one.vmid, kind=one.kind)
         runs = one.vmid in wanted.vmids and one.kind == "qemu" and one.status == _RUNS
         return await asking.fact(
             f"configuration of {one.vmid}",
-            (lambda: _with_waiting(pve, at)) if runs else (lambda: pve.vm_config(at)),
+            (lambda: _with_pending_keys(pve, at)) if runs else (lambda: pve.vm_config(at)),
         )
 
     found = await asyncio.gather(*(config(one) for one in asked))
     return {one.vmid: fact for one, fact in zip(asked, found, strict=True)}
 
 
-async def _with_waiting(pve: Proxmox, at: GuestRef) -> VmConfig:
+async def _with_pending_keys(pve: Proxmox, at: GuestRef) -> VmConfig:
     """The configuration as the next start reads it, with the keys that wait for that start."""
     keys = await pve.vm_pending(at)
     values = {
@@ -170,7 +170,7 @@ async def _with_waiting(pve: Proxmox, at: GuestRef) -> VmConfig:
 
 
 async def _contents(
-    asking: _Asking,
+    asking: _ProxmoxReader,
     pve: Proxmox,
     resources: Resources | None,
     wanted: tuple[str, frozenset[str]],
@@ -183,14 +183,14 @@ async def _contents(
         if one.storage in storages and one.status == "available"
     ]
     shared: set[str] = set()
-    asked: list[StorageSeen] = []
+    asked: list[StorageSummary] = []
     for one in places:
         if one.storage not in shared:
             asked.append(one)
         if one.shared:
             shared.add(one.storage)
 
-    async def content(one: StorageSeen) -> Fact[tuple[Volume, ...]] | Unknown:
+    async def content(one: StorageSummary) -> Fact[tuple[Volume, ...]] | Unknown:
         what = f"content {kind} of {one.storage} on {one.host}"
         return await asking.fact(what, lambda: pve.volumes(one.host, one.storage, content=kind))
 
@@ -199,7 +199,7 @@ async def _contents(
 
 
 async def _clones(
-    asking: _Asking,
+    asking: _ProxmoxReader,
     pve: Proxmox,
     resources: Resources | None,
     configs: Mapping[Vmid, Fact[VmConfig] | Unknown],
@@ -213,7 +213,7 @@ async def _clones(
         guest = guests[vmid]
         if TEMPLATE_TAG not in guest.tags or not isinstance(fact, Fact):
             continue
-        for storage in storages_of(fact.value):
+        for storage in disk_storages(fact.value):
             place = ("" if storage in shared else str(guest.host), storage)
             places.setdefault(vmid, []).append(place)
             asked.setdefault(place, guest.host)
@@ -239,14 +239,14 @@ def _dependent(
     return Fact(value=tuple(clones), seen=last.seen, source=last.source)
 
 
-async def _ha(asking: _Asking, pve: Proxmox) -> Fact[HighAvailabilitySeen] | Unknown:
-    async def all_of_it() -> HighAvailabilitySeen:
+async def _ha(asking: _ProxmoxReader, pve: Proxmox) -> Fact[ObservedHa] | Unknown:
+    async def all_of_it() -> ObservedHa:
         resources, groups, rules = await asyncio.gather(
             asking.turn(pve.ha_resources),
             asking.turn(lambda: _groups(pve)),
             asking.turn(lambda: _rules(pve)),
         )
-        return HighAvailabilitySeen(resources=resources, groups=groups, rules=rules)
+        return ObservedHa(resources=resources, groups=groups, rules=rules)
 
     return await asking.together("high availability", all_of_it)
 
@@ -268,7 +268,7 @@ async def _rules(pve: Proxmox) -> tuple[HaRule, ...]:
 
 
 async def _rights(
-    asking: _Asking, pve: Proxmox, administrator: Proxmox | None, wanted: Wanted
+    asking: _ProxmoxReader, pve: Proxmox, administrator: Proxmox | None, wanted: ProxmoxQuery
 ) -> Fact[Mapping[str, frozenset[str]]] | Unknown | None:
     if administrator is not None:
         return None
@@ -289,35 +289,35 @@ async def _rights(
     return await asking.together("permissions", all_of_them)
 
 
-async def _turned_away(
-    asking: _Asking, token: Proxmox, administrator: Proxmox | None
+async def _login_failure(
+    asking: _ProxmoxReader, token: Proxmox, administrator: Proxmox | None
 ) -> Unknown | None:
     """Whether somebody who is to do the rest is let in at all."""
     if administrator is None:
         return None
     found = await asking.fact("its token", token.version)
-    is_so = isinstance(found, Unknown) and found.problem.code == _NOT_LET_IN
+    is_so = isinstance(found, Unknown) and found.problem.code == _AUTH_ERRORS
     return found if isinstance(found, Unknown) and is_so else None
 
 
 async def _access(
-    asking: _Asking, administrator: Proxmox | None, wanted: Wanted
-) -> Fact[AccessSeen] | Unknown | None:
+    asking: _ProxmoxReader, administrator: Proxmox | None, wanted: ProxmoxQuery
+) -> Fact[ObservedAccess] | Unknown | None:
     if administrator is None:
         return None
 
-    async def all_of_it() -> AccessSeen:
+    async def all_of_it() -> ObservedAccess:
         roles, users, rules = await asyncio.gather(
             asking.turn(administrator.roles),
             asking.turn(administrator.users),
             asking.turn(administrator.access_rules),
         )
-        ours = {one.id for one in users if one.comment.endswith(BY_STOCKMAN)}
+        ours = {one.id for one in users if one.comment.endswith(TOKEN_COMMENT)}
         there = sorted({one.id for one in users} & wanted.users | ours)
         tokens = await asyncio.gather(
             *(asking.turn(partial(administrator.tokens, user)) for user in there)
         )
-        return AccessSeen(
+        return ObservedAccess(
             roles=roles, users=users, tokens=dict(zip(there, tokens, strict=True)), rules=rules
         )
 

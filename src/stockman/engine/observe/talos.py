@@ -1,37 +1,79 @@
-"""One look at all machines of a cluster, and at their etcd."""
+"""Calls of Talos machines that are counted, and not too many at once."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
+from typing import TypeVar, cast
 
-from stockman.engine.observe.talos_counted import Counts, Facts
 from stockman.model.desired import Desired
 from stockman.model.errors import StockmanError
 from stockman.model.names import MachineAddress
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.planning.observed_talos import ObservedMachine, ObservedTalos
-from stockman.ports.clock import Timekeeper
-from stockman.ports.probe import Door, Network, NoAnswer
-from stockman.ports.talos import Talos
-from stockman.ports.talos.machines import Neighbour
-from stockman.ports.talos.maintenance import Stranger
-from stockman.ports.talos.network import cards
-from stockman.steps.etcd_view import EtcdAnswer, EtcdView, etcd_answer
+from stockman.planning.observed.talos import ObservedMachine, ObservedTalos
+from stockman.ports.environment import Network, NoAnswer, ServerAddress
+from stockman.ports.system import Timekeeper
+from stockman.steps.etcd.view import EtcdReport, ObservedEtcd, read_etcd_report
 from stockman.steps.ports import Ports
-from stockman.steps.talos_clients import WriteClientFile
-from stockman.steps.talos_machine import Standing, TalosMachine, settled_look
+from stockman.steps.talos.client_files import WriteClientFile
+from stockman.steps.talos.machine import MachineState, TalosMachine, probe_machine_patiently
 from stockman.talos.machine.values import configuration_values
+from stockman.talos.records.machines import DiscoveredMember, network_cards
+from stockman.talos.records.operations import MaintenanceMachine
+from stockman.talos.records.protocol import Talos
+
+T = TypeVar("T")
+
+
+class CountedTalos:
+    """A door of which every call is counted; so many at most are under way at once."""
+
+    def __init__(self, talos: Talos, at_once: int) -> None:
+        self._talos = talos
+        self._room = asyncio.Semaphore(at_once)
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def door(self) -> Talos:
+        """The same door, counted; what it streams is not."""
+        return cast("Talos", self)
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
+        method = getattr(self._talos, name)
+
+        async def counted(*given: object, **named: object) -> object:
+            async with self._room:
+                self.counts[name] += 1
+                return await method(*given, **named)
+
+        return counted
+
+
+class MachineFacts:
+    """Facts about one thing: what could be learnt, and why the rest could not."""
+
+    def __init__(self) -> None:
+        self.unknown: dict[str, str] = {}
+
+    async def learn(self, name: str, call: Awaitable[T]) -> T | None:
+        """What a call answers. None: it did not, and `unknown` says why."""
+        try:
+            return await call
+        except StockmanError as no:
+            self.unknown[name] = f"{no.problem.code}: {no.problem.why}"
+            return None
+
 
 _AT_ONCE = 32
 _API_PORT = 6443
 
 
 @record
-class TalosLook:
+class TalosQuery:
     """What is to be looked at."""
 
     desired: Desired
@@ -44,11 +86,11 @@ class TalosLook:
 
 
 async def observe_talos(
-    look: TalosLook, ports: Ports, network: Network | None = None
+    look: TalosQuery, ports: Ports, network: Network | None = None
 ) -> ObservedTalos:
     """What the machines are like; whoever does not answer is unknown, and not absent."""
-    counts, now = Counts(ports.to_talos(), look.at_once), ports.clock.now()
-    pass_ = _Pass(counts.door, ports.clock)
+    counts, now = CountedTalos(ports.to_talos(), look.at_once), ports.clock.now()
+    pass_ = _TalosReader(counts.door, ports.clock)
     wanted = _machines(look)
     async with asyncio.TaskGroup() as group:
         seen = [group.create_task(pass_.machine(one)) for one in wanted]
@@ -59,26 +101,28 @@ async def observe_talos(
         machines=machines,
         etcd=etcd,
         neighbours=await pass_.neighbours(machines, look.desired),
-        client_files={one.file: await _lack(one, ports) for one in look.client_files},
-        api_taken=await _api_taken(look.desired, machines, network),
+        client_files={
+            one.file: await _missing_configuration(one, ports) for one in look.client_files
+        },
+        api_taken=await _find_api_address_owner(look.desired, machines, network),
         calls=dict(counts.counts),
     )
 
 
-def _machines(look: TalosLook) -> tuple[TalosMachine, ...]:
+def _machines(look: TalosQuery) -> tuple[TalosMachine, ...]:
     wanted = {str(node.name): MachineAddress(str(node.address.ip)) for node in look.desired.nodes}
     both = {**look.leaving, **wanted}
     return tuple(TalosMachine(node=name, address=address) for name, address in both.items())
 
 
-def _may_have_etcd(look: TalosLook, machine: TalosMachine) -> bool:
+def _may_have_etcd(look: TalosQuery, machine: TalosMachine) -> bool:
     """Controllers, and those that leave: nobody says what they were."""
     controllers = {str(node.name) for node in look.desired.nodes if node.is_controller}
     wanted = {str(node.name) for node in look.desired.nodes}
     return machine.node in controllers or machine.node not in wanted
 
 
-class _Pass:
+class _TalosReader:
     """One look at everything."""
 
     def __init__(self, talos: Talos, clock: Timekeeper) -> None:
@@ -87,7 +131,7 @@ class _Pass:
         self._now = clock.now()
 
     async def machine(self, machine: TalosMachine) -> ObservedMachine:
-        look = await settled_look(self._talos, self._clock, machine.address)
+        look = await probe_machine_patiently(self._talos, self._clock, machine.address)
         found = ObservedMachine(
             node=machine.node,
             address=machine.address,
@@ -97,14 +141,14 @@ class _Pass:
             why=look.why,
             version=look.version.tag if look.version is not None else None,
         )
-        if look.standing is Standing.CONFIGURED:
+        if look.standing is MachineState.CONFIGURED:
             return await self._configured(found)
-        if look.standing is Standing.MAINTENANCE:
+        if look.standing is MachineState.MAINTENANCE:
             return await self._stranger(found)
         return found
 
     async def _stranger(self, found: ObservedMachine) -> ObservedMachine:
-        at, facts = Stranger(address=found.address), Facts()
+        at, facts = MaintenanceMachine(address=found.address), MachineFacts()
         talos, learn = self._talos, facts.learn
         version, uuid, links = await asyncio.gather(
             learn("version", talos.maintenance_version(at)),
@@ -115,12 +159,12 @@ class _Pass:
             found,
             version=version.tag if version is not None else None,
             uuid=uuid,
-            macs=tuple(one.mac for one in cards(links)) if links is not None else None,
+            macs=tuple(one.mac for one in network_cards(links)) if links is not None else None,
             unknown=facts.unknown,
         )
 
     async def _configured(self, found: ObservedMachine) -> ObservedMachine:
-        facts, address, talos = Facts(), found.address, self._talos
+        facts, address, talos = MachineFacts(), found.address, self._talos
         learn = facts.learn
         uuid, links, status, hostname = await asyncio.gather(
             learn("uuid", talos.system_uuid(address)),
@@ -137,11 +181,11 @@ class _Pass:
             learn("addresses", talos.addresses(address)),
         )
         minor = Version.parse(found.version).minor_text if found.version else ""
-        digest, authority = _told_by(text, minor, facts)
+        digest, authority = _config_facts(text, minor, facts)
         return replace(
             found,
             uuid=uuid,
-            macs=tuple(one.mac for one in cards(links)) if links is not None else None,
+            macs=tuple(one.mac for one in network_cards(links)) if links is not None else None,
             hostname=hostname,
             status=status,
             schematic=schematic,
@@ -158,23 +202,23 @@ class _Pass:
 
     async def etcd(
         self, controllers: list[TalosMachine], machines: Mapping[str, ObservedMachine]
-    ) -> EtcdView:
+    ) -> ObservedEtcd:
         async with asyncio.TaskGroup() as group:
             asked = [
                 group.create_task(self._etcd_of(one, machines[one.node])) for one in controllers
             ]
-        return EtcdView(answers=tuple(one.result() for one in asked))
+        return ObservedEtcd(answers=tuple(one.result() for one in asked))
 
-    async def _etcd_of(self, machine: TalosMachine, seen: ObservedMachine) -> EtcdAnswer:
+    async def _etcd_of(self, machine: TalosMachine, seen: ObservedMachine) -> EtcdReport:
         if not seen.is_configured:
-            return EtcdAnswer(node=machine.node, why=seen.why or f"it is {seen.standing.value}")
-        return await etcd_answer(self._talos, machine)
+            return EtcdReport(node=machine.node, why=seen.why or f"it is {seen.standing.value}")
+        return await read_etcd_report(self._talos, machine)
 
     async def neighbours(
         self, machines: Mapping[str, ObservedMachine], desired: Desired
-    ) -> tuple[Neighbour, ...]:
+    ) -> tuple[DiscoveredMember, ...]:
         """As the first controller that answers has them."""
-        facts = Facts()
+        facts = MachineFacts()
         for node in desired.nodes:
             seen = machines.get(str(node.name))
             if node.is_controller and seen is not None and seen.is_configured:
@@ -184,7 +228,9 @@ class _Pass:
         return ()
 
 
-def _told_by(text: Secret | None, minor: str, facts: Facts) -> tuple[str | None, str | None]:
+def _config_facts(
+    text: Secret | None, minor: str, facts: MachineFacts
+) -> tuple[str | None, str | None]:
     """Digest and authority of a configuration."""
     if text is None or not minor:
         return None, None
@@ -196,14 +242,14 @@ def _told_by(text: Secret | None, minor: str, facts: Facts) -> tuple[str | None,
     return values.digest, values.authority
 
 
-async def _lack(action: WriteClientFile, ports: Ports) -> str | None:
+async def _missing_configuration(action: WriteClientFile, ports: Ports) -> str | None:
     try:
         return await action.lack(ports)
     except StockmanError:
         return None
 
 
-async def _api_taken(
+async def _find_api_address_owner(
     desired: Desired, machines: Mapping[str, ObservedMachine], network: Network | None
 ) -> str:
     """What has the address of the API before any controller of ours is there."""
@@ -216,7 +262,7 @@ async def _api_taken(
     if address in own or any(machines[name].is_configured for name in controllers):
         return ""
     try:
-        await network.connect(Door(host=address, port=_API_PORT))
+        await network.connect(ServerAddress(host=address, port=_API_PORT))
     except NoAnswer:
         return ""
     return f"port {_API_PORT} takes connections"

@@ -85,7 +85,7 @@ def read_object_key(key: bytes) -> ObjectKey | None:
     if first in _INTERNAL or not rest or not all((first, *rest)):
         return None
     if "." in first:
-        return _with_group(first, rest)
+        return _parse_grouped_key(first, rest)
     if first == "services" and len(rest) > 1:
         first, rest = f"services/{rest[0]}", rest[1:]
     resource = _NAMED_BACK.get(first, first)
@@ -99,7 +99,7 @@ def read_object_key(key: bytes) -> ObjectKey | None:
     return None
 
 
-def _with_group(group: str, rest: list[str]) -> ObjectKey | None:
+def _parse_grouped_key(group: str, rest: list[str]) -> ObjectKey | None:
     match rest:
         case [resource, name]:
             kept = "" if _WITH_GROUP.get(resource) == group else group

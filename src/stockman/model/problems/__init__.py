@@ -15,20 +15,20 @@ _SUFFIX = ".md"
 
 
 @cache
-def codes() -> tuple[str, ...]:
+def problem_codes() -> tuple[str, ...]:
     """Every problem code, in alphabetical order."""
-    names = (file.name for file in _files().iterdir())
+    names = (file.name for file in _page_directory().iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 
 
-def page(code: str) -> str | None:
+def problem_page(code: str) -> str | None:
     """What a problem code means, in Markdown; None where there is no such code."""
-    if code not in codes():
+    if code not in problem_codes():
         return None
-    return _files().joinpath(code + _SUFFIX).read_text(encoding="utf-8").rstrip("\n")
+    return _page_directory().joinpath(code + _SUFFIX).read_text(encoding="utf-8").rstrip("\n")
 
 
-def _files() -> Traversable:
+def _page_directory() -> Traversable:
     from importlib.resources import files
 
     return files(__name__)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 if TYPE_CHECKING:
     from importlib.machinery import SourceFileLoader
 
-NAMES = ("talos", "kubernetes", "proxmox", "components", "extensions")
+TABLE_NAMES = ("talos", "kubernetes", "proxmox", "components", "extensions")
 
-Facts = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 """One row of a table as it is written."""
 
 
-class Table(NamedTuple):
+class TableInfo(NamedTuple):
     """A table's own facts: who keeps it, how old it is, where its rows were read."""
 
     name: str
@@ -30,10 +30,10 @@ class Table(NamedTuple):
     source: tuple[str, ...]
 
 
-def table(name: str) -> Table:
+def table_info(name: str) -> TableInfo:
     """Who keeps a table and how old it is."""
-    text = content(name)
-    return Table(
+    text = read_table(name)
+    return TableInfo(
         name=name,
         owner=text["owner"],
         refreshed=text["refreshed"],
@@ -42,8 +42,8 @@ def table(name: str) -> Table:
 
 
 @cache
-def content(name: str) -> Facts:
+def read_table(name: str) -> TableRow:
     """A table as it is written; read once."""
     # The loader's own read: importlib.resources takes longer to import than all tables to load.
     loader = cast("SourceFileLoader", __spec__.loader)
-    return cast("Facts", loads(loader.get_data(f"{__path__[0]}/{name}.json")))
+    return cast("TableRow", loads(loader.get_data(f"{__path__[0]}/{name}.json")))

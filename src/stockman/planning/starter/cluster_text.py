@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.config.presets.answers import CLOSED
-from stockman.config.yaml_text import scalar
-from stockman.model.support import talos_line
+from stockman.config.presets.answers import UNPUBLISHED
+from stockman.config.writers.yaml_writer import format_scalar
+from stockman.model.compatibility import talos_line
 from stockman.model.version import Version
 from stockman.planning.starter.comments import listing, paragraph
 from stockman.planning.starter.draft import Draft
-from stockman.planning.starter.found import GIB, FoundBridge, FoundHost, FoundStorage
-from stockman.planning.starter.reached import CA_FILE, Reached
-from stockman.planning.starter.shape import HOST_RESERVE, room
+from stockman.planning.starter.observed import (
+    CA_FILE,
+    GIB,
+    ApiConnection,
+    StarterBridge,
+    StarterHost,
+    StarterStorage,
+)
+from stockman.planning.starter.sizing import HOST_RESERVE, free_memory
 
 
-def cluster_text(draft: Draft, reached: Reached, talos: Version, name: str) -> str:
+def cluster_text(draft: Draft, reached: ApiConnection, talos: Version, name: str) -> str:
     """The file with the defaults of everything that is not about Proxmox."""
     return "\n".join(_lines(draft, reached, talos, name)) + "\n"
 
 
-def _lines(draft: Draft, reached: Reached, talos: Version, name: str) -> Iterator[str]:
+def _lines(draft: Draft, reached: ApiConnection, talos: Version, name: str) -> Iterator[str]:
     yield from _head(draft, reached)
     yield ""
-    yield f"cluster_name: {scalar(name)}"
+    yield f"cluster_name: {format_scalar(name)}"
     yield ""
     yield from _versions(talos)
     yield ""
@@ -33,13 +39,13 @@ def _lines(draft: Draft, reached: Reached, talos: Version, name: str) -> Iterato
         "Flux makes the cluster follow this repository on GitHub; an https or ssh address works"
         " too."
     )
-    yield f"repository_name: {scalar(f'example/{name}')}"
+    yield f"repository_name: {format_scalar(f'example/{name}')}"
     yield ""
-    yield CLOSED
+    yield UNPUBLISHED
     yield from _proxmox(draft, reached)
 
 
-def _head(draft: Draft, reached: Reached) -> Iterator[str]:
+def _head(draft: Draft, reached: ApiConnection) -> Iterator[str]:
     found = draft.found
     whose = f"the Proxmox cluster {found.cluster}" if found.cluster else "a single Proxmox host"
     yield "# What the cluster should be. Its machines stand in nodes.yaml."
@@ -50,18 +56,18 @@ def _head(draft: Draft, reached: Reached) -> Iterator[str]:
     )
     yield "#"
     yield "# Found:"
-    yield from listing(_found(draft))
+    yield from listing(_cluster_comment(draft))
     yield "#"
     yield "# Chosen:"
-    yield from listing(_chosen(draft))
+    yield from listing(_chosen_comment(draft))
     yield "#"
     yield "# Proxmox VE does not know these, and so they are invented. Check first:"
-    yield from listing(_invented(draft))
+    yield from listing(_placeholder_comment(draft))
     yield "#"
     yield "# No secret is written here: ${NAME} is read from the environment when it is needed."
 
 
-def _found(draft: Draft) -> Iterator[tuple[str, str]]:
+def _cluster_comment(draft: Draft) -> Iterator[tuple[str, str]]:
     yield "version", f"Proxmox VE {draft.found.version}"
     for host in draft.hosts:
         yield f"host {host.name}", _host(host)
@@ -73,24 +79,24 @@ def _found(draft: Draft) -> Iterator[tuple[str, str]]:
         yield "not seen", clause
 
 
-def _host(host: FoundHost) -> str:
+def _host(host: StarterHost) -> str:
     return (
-        f"{host.cores} CPU threads, {host.memory // 1024} GiB of memory, {room(host) // 1024} of"
+        f"{host.cores} CPU threads, {host.memory // 1024} GiB of memory, {free_memory(host) // 1024} of"
         " it not promised to guests"
     )
 
 
-def _storages(hosts: tuple[FoundHost, ...]) -> Iterator[tuple[str, str]]:
+def _storages(hosts: tuple[StarterHost, ...]) -> Iterator[tuple[str, str]]:
     names = dict.fromkeys(one.name for host in hosts for one in host.storages)
     for name in names:
         rows = {str(host.name): one for host in hosts for one in host.storages if one.name == name}
         yield f"storage {name}", _storage(rows, len(hosts))
 
 
-def _storage(rows: dict[str, FoundStorage], hosts: int) -> str:
+def _storage(rows: dict[str, StarterStorage], hosts: int) -> str:
     first = next(iter(rows.values()))
     content = ", ".join(sorted(first.content)) or "nothing"
-    where = "shared" if first.shared else _each(hosts)
+    where = "shared" if first.shared else _list_items(hosts)
     if len(rows) < hosts:
         where = f"on {', '.join(rows)} only"
     told = [one.free for one in rows.values() if one.free is not None]
@@ -100,15 +106,15 @@ def _storage(rows: dict[str, FoundStorage], hosts: int) -> str:
     return f"{first.kind}, {where}{free}, for {content}{away}"
 
 
-def _bridges(hosts: tuple[FoundHost, ...]) -> Iterator[tuple[str, str]]:
+def _bridges(hosts: tuple[StarterHost, ...]) -> Iterator[tuple[str, str]]:
     labels = dict.fromkeys(one.label for host in hosts for one in host.bridges)
     for name in labels:
         rows = {str(host.name): one for host in hosts for one in host.bridges if one.label == name}
         yield f"bridge {name}", _bridge(rows, len(hosts))
 
 
-def _bridge(rows: dict[str, FoundBridge], hosts: int) -> str:
-    where = _each(hosts) if len(rows) == hosts else f"on {', '.join(rows)} only"
+def _bridge(rows: dict[str, StarterBridge], hosts: int) -> str:
+    where = _list_items(hosts) if len(rows) == hosts else f"on {', '.join(rows)} only"
     networks = dict.fromkeys(str(one.network) for one in rows.values() if one.network)
     leads = f", in {', '.join(networks)}" if networks else ", no host has an address on it"
     aware = "VLAN aware" if all(one.vlan_aware for one in rows.values()) else "not VLAN aware"
@@ -117,7 +123,7 @@ def _bridge(rows: dict[str, FoundBridge], hosts: int) -> str:
     return f"{where}, {aware}{leads}{away}"
 
 
-def _each(hosts: int) -> str:
+def _list_items(hosts: int) -> str:
     return "on each host" if hosts > 1 else "on the host"
 
 
@@ -126,7 +132,7 @@ def disk_storages(draft: Draft) -> str:
     return ", ".join(sorted(set(draft.storages.disks.values())))
 
 
-def _chosen(draft: Draft) -> Iterator[tuple[str, str]]:
+def _chosen_comment(draft: Draft) -> Iterator[tuple[str, str]]:
     yield f"preset {draft.shape.preset}", draft.shape_why
     yield f"disks on {disk_storages(draft)}", draft.storages.disks_why
     yield f"images on {draft.storages.images}", draft.storages.images_why
@@ -136,7 +142,7 @@ def _chosen(draft: Draft) -> Iterator[tuple[str, str]]:
     yield f"router {draft.network.gateway}", draft.network.gateway_why
 
 
-def _invented(draft: Draft) -> Iterator[tuple[str, str]]:
+def _placeholder_comment(draft: Draft) -> Iterator[tuple[str, str]]:
     network = draft.network
     yield (
         f"{network.api} to {network.names}",
@@ -151,10 +157,10 @@ def _versions(talos: Version) -> Iterator[str]:
         " configurations, and only a plan changes it."
     )
     line = talos_line(talos)
-    yield f"talos_version: {scalar(talos.bare)}"
+    yield f"talos_version: {format_scalar(talos.bare)}"
     yield f'talos_contract: "{talos.minor_text}"'
     if line is not None:
-        yield f"kubernetes_version: {scalar(line.kubernetes_default.bare)}"
+        yield f"kubernetes_version: {format_scalar(line.kubernetes_default.bare)}"
     yield ""
     yield "talos:"
     yield "  # Part of the boot image, beside Talos itself."
@@ -182,11 +188,11 @@ def _network(draft: Draft) -> Iterator[str]:
     yield f"cluster_dns_gateway_addr: {network.names}"
 
 
-def _proxmox(draft: Draft, reached: Reached) -> Iterator[str]:
+def _proxmox(draft: Draft, reached: ApiConnection) -> Iterator[str]:
     yield "# Proxmox VE."
-    yield f"proxmox_endpoint: {scalar(reached.url)}"
+    yield f"proxmox_endpoint: {format_scalar(reached.url)}"
     yield from paragraph(reached.token_why)
-    yield f"proxmox_token_id: {scalar(reached.token_id)}"
+    yield f"proxmox_token_id: {format_scalar(reached.token_id)}"
     if reached.token_is_given:
         yield "proxmox_token_secret: ${PROXMOX_TOKEN_SECRET}"
     yield "proxmox:"
@@ -195,9 +201,9 @@ def _proxmox(draft: Draft, reached: Reached) -> Iterator[str]:
     yield from _trust(reached)
     storages = draft.storages
     yield from paragraph(f"Images are downloaded to this storage: {storages.images_why}.", "  ")
-    yield f"  image_storage: {scalar(storages.images)}"
-    yield f"  storages: [{', '.join(scalar(one) for one in storages.names)}]"
-    yield f"  bridges: [{scalar(draft.network.bridge)}]"
+    yield f"  image_storage: {format_scalar(storages.images)}"
+    yield f"  storages: [{', '.join(format_scalar(one) for one in storages.names)}]"
+    yield f"  bridges: [{format_scalar(draft.network.bridge)}]"
     yield from paragraph(
         f"What a host has. Kept back are {HOST_RESERVE} MiB for the host itself, and what guests"
         " that are there already were promised.",
@@ -207,19 +213,19 @@ def _proxmox(draft: Draft, reached: Reached) -> Iterator[str]:
     for host in draft.hosts:
         limits = f"cores: {host.cores}, memory: {host.memory}"
         reserve = min(HOST_RESERVE + host.promised, host.memory)
-        yield f"    {scalar(host.name)}: {{{limits}, reserve_memory: {reserve}}}"
+        yield f"    {format_scalar(host.name)}: {{{limits}, reserve_memory: {reserve}}}"
 
 
-def _endpoints(reached: Reached) -> Iterator[str]:
+def _endpoints(reached: ApiConnection) -> Iterator[str]:
     for address, why in reached.silent:
         yield from paragraph(f"{address} is not among the endpoints: {why}.", "  ")
     if reached.others:
         yield "  # The other hosts, asked when the first does not answer."
         yield "  endpoints:"
-        yield from (f"    - {scalar(one)}" for one in reached.others)
+        yield from (f"    - {format_scalar(one)}" for one in reached.others)
 
 
-def _trust(reached: Reached) -> Iterator[str]:
+def _trust(reached: ApiConnection) -> Iterator[str]:
     if reached.ca is None and reached.fingerprint is None:
         yield from paragraph(reached.trust_why, "  ")
         return
@@ -228,4 +234,4 @@ def _trust(reached: Reached) -> Iterator[str]:
     if reached.ca is not None:
         yield f"    ca_file: {CA_FILE}"
     else:
-        yield f"    fingerprint: {scalar(reached.fingerprint or '')}"
+        yield f"    fingerprint: {format_scalar(reached.fingerprint or '')}"

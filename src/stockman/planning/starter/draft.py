@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, count
 
+from stockman.model.compatibility import Verdict, proxmox_compatibility
 from stockman.model.errors import Refused
 from stockman.model.record import record
-from stockman.model.support import Verdict, proxmox_fits
 from stockman.planning.starter import problems
-from stockman.planning.starter.found import Found, FoundHost
-from stockman.planning.starter.network_choice import Needed, Network, NetworkWish, network_for
-from stockman.planning.starter.placing import Placing, placed
-from stockman.planning.starter.shape import SHAPES, Shape, shape_for
-from stockman.planning.starter.storage_choice import Storages, storages_for
-from stockman.planning.vm_mark import own_tags
+from stockman.planning.starter.network import (
+    AddressNeeds,
+    ChosenNetwork,
+    NetworkOptions,
+    choose_network,
+)
+from stockman.planning.starter.observed import StarterCluster, StarterHost
+from stockman.planning.starter.sizing import (
+    SHAPES,
+    ClusterShape,
+    MachinePlacement,
+    place_machines,
+    shape_for,
+)
+from stockman.planning.starter.storages import ChosenStorages, choose_storages
+from stockman.planning.vm.ownership import own_tags
 
 DEFAULT_NAME = "k8s"
 _FIRST_BLOCK = 1000
@@ -22,43 +32,43 @@ _BLOCK = 100
 
 
 @record
-class DraftWish:
+class DraftOptions:
     """What the user decided beforehand."""
 
     preset: str | None = None
     """None: by the number of hosts."""
-    network: NetworkWish = NetworkWish()
+    network: NetworkOptions = NetworkOptions()
 
 
 @record
 class Draft:
     """All choices but the numbers of VMs, which have to be asked for."""
 
-    found: Found
-    hosts: tuple[FoundHost, ...]
+    found: StarterCluster
+    hosts: tuple[StarterHost, ...]
     """Those that can take machines."""
     away: tuple[tuple[str, str], ...]
     """Those that cannot: name, and why as a clause."""
-    shape: Shape
+    shape: ClusterShape
     shape_why: str
-    placing: Placing
-    storages: Storages
-    network: Network
+    placing: MachinePlacement
+    storages: ChosenStorages
+    network: ChosenNetwork
 
 
-def drafted(found: Found, wish: DraftWish) -> Draft:
+def build_draft(found: StarterCluster, wish: DraftOptions) -> Draft:
     """Choices that fit what was found. `Refused` where nothing does, with what to change."""
-    fit = proxmox_fits(found.version)
+    fit = proxmox_compatibility(found.version)
     if fit.verdict is Verdict.REFUSED:
-        raise Refused(problems.unsupported(str(found.version), fit.because))
-    hosts, away = _usable(found)
+        raise Refused(problems.version_too_old(str(found.version), fit.because))
+    hosts, away = _usable_hosts(found)
     if not hosts:
         raise Refused(problems.no_host(found.away))
     if wish.preset is None:
         shape, why = shape_for(hosts)
     else:
         shape, why = SHAPES[wish.preset], "as --preset says"
-    placing = placed(shape, hosts)
+    placing = place_machines(shape, hosts)
     return Draft(
         found=found,
         hosts=hosts,
@@ -66,23 +76,25 @@ def drafted(found: Found, wish: DraftWish) -> Draft:
         shape=shape,
         shape_why=why,
         placing=placing,
-        storages=storages_for(hosts, placing),
-        network=network_for(hosts, wish.network, Needed(count=shape.count, taken=found.addresses)),
+        storages=choose_storages(hosts, placing),
+        network=choose_network(
+            hosts, wish.network, AddressNeeds(count=shape.count, taken=found.addresses)
+        ),
     )
 
 
-def free_name(found: Found) -> str:
+def free_name(found: StarterCluster) -> str:
     """A name for the cluster that no other cluster of stockman's has on these hosts."""
     names = chain([DEFAULT_NAME], (f"{DEFAULT_NAME}-{number}" for number in count(2)))
-    return next(name for name in names if not is_named(found, name))
+    return next(name for name in names if not is_name_in_use(found, name))
 
 
-def is_named(found: Found, name: str) -> bool:
+def is_name_in_use(found: StarterCluster, name: str) -> bool:
     """Whether a cluster of this name has machines there already."""
     return own_tags(name)[-1] in found.tags
 
 
-def first_blocks(taken: frozenset[int], lowest: int, length: int) -> Sequence[int]:
+def free_vmid_blocks(taken: frozenset[int], lowest: int, length: int) -> Sequence[int]:
     """Numbers that blocks of VMs could begin with, as far as is seen; the lowest first."""
     start = -(-max(_FIRST_BLOCK, lowest) // _BLOCK) * _BLOCK
     last = max((start, *taken)) + 2 * _BLOCK
@@ -93,7 +105,9 @@ def first_blocks(taken: frozenset[int], lowest: int, length: int) -> Sequence[in
     ]
 
 
-def _usable(found: Found) -> tuple[tuple[FoundHost, ...], tuple[tuple[str, str], ...]]:
+def _usable_hosts(
+    found: StarterCluster,
+) -> tuple[tuple[StarterHost, ...], tuple[tuple[str, str], ...]]:
     """Hosts with something to build on; all of them where none has, so that it can be told."""
     lacking = {host.name: _lacking(host) for host in found.hosts}
     usable = tuple(host for host in found.hosts if not lacking[host.name])
@@ -103,7 +117,7 @@ def _usable(found: Found) -> tuple[tuple[FoundHost, ...], tuple[tuple[str, str],
     return usable, (*found.away, *away)
 
 
-def _lacking(host: FoundHost) -> str:
+def _lacking(host: StarterHost) -> str:
     held = [one.content for one in host.storages if one.available]
     if not any("images" in content for content in held):
         return "it has no storage for disk images"

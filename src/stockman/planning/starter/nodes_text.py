@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.config.derive import card_mac
-from stockman.config.yaml_text import scalar
+from stockman.config.defaults import card_mac
+from stockman.config.writers.yaml_writer import format_scalar
 from stockman.planning.starter.comments import listing, paragraph
 from stockman.planning.starter.draft import Draft
-from stockman.planning.starter.found import FoundHost
-from stockman.planning.starter.placing import Placed
-from stockman.planning.starter.shape import Size
+from stockman.planning.starter.observed import StarterHost
+from stockman.planning.starter.sizing import MachineSize, PlacedMachine
 
 _GIVEN_AWAY = ("0x03", "0x0b", "0x12")
 """Classes of PCI devices that machines are given: displays, processors, accelerators."""
@@ -39,13 +38,13 @@ def _lines(draft: Draft, first_vmid: int, name: str) -> Iterator[str]:
     for number, (machine, node) in enumerate(named):
         if number:
             yield ""
-        yield f"  - name: {scalar(node)}"
+        yield f"  - name: {format_scalar(node)}"
         yield f"    address: {draft.network.nodes[number]}"
         yield f"    controller: {str(machine.is_controller).lower()}"
         vmid = first_vmid + number
         # With the number in it, two clusters of one name on the same hosts have other addresses.
         yield f'    mac_addr: "{card_mac(name, f"{node}/{vmid}", 0)}"'
-        yield f"    vm: {{{_place(draft, machine, vmid)}}}"
+        yield f"    vm: {{{_placement_lines(draft, machine, vmid)}}}"
 
 
 def _head(draft: Draft, first_vmid: int) -> Iterator[str]:
@@ -89,7 +88,7 @@ def _spread(draft: Draft) -> str:
     )
 
 
-def _class(draft: Draft, name: str, size: Size, disk: int) -> Iterator[str]:
+def _class(draft: Draft, name: str, size: MachineSize, disk: int) -> Iterator[str]:
     yield f"  {name}:"
     yield "    disk: /dev/sda"
     yield "    vm:"
@@ -97,17 +96,17 @@ def _class(draft: Draft, name: str, size: Size, disk: int) -> Iterator[str]:
     yield f"      memory: {size.memory}"
     yield f"      disk_gb: {disk}"
     if draft.storages.common is not None:
-        yield f"      datastore: {scalar(draft.storages.common)}"
-    yield f"      bridge: {scalar(draft.network.bridge)}"
+        yield f"      datastore: {format_scalar(draft.storages.common)}"
+    yield f"      bridge: {format_scalar(draft.network.bridge)}"
     if draft.network.vlan is not None:
         yield f"      vlan_id: {draft.network.vlan}"
 
 
-def _place(draft: Draft, machine: Placed, vmid: int) -> str:
-    place = f"vmid: {vmid}, host: {scalar(machine.host)}"
+def _placement_lines(draft: Draft, machine: PlacedMachine, vmid: int) -> str:
+    place = f"vmid: {vmid}, host: {format_scalar(machine.host)}"
     if draft.storages.common is not None:
         return place
-    return f"{place}, datastore: {scalar(draft.storages.disks[machine.host])}"
+    return f"{place}, datastore: {format_scalar(draft.storages.disks[machine.host])}"
 
 
 def _names(draft: Draft, name: str) -> Iterator[str]:
@@ -117,13 +116,13 @@ def _names(draft: Draft, name: str) -> Iterator[str]:
         yield f"{name}-{_kind(draft, machine)}{counts[machine.is_controller]}"
 
 
-def _kind(draft: Draft, machine: Placed) -> str:
+def _kind(draft: Draft, machine: PlacedMachine) -> str:
     if draft.placing.worker is None:
         return ""
     return "ctrl-" if machine.is_controller else "work-"
 
 
-def _devices(host: FoundHost) -> Iterator[tuple[str, str]]:
+def _devices(host: StarterHost) -> Iterator[tuple[str, str]]:
     for one in host.pci:
         if one.device_class.startswith(_GIVEN_AWAY):
             group = (

@@ -22,7 +22,7 @@ def no_host(away: Iterable[tuple[str, str]]) -> Problem:
     )
 
 
-def lacks(privilege: str, path: str, unseen: str) -> Problem:
+def missing_resources(privilege: str, path: str, unseen: str) -> Problem:
     return Problem(
         code="init.unseen",
         what=f"the token lacks {privilege} on {path}",
@@ -109,7 +109,7 @@ def gateway_outside(gateway: IPv4Address, network: IPv4Network) -> Problem:
     )
 
 
-def no_numbers(tried: int, count: int) -> Problem:
+def no_free_vmids(tried: int, count: int) -> Problem:
     return Problem(
         code="init.no-vmids",
         what=f"no {count} free VM ids in a row were found",
@@ -120,7 +120,7 @@ def no_numbers(tried: int, count: int) -> Problem:
     )
 
 
-def unsupported(version: str, why: str) -> Problem:
+def version_too_old(version: str, why: str) -> Problem:
     return Problem(
         code="proxmox.unsupported",
         what=f"Proxmox VE {version} is not supported",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 from json import loads
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PLACE = Path(__file__).parent / "shapes"
+SHAPES = Path(__file__).parent / "shapes"
 """One file per kind, written by `scripts/write_object_schemas.py`; kustomize's by hand."""
 
 
-class Kind(NamedTuple):
+class KindShape(NamedTuple):
     """What is known of a kind."""
 
     namespaced: bool
@@ -21,20 +23,183 @@ class Kind(NamedTuple):
     """Shapes refer to each other by number; a text is the name of a leaf."""
 
 
-def file_of(api_version: str, kind: str) -> str:
+def shape_file(api_version: str, kind: str) -> str:
     """Where the table of a kind is, below the directory of all."""
     group, _, version = api_version.rpartition("/")
     return f"{group or 'core'}/{kind.lower()}_{version}.json"
 
 
 @cache
-def kind_of(api_version: str, kind: str) -> Kind | None:
+def load_kind(api_version: str, kind: str) -> KindShape | None:
     """The table of a kind. None: there is none."""
     if "." in kind or "/" in kind or api_version.startswith((".", "/")) or ".." in api_version:
         return None
     try:
-        text = (PLACE / file_of(api_version, kind)).read_bytes()
+        text = (SHAPES / shape_file(api_version, kind)).read_bytes()
     except (OSError, ValueError):
         return None
     found = loads(text)
-    return Kind(namespaced=found["namespaced"], root=found["root"], shapes=tuple(found["shapes"]))
+    return KindShape(
+        namespaced=found["namespaced"], root=found["root"], shapes=tuple(found["shapes"])
+    )
+
+
+SUBSTITUTED = "${"
+"""A text with this in it is still to be filled in by Flux, and may become anything."""
+_LEAVES: Mapping[str, tuple[type, ...]] = {
+    "text": (str,),
+    "whole": (int,),
+    "number": (int, float),
+    "yes-no": (bool,),
+    "whole-or-text": (int, float, str),
+    "mapping": (dict,),
+    "any": (object,),
+}
+_TYPE_NAMES = {
+    "text": "a text",
+    "whole": "a whole number",
+    "number": "a number",
+    "yes-no": "true or false",
+    "whole-or-text": "a number or a text",
+    "mapping": "a mapping",
+}
+Reference = str | int
+
+
+class Fault(NamedTuple):
+    """What is wrong with an object, and where in it."""
+
+    place: str
+    why: str
+    """Names what is allowed, never the value: it may be a secret."""
+
+
+def find_faults(value: object, kind: KindShape) -> Iterator[Fault]:
+    """Everything in an object that its kind does not know or allow."""
+    yield from _find_faults(value, kind.root, kind, "")
+
+
+def _find_faults(
+    value: object, reference: Reference, kind: KindShape, place: str
+) -> Iterator[Fault]:
+    if isinstance(reference, str):
+        yield from _check_leaf(value, reference, place)
+        return
+    shape = kind.shapes[reference]
+    if value is None and shape.get("null"):
+        return
+    if "fields" in shape:
+        yield from _check_mapping(value, shape, kind, place)
+    elif "items" in shape:
+        yield from _check_list(value, shape, kind, place)
+    elif "each" in shape:
+        yield from _check_items(value, shape["each"], kind, place)
+    else:
+        found = tuple(_check_leaf(value, shape["is"], place))
+        yield from found
+        if not found:
+            yield from _check_bounds(value, shape, place)
+
+
+def _check_leaf(value: object, name: str, place: str) -> Iterator[Fault]:
+    if name == "any" or _has_type(value, name):
+        return
+    if name != "mapping" and isinstance(value, str) and SUBSTITUTED in value:
+        return
+    yield Fault(place, f"it is {_value_name(value)}, not {_TYPE_NAMES[name]}")
+
+
+def _has_type(value: object, name: str) -> bool:
+    if isinstance(value, bool):
+        return name == "yes-no"
+    return isinstance(value, _LEAVES[name])
+
+
+def _check_mapping(
+    value: object, shape: dict[str, Any], kind: KindShape, place: str
+) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        yield Fault(place, f"it is {_value_name(value)}, not a mapping")
+        return
+    fields = shape["fields"]
+    for name, item in value.items():
+        reference = fields.get(name)
+        if reference is not None:
+            yield from _find_faults(item, reference, kind, f"{place}.{name}")
+        elif not shape.get("open"):
+            yield Fault(f"{place}.{name}", "there is no such field")
+    for name in shape.get("needs", ()):
+        if name not in value:
+            yield Fault(f"{place}.{name}", "the field is missing")
+
+
+def _check_list(
+    value: object, shape: dict[str, Any], kind: KindShape, place: str
+) -> Iterator[Fault]:
+    if not isinstance(value, list):
+        yield Fault(place, f"it is {_value_name(value)}, not a list")
+        return
+    for index, item in enumerate(value):
+        yield from _find_faults(item, shape["items"], kind, f"{place}[{index}]")
+    if len(value) < shape.get("fewest", 0):
+        yield Fault(place, f"it has {len(value)} entries, and needs {shape['fewest']}")
+    if len(value) > shape.get("many", len(value)):
+        yield Fault(place, f"it has {len(value)} entries, and may have {shape['many']}")
+
+
+def _check_items(
+    value: object, reference: Reference, kind: KindShape, place: str
+) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        yield Fault(place, f"it is {_value_name(value)}, not a mapping")
+        return
+    for name, item in value.items():
+        yield from _find_faults(item, reference, kind, f"{place}.{name}")
+
+
+def _check_bounds(value: object, shape: dict[str, Any], place: str) -> Iterator[Fault]:
+    if isinstance(value, str):
+        if SUBSTITUTED not in value:
+            yield from _check_text(value, shape, place)
+        return
+    if "values" in shape and value not in shape["values"]:
+        yield Fault(place, f"it has to be one of {_join_names(shape['values'])}")
+    if isinstance(value, int | float):
+        if value < shape.get("least", value):
+            yield Fault(place, f"it has to be at least {shape['least']}")
+        if value > shape.get("most", value):
+            yield Fault(place, f"it may be at most {shape['most']}")
+
+
+def _check_text(value: str, shape: dict[str, Any], place: str) -> Iterator[Fault]:
+    if "values" in shape and value not in shape["values"]:
+        yield Fault(place, f"it has to be one of {_join_names(shape['values'])}")
+    if "pattern" in shape and not _check_pattern(shape["pattern"]).search(value):
+        yield Fault(place, f"it does not match {shape['pattern']}")
+    if len(value) < shape.get("shortest", 0):
+        yield Fault(place, f"it has {len(value)} characters, and needs {shape['shortest']}")
+    if len(value) > shape.get("longest", len(value)):
+        yield Fault(place, f"it has {len(value)} characters, and may have {shape['longest']}")
+
+
+@cache
+def _check_pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
+
+
+def _join_names(values: list[object]) -> str:
+    return ", ".join('""' if one == "" else str(one) for one in values)
+
+
+def _value_name(value: object) -> str:
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, str):
+        return "a text"
+    return "a number" if isinstance(value, int | float) else "a date"

@@ -12,16 +12,16 @@ from stockman.model.secret import Secret
 from stockman.rendering.tree import FileTree, RenderedFile
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_PLACES = ("kubernetes/", "bootstrap/")
+_DIRECTORIES = ("kubernetes/", "bootstrap/")
 _ENDINGS = (".yaml", ".yml")
-_DEEPEST = 100
-_MOST_VALUES = 200_000
+_MAX_DEPTH = 100
+_MAX_VALUES = 200_000
 """In one object; the largest that is rendered has a hundredth of it."""
 
 Content = Mapping[str, object]
 
 
-class Identity(NamedTuple):
+class ObjectIdentity(NamedTuple):
     """What tells an object from all others of a cluster."""
 
     group: str
@@ -42,7 +42,7 @@ class TreeObject:
 
     @property
     def api_version(self) -> str:
-        return text(self.content, "apiVersion")
+        return text_at(self.content, "apiVersion")
 
     @property
     def group(self) -> str:
@@ -50,20 +50,20 @@ class TreeObject:
 
     @property
     def kind(self) -> str:
-        return text(self.content, "kind")
+        return text_at(self.content, "kind")
 
     @property
     def name(self) -> str:
-        return text(part(self.content, "metadata"), "name")
+        return text_at(mapping_at(self.content, "metadata"), "name")
 
     @property
     def namespace(self) -> str:
         """As the file names it; empty: it names none."""
-        return text(part(self.content, "metadata"), "namespace")
+        return text_at(mapping_at(self.content, "metadata"), "namespace")
 
     @property
     def spec(self) -> Content:
-        return part(self.content, "spec")
+        return mapping_at(self.content, "spec")
 
     @property
     def title(self) -> str:
@@ -74,7 +74,7 @@ class TreeObject:
 
 
 @record
-class Unparsed:
+class UnparsedFile:
     """A rendered file that no reader of YAML understands."""
 
     path: str
@@ -84,7 +84,7 @@ class Unparsed:
 
 
 @record
-class Library:
+class ObjectTree:
     """Every object of a tree, by file."""
 
     objects: Mapping[str, tuple[TreeObject, ...]]
@@ -92,14 +92,14 @@ class Library:
     paths: frozenset[str]
     """All files, also those that hold no objects."""
     folders: frozenset[str]
-    unparsed: tuple[Unparsed, ...]
+    unparsed: tuple[UnparsedFile, ...]
 
     def __iter__(self) -> Iterator[TreeObject]:
         for found in self.objects.values():
             yield from found
 
 
-def library(tree: FileTree, others: Mapping[str, str]) -> Library:
+def read_objects(tree: FileTree, others: Mapping[str, str]) -> ObjectTree:
     """The objects of rendered files, and of the user's own beside them."""
     objects: dict[str, tuple[TreeObject, ...]] = {}
     unparsed = []
@@ -108,21 +108,23 @@ def library(tree: FileTree, others: Mapping[str, str]) -> Library:
             try:
                 objects[file.path] = tuple(_objects(file.path, _documents(file), ours=True))
             except (yaml.YAMLError, ValueError, RecursionError) as error:
-                unparsed.append(_unparsed(file.path, error))
+                unparsed.append(_invalid_yaml(file.path, error))
     for path, content in others.items():
         if _holds_objects(path) and tree.get(path) is None:
-            objects[path] = _read_others(path, content)
+            objects[path] = _read_user_files(path, content)
     paths = frozenset((*(file.path for file in tree), *others))
-    return Library(objects=objects, paths=paths, folders=_folders(paths), unparsed=tuple(unparsed))
+    return ObjectTree(
+        objects=objects, paths=paths, folders=_folders(paths), unparsed=tuple(unparsed)
+    )
 
 
-def part(content: Content, key: str) -> Content:
+def mapping_at(content: Content, key: str) -> Content:
     """A mapping inside of another; empty where it is something else."""
     found = content.get(key)
     return found if isinstance(found, dict) else {}
 
 
-def parts(content: Content, key: str) -> Iterator[Content]:
+def mappings_at(content: Content, key: str) -> Iterator[Content]:
     """The mappings of a list."""
     found = content.get(key)
     for one in found if isinstance(found, list) else ():
@@ -130,13 +132,13 @@ def parts(content: Content, key: str) -> Iterator[Content]:
             yield one
 
 
-def text(content: Content, key: str) -> str:
+def text_at(content: Content, key: str) -> str:
     """A text inside of a mapping; empty where it is something else."""
     found = content.get(key)
     return found if isinstance(found, str) else ""
 
 
-def texts(content: Content, key: str) -> Iterator[str]:
+def texts_at(content: Content, key: str) -> Iterator[str]:
     """The texts of a list."""
     found = content.get(key)
     for one in found if isinstance(found, list) else ():
@@ -145,15 +147,15 @@ def texts(content: Content, key: str) -> Iterator[str]:
 
 
 def _holds_objects(path: str) -> bool:
-    return path.startswith(_PLACES) and path.endswith(_ENDINGS)
+    return path.startswith(_DIRECTORIES) and path.endswith(_ENDINGS)
 
 
-def _plain(file: RenderedFile) -> str:
+def _plain_value(file: RenderedFile) -> str:
     return file.text.reveal() if isinstance(file.text, Secret) else file.text
 
 
 def _documents(file: RenderedFile) -> Iterable[object]:
-    return file.documents if file.documents is not None else _read(_plain(file))
+    return file.documents if file.documents is not None else _read(_plain_value(file))
 
 
 def _read(content: str) -> Iterable[object]:
@@ -163,38 +165,40 @@ def _read(content: str) -> Iterable[object]:
 def _objects(path: str, documents: Iterable[object], *, ours: bool) -> Iterator[TreeObject]:
     for one in documents:
         if isinstance(one, dict) and "apiVersion" in one and "kind" in one:
-            _refuse_boundless(one)
+            _reject_alias_bombs(one)
             yield TreeObject(path=path, ours=ours, content=one)
 
 
-def _read_others(path: str, content: str) -> tuple[TreeObject, ...]:
+def _read_user_files(path: str, content: str) -> tuple[TreeObject, ...]:
     try:
         return tuple(_objects(path, _read(content), ours=False))
     except (yaml.YAMLError, ValueError, RecursionError):
         return ()
 
 
-def _unparsed(path: str, error: Exception) -> Unparsed:
+def _invalid_yaml(path: str, error: Exception) -> UnparsedFile:
     """The place of a mistake; what the reader says of it could hold a secret."""
-    if isinstance(error, _Boundless):
-        return Unparsed(path=path, line=0, why=str(error))
+    if isinstance(error, _AliasBomb):
+        return UnparsedFile(path=path, line=0, why=str(error))
     mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
     why = "it is not YAML, and Flux and kustomize read every file of this directory"
-    return Unparsed(path=path, line=mark.line + 1 if mark is not None else 0, why=why)
+    return UnparsedFile(path=path, line=mark.line + 1 if mark is not None else 0, why=why)
 
 
-class _Boundless(ValueError):
+class _AliasBomb(ValueError):
     """Aliases that lead into themselves, or that multiply."""
 
 
-def _refuse_boundless(content: object) -> None:
-    left = _MOST_VALUES
+def _reject_alias_bombs(content: object) -> None:
+    left = _MAX_VALUES
     waiting = [(content, 0)]
     while waiting:
         value, depth = waiting.pop()
         left -= 1
-        if depth > _DEEPEST or left < 0:
-            raise _Boundless(f"its values are nested deeper than {_DEEPEST}, or repeated for ever")
+        if depth > _MAX_DEPTH or left < 0:
+            raise _AliasBomb(
+                f"its values are nested deeper than {_MAX_DEPTH}, or repeated for ever"
+            )
         if isinstance(value, dict):
             waiting.extend((one, depth + 1) for one in value.values())
         elif isinstance(value, list):

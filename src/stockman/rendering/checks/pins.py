@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from stockman.model.components import components
-from stockman.rendering.checks.objects import Content, TreeObject, part, parts, text
+from stockman.model.component import all_component_facts
+from stockman.rendering.checks.objects import Content, TreeObject, mapping_at, mappings_at, text_at
 
 FLOATING = ("latest", "main", "master", "edge", "nightly", "stable")
 """Tags that mean something else tomorrow."""
@@ -18,7 +18,7 @@ _EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 
 
-class Loose(NamedTuple):
+class LoosePin(NamedTuple):
     """A version that is not exact."""
 
     what: str
@@ -27,7 +27,7 @@ class Loose(NamedTuple):
     why: str
 
 
-class Unknown(NamedTuple):
+class UnknownChart(NamedTuple):
     """A chart of the catalog in a version that the tables do not name."""
 
     chart: str
@@ -35,41 +35,43 @@ class Unknown(NamedTuple):
     known: str
 
 
-def loose_pins(one: TreeObject) -> Iterator[Loose]:
+def loose_pins(one: TreeObject) -> Iterator[LoosePin]:
     """Images and charts of an object that may change by themselves."""
     if one.is_a(_SOURCES, "OCIRepository"):
-        reference = part(one.spec, "ref")
-        if not text(reference, "digest"):
-            yield from _chart(text(one.spec, "url"), text(reference, "tag"))
+        reference = mapping_at(one.spec, "ref")
+        if not text_at(reference, "digest"):
+            yield from _chart(text_at(one.spec, "url"), text_at(reference, "tag"))
     elif one.is_a(_RELEASES, "HelmRelease") and "chart" in one.spec:
-        wanted = part(part(one.spec, "chart"), "spec")
-        yield from _chart(text(wanted, "chart"), text(wanted, "version"))
+        wanted = mapping_at(mapping_at(one.spec, "chart"), "spec")
+        yield from _chart(text_at(wanted, "chart"), text_at(wanted, "version"))
     elif one.is_a(_SOURCES, "GitRepository"):
-        reference = part(one.spec, "ref")
+        reference = mapping_at(one.spec, "ref")
         if one.name != "flux-system" and not {"tag", "commit"} & set(reference):
-            yield Loose("source", text(one.spec, "url"), "neither a tag nor a commit is named")
+            yield LoosePin(
+                "source", text_at(one.spec, "url"), "neither a tag nor a commit is named"
+            )
     yield from _images(one.content)
 
 
-def unknown_charts(one: TreeObject) -> Iterator[Unknown]:
+def unknown_charts(one: TreeObject) -> Iterator[UnknownChart]:
     """The chart of the catalog that an object names, if the tables do not name its version."""
     if one.is_a(_SOURCES, "OCIRepository"):
-        where, version = text(one.spec, "url"), text(part(one.spec, "ref"), "tag")
+        where, version = text_at(one.spec, "url"), text_at(mapping_at(one.spec, "ref"), "tag")
     elif one.is_a(_RELEASES, "HelmRelease") and "chart" in one.spec:
-        wanted = part(part(one.spec, "chart"), "spec")
-        where, version = text(wanted, "chart"), text(wanted, "version")
+        wanted = mapping_at(mapping_at(one.spec, "chart"), "spec")
+        where, version = text_at(wanted, "chart"), text_at(wanted, "version")
     else:
         return
-    versions = _known().get(where)
+    versions = _known_versions().get(where)
     if versions is not None and version and version not in versions:
-        yield Unknown(where, version, ", ".join(versions))
+        yield UnknownChart(where, version, ", ".join(versions))
 
 
 @cache
-def _known() -> Mapping[str, tuple[str, ...]]:
+def _known_versions() -> Mapping[str, tuple[str, ...]]:
     """Versions by address of an OCI chart, and by name of a chart in a repository."""
     found: dict[str, tuple[str, ...]] = {}
-    for one in components():
+    for one in all_component_facts():
         if one.tag:
             key = one.repository if one.repository.startswith("oci://") else one.chart
             found[key] = (*found.get(key, ()), one.tag)
@@ -79,14 +81,14 @@ def _known() -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def _chart(name: str, version: str) -> Iterator[Loose]:
+def _chart(name: str, version: str) -> Iterator[LoosePin]:
     if not version:
-        yield Loose("chart", name, "no version is named")
+        yield LoosePin("chart", name, "no version is named")
     elif "${" not in version and not _EXACT.fullmatch(version):
-        yield Loose("chart", name, f"{version} is not one exact version")
+        yield LoosePin("chart", name, f"{version} is not one exact version")
 
 
-def _images(value: object, key: str = "") -> Iterator[Loose]:
+def _images(value: object, key: str = "") -> Iterator[LoosePin]:
     if isinstance(value, list):
         for item in value:
             yield from _images(item, key)
@@ -95,42 +97,42 @@ def _images(value: object, key: str = "") -> Iterator[Loose]:
         return
     for name, item in value.items():
         if name == "image" and isinstance(item, str):
-            yield from _text_image(item)
+            yield from _image_of_text(item)
         elif name == "image" and isinstance(item, dict):
-            yield from _mapped_image(item, needs_tag=key in _CONTAINERS)
+            yield from _image_of_mapping(item, needs_tag=key in _CONTAINERS)
         elif name == "images":
-            yield from _replaced(value)
+            yield from _override_image(value)
         below = name if name in _CONTAINERS else key if key == name else ""
         inner = item.values() if name in _CONTAINERS and isinstance(item, dict) else (item,)
         for one in inner:
             yield from _images(one, below)
 
 
-def _replaced(value: Content) -> Iterator[Loose]:
-    for one in parts(value, "images"):
-        if text(one, "newTag") in FLOATING:
-            yield Loose("image", text(one, "name"), f"the tag {text(one, 'newTag')} moves")
+def _override_image(value: Content) -> Iterator[LoosePin]:
+    for one in mappings_at(value, "images"):
+        if text_at(one, "newTag") in FLOATING:
+            yield LoosePin("image", text_at(one, "name"), f"the tag {text_at(one, 'newTag')} moves")
 
 
-def _text_image(image: str) -> Iterator[Loose]:
+def _image_of_text(image: str) -> Iterator[LoosePin]:
     if not image or "@" in image or "${" in image or "{{" in image:
         return
     name, colon, tag = image.rpartition(":")
     if not colon or "/" in tag:
-        yield Loose("image", image, "no tag is named")
+        yield LoosePin("image", image, "no tag is named")
     elif tag in FLOATING:
-        yield Loose("image", name, f"the tag {tag} moves")
+        yield LoosePin("image", name, f"the tag {tag} moves")
 
 
-def _mapped_image(image: Content, *, needs_tag: bool) -> Iterator[Loose]:
+def _image_of_mapping(image: Content, *, needs_tag: bool) -> Iterator[LoosePin]:
     """`repository` and `tag` of charts; a tag that is left out is the chart's own.
 
     Charts of other people's containers have none of their own.
     """
-    name, tag = text(image, "repository"), text(image, "tag")
-    if text(image, "digest"):
+    name, tag = text_at(image, "repository"), text_at(image, "tag")
+    if text_at(image, "digest"):
         return
     if tag in FLOATING:
-        yield Loose("image", name, f"the tag {tag} moves")
+        yield LoosePin("image", name, f"the tag {tag} moves")
     elif name and needs_tag and "tag" not in image:
-        yield Loose("image", name, "no tag is named")
+        yield LoosePin("image", name, "no tag is named")

@@ -10,20 +10,20 @@ from jinja2 import Undefined
 from jinja2.runtime import BlockReference, LoopContext, Macro
 from jinja2.utils import Cycler, Joiner, Namespace
 
-from stockman.rendering.templates.growth import (
+from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.guard import VIEWS, Guard
+from stockman.rendering.templates.instrumentation import CALL
+from stockman.rendering.templates.result_size import (
     before_number_method,
     before_part_method,
     before_text_method,
 )
-from stockman.rendering.templates.guard import VIEWS, Guard
-from stockman.rendering.templates.stopped import Stopped
-from stockman.rendering.templates.weave import CALL
 
 _PARTS = (list, tuple, dict, set, frozenset, range, *VIEWS)
 _TIMES = (date, datetime, time)
 
 
-class Checked:
+class MeteredMethod:
     """A method that makes a text, and pays for itself."""
 
     def __init__(self, function: Callable[..., str]) -> None:
@@ -33,9 +33,9 @@ class Checked:
         return self._function(*given, **named)
 
 
-_OF_JINJA = (Macro, LoopContext, BlockReference, Joiner, Undefined, Checked)
+_JINJA_CALLABLES = (Macro, LoopContext, BlockReference, Joiner, Undefined, MeteredMethod)
 _METHODS_OF = (LoopContext, Cycler, Joiner)
-_CHANGING = frozenset(
+_MUTATING_METHODS = frozenset(
     {
         "append",
         "add",
@@ -74,14 +74,14 @@ class Calls:
 
     def changes_shared(self, owner: object, name: str) -> bool:
         """Whether a method would change what all templates see."""
-        return name in _CHANGING and id(owner) in self._shared
+        return name in _MUTATING_METHODS and id(owner) in self._shared
 
     def before(
         self, called: object, arguments: tuple[object, ...], named: Mapping[str, object]
     ) -> None:
         """Pay for a call, or stop the template that must not make it."""
         self._guard.spend(CALL + len(arguments) + len(named))
-        if isinstance(called, _OF_JINJA):
+        if isinstance(called, _JINJA_CALLABLES):
             return
         owner = getattr(called, "__self__", None)
         if isinstance(called, BuiltinMethodType) or isinstance(owner, str):
@@ -122,10 +122,10 @@ class Calls:
         return value
 
 
-def not_callable(called: object) -> Stopped:
+def not_callable(called: object) -> TemplateStopped:
     """What is said of a call that templates must not make."""
     name = getattr(called, "__name__", "") or type(called).__name__
-    return Stopped(
+    return TemplateStopped(
         code="template.unsafe",
         what=f"the template must not call {name}",
         why="templates call macros, methods of texts and lists, and the functions of the contract",
@@ -133,9 +133,9 @@ def not_callable(called: object) -> Stopped:
     )
 
 
-def changed_shared(name: str) -> Stopped:
+def shared_change_problem(name: str) -> TemplateStopped:
     """What is said of a change to what all templates see."""
-    return Stopped(
+    return TemplateStopped(
         code="template.unsafe",
         what=f"{name} would change what other templates see",
         why="the keys of the configuration are the same for all templates, in any order",

@@ -25,18 +25,23 @@ from jinja2.tests import TESTS
 from markupsafe import Markup
 
 from stockman.model.origin import Position
-from stockman.rendering.templates.calls import Calls, Checked, changed_shared
+from stockman.rendering.templates.calls import Calls, MeteredMethod, shared_change_problem
 from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Contract
-from stockman.rendering.templates.growth import FILTERS, before_field, before_operator
-from stockman.rendering.templates.guard import VIEWS, Guard, Reveal
+from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.guard import VIEWS, Guard, RevealedSecret
+from stockman.rendering.templates.instrumentation import JOIN, SLICE, TICK, WEIGH
 from stockman.rendering.templates.loader import TreeLoader
-from stockman.rendering.templates.revealed import Withheld, all_revealed, labels_of, revealed
-from stockman.rendering.templates.stopped import Stopped
-from stockman.rendering.templates.tree import Tree
-from stockman.rendering.templates.weave import JOIN, SLICE, TICK, WEIGH
+from stockman.rendering.templates.result_size import FILTERS, before_field, before_operator
+from stockman.rendering.templates.secret_text import (
+    UnresolvedSecret,
+    mark_all_secrets,
+    mark_secret,
+    secret_labels,
+)
+from stockman.rendering.templates.tree import TemplateTree
 
-_PASSED = "jinja_pass_arg"
-_PRINTED = (int, float, bytes, date, datetime, time, range, TemplateModule, Undefined, type(None))
+_PASS_ARGUMENT = "jinja_pass_arg"
+_PRINTABLE = (int, float, bytes, date, datetime, time, range, TemplateModule, Undefined, type(None))
 _CONTAINERS = (list, tuple, dict, set, frozenset, *VIEWS)
 _PLAIN = frozenset({str, int, bool, float, type(None)})
 
@@ -56,17 +61,17 @@ _DEEP_TESTS = frozenset(
     }
 )
 """Tests that look into what they are given."""
-_NOT_THE_SAME_TWICE = "random"
+_NOT_REPEATABLE = "random"
 
 
-class Fenced(SandboxedEnvironment):
+class TemplateSandbox(SandboxedEnvironment):
     """Renders one tree; every operation is paid for, and secrets are followed."""
 
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
     def __init__(
         self,
-        tree: Tree,
+        tree: TemplateTree,
         contract: Contract,
         guard: Guard,
         functions: Mapping[str, Callable[..., object]],
@@ -97,7 +102,7 @@ class Fenced(SandboxedEnvironment):
         self.tests |= {
             name: self._test(cast("Callable[..., object]", TESTS[name])) for name in _DEEP_TESTS
         }
-        self.filters[_NOT_THE_SAME_TWICE] = _random
+        self.filters[_NOT_REPEATABLE] = _random
         self.filters |= {
             TICK: self._tick,
             WEIGH: self._weighed,
@@ -142,7 +147,7 @@ class Fenced(SandboxedEnvironment):
             self.guard.survey(parts, labels)
             self.guard.text(sum(len(part) for part in parts if isinstance(part, str)))
             join = markup_join if eval_context.autoescape else str_join
-            return revealed(join(parts), frozenset(labels))
+            return mark_secret(join(parts), frozenset(labels))
 
         return joined
 
@@ -150,11 +155,11 @@ class Fenced(SandboxedEnvironment):
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
         if self.calls.changes_shared(obj, attr):
-            raise changed_shared(attr)
+            raise shared_change_problem(attr)
         return super().is_safe_attribute(obj, attr, value)
 
     def unsafe_undefined(self, obj: object, attribute: str) -> Undefined:
-        raise Stopped(
+        raise TemplateStopped(
             code="template.unsafe",
             what=f"the template must not use {attribute}",
             why=f"it leads from {type(obj).__name__} to the inside of the program",
@@ -172,7 +177,7 @@ class Fenced(SandboxedEnvironment):
         if isinstance(result, str):
             labels: set[str] = set()
             self.guard.survey((left, right), labels)
-            return revealed(result, frozenset(labels))
+            return mark_secret(result, frozenset(labels))
         return result
 
     def call(self, context: Context, called: object, /, *given: object, **named: object) -> object:
@@ -192,15 +197,15 @@ class Fenced(SandboxedEnvironment):
         if isinstance(result, str):
             guard.text(len(result))
         if labels and isinstance(result, bytes):
-            raise Stopped(
+            raise TemplateStopped(
                 code="template.unsafe",
                 what="the template must not make bytes of a secret",
                 why="bytes cannot be followed to the file that they end up in",
                 fix="remove the call",
             )
-        return all_revealed(result, frozenset(labels))
+        return mark_all_secrets(result, frozenset(labels))
 
-    def wrap_str_format(self, value: object) -> Checked | None:
+    def wrap_str_format(self, value: object) -> MeteredMethod | None:
         owner = getattr(value, "__self__", None)
         if super().wrap_str_format(value) is None or not isinstance(owner, str):
             return None
@@ -222,14 +227,14 @@ class Fenced(SandboxedEnvironment):
                 text = formatter.vformat(owner, given, named)
             self.guard.text(len(text))
             kind = Markup if isinstance(owner, Markup) else str
-            return revealed(kind(text), frozenset(labels))
+            return mark_secret(kind(text), frozenset(labels))
 
-        return Checked(wrapper)
+        return MeteredMethod(wrapper)
 
     # --- filters, tests, output ---------------------------------------------------------------
 
     def _filter(self, name: str, function: Callable[..., object]) -> Callable[..., object]:
-        first = 1 if hasattr(function, _PASSED) else 0
+        first = 1 if hasattr(function, _PASS_ARGUMENT) else 0
         growth = FILTERS.get(name)
         deep = name not in _SHALLOW_FILTERS
         guard = self.guard
@@ -251,7 +256,7 @@ class Fenced(SandboxedEnvironment):
             if isinstance(result, str):
                 guard.text(len(result))
                 if deep:
-                    return revealed(result, frozenset(labels))
+                    return mark_secret(result, frozenset(labels))
             return result
 
         return update_wrapper(wrapper, function)
@@ -270,28 +275,28 @@ class Fenced(SandboxedEnvironment):
             return value
         if isinstance(value, str):
             guard.spend(1 + (len(value) >> 6))
-            self._reveal(labels_of(value))
+            self._reveal(secret_labels(value))
             return value
         if isinstance(value, _CONTAINERS):
             labels: set[str] = set()
             guard.survey(value, labels)
             self._reveal(frozenset(labels))
             return value
-        if isinstance(value, _PRINTED):
+        if isinstance(value, _PRINTABLE):
             return value
-        if isinstance(value, Withheld):
+        if isinstance(value, UnresolvedSecret):
             raise value.stopped()
         raise _not_text(value)
 
     def _reveal(self, labels: frozenset[str]) -> None:
         if labels:
-            at = _place_of_caller()
+            at = _caller_line()
             for label in sorted(labels):
-                self.guard.reveals[Reveal(name=label, at=at)] = None
+                self.guard.reveals[RevealedSecret(name=label, at=at)] = None
 
 
 class _Formatter(SandboxedFormatter):
-    def __init__(self, environment: Fenced) -> None:
+    def __init__(self, environment: TemplateSandbox) -> None:
         super().__init__(environment)
         self._guard = environment.guard
 
@@ -301,7 +306,7 @@ class _Formatter(SandboxedFormatter):
 
 
 class _EscapeFormatter(SandboxedEscapeFormatter):
-    def __init__(self, environment: Fenced, escape: Callable[[object], Markup]) -> None:
+    def __init__(self, environment: TemplateSandbox, escape: Callable[[object], Markup]) -> None:
         super().__init__(environment, escape=escape)
         self._guard = environment.guard
 
@@ -323,8 +328,8 @@ def _range(guard: Guard) -> Callable[..., range]:
     return bounded
 
 
-def _not_text(value: object) -> Stopped:
-    return Stopped(
+def _not_text(value: object) -> TemplateStopped:
+    return TemplateStopped(
         code="template.not-text",
         what=f"the template prints a {type(value).__name__}",
         why="it is no text, and what stands for it would be another on every run",
@@ -333,7 +338,7 @@ def _not_text(value: object) -> Stopped:
 
 
 def _random(*given: object, **named: object) -> object:
-    raise Stopped(
+    raise TemplateStopped(
         code="template.random",
         what="the template asks for chance",
         why="`random` and `lipsum` give another result on every run, and so would every render",
@@ -345,7 +350,7 @@ def _lipsum(*given: object, **named: object) -> object:
     return _random()
 
 
-def _place_of_caller() -> Position:
+def _caller_line() -> Position:
     """The line of the template that is being rendered."""
     frame = sys._getframe()
     while frame.f_back is not None:

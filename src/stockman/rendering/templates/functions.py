@@ -11,9 +11,9 @@ from pathlib import PurePosixPath
 
 from stockman.model.secret import Secret
 from stockman.rendering.templates.contract import SUFFIX, Contract
-from stockman.rendering.templates.revealed import revealed
-from stockman.rendering.templates.stopped import Stopped
-from stockman.rendering.templates.tree import Tree
+from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.secret_text import mark_secret
+from stockman.rendering.templates.tree import TemplateTree
 
 _PUBLIC = re.compile(r"# public key: (age1\w+)")
 _PRIVATE = re.compile(r"(AGE-SECRET-KEY-(?:PQ-)?1\w+)")
@@ -32,7 +32,9 @@ KEY_FILES = (
 class Functions:
     """What templates may call, and the secrets that were given out."""
 
-    def __init__(self, contract: Contract, tree: Tree, key_files: Mapping[str, Secret]) -> None:
+    def __init__(
+        self, contract: Contract, tree: TemplateTree, key_files: Mapping[str, Secret]
+    ) -> None:
         self._contract = contract
         self._tree = tree
         self._key_files = key_files
@@ -55,7 +57,7 @@ class Functions:
 
     def _reveal(self, name: str, text: str) -> str:
         self.given[name] = Secret(text)
-        return revealed(text, frozenset({name}))
+        return mark_secret(text, frozenset({name}))
 
     def _read(self, file_path: str) -> str:
         file = self._key_files.get(str(PurePosixPath(file_path)))
@@ -173,5 +175,5 @@ def nthhost(value: str, query: int) -> str | bool:
 FILTERS: Mapping[str, Callable[..., object]] = {"basename": basename, "nthhost": nthhost}
 
 
-def _key_file(what: str, *, why: str, fix: str) -> Stopped:
-    return Stopped(code="template.key-file", what=what, why=why, fix=fix)
+def _key_file(what: str, *, why: str, fix: str) -> TemplateStopped:
+    return TemplateStopped(code="template.key-file", what=what, why=why, fix=fix)

@@ -8,21 +8,21 @@ from typing import TypeVar
 from stockman.model.origin import Position
 from stockman.model.record import record
 from stockman.rendering.templates.contract import Limits
-from stockman.rendering.templates.revealed import Withheld, labels_of
-from stockman.rendering.templates.stopped import Stopped
+from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.secret_text import UnresolvedSecret, secret_labels
 
 T = TypeVar("T")
 _CHARACTERS = 6
 """64 characters of text are a step."""
 _BITS = 9
-_AT_ONCE = 1000
+_BATCH_STEPS = 1000
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 """What the methods of a mapping give."""
-_PARTS = (list, tuple, set, frozenset, *VIEWS)
+_CONTAINERS = (list, tuple, set, frozenset, *VIEWS)
 
 
 @record
-class Reveal:
+class RevealedSecret:
     """A secret that a template put into its result."""
 
     name: str
@@ -35,7 +35,7 @@ class Guard:
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.depth = 0
-        self.reveals: dict[Reveal, None] = {}
+        self.reveals: dict[RevealedSecret, None] = {}
         self._whole = limits.work
         self._left = 0
 
@@ -59,7 +59,7 @@ class Guard:
     def spend(self, steps: int) -> None:
         self._left -= steps
         if self._left < 0:
-            raise Stopped(
+            raise TemplateStopped(
                 code="template.too-much-work",
                 what="the template does not come to an end",
                 why=f"it took more than {self.limits.work_per_file:,} steps, or all templates "
@@ -70,7 +70,7 @@ class Guard:
     def text(self, size: int) -> None:
         """Take a text of this size into account before it is made."""
         if size > self.limits.text:
-            raise Stopped(
+            raise TemplateStopped(
                 code="template.too-large",
                 what="the template makes too long a text",
                 why=f"{_figure(size)} characters; at most {self.limits.text:,} are made",
@@ -82,7 +82,7 @@ class Guard:
     def items(self, count: int) -> None:
         """Take a list of this length into account before it is made."""
         if count > self.limits.items:
-            raise Stopped(
+            raise TemplateStopped(
                 code="template.too-large",
                 what="the template makes too long a list",
                 why=f"{_figure(count)} items; at most {self.limits.items:,} are made",
@@ -94,7 +94,7 @@ class Guard:
     def digits(self, bits: int) -> None:
         """Take a number of so many bits into account before it is made."""
         if bits > self.limits.bits:
-            raise Stopped(
+            raise TemplateStopped(
                 code="template.too-large",
                 what="the template makes too large a number",
                 why=f"it has {_figure(bits * 3 // 10)} digits",
@@ -105,7 +105,7 @@ class Guard:
         """Enter a template, macro or loop inside of another."""
         self.depth += 1
         if self.depth > self.limits.depth:
-            raise too_deep(what, self.limits.depth)
+            raise nesting_too_deep(what, self.limits.depth)
 
     def survey(self, value: object, labels: set[str]) -> None:
         """Pay for walking through a value with everything in it, and collect its secrets."""
@@ -116,20 +116,20 @@ class Guard:
             steps += 1
             if isinstance(one, str):
                 steps += len(one) >> _CHARACTERS
-                labels.update(labels_of(one))
+                labels.update(secret_labels(one))
             elif isinstance(one, dict):
                 self.spend(len(one))
                 stack.extend(one.keys())
                 stack.extend(one.values())
-            elif isinstance(one, _PARTS) and isinstance(one, Iterable):
+            elif isinstance(one, _CONTAINERS) and isinstance(one, Iterable):
                 parts = list(one)
                 self.spend(len(parts))
                 stack.extend(parts)
             elif isinstance(one, int):
                 steps += one.bit_length() >> _BITS
-            elif isinstance(one, Withheld):
+            elif isinstance(one, UnresolvedSecret):
                 raise one.stopped()
-            if steps > _AT_ONCE:
+            if steps > _BATCH_STEPS:
                 self.spend(steps)
                 steps = 0
         self.spend(steps)
@@ -143,9 +143,9 @@ class Guard:
             yield item
 
 
-def too_deep(what: str, depth: int) -> Stopped:
+def nesting_too_deep(what: str, depth: int) -> TemplateStopped:
     """What is said where things stand too deep inside each other."""
-    return Stopped(
+    return TemplateStopped(
         code="template.too-deep",
         what=f"{what} never stops calling itself",
         why=f"templates, macros and loops stand inside each other more than {depth} deep",

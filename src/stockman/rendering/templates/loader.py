@@ -8,16 +8,16 @@ from types import CodeType
 from jinja2 import BaseLoader, Environment, Template, TemplateNotFound
 from jinja2.runtime import Context
 
+from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.guard import Guard
-from stockman.rendering.templates.stopped import Stopped
-from stockman.rendering.templates.tree import TemplateFile, Tree
-from stockman.rendering.templates.weave import CALL, woven
+from stockman.rendering.templates.instrumentation import CALL, instrument
+from stockman.rendering.templates.tree import TemplateFile, TemplateTree
 
 
 class TreeLoader(BaseLoader):
     """Finds templates in a tree that is in memory; each is compiled once."""
 
-    def __init__(self, tree: Tree, guard: Guard) -> None:
+    def __init__(self, tree: TemplateTree, guard: Guard) -> None:
         self._tree = tree
         self._guard = guard
         self._compiled: dict[str, CodeType] = {}
@@ -33,7 +33,7 @@ class TreeLoader(BaseLoader):
             raise TemplateNotFound(name)
         code = self._compiled.get(name)
         if code is None:
-            code = _compiled(file, name, environment, file.source(self._guard.limits))
+            code = _compile(file, name, environment, file.source(self._guard.limits))
             self._compiled[name] = code
         made = environment.template_class.from_code(environment, code, dict(globals or {}))
         made.root_render_func = self._nested(name, made.root_render_func)
@@ -54,12 +54,12 @@ class TreeLoader(BaseLoader):
         return nested
 
 
-def _compiled(file: TemplateFile, name: str, environment: Environment, source: str) -> CodeType:
+def _compile(file: TemplateFile, name: str, environment: Environment, source: str) -> CodeType:
     try:
         parsed = environment.parse(source, name, file.label)
-        return environment.compile(woven(parsed, environment), name, file.label)
+        return environment.compile(instrument(parsed, environment), name, file.label)
     except (MemoryError, RecursionError, SyntaxError):
-        raise Stopped(
+        raise TemplateStopped(
             code="template.syntax",
             what="the template is nested too deep to be read",
             why="about twenty loops, and a hundred brackets or operators, go inside each other",

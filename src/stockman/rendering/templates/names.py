@@ -6,15 +6,20 @@ import re
 from collections.abc import Mapping as Lookup
 from dataclasses import field
 
-from stockman.config.load import CLUSTER_TOML, FILES, Loaded
+from stockman.config.load import CLUSTER_TOML, CONFIG_FILES, LoadedConfig
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import Mapping, Node, Scalar, Sequence, untyped
+from stockman.config.source.tree import (
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    to_plain_data,
+)
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.desired import Desired
 from stockman.model.record import record
 from stockman.model.secret import Secret, SecretForm
-from stockman.rendering.templates.classic_names import with_classic_defaults
-from stockman.rendering.templates.toml_names import with_toml_defaults
+from stockman.rendering.templates.defaults import add_classic_defaults, add_toml_defaults
 
 _SECRET_VARIABLE = re.compile(
     r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE|(API|ACCESS|AGE|_)_?KEY",
@@ -34,7 +39,7 @@ class SecretValue:
 
 
 @record
-class Names:
+class TemplateNames:
     """Everything that templates can name, and the secrets in it."""
 
     values: Lookup[str, object] = field(repr=False)
@@ -46,16 +51,16 @@ class Names:
         return dict(_secrets(self.values))
 
 
-def names_of(
-    loaded: Loaded, desired: Desired, resolved: Lookup[Secret, Secret] | None = None
-) -> Names:
+def template_names(
+    loaded: LoadedConfig, desired: Desired, resolved: Lookup[Secret, Secret] | None = None
+) -> TemplateNames:
     """The names that the files of a directory give.
 
     `resolved`: what references to secrets stand for, as far as it is known.
     """
-    collected = _Collected(loaded, resolved or {})
+    collected = _ValueCollector(loaded, resolved or {})
     values: dict[str, object] = {}
-    for name in FILES:
+    for name in CONFIG_FILES:
         if name in loaded.texts:
             reader = read_toml if name == CLUSTER_TOML else read_yaml
             tree = reader(name, loaded.texts[name])
@@ -65,15 +70,15 @@ def names_of(
                 if key != _METADATA
             }
     if loaded.classic:
-        with_classic_defaults(values, desired)
+        add_classic_defaults(values, desired)
     else:
-        with_toml_defaults(values, desired)
-    return Names(values=values)
+        add_toml_defaults(values, desired)
+    return TemplateNames(values=values)
 
 
-def environment_names(variables: Lookup[str, str]) -> Names:
+def environment_names(variables: Lookup[str, str]) -> TemplateNames:
     """The variables of the process as templates see them; those that sound secret are secrets."""
-    return Names(
+    return TemplateNames(
         values={
             name: SecretValue(name=f"env.{name}", value=Secret(text))
             if text and _SECRET_VARIABLE.search(name)
@@ -83,10 +88,10 @@ def environment_names(variables: Lookup[str, str]) -> Names:
     )
 
 
-class _Collected:
+class _ValueCollector:
     """Values of a tree, in which secrets are told from others by what the language knows."""
 
-    def __init__(self, loaded: Loaded, resolved: Lookup[Secret, Secret]) -> None:
+    def __init__(self, loaded: LoadedConfig, resolved: Lookup[Secret, Secret]) -> None:
         self._literals = {origin.at for origin in loaded.literals}
         self._references = {
             secret.reveal(): secret
@@ -95,22 +100,22 @@ class _Collected:
         }
         self._resolved = resolved
 
-    def value(self, node: Node, path: str) -> object:
-        if isinstance(node, Mapping):
+    def value(self, node: TreeNode, path: str) -> object:
+        if isinstance(node, MappingNode):
             return {
                 key: self.value(entry.value, f"{path}.{key}") for key, entry in node.entries.items()
             }
-        if isinstance(node, Sequence):
+        if isinstance(node, SequenceNode):
             return [self.value(item, f"{path}[{place}]") for place, item in enumerate(node.items)]
         return self._scalar(node, path)
 
-    def _scalar(self, node: Scalar, path: str) -> object:
+    def _scalar(self, node: ScalarNode, path: str) -> object:
         if node.at in self._literals:
             return SecretValue(name=path, value=Secret(node.text))
         reference = self._references.get(node.text)
         if reference is not None:
             return SecretValue(name=path, value=self._resolved.get(reference))
-        return untyped(node)
+        return to_plain_data(node)
 
 
 def _secrets(value: object) -> list[tuple[str, Secret]]:

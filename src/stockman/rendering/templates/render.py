@@ -7,23 +7,23 @@ from dataclasses import field
 
 from jinja2 import TemplateError
 
-from stockman.config.uncollected import uncollected
+from stockman.config.gc_pause import pause_gc
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Limits
-from stockman.rendering.templates.environment import Fenced
-from stockman.rendering.templates.failure import Failures
+from stockman.rendering.templates.environment import TemplateSandbox
+from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.functions import FILTERS, Functions
-from stockman.rendering.templates.guard import Guard, Reveal
-from stockman.rendering.templates.names import Names, SecretValue, environment_names
-from stockman.rendering.templates.revealed import Withheld, revealed
-from stockman.rendering.templates.stopped import Stopped
-from stockman.rendering.templates.tree import TemplateFile, Tree
+from stockman.rendering.templates.guard import Guard, RevealedSecret
+from stockman.rendering.templates.names import SecretValue, TemplateNames, environment_names
+from stockman.rendering.templates.problems import ProblemBuilder
+from stockman.rendering.templates.secret_text import UnresolvedSecret, mark_secret
+from stockman.rendering.templates.tree import TemplateFile, TemplateTree
 
 
 @record
-class Rendered:
+class RenderedTemplate:
     """What one file of the tree gives."""
 
     path: str
@@ -34,15 +34,15 @@ class Rendered:
     """The template or file that it was made of."""
     mode: int
     """Permissions: those of the template."""
-    reveals: tuple[Reveal, ...] = ()
+    reveals: tuple[RevealedSecret, ...] = ()
     """Secrets in the content, and where the template put them there."""
 
 
 @record
-class Rendering:
+class RenderResult:
     """What a tree gives."""
 
-    files: Mapping[str, Rendered]
+    files: Mapping[str, RenderedTemplate]
     """By path, in their order. Only those that could be made."""
     problems: Problems
     secrets: Mapping[str, Secret] = field(default_factory=dict)
@@ -50,50 +50,52 @@ class Rendering:
 
 
 @record
-class Sources:
+class TemplateInputs:
     """All that templates see besides each other."""
 
-    names: Names
+    names: TemplateNames
     key_files: Mapping[str, Secret]
     """Contents of the files that functions read, by name."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Variables of the process: `env` in templates."""
 
 
-def render(tree: Tree, sources: Sources, limits: Limits | None = None) -> Rendering:
+def render_templates(
+    tree: TemplateTree, sources: TemplateInputs, limits: Limits | None = None
+) -> RenderResult:
     """Everything that a tree gives. A template with a mistake gives nothing but its problem."""
-    with uncollected():
+    with pause_gc():
         return _rendering(tree, sources, limits or Limits())
 
 
-def _rendering(tree: Tree, sources: Sources, limits: Limits) -> Rendering:
+def _rendering(tree: TemplateTree, sources: TemplateInputs, limits: Limits) -> RenderResult:
     guard = Guard(limits)
     functions = Functions(tree.contract, tree, sources.key_files)
     by_name = functions.by_name()
-    fenced = Fenced(tree, tree.contract, guard, by_name)
+    fenced = TemplateSandbox(tree, tree.contract, guard, by_name)
     for name in tree.contract.filters:
         fenced.add_filter(name, FILTERS[name])
     variables = environment_names(sources.environment)
-    values = {name: _prepared(value) for name, value in sources.names.values.items()}
-    process = {name: _prepared(value) for name, value in variables.values.items()}
+    values = {name: _mark_secrets(value) for name, value in sources.names.values.items()}
+    process = {name: _mark_secrets(value) for name, value in variables.values.items()}
     fenced.calls.share([values, process])
     fenced.globals |= {"env": process, **by_name, **values}
     known = sources.names.secrets | variables.secrets
     problems = Problems()
-    failures = Failures(tree, fenced.globals, (known, functions.given))
-    files: dict[str, Rendered] = {}
+    failures = ProblemBuilder(tree, fenced.globals, (known, functions.given))
+    files: dict[str, RenderedTemplate] = {}
     for file in tree.rendered():
         if file.is_template:
             try:
-                files[file.target] = _rendered(file, fenced)
-            except (*FAILURES, Stopped) as error:
+                files[file.target] = _render_file(file, fenced)
+            except (*FAILURES, TemplateStopped) as error:
                 problems.add(failures.problem(error, file))
         else:
-            files[file.target] = Rendered(
+            files[file.target] = RenderedTemplate(
                 path=file.target, content=file.content, origin=file.label, mode=file.mode
             )
-    _check_places(files, problems)
-    return Rendering(
+    _check_targets(files, problems)
+    return RenderResult(
         files=dict(sorted(files.items())),
         problems=problems,
         secrets=known | functions.given,
@@ -114,12 +116,12 @@ FAILURES = (
 """What expressions of a template, and Jinja on reading one, may end with."""
 
 
-def _rendered(file: TemplateFile, fenced: Fenced) -> Rendered:
+def _render_file(file: TemplateFile, fenced: TemplateSandbox) -> RenderedTemplate:
     guard = fenced.guard
     guard.begin()
     try:
         text = _text(file, fenced)
-        return Rendered(
+        return RenderedTemplate(
             path=file.target,
             content=text.encode() if text.strip() else None,
             origin=file.label,
@@ -130,7 +132,7 @@ def _rendered(file: TemplateFile, fenced: Fenced) -> Rendered:
         guard.end()
 
 
-def _text(file: TemplateFile, fenced: Fenced) -> str:
+def _text(file: TemplateFile, fenced: TemplateSandbox) -> str:
     guard = fenced.guard
     source = file.source(guard.limits)
     if not any(start in source for start, _ in (BLOCK, VARIABLE, COMMENT)):
@@ -145,20 +147,20 @@ def _text(file: TemplateFile, fenced: Fenced) -> str:
     return "".join(parts)
 
 
-def _prepared(value: object) -> object:
+def _mark_secrets(value: object) -> object:
     """A value as templates get it: secrets as text that is marked."""
     if isinstance(value, SecretValue):
         if value.value is None:
-            return Withheld(value.name)
-        return revealed(value.value.reveal(), frozenset({value.name}))
+            return UnresolvedSecret(value.name)
+        return mark_secret(value.value.reveal(), frozenset({value.name}))
     if isinstance(value, dict):
-        return {key: _prepared(item) for key, item in value.items()}
+        return {key: _mark_secrets(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_prepared(item) for item in value]
+        return [_mark_secrets(item) for item in value]
     return value
 
 
-def _check_places(files: Mapping[str, Rendered], problems: Problems) -> None:
+def _check_targets(files: Mapping[str, RenderedTemplate], problems: Problems) -> None:
     for path, file in files.items():
         parent = path.rpartition("/")[0]
         while parent:

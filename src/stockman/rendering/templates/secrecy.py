@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from stockman.model.origin import Position
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
-from stockman.rendering.secret_forms import forms
-from stockman.rendering.templates.render import Rendering
+from stockman.rendering.secret_encodings import secret_encodings
+from stockman.rendering.templates.render import RenderResult
 
 _SEALED = re.compile(r"[^/]+\.sops\.[^/]+$")
 
@@ -19,7 +19,7 @@ def is_sealed(path: str) -> bool:
     return _SEALED.search(path) is not None
 
 
-def exposed(rendering: Rendering) -> Problems:
+def find_exposed_secrets(rendering: RenderResult) -> Problems:
     """Every secret in a file that is written as it is."""
     problems = Problems()
     for path, file in rendering.files.items():
@@ -29,19 +29,19 @@ def exposed(rendering: Rendering) -> Problems:
         for reveal in file.reveals:
             told.add(reveal.name)
             problems.add(_problem(reveal.name, path, reveal.at))
-        for name in sorted(found_in(file.content, rendering.secrets)):
+        for name in sorted(secrets_in_file(file.content, rendering.secrets)):
             if name not in told:
                 problems.add(_problem(name, path, file.origin))
     return problems
 
 
-def found_in(content: bytes, secrets: Mapping[str, Secret]) -> set[str]:
+def secrets_in_file(content: bytes, secrets: Mapping[str, Secret]) -> set[str]:
     """The names of the secrets that a file holds, as they are or in a common encoding."""
     folded = content.lower()
     return {
         name
         for name, secret in secrets.items()
-        if any(form.lower() in folded for form in forms(secret.reveal()))
+        if any(form.lower() in folded for form in secret_encodings(secret.reveal()))
     }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.rendering.templates.contract import NOT_RENDERED, SUFFIX, Contract, Limits
-from stockman.rendering.templates.stopped import Stopped
+from stockman.rendering.templates.errors import TemplateStopped
 
 _PERMISSIONS = 0o777
 _CODE = re.compile(r"#%.*?(?:%#|\Z)|#\{.*?(?:\}#|\Z)", re.DOTALL)
@@ -69,7 +69,7 @@ class TemplateFile:
 
 
 @record
-class Tree:
+class TemplateTree:
     """All inputs of a tree, the one that wins first."""
 
     contract: Contract
@@ -89,7 +89,7 @@ class Tree:
         """The file that an include, import or extends of this name means; None: there is none."""
         parts = [part for part in name.split("/") if part and part != "."]
         if ".." in parts or name.startswith("/"):
-            raise Stopped(
+            raise TemplateStopped(
                 code="template.outside-root",
                 what=f"{name} is outside of {self.contract.root}",
                 why="templates include each other by their path below overrides or config",
@@ -99,7 +99,7 @@ class Tree:
         return next((files[path] for files in self.inputs if path in files), None)
 
 
-def read_tree(top: Path, contract: Contract, problems: Problems, limits: Limits) -> Tree:
+def read_tree(top: Path, contract: Contract, problems: Problems, limits: Limits) -> TemplateTree:
     """Read the tree of a repository; what is not there is empty."""
     root = top / contract.root
     inputs: list[dict[str, TemplateFile]] = []
@@ -110,16 +110,16 @@ def read_tree(top: Path, contract: Contract, problems: Problems, limits: Limits)
             left -= 1
             if left < 0:
                 problems.add(_too_many(contract, limits))
-                return Tree(contract=contract, inputs=(*inputs, files))
+                return TemplateTree(contract=contract, inputs=(*inputs, files))
             relative = path.relative_to(top / name).as_posix()
-            file = _read(path, f"{name}/{relative}", relative, _Reading(root, problems, limits))
+            file = _read(path, f"{name}/{relative}", relative, _TreeReader(root, problems, limits))
             if file is not None:
                 files[relative] = file
         inputs.append(files)
-    return Tree(contract=contract, inputs=tuple(inputs))
+    return TemplateTree(contract=contract, inputs=tuple(inputs))
 
 
-class _Reading:
+class _TreeReader:
     def __init__(self, root: Path, problems: Problems, limits: Limits) -> None:
         self.root = root.resolve()
         self.problems = problems
@@ -134,7 +134,7 @@ def _walk(directory: Path) -> Iterator[Path]:
     yield from (path for path in found if path.is_symlink() or path.is_file())
 
 
-def _read(path: Path, label: str, relative: str, reading: _Reading) -> TemplateFile | None:
+def _read(path: Path, label: str, relative: str, reading: _TreeReader) -> TemplateFile | None:
     try:
         if path.is_symlink() and not path.resolve().is_relative_to(reading.root):
             reading.problems.add(_link_out(label, path))
@@ -157,8 +157,8 @@ def _read(path: Path, label: str, relative: str, reading: _Reading) -> TemplateF
     return TemplateFile(label=label, path=relative, content=content, mode=mode)
 
 
-def _unreadable(label: str, why: str, fix: str) -> Stopped:
-    return Stopped(
+def _unreadable(label: str, why: str, fix: str) -> TemplateStopped:
+    return TemplateStopped(
         code="template.unreadable", what=f"{label} cannot be read", why=why, fix=fix, where=label
     )
 

@@ -8,18 +8,29 @@ from contextlib import aclosing
 
 from stockman.model.errors import Conflict, Locked
 from stockman.model.names import MachineAddress
-from stockman.ports.talos.etcd import EtcdAlarm, EtcdMember, EtcdStatus
-from stockman.talos.api.calls import MACHINE, read_answer
-from stockman.talos.api.files import FileCalls, piece
-from stockman.talos.api.messages import encoded_data, only
-from stockman.talos.api.rows import OddAnswer, Row, number, part, parts, text_or_none, texts, yes
-from stockman.talos.api.wire import Request
+from stockman.talos.api.calls import (
+    MACHINE,
+    InvalidAnswer,
+    Row,
+    encode_data,
+    get_flag,
+    get_number,
+    get_optional_text,
+    get_row,
+    get_rows,
+    get_texts,
+    read_answer,
+    single_message,
+)
+from stockman.talos.api.resources import FileCalls, chunk_bytes
+from stockman.talos.api.transport import TalosRequest
+from stockman.talos.records.etcd import EtcdAlarm, EtcdMember, EtcdStatus
 
 _BOOTSTRAP, _SNAPSHOT = f"{MACHINE}/Bootstrap", f"{MACHINE}/EtcdSnapshot"
 _RECOVER = f"{MACHINE}/EtcdRecover"
 _DIGEST = 32
 _SECTOR = 512
-_PIECE = 64 << 10
+_CHUNK_BYTES = 64 << 10
 _DEFRAGMENT_SECONDS, _LEAVE_SECONDS, _RECOVER_SECONDS = 300.0, 360.0, 1800.0
 _SNAPSHOT_SECONDS = 60.0
 _NO_ALARM = "NONE"
@@ -67,8 +78,8 @@ class EtcdCalls(FileCalls):
         await self._change(f"{MACHINE}/EtcdRemoveMemberByID", node, {"member_id": member})
 
     async def etcd_snapshot(self, node: MachineAddress) -> AsyncGenerator[bytes, None]:
-        summing = _Summing()
-        pieces = self._each(_SNAPSHOT, node, piece, seconds=_SNAPSHOT_SECONDS)
+        summing = _SnapshotChecksum()
+        pieces = self._each(_SNAPSHOT, node, chunk_bytes, seconds=_SNAPSHOT_SECONDS)
         async with aclosing(pieces):
             async for found in pieces:
                 summing.add(found)
@@ -78,12 +89,12 @@ class EtcdCalls(FileCalls):
             raise self._odd(_SNAPSHOT, node, flaw)
 
     async def send_etcd_snapshot(self, node: MachineAddress, pieces: AsyncIterable[bytes]) -> None:
-        request = Request(method=_RECOVER, node=node, is_read=False, seconds=_RECOVER_SECONDS)
-        answer = await self._wire.upload(request, _messages(pieces))
-        read_answer(request, answer, only)
+        request = TalosRequest(method=_RECOVER, node=node, is_read=False, seconds=_RECOVER_SECONDS)
+        answer = await self._wire.upload(request, _recovery_messages(pieces))
+        read_answer(request, answer, single_message)
 
 
-class _Summing:
+class _SnapshotChecksum:
     """The checksum of a snapshot: its last bytes are that of all before them."""
 
     def __init__(self) -> None:
@@ -106,56 +117,56 @@ class _Summing:
         return ""
 
 
-async def _messages(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+async def _recovery_messages(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
     async for one in pieces:
-        for start in range(0, len(one), _PIECE):
-            yield encoded_data(one[start : start + _PIECE])
+        for start in range(0, len(one), _CHUNK_BYTES):
+            yield encode_data(one[start : start + _CHUNK_BYTES])
 
 
 def _members(row: Row) -> tuple[EtcdMember, ...]:
-    found = tuple(_member(one) for one in parts(row, "members"))
+    found = tuple(_member(one) for one in get_rows(row, "members"))
     if not found:
-        raise OddAnswer("it names no member, not even itself")
+        raise InvalidAnswer("it names no member, not even itself")
     return found
 
 
 def _member(row: Row) -> EtcdMember:
     return EtcdMember(
         id=_id(row, "id"),
-        hostname=text_or_none(row, "hostname"),
-        is_learner=yes(row, "is_learner"),
-        peer_urls=texts(row, "peer_urls"),
-        client_urls=texts(row, "client_urls"),
+        hostname=get_optional_text(row, "hostname"),
+        is_learner=get_flag(row, "is_learner"),
+        peer_urls=get_texts(row, "peer_urls"),
+        client_urls=get_texts(row, "client_urls"),
     )
 
 
 def _status(row: Row) -> EtcdStatus:
-    found = part(row, "member_status")
+    found = get_row(row, "member_status")
     return EtcdStatus(
         member=_id(found, "member_id"),
-        leader=number(found, "leader") or None,
-        is_learner=yes(found, "is_learner"),
-        db_size=number(found, "db_size"),
-        db_in_use=number(found, "db_size_in_use"),
-        raft_term=number(found, "raft_term"),
-        raft_index=number(found, "raft_index"),
-        raft_applied=number(found, "raft_applied_index"),
-        errors=texts(found, "errors"),
-        version=text_or_none(found, "protocol_version"),
-        storage_version=text_or_none(found, "storage_version"),
+        leader=get_number(found, "leader") or None,
+        is_learner=get_flag(found, "is_learner"),
+        db_size=get_number(found, "db_size"),
+        db_in_use=get_number(found, "db_size_in_use"),
+        raft_term=get_number(found, "raft_term"),
+        raft_index=get_number(found, "raft_index"),
+        raft_applied=get_number(found, "raft_applied_index"),
+        errors=get_texts(found, "errors"),
+        version=get_optional_text(found, "protocol_version"),
+        storage_version=get_optional_text(found, "storage_version"),
     )
 
 
 def _alarms(row: Row) -> tuple[EtcdAlarm, ...]:
     found = (
-        EtcdAlarm(member=number(one, "member_id"), alarm=str(one.get("alarm", _NO_ALARM)))
-        for one in parts(row, "member_alarms")
+        EtcdAlarm(member=get_number(one, "member_id"), alarm=str(one.get("alarm", _NO_ALARM)))
+        for one in get_rows(row, "member_alarms")
     )
     return tuple(one for one in found if one.alarm != _NO_ALARM)
 
 
 def _id(row: Row, name: str) -> int:
-    found = number(row, name)
+    found = get_number(row, name)
     if not found:
-        raise OddAnswer(f"{name} is not told")
+        raise InvalidAnswer(f"{name} is not told")
     return found

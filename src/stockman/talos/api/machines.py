@@ -8,44 +8,45 @@ from uuid import UUID
 from stockman.model.errors import Denied, StockmanError, Unsupported
 from stockman.model.names import MachineAddress, SchematicId
 from stockman.model.version import Version
-from stockman.ports.talos.machines import (
+from stockman.talos.api import errors
+from stockman.talos.api.calls import (
+    MACHINE,
+    InvalidAnswer,
+    Row,
+    build_request,
+    get_flag,
+    get_optional_text,
+    get_required_flag,
+    get_row,
+    get_rows,
+    get_seconds,
+    get_text,
+    get_texts,
+)
+from stockman.talos.api.resources import FileCalls, ResourceKind
+from stockman.talos.records.machines import (
     ClockReading,
     Diagnostic,
+    DiscoveredMember,
     Extension,
     MachineStatus,
-    Neighbour,
     Service,
     TalosVersion,
     TimeSync,
     UnmetCondition,
 )
-from stockman.ports.talos.maintenance import Stranger
-from stockman.talos.api.calls import MACHINE
-from stockman.talos.api.files import FileCalls
-from stockman.talos.api.resources import Kind
-from stockman.talos.api.rows import (
-    OddAnswer,
-    Row,
-    part,
-    parts,
-    seconds,
-    text,
-    text_or_none,
-    texts,
-    told_yes,
-    yes,
-)
+from stockman.talos.records.operations import MaintenanceMachine, RebootMode, ResetRequest
 
-_SYSTEM = Kind(namespace="hardware", type="SystemInformations.hardware.talos.dev")
-_STATUS = Kind(namespace="runtime", type="MachineStatuses.runtime.talos.dev")
-_EXTENSIONS = Kind(namespace="runtime", type="ExtensionStatuses.runtime.talos.dev")
-_DIAGNOSTICS = Kind(namespace="runtime", type="Diagnostics.runtime.talos.dev")
-_BOOT_IDS = Kind(namespace="runtime", type="BootIDs.runtime.talos.dev")
-_TIME = Kind(namespace="runtime", type="TimeStatuses.v1alpha1.talos.dev")
-_MEMBERS = Kind(namespace="cluster", type="Members.cluster.talos.dev")
+_SYSTEM = ResourceKind(namespace="hardware", type="SystemInformations.hardware.talos.dev")
+_STATUS = ResourceKind(namespace="runtime", type="MachineStatuses.runtime.talos.dev")
+_EXTENSIONS = ResourceKind(namespace="runtime", type="ExtensionStatuses.runtime.talos.dev")
+_DIAGNOSTICS = ResourceKind(namespace="runtime", type="Diagnostics.runtime.talos.dev")
+_BOOT_IDS = ResourceKind(namespace="runtime", type="BootIDs.runtime.talos.dev")
+_TIME = ResourceKind(namespace="runtime", type="TimeStatuses.v1alpha1.talos.dev")
+_MEMBERS = ResourceKind(namespace="cluster", type="Members.cluster.talos.dev")
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _SCHEMATIC = "schematic"
-_NO_EXTENSIONS = frozenset({_SCHEMATIC, "modules.dep"})
+_IGNORED_EXTENSIONS = frozenset({_SCHEMATIC, "modules.dep"})
 """Entries among the extensions that are none."""
 
 
@@ -78,7 +79,7 @@ class MachineCalls(FileCalls):
 
     async def extensions(self, node: MachineAddress) -> tuple[Extension, ...]:
         found = await self._resources(node, _EXTENSIONS, _extension)
-        return tuple(one for one in found if one.name not in _NO_EXTENSIONS)
+        return tuple(one for one in found if one.name not in _IGNORED_EXTENSIONS)
 
     async def schematic(self, node: MachineAddress) -> SchematicId | None:
         found = await self._resources(node, _EXTENSIONS, _extension)
@@ -88,120 +89,168 @@ class MachineCalls(FileCalls):
         return SchematicId(named.pop()) if named else None
 
     async def clock_reading(self, node: MachineAddress) -> ClockReading:
-        return await self._read("time.TimeService/Time", node, _clock)
+        return await self._read("time.TimeService/Time", node, _clock_reading)
 
     async def time_sync(self, node: MachineAddress) -> TimeSync:
-        return await self._resource(node, _TIME, "node", _sync)
+        return await self._resource(node, _TIME, "node", _time_sync)
 
     async def diagnostics(self, node: MachineAddress) -> tuple[Diagnostic, ...]:
         return await self._resources(node, _DIAGNOSTICS, _diagnostic)
 
-    async def neighbours(self, node: MachineAddress) -> tuple[Neighbour, ...]:
-        return await self._resources(node, _MEMBERS, _neighbour)
+    async def neighbours(self, node: MachineAddress) -> tuple[DiscoveredMember, ...]:
+        return await self._resources(node, _MEMBERS, _cluster_member)
 
-    async def _version(self, at: MachineAddress | Stranger) -> TalosVersion:
+    async def _version(self, at: MachineAddress | MaintenanceMachine) -> TalosVersion:
         return await self._read(f"{MACHINE}/Version", at, _version)
 
-    async def _machine_status(self, at: MachineAddress | Stranger) -> MachineStatus:
+    async def _machine_status(self, at: MachineAddress | MaintenanceMachine) -> MachineStatus:
         return await self._resource(at, _STATUS, "machine", _status)
 
-    async def _system_uuid(self, at: MachineAddress | Stranger) -> UUID:
+    async def _system_uuid(self, at: MachineAddress | MaintenanceMachine) -> UUID:
         return await self._resource(at, _SYSTEM, "systeminformation", _uuid)
 
     async def _readable_boot_id(self, node: MachineAddress, denied: StockmanError) -> str:
         try:
-            return await self._resource(node, _BOOT_IDS, "boot-id", lambda row: text(row, "bootID"))
+            return await self._resource(
+                node, _BOOT_IDS, "boot-id", lambda row: get_text(row, "bootID")
+            )
         except Unsupported:
             raise denied from None
 
 
 def _version(row: Row) -> TalosVersion:
-    version, platform = part(row, "version"), part(row, "platform")
-    tag = text(version, "tag")
+    version, platform = get_row(row, "version"), get_row(row, "platform")
+    tag = get_text(version, "tag")
     try:
         Version.parse(tag)
     except ValueError:
-        raise OddAnswer(f"{tag!r} is no version") from None
+        raise InvalidAnswer(f"{tag!r} is no version") from None
     return TalosVersion(
         tag=tag,
-        platform=text(platform, "name"),
-        mode=text(platform, "mode"),
-        architecture=text_or_none(version, "arch"),
+        platform=get_text(platform, "name"),
+        mode=get_text(platform, "mode"),
+        architecture=get_optional_text(version, "arch"),
     )
 
 
 def _status(row: Row) -> MachineStatus:
-    status = part(row, "status")
+    status = get_row(row, "status")
     found = MachineStatus(
-        stage=text(row, "stage"),
-        ready=told_yes(status, "ready"),
+        stage=get_text(row, "stage"),
+        ready=get_required_flag(status, "ready"),
         unmet=tuple(
-            UnmetCondition(name=text(one, "name"), reason=text_or_none(one, "reason"))
-            for one in parts(status, "unmetConditions")
+            UnmetCondition(name=get_text(one, "name"), reason=get_optional_text(one, "reason"))
+            for one in get_rows(status, "unmetConditions")
         ),
     )
     if found.ready and found.unmet:
-        raise OddAnswer("it is ready, and yet conditions are not met")
+        raise InvalidAnswer("it is ready, and yet conditions are not met")
     return found
 
 
 def _uuid(row: Row) -> UUID:
-    found = text(row, "uuid")
+    found = get_text(row, "uuid")
     try:
         return UUID(found)
     except ValueError:
-        raise OddAnswer(f"{found!r} is no UUID") from None
+        raise InvalidAnswer(f"{found!r} is no UUID") from None
 
 
 def _services(row: Row) -> tuple[Service, ...]:
-    return tuple(_service(one) for one in parts(row, "services"))
+    return tuple(_service(one) for one in get_rows(row, "services"))
 
 
 def _service(row: Row) -> Service:
-    health = part(row, "health")
-    events = parts(part(row, "events"), "events")
+    health = get_row(row, "health")
+    events = get_rows(get_row(row, "events"), "events")
     return Service(
-        id=text(row, "id"),
-        state=text(row, "state"),
-        healthy=None if yes(health, "unknown") else yes(health, "healthy"),
-        message=text_or_none(health, "last_message"),
-        last_event=text_or_none(events[-1], "msg") if events else "",
+        id=get_text(row, "id"),
+        state=get_text(row, "state"),
+        healthy=None if get_flag(health, "unknown") else get_flag(health, "healthy"),
+        message=get_optional_text(health, "last_message"),
+        last_event=get_optional_text(events[-1], "msg") if events else "",
     )
 
 
 def _extension(name: str, row: Row) -> Extension:
     del name
-    about = part(row, "metadata")
-    return Extension(name=text(about, "name"), version=text_or_none(about, "version"))
+    about = get_row(row, "metadata")
+    return Extension(name=get_text(about, "name"), version=get_optional_text(about, "version"))
 
 
-def _clock(row: Row) -> ClockReading:
+def _clock_reading(row: Row) -> ClockReading:
     return ClockReading(
-        server=text_or_none(row, "server"),
-        local=_moment(seconds(row, "localtime")),
-        remote=_moment(seconds(row, "remotetime")),
+        server=get_optional_text(row, "server"),
+        local=_parse_time(get_seconds(row, "localtime")),
+        remote=_parse_time(get_seconds(row, "remotetime")),
     )
 
 
-def _moment(found: float) -> datetime:
+def _parse_time(found: float) -> datetime:
     try:
         return datetime.fromtimestamp(found, UTC)
     except (OverflowError, OSError, ValueError):
-        raise OddAnswer("no clock shows that time") from None
+        raise InvalidAnswer("no clock shows that time") from None
 
 
-def _sync(row: Row) -> TimeSync:
-    return TimeSync(synced=told_yes(row, "synced"), disabled=yes(row, "syncDisabled"))
+def _time_sync(row: Row) -> TimeSync:
+    return TimeSync(synced=get_required_flag(row, "synced"), disabled=get_flag(row, "syncDisabled"))
 
 
 def _diagnostic(name: str, row: Row) -> Diagnostic:
-    return Diagnostic(id=name, message=text(row, "message"), details=texts(row, "details"))
+    return Diagnostic(id=name, message=get_text(row, "message"), details=get_texts(row, "details"))
 
 
-def _neighbour(name: str, row: Row) -> Neighbour:
-    return Neighbour(
-        hostname=text_or_none(row, "hostname") or name,
-        role=text(row, "machineType"),
-        addresses=texts(row, "addresses"),
-        operating_system=text_or_none(row, "operatingSystem"),
+def _cluster_member(name: str, row: Row) -> DiscoveredMember:
+    return DiscoveredMember(
+        hostname=get_optional_text(row, "hostname") or name,
+        role=get_text(row, "machineType"),
+        addresses=get_texts(row, "addresses"),
+        operating_system=get_optional_text(row, "operatingSystem"),
     )
+
+
+_REBOOT = f"{MACHINE}/Reboot"
+_FORCE_SINCE = Version(1, 12)
+
+
+class PowerCalls(MachineCalls):
+    """`ports.talos.power.Power` over a wire."""
+
+    async def reboot(self, node: MachineAddress, mode: RebootMode = RebootMode.DEFAULT) -> str:
+        if mode is RebootMode.FORCE:
+            await self._need_force(node)
+        return self._actor(_REBOOT, node, await self._change(_REBOOT, node, {"mode": mode.name}))
+
+    async def shut_down(self, node: MachineAddress, *, force: bool = False) -> str:
+        method = f"{MACHINE}/Shutdown"
+        return self._actor(method, node, await self._change(method, node, {"force": force}))
+
+    async def reset(self, node: MachineAddress, reset: ResetRequest) -> str:
+        method = f"{MACHINE}/Reset"
+        fields = {
+            "graceful": reset.graceful,
+            "reboot": reset.reboot,
+            "mode": reset.mode.name,
+            "system_partitions_to_wipe": [
+                {"label": label, "wipe": True} for label in reset.partitions
+            ],
+            "user_disks_to_wipe": list(reset.user_disks),
+        }
+        return self._actor(method, node, await self._change(method, node, fields))
+
+    async def roll_back(self, node: MachineAddress) -> None:
+        await self._change(f"{MACHINE}/Rollback", node)
+
+    async def _need_force(self, node: MachineAddress) -> None:
+        """A Talos that does not know the mode would boot in the usual one, and not say so."""
+        version = await self.version(node)
+        if version.parsed.line < _FORCE_SINCE.line:
+            told = f"Talos {version.tag} has no forced reboot; it came with {_FORCE_SINCE}"
+            raise Unsupported(errors.unimplemented_problem(build_request(_REBOOT, node), told))
+
+    def _actor(self, method: str, node: MachineAddress, row: Row) -> str:
+        found = row.get("actor_id")
+        if not isinstance(found, str) or not found:
+            raise self._odd(method, node, "actor_id is not told")
+        return found

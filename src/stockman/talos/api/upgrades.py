@@ -1,21 +1,91 @@
-"""Calls that upgrade Talos."""
+"""Calls on image stores, in the way that the Talos which runs offers."""
 
 from __future__ import annotations
 
 from contextlib import aclosing
 
-from stockman.model.errors import Rejected
+from stockman.model.errors import Rejected, Unsupported
 from stockman.model.names import MachineAddress
 from stockman.model.version import Version
-from stockman.ports.talos.images import ImageStore
-from stockman.ports.talos.upgrades import Tell, Upgrade, UpgradeApi, Upgraded
-from stockman.talos.api import problems
-from stockman.talos.api.calls import MACHINE
-from stockman.talos.api.images import ImageCalls, containerd
-from stockman.talos.api.messages import encoded
-from stockman.talos.api.refusals import clean, unknown_outcome
-from stockman.talos.api.rows import Row, number, part, text_or_none
-from stockman.talos.api.wire import Request
+from stockman.talos.api import errors
+from stockman.talos.api.calls import (
+    MACHINE,
+    Row,
+    encode_request,
+    get_number,
+    get_optional_text,
+    get_row,
+    get_text,
+)
+from stockman.talos.api.errors import sanitize_text, unknown_outcome_error
+from stockman.talos.api.machines import PowerCalls
+from stockman.talos.api.transport import TalosRequest
+from stockman.talos.records.operations import (
+    ImageStore,
+    ProgressCallback,
+    StoredImage,
+    UpgradeApi,
+    UpgradeRequest,
+    UpgradeResult,
+)
+
+_LIST, _PULL = "machine.ImageService/List", "machine.ImageService/Pull"
+_OLD_LIST, _OLD_PULL = f"{MACHINE}/ImageList", f"{MACHINE}/ImagePull"
+_NAMESPACES = {ImageStore.SYSTEM: "NS_SYSTEM", ImageStore.KUBERNETES: "NS_CRI"}
+PULL_SECONDS = 900.0
+
+
+class ImageCalls(PowerCalls):
+    """`ports.talos.images.Images` over a wire."""
+
+    async def images(self, node: MachineAddress, store: ImageStore) -> tuple[StoredImage, ...]:
+        try:
+            return await self._listed(_LIST, node, {"containerd": _containerd_instance(store)})
+        except Unsupported:
+            return await self._listed(_OLD_LIST, node, {"namespace": _NAMESPACES[store]})
+
+    async def pull_image(self, node: MachineAddress, reference: str, store: ImageStore) -> None:
+        try:
+            await self._pulled(node, reference, store)
+        except Unsupported:
+            fields = {"namespace": _NAMESPACES[store], "reference": reference}
+            await self._change(_OLD_PULL, node, fields, seconds=PULL_SECONDS)
+
+    async def _listed(
+        self, method: str, node: MachineAddress, fields: dict[str, object]
+    ) -> tuple[StoredImage, ...]:
+        return tuple([found async for found in self._each(method, node, _stored_image, fields)])
+
+    async def _pulled(self, node: MachineAddress, reference: str, store: ImageStore) -> None:
+        fields = {"containerd": _containerd_instance(store), "image_ref": reference}
+        request = TalosRequest(
+            method=_PULL,
+            node=node,
+            message=encode_request(_PULL, fields),
+            is_read=False,
+            seconds=PULL_SECONDS,
+        )
+        names = [name async for name in self._answers(request, _pulled_name)]
+        if not any(names):
+            raise unknown_outcome_error(request, "it does not tell that the image was pulled")
+
+
+def _containerd_instance(store: ImageStore) -> dict[str, object]:
+    """The store as newer calls name it."""
+    return {"driver": "CRI", "namespace": _NAMESPACES[store]}
+
+
+def _pulled_name(row: Row) -> str:
+    return get_optional_text(row, "name")
+
+
+def _stored_image(row: Row) -> StoredImage:
+    return StoredImage(
+        name=get_text(row, "name"),
+        digest=get_optional_text(row, "digest"),
+        size=get_number(row, "size"),
+    )
+
 
 _UPGRADE, _LIFECYCLE = f"{MACHINE}/Upgrade", "machine.LifecycleService/Upgrade"
 _AFTER, _BEFORE = Version.parse("1.13.0-alpha.2"), Version(2, 0, 0)
@@ -31,22 +101,25 @@ class UpgradeCalls(ImageCalls):
         return UpgradeApi.LIFECYCLE if _AFTER < version < _BEFORE else UpgradeApi.LEGACY
 
     async def upgrade(
-        self, node: MachineAddress, upgrade: Upgrade, tell: Tell | None = None
-    ) -> Upgraded:
+        self, node: MachineAddress, upgrade: UpgradeRequest, tell: ProgressCallback | None = None
+    ) -> UpgradeResult:
         if await self.upgrade_api(node) is UpgradeApi.LEGACY:
             return await self._begun(node, upgrade)
         await self.pull_image(node, upgrade.image, ImageStore.SYSTEM)
         lines = await self.run_installer(node, upgrade.image, tell)
-        return Upgraded(api=UpgradeApi.LIFECYCLE, lines=lines)
+        return UpgradeResult(api=UpgradeApi.LIFECYCLE, lines=lines)
 
     async def run_installer(
-        self, node: MachineAddress, image: str, tell: Tell | None = None
+        self, node: MachineAddress, image: str, tell: ProgressCallback | None = None
     ) -> tuple[str, ...]:
-        fields = {"containerd": containerd(ImageStore.SYSTEM), "source": {"image_name": image}}
-        request = Request(
+        fields = {
+            "containerd": _containerd_instance(ImageStore.SYSTEM),
+            "source": {"image_name": image},
+        }
+        request = TalosRequest(
             method=_LIFECYCLE,
             node=node,
-            message=encoded(_LIFECYCLE, fields),
+            message=encode_request(_LIFECYCLE, fields),
             is_read=False,
             seconds=_SECONDS,
         )
@@ -60,23 +133,23 @@ class UpgradeCalls(ImageCalls):
                     if tell is not None:
                         tell(line)
         if ended is None:
-            raise unknown_outcome(request, "the installer did not tell how it ended")
+            raise unknown_outcome_error(request, "the installer did not tell how it ended")
         if ended:
-            raise Rejected(problems.installer_failed(request, ended, tuple(lines[-_TAIL:])))
+            raise Rejected(errors.installer_problem(request, ended, tuple(lines[-_TAIL:])))
         return tuple(lines)
 
-    async def _begun(self, node: MachineAddress, upgrade: Upgrade) -> Upgraded:
+    async def _begun(self, node: MachineAddress, upgrade: UpgradeRequest) -> UpgradeResult:
         fields = {
             "image": upgrade.image,
             "stage": upgrade.stage,
             "reboot_mode": "POWERCYCLE" if upgrade.powercycle else "DEFAULT",
         }
         row = await self._change(_UPGRADE, node, fields, seconds=_SECONDS)
-        return Upgraded(api=UpgradeApi.LEGACY, actor=self._actor(_UPGRADE, node, row))
+        return UpgradeResult(api=UpgradeApi.LEGACY, actor=self._actor(_UPGRADE, node, row))
 
 
 def _progress(row: Row) -> tuple[int | None, str]:
     """The exit code, where it is told, and a line."""
-    progress = part(row, "progress")
-    code = number(progress, "exit_code") if "exit_code" in progress else None
-    return code, clean(text_or_none(progress, "message"))
+    progress = get_row(row, "progress")
+    code = get_number(progress, "exit_code") if "exit_code" in progress else None
+    return code, sanitize_text(get_optional_text(progress, "message"))

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stockman.config.source.text import Unreadable, decoded
-from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
+from stockman.config.source.text import Unreadable, decode_text
+from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from stockman.config.source.yaml_reader import read_yaml
+from stockman.model.origin import Position
+from stockman.model.problem import Problem, Severity
 from stockman.model.secret import is_encrypted
+from stockman.talos.imports.foreign import ForeignCluster
 
-Read = Callable[[str], bytes | None]
+ReadFile = Callable[[str], bytes | None]
 """The content of a file by its path in the directory. None: there is no such file."""
-Listed = Callable[[str], list[str]]
+ListFiles = Callable[[str], list[str]]
 """Paths of all files below a directory, in the order of their names."""
 
 SOPS = "sops"
 
 
-def read_text(read: Read, path: str) -> str | None:
+def read_text(read: ReadFile, path: str) -> str | None:
     """The text of a file; raises Unreadable. None: there is no such file."""
     content = read(path)
-    return None if content is None else decoded(path, content)
+    return None if content is None else decode_text(path, content)
 
 
-def is_sealed(text: str, path: str) -> bool:
+def is_sops_encrypted(text: str, path: str) -> bool:
     """Whether a YAML file is encrypted by SOPS, and not merely named so."""
     try:
         tree = read_yaml(path, text)
@@ -32,16 +35,58 @@ def is_sealed(text: str, path: str) -> bool:
     return SOPS in tree.entries
 
 
-def is_wholly_sealed(tree: Mapping) -> bool:
+def is_fully_encrypted(tree: MappingNode) -> bool:
     """Whether SOPS encrypted every value of a file."""
     return SOPS in tree.entries and all(
-        _is_closed(entry.value) for name, entry in tree.entries.items() if name != SOPS
+        _is_encrypted_node(entry.value) for name, entry in tree.entries.items() if name != SOPS
     )
 
 
-def _is_closed(node: Node) -> bool:
-    if isinstance(node, Scalar):
+def _is_encrypted_node(node: TreeNode) -> bool:
+    if isinstance(node, ScalarNode):
         return node.is_null or not node.text or is_encrypted(node.text)
-    if isinstance(node, Sequence):
-        return all(_is_closed(item) for item in node.items)
-    return all(_is_closed(entry.value) for entry in node.entries.values())
+    if isinstance(node, SequenceNode):
+        return all(_is_encrypted_node(item) for item in node.items)
+    return all(_is_encrypted_node(entry.value) for entry in node.entries.values())
+
+
+BUNDLE = "the secrets bundle"
+"""Stands for the name that a dialect has for it."""
+BUNDLE_NAMES = {False: "talos/talsecret.sops.yaml", True: "talos/secrets.sops.yaml"}
+"""Its name in a classic directory, and in one with `cluster.toml`."""
+
+
+def import_bundle(foreign: ForeignCluster, read: ReadFile, names: tuple[str, ...]) -> None:
+    """Take over the first of some files that exists; what is in the clear is never copied."""
+    for name in names:
+        try:
+            text = read_text(read, name)
+            tree = None if text is None else read_yaml(name, text)
+        except Unreadable as unreadable:
+            foreign.problems.add(unreadable.problem)
+            return
+        if text is None or tree is None:
+            continue
+        at = Position(name, 1, 1)
+        if is_fully_encrypted(tree):
+            foreign.files[BUNDLE] = text
+            foreign.say(name, at, "taken", f"{BUNDLE}, byte for byte")
+        else:
+            foreign.say(name, at, "left out", "it is not encrypted, and was not copied")
+            foreign.problems.add(_unencrypted_problem(name))
+        return
+    foreign.notes.append(
+        f"there is no {' and no '.join(names[:2])}: take the bundle of the running cluster"
+    )
+
+
+def _unencrypted_problem(name: str) -> Problem:
+    return Problem(
+        code="import.open-bundle",
+        what=f"{name} holds the secrets of the cluster in the clear",
+        where=name,
+        why="whoever reads it owns the cluster; it was not copied",
+        fix=f"encrypt it with SOPS, and put it at {BUNDLE_NAMES[False]} (beside cluster.toml: "
+        f"{BUNDLE_NAMES[True]})",
+        severity=Severity.WARNING,
+    )

@@ -28,7 +28,7 @@ _LEFT_SPACE = re.compile(r"[ \t\r\n]*\Z")
 _RIGHT_SPACE = re.compile(r"[ \t\r\n]*")
 
 
-class NotUnderstood(Exception):
+class UnsupportedTemplate(Exception):
     """A template, or a part of it, that is not among those supported."""
 
     def __init__(self, why: str, at: Position) -> None:
@@ -56,20 +56,20 @@ def is_template(text: str) -> bool:
     return "{{" in text
 
 
-def rendered(file: str, text: str, data: Data, first_line: int = 1) -> str:
+def render_template(file: str, text: str, data: Data, first_line: int = 1) -> str:
     """The text that a template gives with the data; raises NotUnderstood."""
-    pieces = _cut(file, text, first_line)
-    tree, rest = _tree(pieces, 0, None)
+    pieces = _tokenize(file, text, first_line)
+    tree, rest = _parse_block_body(pieces, 0, None)
     if rest < len(pieces):
         left = pieces[rest]
-        raise NotUnderstood(
+        raise UnsupportedTemplate(
             "there is an end without a start",
             left.at if isinstance(left, _Action) else Position(file, first_line, 1),
         )
-    return "".join(_run(tree, data, data))
+    return "".join(_execute(tree, data, data))
 
 
-def _cut(file: str, text: str, first_line: int) -> list[_Text | _Action]:
+def _tokenize(file: str, text: str, first_line: int) -> list[_Text | _Action]:
     """The text and its actions, with the space taken away that `{{-` and `-}}` eat."""
     pieces: list[_Text | _Action] = []
     start = 0
@@ -92,11 +92,11 @@ def _cut(file: str, text: str, first_line: int) -> list[_Text | _Action]:
     if "{{" in rest:
         before = text[: text.rindex("{{")]
         at = Position(file, before.count("\n") + first_line, len(before) - before.rfind("\n"))
-        raise NotUnderstood("there is a start without an end", at)
+        raise UnsupportedTemplate("there is a start without an end", at)
     return [*pieces, _Text(rest)]
 
 
-def _tree(
+def _parse_block_body(
     pieces: list[_Text | _Action], index: int, opened: _Action | None
 ) -> tuple[list[_Text | _Action], int]:
     """What stands in a block, and where it ends."""
@@ -114,64 +114,66 @@ def _tree(
             found.append(piece)
             index += 1
             continue
-        index = _block(pieces, index, piece, condition.strip())
+        index = _parse_block(pieces, index, piece, condition.strip())
         found.append(piece)
     if opened is not None:
-        raise NotUnderstood(f"`{opened.body}` has no end", opened.at)
+        raise UnsupportedTemplate(f"`{opened.body}` has no end", opened.at)
     return found, index
 
 
-def _block(pieces: list[_Text | _Action], index: int, start: _Action, condition: str) -> int:
+def _parse_block(pieces: list[_Text | _Action], index: int, start: _Action, condition: str) -> int:
     """Fill a block with its branches; returns the index behind its end."""
     while True:
-        content, index = _tree(pieces, index + 1, start)
+        content, index = _parse_block_body(pieces, index + 1, start)
         start.branches.append((condition, content))
         if index >= len(pieces):
-            raise NotUnderstood(f"`{start.body}` has no end", start.at)
+            raise UnsupportedTemplate(f"`{start.body}` has no end", start.at)
         end = pieces[index]
         if not isinstance(end, _Action) or end.body == "end":
             return index + 1
         condition = end.body.removeprefix("else").strip()
         if condition and not condition.startswith("if "):
-            raise NotUnderstood(f"`{end.body}` is not supported", end.at)
+            raise UnsupportedTemplate(f"`{end.body}` is not supported", end.at)
         condition = condition.removeprefix("if").strip()
 
 
-def _run(tree: list[_Text | _Action], dot: Data, root: Data) -> Iterator[str]:
+def _execute(tree: list[_Text | _Action], dot: Data, root: Data) -> Iterator[str]:
     for piece in tree:
         if isinstance(piece, _Text):
             yield piece
         elif piece.branches:
-            yield from _run_block(piece, dot, root)
+            yield from _execute_block(piece, dot, root)
         else:
             value = _Expression(piece, piece.body, dot, root).value()
             if isinstance(value, dict):
-                raise NotUnderstood(f"`{{{{ {piece.body} }}}}` is a mapping, and no text", piece.at)
-            yield _printed(value)
+                raise UnsupportedTemplate(
+                    f"`{{{{ {piece.body} }}}}` is a mapping, and no text", piece.at
+                )
+            yield _format_value(value)
 
 
-def _run_block(block: _Action, dot: Data, root: Data) -> Iterator[str]:
+def _execute_block(block: _Action, dot: Data, root: Data) -> Iterator[str]:
     word = block.body.partition(" ")[0]
     for condition, content in block.branches:
         if not condition:
-            yield from _run(content, dot, root)
+            yield from _execute(content, dot, root)
             return
         value = _Expression(block, condition, dot, root).value()
         if word == "range" and _is_true(value):
-            for item in _items(value, block):
-                yield from _run(content, item, root)
+            for item in _range_items(value, block):
+                yield from _execute(content, item, root)
             return
         if _is_true(value):
-            yield from _run(content, value if word == "with" else dot, root)
+            yield from _execute(content, value if word == "with" else dot, root)
             return
 
 
-def _items(value: Data, block: _Action) -> list[Data]:
+def _range_items(value: Data, block: _Action) -> list[Data]:
     if isinstance(value, dict):
         return [value[key] for key in sorted(value)]
     if isinstance(value, list | tuple):
         return list(value)
-    raise NotUnderstood("range needs a list or a mapping", block.at)
+    raise UnsupportedTemplate("range needs a list or a mapping", block.at)
 
 
 class _Expression:
@@ -269,14 +271,14 @@ class _Expression:
         return token
 
     def _refuse(self, why: str) -> NoReturn:
-        raise NotUnderstood(f"{why}, in `{{{{ {self._action.body} }}}}`", self._action.at)
+        raise UnsupportedTemplate(f"{why}, in `{{{{ {self._action.body} }}}}`", self._action.at)
 
 
 def _is_true(value: Data) -> bool:
     return bool(value)
 
 
-def _printed(value: Data) -> str:
+def _format_value(value: Data) -> str:
     if value is None:
         return "<no value>"
     if isinstance(value, bool):
@@ -284,15 +286,15 @@ def _printed(value: Data) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     if isinstance(value, list | tuple):
-        return f"[{' '.join(_printed(item) for item in value)}]"
+        return f"[{' '.join(_format_value(item) for item in value)}]"
     if isinstance(value, dict):
-        pairs = sorted((str(key), _printed(item)) for key, item in value.items())
+        pairs = sorted((str(key), _format_value(item)) for key, item in value.items())
         return f"map[{' '.join(f'{key}:{item}' for key, item in pairs)}]"
     raise TypeError(f"{type(value).__name__} has no text")
 
 
 def _quote(*values: Data) -> str:
-    return " ".join(json.dumps(_printed(one), ensure_ascii=False) for one in values)
+    return " ".join(json.dumps(_format_value(one), ensure_ascii=False) for one in values)
 
 
 def _default(fallback: Data, *given: Data) -> Data:
@@ -313,23 +315,25 @@ def _or(*values: Data) -> Data:
 
 _FUNCTIONS: dict[str, Callable[..., Data]] = {
     "and": _and,
-    "contains": lambda part, whole: _printed(part) in _printed(whole),
+    "contains": lambda part, whole: _format_value(part) in _format_value(whole),
     "default": _default,
     "eq": lambda one, *others: any(one == other for other in others),
-    "hasPrefix": lambda part, whole: _printed(whole).startswith(_printed(part)),
-    "hasSuffix": lambda part, whole: _printed(whole).endswith(_printed(part)),
-    "join": lambda mark, items: _printed(mark).join(_printed(item) for item in items),
-    "lower": lambda text: _printed(text).lower(),
+    "hasPrefix": lambda part, whole: _format_value(whole).startswith(_format_value(part)),
+    "hasSuffix": lambda part, whole: _format_value(whole).endswith(_format_value(part)),
+    "join": lambda mark, items: _format_value(mark).join(_format_value(item) for item in items),
+    "lower": lambda text: _format_value(text).lower(),
     "ne": lambda one, other: one != other,
     "not": lambda one: not _is_true(one),
     "or": _or,
     "quote": _quote,
-    "replace": lambda old, new, text: _printed(text).replace(_printed(old), _printed(new)),
-    "squote": lambda *values: " ".join(f"'{_printed(one)}'" for one in values),
+    "replace": lambda old, new, text: _format_value(text).replace(
+        _format_value(old), _format_value(new)
+    ),
+    "squote": lambda *values: " ".join(f"'{_format_value(one)}'" for one in values),
     "ternary": _ternary,
-    "trim": lambda text: _printed(text).strip(),
-    "trimPrefix": lambda part, text: _printed(text).removeprefix(_printed(part)),
-    "trimSuffix": lambda part, text: _printed(text).removesuffix(_printed(part)),
-    "upper": lambda text: _printed(text).upper(),
+    "trim": lambda text: _format_value(text).strip(),
+    "trimPrefix": lambda part, text: _format_value(text).removeprefix(_format_value(part)),
+    "trimSuffix": lambda part, text: _format_value(text).removesuffix(_format_value(part)),
+    "upper": lambda text: _format_value(text).upper(),
 }
 """Functions of Go's templates and of sprig that are understood."""

@@ -1,38 +1,184 @@
-"""The configuration of a machine with all patches in it, every value with its origin."""
+"""Patches that write a thing in one form where the contract has it in the other.
+
+Many fields of the v1alpha1 document became documents of their own, and Talos refuses a
+configuration that has both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import Refused
-from stockman.model.origin import Origin
+from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret, SecretForm
-from stockman.talos.bundle import SecretsBundle
+from stockman.model.version import Version
 from stockman.talos.go_yaml import dump
-from stockman.talos.machine.assembly_forms import explained, two_forms
-from stockman.talos.machine.assembly_origins import Sources
-from stockman.talos.machine.assembly_patches import PatchSet
 from stockman.talos.machine.configuration import machine_documents
-from stockman.talos.machine.facts import NO_FILES
+from stockman.talos.machine.inputs import NO_FILES
+from stockman.talos.machine.origins import OriginSources
+from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.apply import apply_patches, documents_of
-from stockman.talos.patches.documents import Document
-from stockman.talos.patches.problems import PatchRefused
-from stockman.talos.patches.tree import Branch, Items, Leaf, Tree, plain
-from stockman.talos.validation.report import Mode
+from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
+from stockman.talos.patches.patch import PatchRefused
+from stockman.talos.patches.schema import MINORS, load_schema
+from stockman.talos.patches.tree import Branch, Items, Leaf, Tree, plain_value
+from stockman.talos.secrets.bundle import SecretsBundle
+from stockman.talos.validation.report import RuntimeMode
 from stockman.talos.validation.validate import validate
+
+DOCUMENT_KINDS: dict[str, str] = {
+    "machine.network.nameservers": "ResolverConfig",
+    "machine.network.searchDomains": "ResolverConfig",
+    "machine.network.disableSearchDomain": "ResolverConfig",
+    "machine.network.hostname": "HostnameConfig",
+    "machine.features.hostDNS": "ResolverConfig",
+    "machine.features.stableHostname": "HostnameConfig",
+    "machine.features.kubePrism": "KubePrismConfig",
+    "machine.features.kubernetesTalosAPIAccess": "KubeTalosAPIAccessConfig",
+    "machine.features.imageCache": "ImageCacheConfig",
+    "machine.time": "TimeSyncConfig",
+    "machine.install": "UnattendedInstallConfig",
+    "machine.baseRuntimeSpecOverrides": "CRIBaseRuntimeSpecConfig",
+    "machine.kubelet": "KubeletConfig",
+    "machine.nodeLabels": "KubeNodeConfig",
+    "machine.nodeAnnotations": "KubeNodeConfig",
+    "machine.nodeTaints": "KubeNodeConfig",
+    "machine.controlPlane.controllerManager": "KubeControllerManagerConfig",
+    "machine.controlPlane.scheduler": "KubeSchedulerConfig",
+    "cluster.network": "KubeNetworkConfig",
+    "cluster.apiServer": "KubeAPIServerConfig",
+    "cluster.controllerManager": "KubeControllerManagerConfig",
+    "cluster.scheduler": "KubeSchedulerConfig",
+    "cluster.proxy": "KubeProxyConfig",
+    "cluster.coreDNS": "KubeCoreDNSConfig",
+    "cluster.discovery": "DiscoveryServiceConfig",
+    "cluster.allowSchedulingOnControlPlanes": "KubeNodeConfig",
+}
+"""Fields of the v1alpha1 document, and the kind that Talos refuses beside each."""
+
+
+def check_forms(
+    base: Iterable[ConfigDocument], documents: Iterable[ConfigDocument], contract: Version
+) -> Iterator[Problem]:
+    """What patches of a configuration say in one form while its contract has the other."""
+    kinds = {document.kind.name: document.tree for document in documents}
+    by_contract = {document.kind.name: document.tree for document in base}
+    for path, kind in DOCUMENT_KINDS.items():
+        part = _tree_at(kinds.get(V1ALPHA1), path)
+        if part is None or kind not in kinds:
+            continue
+        if kind in by_contract:
+            if _tree_at(by_contract.get(V1ALPHA1), path) is not None:
+                continue  # the contract has both, each with fields of its own
+            at = _first_position(part)
+            yield _form_problem(
+                f"{path} stands beside {kind}", at, contract, kind, _document_label(kind)
+            )
+        else:
+            at = _first_position(kinds[kind])
+            yield _form_problem(
+                f"{kind} stands beside {path}", at, contract, path, _field_label(path)
+            )
+
+
+def explain_problems(
+    problems: Iterable[Problem], contract: Version, minor: str
+) -> Iterator[Problem]:
+    """The problems; those that come from the wrong form say so."""
+    for problem in problems:
+        if problem.code == "patch.delete":
+            yield _moved_field_problem(problem, contract)
+        elif problem.code == "patch.kind":
+            yield _unknown_document_problem(problem, minor)
+        else:
+            yield problem
+
+
+def _moved_field_problem(problem: Problem, contract: Version) -> Problem:
+    """A field cannot be deleted because the contract has a document for it."""
+    if contract.line < (1, 14):
+        return problem
+    for path, kind in DOCUMENT_KINDS.items():
+        if re.search(rf"(^|\s){re.escape(path)}(\.\S+)? cannot be deleted", problem.what):
+            why = f"{problem.why}; contract {contract.minor_text} has {kind} for it"
+            return replace(problem, why=why, fix=f"delete it {_document_label(kind)}")
+    return problem
+
+
+def _unknown_document_problem(problem: Problem, minor: str) -> Problem:
+    """A document is of no kind because it came with a later Talos."""
+    found = re.search(r"v1alpha1 (\w+) is no document of Talos", problem.what)
+    if found is None:
+        return problem
+    kind = found[1]
+    later = [one for one in MINORS[MINORS.index(minor) + 1 :] if kind in load_schema(one).kinds]
+    if not later:
+        return problem
+    fields = [path for path, other in DOCUMENT_KINDS.items() if other == kind]
+    instead = f", or write the patch below {' and '.join(fields)}" if fields else ""
+    return replace(
+        problem,
+        why=f"it came with Talos {later[0]}",
+        fix=f"raise the version of Talos to {later[0]} first{instead}",
+    )
+
+
+def _form_problem(
+    what: str, at: Position | None, contract: Version, has: str, write: str
+) -> Problem:
+    return Problem(
+        code="patch.two-forms",
+        what=what,
+        where=at or "",
+        why=f"contract {contract.minor_text} has {has} for it, and Talos refuses both at once",
+        fix=f"write the patch {write}",
+    )
+
+
+def _document_label(kind: str) -> str:
+    return f"in a document with `apiVersion: v1alpha1` and `kind: {kind}`"
+
+
+def _field_label(path: str) -> str:
+    return f"below {path}, in the document without a kind"
+
+
+def _tree_at(tree: Branch | None, path: str) -> Tree | None:
+    """What stands at a path; None: nothing, or nothing in it."""
+    found: Tree | None = tree
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Branch) else None
+    return found if isinstance(found, Leaf) or found else None
+
+
+def _first_position(tree: Tree) -> Position | None:
+    """Where the first thing below was written."""
+    for origin in _iter_origins(tree):
+        if not origin.is_derived:
+            return origin.at
+    return None
+
+
+def _iter_origins(tree: Tree) -> Iterator[Origin]:
+    yield tree.origin
+    if not isinstance(tree, Leaf):
+        for item in tree.values() if isinstance(tree, Branch) else tree:
+            yield from _iter_origins(item)
 
 
 @record
-class Assembled:
+class AssembledConfiguration:
     """The configuration of one node."""
 
     node: Node
     minor: str
     """The Talos that reads it, `1.13`."""
-    documents: tuple[Document, ...]
+    documents: tuple[ConfigDocument, ...]
     """As they were written; confidential values are `Secret`s, but for those of patches."""
 
     def printed(self) -> tuple[Branch, ...]:
@@ -41,26 +187,26 @@ class Assembled:
 
     def revealed(self) -> tuple[Branch, ...]:
         """The same with secrets in the clear; refuses those that are only named."""
-        return tuple(_revealed_branch(tree) for tree in self.printed())
+        return tuple(_reveal_branch(tree) for tree in self.printed())
 
-    def judged(self, mode: Mode) -> Problems:
+    def judged(self, mode: RuntimeMode) -> Problems:
         """What Talos would say about it; secrets that are only named count as given."""
         documents = (
-            Document(kind=one.kind, tree=_given_branch(one.tree)) for one in self.documents
+            ConfigDocument(kind=one.kind, tree=_traced_branch(one.tree)) for one in self.documents
         )
         return validate(documents, self.minor, mode)
 
     def text(self) -> Secret:
         """The text of the configuration, with every secret in the clear: itself a secret."""
-        return Secret(configuration_text(self.revealed()))
+        return Secret(trees_text(self.revealed()))
 
 
-def configuration_text(trees: Iterable[Branch]) -> str:
+def trees_text(trees: Iterable[Branch]) -> str:
     """Documents as Talos writes them."""
     return "---\n".join(dump(_fields(tree)) for tree in trees)
 
 
-class Assembly:
+class ConfigurationAssembler:
     """Makes the configurations of all nodes of one cluster."""
 
     def __init__(
@@ -78,11 +224,11 @@ class Assembly:
         self._bundle = bundle
         self._patches = patches
         self._files = files
-        self._sources = Sources(desired, bundle)
+        self._sources = OriginSources(desired, bundle)
         self.minor = desired.cluster.talos.version.minor_text
         """Whose rules hold for patches: those of the Talos that will read the result."""
 
-    def of(self, node: Node, problems: Problems | None = None) -> Assembled:
+    def of(self, node: Node, problems: Problems | None = None) -> AssembledConfiguration:
         """The configuration of a node; refuses when a patch does not apply.
 
         With `problems`, patches that do not apply are told there and left out.
@@ -96,55 +242,55 @@ class Assembly:
             found = Problems()
             contract = self._cluster.talos.contract
             documents = apply_patches(base, patches, self.minor, found)
-            told = [*found, *two_forms(base, documents, contract)]
-            for problem in explained(told, contract, self.minor):
+            told = [*found, *check_forms(base, documents, contract)]
+            for problem in explain_problems(told, contract, self.minor):
                 if problems is None:
                     raise PatchRefused(problem)
                 problems.add(problem)
-        return Assembled(node=node, minor=self.minor, documents=documents)
+        return AssembledConfiguration(node=node, minor=self.minor, documents=documents)
 
 
-def mode_of(desired: Desired) -> Mode:
+def runtime_mode(desired: Desired) -> RuntimeMode:
     """How Talos judges the configurations of a cluster: an image that is installed already is
     a cloud's."""
     cluster = desired.cluster
     is_metal = cluster is not None and cluster.talos.platform == "metal"
-    return Mode.METAL if is_metal else Mode.CLOUD
+    return RuntimeMode.METAL if is_metal else RuntimeMode.CLOUD
 
 
 def _fields(tree: Branch) -> dict[str, object]:
-    return {key: plain(item) for key, item in tree.items()}
+    return {key: plain_value(item) for key, item in tree.items()}
 
 
-def _given_branch(tree: Branch) -> Branch:
-    return Branch(tree.origin, {key: _given(item) for key, item in tree.items()})
+def _traced_branch(tree: Branch) -> Branch:
+    return Branch(tree.origin, {key: _traced_tree(item) for key, item in tree.items()})
 
 
-def _given(tree: Tree) -> Tree:
+def _traced_tree(tree: Tree) -> Tree:
     if isinstance(tree, Branch):
-        return _given_branch(tree)
+        return _traced_branch(tree)
     if isinstance(tree, Items):
-        return Items(tree.origin, [_given(item) for item in tree])
+        return Items(tree.origin, [_traced_tree(item) for item in tree])
     return Leaf(tree.value.reveal(), tree.origin) if isinstance(tree.value, Secret) else tree
 
 
-def _revealed_branch(tree: Branch) -> Branch:
-    return Branch(tree.origin, {key: _revealed(item) for key, item in tree.items()})
+def _reveal_branch(tree: Branch) -> Branch:
+    return Branch(tree.origin, {key: _reveal_tree(item) for key, item in tree.items()})
 
 
-def _revealed(tree: Tree) -> Tree:
+def _reveal_tree(tree: Tree) -> Tree:
     if isinstance(tree, Branch):
-        return _revealed_branch(tree)
+        return _reveal_branch(tree)
     if isinstance(tree, Items):
-        return Items(tree.origin, [_revealed(item) for item in tree])
+        return Items(tree.origin, [_reveal_tree(item) for item in tree])
     if not isinstance(tree.value, Secret):
         return tree
     if tree.value.form is not SecretForm.LITERAL:
-        raise Refused(_unresolved(tree.value, tree.origin))
+        raise Refused(_unresolved_problem(tree.value, tree.origin))
     return Leaf(tree.value.reveal(), tree.origin)
 
 
-def _unresolved(secret: Secret, origin: Origin) -> Problem:
+def _unresolved_problem(secret: Secret, origin: Origin) -> Problem:
     return Problem(
         code="secret.unresolved",
         what="a secret of a machine configuration is only named, not given",

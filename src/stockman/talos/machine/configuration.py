@@ -8,17 +8,17 @@ from stockman.model.desired import Desired, Node
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret, SecretForm
-from stockman.talos.bundle import SecretsBundle
 from stockman.talos.go_yaml import dump
-from stockman.talos.machine.documents_114 import documents_114
-from stockman.talos.machine.facts import NO_FILES, Document, Machine
+from stockman.talos.images import node_image
+from stockman.talos.machine.contract_114 import contract_114_documents
 from stockman.talos.machine.firewall import firewall_documents
-from stockman.talos.machine.network_documents import network_documents
+from stockman.talos.machine.inputs import NO_FILES, Document, MachineInputs
+from stockman.talos.machine.network import network_documents
 from stockman.talos.machine.registries import registry_documents
-from stockman.talos.machine.settings_documents import settings_documents
-from stockman.talos.machine.v1alpha1 import v1alpha1
-from stockman.talos.machine.volume_documents import volume_documents
-from stockman.talos.node_image import node_image
+from stockman.talos.machine.settings import settings_documents
+from stockman.talos.machine.storage import volume_documents
+from stockman.talos.machine.v1alpha1 import v1alpha1_document
+from stockman.talos.secrets.bundle import SecretsBundle
 
 
 def machine_documents(
@@ -36,16 +36,16 @@ def machine_documents(
     problems = Problems()
     image = node_image(node, desired.cluster.talos, problems)
     if image is None or problems.errors:
-        raise Refused(_first(problems, node))
-    machine = Machine(desired, desired.cluster, node, bundle, image, files)
+        raise Refused(_first_problem(problems, node))
+    machine = MachineInputs(desired, desired.cluster, node, bundle, image, files)
     return list(_documents(machine))
 
 
-def _documents(machine: Machine) -> Iterator[Document]:
+def _documents(machine: MachineInputs) -> Iterator[Document]:
     if machine.styled(1, 14):
-        yield from documents_114(machine)
+        yield from contract_114_documents(machine)
         return
-    yield v1alpha1(machine)
+    yield v1alpha1_document(machine)
     yield from volume_documents(machine)
     if machine.styled(1, 12):
         yield from registry_documents(machine)
@@ -56,27 +56,27 @@ def _documents(machine: Machine) -> Iterator[Document]:
 
 def configuration_text(documents: list[Document]) -> Secret:
     """The text of a configuration, with every secret in the clear: itself a secret."""
-    return Secret("---\n".join(dump(revealed(document)) for document in documents))
+    return Secret("---\n".join(dump(reveal_document(document)) for document in documents))
 
 
-def revealed(document: Document) -> Document:
+def reveal_document(document: Document) -> Document:
     """A document with every secret in the clear."""
-    return {key: _revealed(item) for key, item in document.items()}
+    return {key: _reveal_value(item) for key, item in document.items()}
 
 
-def _revealed(value: object) -> object:
+def _reveal_value(value: object) -> object:
     if isinstance(value, Secret):
         if value.form is not SecretForm.LITERAL:
-            raise Refused(_unresolved(value))
+            raise Refused(_unresolved_problem(value))
         return value.reveal()
     if isinstance(value, dict):
-        return revealed(value)
+        return reveal_document(value)
     if isinstance(value, list):
-        return [_revealed(item) for item in value]
+        return [_reveal_value(item) for item in value]
     return value
 
 
-def _unresolved(secret: Secret) -> Problem:
+def _unresolved_problem(secret: Secret) -> Problem:
     return Problem(
         code="secret.unresolved",
         what="a secret of a machine configuration is only named, not given",
@@ -85,7 +85,7 @@ def _unresolved(secret: Secret) -> Problem:
     )
 
 
-def _first(problems: Problems, node: Node) -> Problem:
+def _first_problem(problems: Problems, node: Node) -> Problem:
     for problem in problems:
         return problem
     raise ValueError(f"no image for {node.name}, and no reason")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Network
 
 from stockman.model.desired import Node
-from stockman.talos.machine.facts import Document, Machine, document
+from stockman.talos.machine.inputs import Document, MachineInputs, new_document
 
 EVERYONE = ("0.0.0.0/0", "::/0")
 _HEALTH_AND_HUBBLE = (4240, 4244)
@@ -15,13 +15,13 @@ _TUNNELS = (6081, 8472, 51871)
 _KUBESPAN = 51820
 
 
-def firewall_documents(machine: Machine) -> Iterator[Document]:
+def firewall_documents(machine: MachineInputs) -> Iterator[Document]:
     """Rules for this machine; none while the firewall is off."""
     firewall = machine.cluster.talos.firewall
     if not firewall.enabled:
         return
-    yield document("NetworkDefaultActionConfig", ingress="block")
-    yield from _needed(machine)
+    yield new_document("NetworkDefaultActionConfig", ingress="block")
+    yield from _required_rules(machine)
     role = "controllers" if machine.is_controller else "workers"
     for name, rule in firewall.rules.items():
         if rule.nodes in ("all", role):
@@ -30,7 +30,7 @@ def firewall_documents(machine: Machine) -> Iterator[Document]:
             yield _rule(name, ports, sources, protocol=rule.protocol)
 
 
-def _needed(machine: Machine) -> Iterator[Document]:
+def _required_rules(machine: MachineInputs) -> Iterator[Document]:
     nodes: list[object] = [machine.cluster.network.node_cidr]
     inside = [*nodes, machine.cluster.kubernetes.pod_cidr]
     managed = [*inside, *machine.cluster.talos.firewall.management]
@@ -50,14 +50,14 @@ def _needed(machine: Machine) -> Iterator[Document]:
         yield _rule("kubespan-ingress", [_KUBESPAN], EVERYONE, protocol="udp")
 
 
-def _controllers(machine: Machine) -> Iterator[Node]:
+def _controllers(machine: MachineInputs) -> Iterator[Node]:
     return (node for node in machine.desired.nodes if node.is_controller)
 
 
 def _rule(
     name: str, ports: Sequence[object], sources: Iterable[object], *, protocol: str = "tcp"
 ) -> Document:
-    return document(
+    return new_document(
         "NetworkRuleConfig",
         name=name,
         portSelector={"ports": list(ports), "protocol": protocol},

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from stockman.model.components import components
-from stockman.talos.machine.facts import Document, Machine, encoded, encoded_key
-from stockman.talos.machine.files import file_text
-from stockman.talos.machine.install_disk import install_disk
-from stockman.talos.machine.network_documents import host_dns
-from stockman.talos.machine.nvidia import (
+from stockman.model.component import all_component_facts
+from stockman.talos.machine.inputs import (
+    Document,
+    MachineInputs,
+    encode_key,
+    encode_pair,
+    file_text,
+)
+from stockman.talos.machine.network import host_dns_fields, network_section
+from stockman.talos.machine.registries import registry_section
+from stockman.talos.machine.settings import (
     RUNTIME,
     RUNTIME_FILE,
     is_default_runtime,
     kernel_modules,
     sysctls,
 )
-from stockman.talos.machine.old_network import old_network
-from stockman.talos.machine.registries import registry_section
+from stockman.talos.machine.storage import install_disk_fields
 
 POD_SECURITY: Document = {
     "apiVersion": "pod-security.admission.config.k8s.io/v1alpha1",
@@ -38,7 +42,7 @@ AUDIT_POLICY: Document = {
 NO_LOAD_BALANCING = "node.kubernetes.io/exclude-from-external-load-balancers"
 
 
-def v1alpha1(machine: Machine) -> Document:
+def v1alpha1_document(machine: MachineInputs) -> Document:
     """The document that every machine has."""
     return {
         "version": "v1alpha1",
@@ -49,19 +53,19 @@ def v1alpha1(machine: Machine) -> Document:
     }
 
 
-def _machine(machine: Machine) -> Document:
+def _machine(machine: MachineInputs) -> Document:
     node = machine.node
     section: Document = {
         "type": "controlplane" if machine.is_controller else "worker",
         "token": machine.bundle.trustdinfo.token,
-        "ca": encoded(machine.bundle.certs.os, with_key=machine.is_controller),
+        "ca": encode_pair(machine.bundle.certs.os, with_key=machine.is_controller),
         "certSANs": api_names(machine),
         "kubelet": _kubelet(machine),
     }
-    network = old_network(machine)
+    network = network_section(machine)
     if network is not None:
         section["network"] = network
-    section["install"] = install(machine)
+    section["install"] = install_section(machine)
     if not machine.styled(1, 12):
         section["registries"] = registry_section(machine)
         section["time"] = {"servers": list(machine.cluster.network.ntp_servers)}
@@ -78,12 +82,12 @@ def _machine(machine: Machine) -> Document:
     return section
 
 
-def api_names(machine: Machine) -> list[str]:
+def api_names(machine: MachineInputs) -> list[str]:
     """Names and addresses under which the Talos API of a machine is reached too."""
     return [str(machine.cluster.kubernetes.api_addr), *machine.cluster.kubernetes.api_tls_sans]
 
 
-def _kernel(machine: Machine) -> Document:
+def _kernel(machine: MachineInputs) -> Document:
     settings = machine.settings
     modules = [{"name": name} for name in kernel_modules(machine)]
     found: Document = {
@@ -99,7 +103,7 @@ def _kernel(machine: Machine) -> Document:
     return {name: part for name, part in found.items() if part}
 
 
-def _kubelet(machine: Machine) -> Document:
+def _kubelet(machine: MachineInputs) -> Document:
     settings = machine.settings.kubelet
     kubelet: Document = {
         "image": f"ghcr.io/siderolabs/kubelet:{machine.kubernetes}",
@@ -122,19 +126,19 @@ def _kubelet(machine: Machine) -> Document:
     return {name: part for name, part in kubelet.items() if part}
 
 
-def install(machine: Machine) -> Document:
+def install_section(machine: MachineInputs) -> Document:
     """Where and what Talos installs.
 
     Kernel arguments are part of the image: `extraKernelArgs` and `grubUseUKICmdline` exclude each
     other.
     """
-    section = install_disk(machine) | {"image": machine.image.installer, "wipe": False}
+    section = install_disk_fields(machine) | {"image": machine.image.installer, "wipe": False}
     if machine.styled(1, 12):
         section["grubUseUKICmdline"] = True
     return section
 
 
-def _features(machine: Machine) -> Document:
+def _features(machine: MachineInputs) -> Document:
     features: Document = {}
     if not machine.styled(1, 12):
         features |= {"rbac": True, "stableHostname": True, "apidCheckExtKeyUsage": True}
@@ -145,13 +149,13 @@ def _features(machine: Machine) -> Document:
     return features | {
         "diskQuotaSupport": True,
         "kubePrism": {"enabled": prism.enabled, "port": prism.port},
-        "hostDNS": host_dns(machine),
+        "hostDNS": host_dns_fields(machine),
     }
 
 
-def talos_access(machine: Machine) -> Document | None:
+def talos_access(machine: MachineInputs) -> Document | None:
     """Who may reach the Talos API from inside of Kubernetes; controllers alone can allow it."""
-    wanted = [one for one in components() if one.talos_role and machine.enabled(one.name)]
+    wanted = [one for one in all_component_facts() if one.talos_role and machine.enabled(one.name)]
     if not wanted or not machine.is_controller:
         return None
     given = machine.desired.components
@@ -163,7 +167,7 @@ def talos_access(machine: Machine) -> Document | None:
     }
 
 
-def _cluster(machine: Machine) -> Document:
+def _cluster(machine: MachineInputs) -> Document:
     bundle, kubernetes = machine.bundle, machine.cluster.kubernetes
     section: Document = {
         "id": bundle.cluster.id,
@@ -179,50 +183,53 @@ def _cluster(machine: Machine) -> Document:
         "token": bundle.secrets.bootstraptoken,
     }
     if not machine.is_controller:
-        return section | {"ca": encoded(bundle.certs.k8s, with_key=False), **_shared(machine)}
+        return section | {
+            "ca": encode_pair(bundle.certs.k8s, with_key=False),
+            **_discovery(machine),
+        }
     if bundle.secrets.secretboxencryptionsecret is not None:
         section["secretboxEncryptionSecret"] = bundle.secrets.secretboxencryptionsecret
     if bundle.secrets.aescbcencryptionsecret is not None:
         section["aescbcEncryptionSecret"] = bundle.secrets.aescbcencryptionsecret
     return section | {
-        "ca": encoded(bundle.certs.k8s, with_key=True),
-        "aggregatorCA": encoded(bundle.certs.k8saggregator, with_key=True),
-        "serviceAccount": {"key": encoded_key(bundle.certs.k8sserviceaccount)},
+        "ca": encode_pair(bundle.certs.k8s, with_key=True),
+        "aggregatorCA": encode_pair(bundle.certs.k8saggregator, with_key=True),
+        "serviceAccount": {"key": encode_key(bundle.certs.k8sserviceaccount)},
         "apiServer": _api_server(machine),
         "controllerManager": _program(
             machine, "kube-controller-manager", kubernetes.extra_args.controller_manager
         ),
         "proxy": _proxy(machine),
         "scheduler": _program(machine, "kube-scheduler", kubernetes.extra_args.scheduler),
-        **_shared(machine),
-        "etcd": etcd(machine),
+        **_discovery(machine),
+        "etcd": etcd_section(machine),
         **({} if machine.has_core_dns else {"coreDNS": {"disabled": True}}),
         **_manifests(machine),
         "allowSchedulingOnControlPlanes": kubernetes.schedule_on_controllers,
     }
 
 
-def _program(machine: Machine, name: str, arguments: dict[str, str]) -> Document:
+def _program(machine: MachineInputs, name: str, arguments: dict[str, str]) -> Document:
     image: Document = {"image": f"registry.k8s.io/{name}:{machine.kubernetes}"}
     return image | ({"extraArgs": dict(arguments)} if arguments else {})
 
 
-def _proxy(machine: Machine) -> Document:
+def _proxy(machine: MachineInputs) -> Document:
     off = {} if machine.has_kube_proxy else {"disabled": True}
     return {**off, "image": f"registry.k8s.io/kube-proxy:{machine.kubernetes}"}
 
 
-def etcd(machine: Machine) -> Document:
+def etcd_section(machine: MachineInputs) -> Document:
     """The `etcd` section, which every contract has."""
     section: Document = {
-        "ca": encoded(machine.bundle.certs.etcd, with_key=True),
+        "ca": encode_pair(machine.bundle.certs.etcd, with_key=True),
         "advertisedSubnets": [str(machine.cluster.network.node_cidr)],
     }
     arguments = machine.cluster.kubernetes.extra_args.etcd
     return section | ({"extraArgs": dict(arguments)} if arguments else {})
 
 
-def _manifests(machine: Machine) -> Document:
+def _manifests(machine: MachineInputs) -> Document:
     found: Document = {
         "extraManifests": list(machine.cluster.kubernetes.extra_manifests.values()),
         "inlineManifests": [
@@ -232,7 +239,7 @@ def _manifests(machine: Machine) -> Document:
     return {name: part for name, part in found.items() if part}
 
 
-def inline_manifests(machine: Machine) -> list[tuple[str, str]]:
+def inline_manifests(machine: MachineInputs) -> list[tuple[str, str]]:
     """Manifests by name, with the texts of their files."""
     return [
         (
@@ -245,7 +252,7 @@ def inline_manifests(machine: Machine) -> list[tuple[str, str]]:
     ]
 
 
-def _shared(machine: Machine) -> Document:
+def _discovery(machine: MachineInputs) -> Document:
     section: Document = {
         "discovery": {
             "enabled": machine.cluster.talos.discovery,
@@ -257,7 +264,7 @@ def _shared(machine: Machine) -> Document:
     return section
 
 
-def _api_server(machine: Machine) -> Document:
+def _api_server(machine: MachineInputs) -> Document:
     arguments = oidc_arguments(machine) | machine.cluster.kubernetes.extra_args.api_server
     section = _program(machine, "kube-apiserver", arguments)
     section["certSANs"] = api_names(machine)
@@ -269,7 +276,7 @@ def _api_server(machine: Machine) -> Document:
     }
 
 
-def oidc_arguments(machine: Machine) -> dict[str, str]:
+def oidc_arguments(machine: MachineInputs) -> dict[str, str]:
     """Arguments that let the API take logins of an identity provider; none without one."""
     oidc = machine.cluster.kubernetes.oidc
     if oidc is None:

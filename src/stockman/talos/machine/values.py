@@ -12,12 +12,13 @@ from functools import lru_cache
 
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.talos.machine.assembly_secrets import Masking
+from stockman.model.version import Version
+from stockman.talos.machine.masking import SecretMask
 from stockman.talos.patches.apply import load_documents
-from stockman.talos.patches.documents import V1ALPHA1, Document
-from stockman.talos.patches.tree import Branch, Leaf, leaves
+from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
+from stockman.talos.patches.tree import Branch, Leaf, iter_leaves
 
-INSTALLER = ("machine.install.image", "UnattendedInstallConfig: installer.image")
+INSTALLER_PATHS = ("machine.install.image", "UnattendedInstallConfig: installer.image")
 """Upgrades and those who carry them out change it; a machine that runs does not care."""
 _UNORDERED = ("machine.certSANs", "cluster.apiServer.certSANs", "certExtraSANs")
 """Lists in which only the names count, not their order."""
@@ -26,7 +27,7 @@ _ROLE = "machine.type"
 _HOSTNAMES = ("HostnameConfig: hostname", "machine.network.hostname")
 _ABSENT = object()
 _BLANK = re.compile(r"\s+")
-_REMEMBERED = 128
+_CACHE_SIZE = 128
 """How many texts are not read again: a plan compares each of a machine several times."""
 
 
@@ -42,7 +43,7 @@ class ConfigurationValues:
     @property
     def digest(self) -> str:
         """Says whether two configurations are the same, but for their secrets."""
-        rows = {path: value for path, value in self.shown.items() if path not in INSTALLER}
+        rows = {path: value for path, value in self.shown.items() if path not in INSTALLER_PATHS}
         text = json.dumps(rows, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -69,22 +70,22 @@ class ConfigurationValues:
 
 def configuration_values(text: Secret, minor: str) -> ConfigurationValues:
     """The values of a text as Talos of a minor prints them; raises where it would refuse it."""
-    return _read(text.reveal(), minor)
+    return _read_values(text.reveal(), minor)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def _read(text: str, minor: str) -> ConfigurationValues:
+@lru_cache(maxsize=_CACHE_SIZE)
+def _read_values(text: str, minor: str) -> ConfigurationValues:
     documents = load_documents("configuration", text, minor)
-    masking = Masking(())
+    masking = SecretMask(())
     return ConfigurationValues(
-        values=dict(_all(documents, lambda tree: tree)),
-        shown=dict(_all(documents, masking.masked)),
+        values=dict(_iter_values(documents, lambda tree: tree)),
+        shown=dict(_iter_values(documents, masking.masked)),
     )
 
 
-def differing(before: ConfigurationValues, after: ConfigurationValues) -> tuple[str, ...]:
+def changed_paths(before: ConfigurationValues, after: ConfigurationValues) -> tuple[str, ...]:
     """Paths whose values are not the same, sorted; the installer does not count."""
-    paths = {*before.values, *after.values} - set(INSTALLER)
+    paths = {*before.values, *after.values} - set(INSTALLER_PATHS)
     return tuple(
         sorted(
             path
@@ -94,17 +95,79 @@ def differing(before: ConfigurationValues, after: ConfigurationValues) -> tuple[
     )
 
 
-def _all(
-    documents: Iterable[Document], shown: Callable[[Branch], Branch]
+def _iter_values(
+    documents: Iterable[ConfigDocument], shown: Callable[[Branch], Branch]
 ) -> Iterator[tuple[str, object]]:
     for document in documents:
         prefix = "" if document.kind.name == V1ALPHA1 else f"{document.label}: "
-        for path, leaf in leaves(shown(document.printed())):
-            value = _bare(leaf)
+        for path, leaf in iter_leaves(shown(document.printed())):
+            value = _comparable_value(leaf)
             place = path.rpartition("[")[0]
             named = f"{place}[{value}]" if place in _UNORDERED else path
             yield f"{prefix}{named}", value
 
 
-def _bare(leaf: Leaf) -> object:
+def _comparable_value(leaf: Leaf) -> object:
     return leaf.value.reveal() if isinstance(leaf.value, Secret) else leaf.value
+
+
+_ALWAYS_LIVE_SINCE = (1, 14)
+"""The first minor that takes everything on while it runs, and knows no reboot for it."""
+_AT_BOOT = ("machine.files", "machine.udev", "machine.disks", "machine.systemDiskEncryption")
+"""What the newest minors take on without a word, and only look at when they boot."""
+_LIVE_SECTIONS = ("version", "debug", "cluster")
+_LIVE_MACHINE_FIELDS = (
+    "acceptedCAs",
+    "ca",
+    "certSANs",
+    "controlPlane",
+    "install",
+    "kernel",
+    "kubelet",
+    "logging",
+    "network",
+    "nodeAnnotations",
+    "nodeLabels",
+    "nodeTaints",
+    "pods",
+    "registries",
+    "seccompProfiles",
+    "sysctls",
+    "sysfs",
+    "time",
+)
+_LIVE_FEATURES = (
+    "hostDNS",
+    "imageCache",
+    "kubePrism",
+    "kubernetesTalosAPIAccess",
+    "nodeAddressSortAlgorithm",
+)
+
+
+def paths_needing_reboot(paths: Iterable[str], version: Version) -> tuple[str, ...]:
+    """The paths among those that changed for which a machine has to boot. Empty: for none."""
+    if version.line >= _ALWAYS_LIVE_SINCE:
+        return tuple(path for path in paths if _is_below(path, _AT_BOOT))
+    return tuple(path for path in paths if not _is_live(path))
+
+
+def _is_live(path: str) -> bool:
+    if ": " in path:
+        # Other documents are never compared by Talos: their controllers follow them.
+        return True
+    if path.startswith("machine.registries.config.") and ".auth." in path:
+        return False
+    if _is_below(path, _LIVE_SECTIONS) or _is_below(
+        path, _with_prefix("machine", _LIVE_MACHINE_FIELDS)
+    ):
+        return True
+    return _is_below(path, _with_prefix("machine.features", _LIVE_FEATURES))
+
+
+def _with_prefix(prefix: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{prefix}.{name}" for name in names)
+
+
+def _is_below(path: str, places: tuple[str, ...]) -> bool:
+    return any(path == one or path.startswith((f"{one}.", f"{one}[")) for one in places)

@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
 from stockman.model.version import Version
-from stockman.talos.patches.documents import Document
-from stockman.talos.patches.table import MINORS, table
+from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.schema import MINORS, load_schema
 
 CONTRACTS = MINORS
 """Oldest first."""
 
 
-def contract(text: str) -> str:
+def parse_contract(text: str) -> str:
     """The contract that a text names, `1.14` or `v1.14.1`; refuses one that is unknown."""
     try:
         version = Version.parse(text)
     except ValueError:
-        raise Refused(_unknown(text)) from None
+        raise Refused(_unknown_contract_problem(text)) from None
     line = f"{version.major}.{version.minor}"
     if line not in CONTRACTS:
-        raise Refused(_unknown(text))
+        raise Refused(_unknown_contract_problem(text))
     return line
 
 
-def style(documents: Iterable[Document]) -> str:
+def detect_contract(documents: Iterable[ConfigDocument]) -> str:
     """The oldest contract that knows every document of a configuration."""
     kinds = {document.kind.name for document in documents}
     for line in CONTRACTS:
-        if kinds <= table(line).kinds.keys():
+        if kinds <= load_schema(line).kinds.keys():
             return line
     return CONTRACTS[-1]
 
 
-def steps(source: str, target: str) -> tuple[str, ...]:
+def contract_path(source: str, target: str) -> tuple[str, ...]:
     """The contracts to go through; refuses to go back."""
     first, last = CONTRACTS.index(source), CONTRACTS.index(target)
     if last < first:
-        raise Refused(downward(source, target))
+        raise Refused(downgrade_problem(source, target))
     return CONTRACTS[first + 1 : last + 1]
 
 
-def downward(source: str, target: str) -> Problem:
+def downgrade_problem(source: str, target: str) -> Problem:
     return Problem(
         code="migration.downward",
         what=f"a configuration of contract {source} cannot go back to contract {target}",
@@ -52,10 +53,92 @@ def downward(source: str, target: str) -> Problem:
     )
 
 
-def _unknown(text: str) -> Problem:
+def _unknown_contract_problem(text: str) -> Problem:
     return Problem(
         code="migration.contract",
         what=f"there is no contract {text}",
         why=f"contracts are known from {CONTRACTS[0]} to {CONTRACTS[-1]}",
         fix=f"give one of {', '.join(CONTRACTS)}",
     )
+
+
+class MovedField(NamedTuple):
+    """One field, the contract from which on it is elsewhere, and where that is."""
+
+    path: str
+    since: str
+    to: str
+
+
+MOVED_FIELDS = tuple(
+    MovedField(*row)
+    for row in (
+        ("machine.network.hostname", "1.12", "HostnameConfig"),
+        ("machine.network.interfaces", "1.12", "LinkConfig and its kin"),
+        ("machine.network.nameservers", "1.12", "ResolverConfig"),
+        ("machine.network.searchDomains", "1.12", "ResolverConfig"),
+        ("machine.network.disableSearchDomain", "1.12", "ResolverConfig"),
+        ("machine.network.extraHostEntries", "1.12", "StaticHostConfig"),
+        ("machine.time", "1.12", "TimeSyncConfig"),
+        ("machine.registries", "1.12", "RegistryMirror-, RegistryAuth- and RegistryTLSConfig"),
+        ("machine.systemDiskEncryption", "1.12", "VolumeConfig"),
+        ("machine.features.rbac", "1.12", "nothing; it is always on"),
+        ("machine.features.stableHostname", "1.12", "HostnameConfig"),
+        ("machine.features.apidCheckExtKeyUsage", "1.12", "nothing; it is always on"),
+        ("cluster.apiServer.disablePodSecurityPolicy", "1.12", "nothing; there are none"),
+        ("machine.network.kubespan", "1.13", "KubeSpanConfig"),
+        ("machine.env", "1.13", "EnvironmentConfig"),
+        ("machine.network", "1.13", "documents of the network"),
+        ("machine.install", "1.14", "UnattendedInstallConfig"),
+        ("machine.sysctls", "1.14", "SysctlConfig"),
+        ("machine.sysfs", "1.14", "SysfsConfig"),
+        ("machine.udev", "1.14", "UdevRulesConfig"),
+        ("machine.kernel", "1.14", "KernelModuleConfig"),
+        ("machine.files", "1.14", "CRICustomizationConfig"),
+        ("machine.baseRuntimeSpecOverrides", "1.14", "CRIBaseRuntimeSpecConfig"),
+        ("machine.pods", "1.14", "KubeStaticPodConfig"),
+        ("machine.kubelet", "1.14", "KubeletConfig and KubeNodeConfig"),
+        ("machine.nodeLabels", "1.14", "KubeNodeConfig"),
+        ("machine.nodeAnnotations", "1.14", "KubeNodeConfig"),
+        ("machine.nodeTaints", "1.14", "KubeNodeConfig"),
+        ("machine.controlPlane", "1.14", "KubeControllerManagerConfig and KubeSchedulerConfig"),
+        ("machine.features.hostDNS", "1.14", "ResolverConfig"),
+        ("machine.features.kubePrism", "1.14", "KubePrismConfig"),
+        ("machine.features.imageCache", "1.14", "ImageCacheConfig"),
+        ("machine.features.kubernetesTalosAPIAccess", "1.14", "KubeTalosAPIAccessConfig"),
+        ("cluster.id", "1.14", "DiscoveryIdentityConfig"),
+        ("cluster.secret", "1.14", "DiscoveryIdentityConfig"),
+        ("cluster.discovery", "1.14", "DiscoveryServiceConfig"),
+        ("cluster.clusterName", "1.14", "KubeClusterConfig"),
+        ("cluster.controlPlane", "1.14", "KubeClusterConfig and KubeAPIServerConfig"),
+        ("cluster.network", "1.14", "KubeNetworkConfig and KubeFlannelCNIConfig"),
+        ("cluster.ca", "1.14", "KubeAPIServerCAConfig"),
+        ("cluster.acceptedCAs", "1.14", "KubeAPIServerCAConfig"),
+        ("cluster.aggregatorCA", "1.14", "KubeAggregatorCAConfig"),
+        ("cluster.serviceAccount", "1.14", "KubeServiceAccountConfig"),
+        ("cluster.secretboxEncryptionSecret", "1.14", "KubeEtcdEncryptionConfig"),
+        ("cluster.aescbcEncryptionSecret", "1.14", "KubeEtcdEncryptionConfig"),
+        ("cluster.apiServer", "1.14", "KubeAPIServerConfig and its kin"),
+        ("cluster.controllerManager", "1.14", "KubeControllerManagerConfig"),
+        ("cluster.scheduler", "1.14", "KubeSchedulerConfig"),
+        ("cluster.proxy", "1.14", "KubeProxyConfig"),
+        ("cluster.coreDNS", "1.14", "KubeCoreDNSConfig"),
+        ("cluster.extraManifests", "1.14", "KubeExternalManifestConfig"),
+        ("cluster.extraManifestHeaders", "1.14", "KubeExternalManifestConfig"),
+        ("cluster.inlineManifests", "1.14", "KubeInlineManifestConfig"),
+        ("cluster.allowSchedulingOnControlPlanes", "1.14", "KubeNodeConfig"),
+        ("cluster.allowSchedulingOnMasters", "1.14", "KubeNodeConfig"),
+    )
+)
+
+
+def find_moved_field(path: str, target: str) -> MovedField | None:
+    """The entry that a path is below, if the target has moved it; the most precise one."""
+
+    last = CONTRACTS.index(target)
+    found = [
+        one
+        for one in MOVED_FIELDS
+        if f"{path}.".startswith(f"{one.path}.") and CONTRACTS.index(one.since) <= last
+    ]
+    return max(found, key=lambda one: len(one.path), default=None)

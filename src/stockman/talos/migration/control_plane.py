@@ -1,25 +1,124 @@
-"""Contract 1.14: the programs of the control plane, as documents."""
+"""Arguments of the API server that say who logs in, as a structured configuration."""
 
 from __future__ import annotations
 
-from stockman.talos.migration.authentication import (
-    authentication,
-    other_arguments,
-    refused_argument,
-    says_who_logs_in,
+from stockman.talos.migration.draft import (
+    ConfigDraft,
+    EditNature,
+    Plain,
+    as_mapping,
+    as_mappings,
+    as_text,
+    as_texts,
+    decode_base64,
+    select_fields,
 )
-from stockman.talos.migration.draft import Draft
-from stockman.talos.migration.edit import Nature, Plain
 from stockman.talos.migration.nodes import NAME
 from stockman.talos.migration.system import document_name
-from stockman.talos.migration.values import chosen, mapping, mappings, text, texts, unpacked
+
+_OIDC = "oidc-"
+_ANONYMOUS = "anonymous-auth"
+_BLOCKING_ARGUMENTS = ("authentication-config", "authorization-config", "authorization-mode")
+_BLOCKING_PREFIX = "authorization-webhook-"
+_UNSUPPORTED = {
+    "oidc-ca-file": "a structured configuration holds the certificate itself, not a file",
+    "oidc-signing-algs": "a structured configuration takes every algorithm",
+}
+ANONYMOUS_HEALTH: Plain = {
+    "conditions": [{"path": "/livez"}, {"path": "/readyz"}, {"path": "/healthz"}],
+    "enabled": True,
+}
+"""Who does not log in may look at the health of the API, and at nothing else."""
+
+
+def argument_obstacle(arguments: Plain, *, keep_oidc: bool) -> str | None:
+    """Why the arguments cannot stand in a KubeAPIServerConfig; None: they can."""
+    for name in arguments:
+        if name in _BLOCKING_ARGUMENTS or name.startswith(_BLOCKING_PREFIX):
+            return f"Talos refuses the argument {name} in a KubeAPIServerConfig"
+        if name in _UNSUPPORTED:
+            return f"the argument {name}: {_UNSUPPORTED[name]}"
+        if name.startswith(_OIDC) and keep_oidc:
+            return f"the argument {name} is to be kept, and a KubeAPIServerConfig refuses it"
+    return None
+
+
+def remaining_arguments(arguments: Plain) -> Plain:
+    """The arguments that remain arguments."""
+    return {
+        name: value
+        for name, value in arguments.items()
+        if not name.startswith(_OIDC) and name != _ANONYMOUS
+    }
+
+
+def configures_authentication(arguments: Plain) -> bool:
+    return len(remaining_arguments(arguments)) != len(arguments)
+
+
+def authentication_configuration(arguments: Plain, *, adopt: bool) -> Plain:
+    """The structured configuration with the meaning of the arguments.
+
+    Without `adopt` nobody gets in who does not log in, as it is for the arguments.
+    """
+    anonymous: Plain = {"enabled": _single_argument(arguments, _ANONYMOUS) == "true"}
+    if adopt and _ANONYMOUS not in arguments:
+        anonymous = ANONYMOUS_HEALTH
+    return {"anonymous": anonymous, "jwt": _jwt_authenticators(arguments)}
+
+
+def _jwt_authenticators(arguments: Plain) -> list[object]:
+    issuer = _single_argument(arguments, "oidc-issuer-url")
+    if not issuer:
+        return []
+    claim = _single_argument(arguments, "oidc-username-claim") or "sub"
+    mappings: Plain = {
+        "username": {"claim": claim, "prefix": _prefix(arguments, issuer, claim)},
+    }
+    groups = _single_argument(arguments, "oidc-groups-claim")
+    if groups:
+        prefix = _single_argument(arguments, "oidc-groups-prefix")
+        mappings["groups"] = {"claim": groups, "prefix": prefix}
+    login: Plain = {
+        "issuer": {"url": issuer, "audiences": [_single_argument(arguments, "oidc-client-id")]},
+        "claimMappings": mappings,
+    }
+    rules = [_rule(one) for one in _list_argument(arguments, "oidc-required-claim")]
+    if rules:
+        login["claimValidationRules"] = rules
+    return [login]
+
+
+def _prefix(arguments: Plain, issuer: str, claim: str) -> str:
+    """What Kubernetes puts in front of user names: `-` is nothing, and so is silence on e-mails."""
+    given = _single_argument(arguments, "oidc-username-prefix")
+    if given:
+        return "" if given == "-" else given
+    return "" if claim == "email" else f"{issuer}#"
+
+
+def _rule(claim: str) -> Plain:
+    name, _, value = claim.partition("=")
+    return {"claim": name, "requiredValue": value}
+
+
+def _single_argument(arguments: Plain, name: str) -> str:
+    value = arguments.get(name)
+    return as_texts(value)[-1] if isinstance(value, list) and value else as_text(value)
+
+
+def _list_argument(arguments: Plain, name: str) -> list[str]:
+    value = arguments.get(name)
+    found = as_texts(value) if isinstance(value, list) else [as_text(value)]
+    return [part for one in found for part in one.split(",") if part]
+
 
 _POD = ("image", "extraArgs", "env", "resources")
 _NODE: Plain = {"type": "Node", "name": "node"}
 _RBAC: Plain = {"type": "RBAC", "name": "rbac"}
 
 
-def control_plane(draft: Draft) -> None:
+def migrate_control_plane(draft: ConfigDraft) -> None:
     _keys(draft)
     port_is_free = _api_server(draft)
     _endpoint(draft, port_is_free=port_is_free)
@@ -31,13 +130,15 @@ def control_plane(draft: Draft) -> None:
     _talos_access(draft)
 
 
-def endpoint_of_worker(draft: Draft) -> None:
+def migrate_worker_endpoint(draft: ConfigDraft) -> None:
     """Name and endpoint of the cluster on a machine without an API server."""
-    draft.take("cluster.controlPlane.localAPIServerPort", "workers do not read it", Nature.REMOVED)
+    draft.take(
+        "cluster.controlPlane.localAPIServerPort", "workers do not read it", EditNature.REMOVED
+    )
     _endpoint(draft, port_is_free=True)
 
 
-def _endpoint(draft: Draft, *, port_is_free: bool) -> None:
+def _endpoint(draft: ConfigDraft, *, port_is_free: bool) -> None:
     name, section = draft.get("cluster.clusterName"), draft.section("cluster.controlPlane")
     if not (name or section):
         return
@@ -54,17 +155,17 @@ def _endpoint(draft: Draft, *, port_is_free: bool) -> None:
     _service_account(draft)
     draft.take("cluster.clusterName", reason)
     draft.take("cluster.controlPlane", reason)
-    fields = chosen({"clusterName": name, **section}, "clusterName", "endpoint")
+    fields = select_fields({"clusterName": name, **section}, "clusterName", "endpoint")
     given = {key: value for key, value in fields.items() if value}
     if given:
         draft.put("KubeClusterConfig", given, reason)
 
 
-def _keys(draft: Draft) -> None:
+def _keys(draft: ConfigDraft) -> None:
     reason = "the authority of the aggregation layer is a KubeAggregatorCAConfig, in plain PEM"
-    pair = mapping(draft.take("cluster.aggregatorCA", reason))
+    pair = as_mapping(draft.take("cluster.aggregatorCA", reason))
     if pair:
-        issuing = {"cert": unpacked(pair.get("crt")), "key": unpacked(pair.get("key"))}
+        issuing = {"cert": decode_base64(pair.get("crt")), "key": decode_base64(pair.get("key"))}
         draft.put("KubeAggregatorCAConfig", {"issuingCA": issuing}, reason)
     reason = "keys that encrypt secrets in etcd are a KubeEtcdEncryptionConfig"
     providers = []
@@ -82,17 +183,17 @@ def _keys(draft: Draft) -> None:
     _service_account(draft)
 
 
-def _service_account(draft: Draft) -> None:
+def _service_account(draft: ConfigDraft) -> None:
     endpoint = draft.get("cluster.controlPlane.endpoint")
     if not endpoint or not draft.has("cluster.serviceAccount"):
         return
     reason = "the key of service accounts is a KubeServiceAccountConfig, in plain PEM"
-    key = mapping(draft.take("cluster.serviceAccount", reason)).get("key")
-    issuer = {"privateKey": unpacked(key), "issuerURL": endpoint}
+    key = as_mapping(draft.take("cluster.serviceAccount", reason)).get("key")
+    issuer = {"privateKey": decode_base64(key), "issuerURL": endpoint}
     draft.put("KubeServiceAccountConfig", {"issuer": issuer}, reason)
 
 
-def _api_server(draft: Draft) -> bool:
+def _api_server(draft: ConfigDraft) -> bool:
     """Move the API server; False: it stays, and so does the port that it listens on."""
     section = draft.section("cluster.apiServer")
     port = draft.get("cluster.controlPlane.localAPIServerPort")
@@ -100,8 +201,8 @@ def _api_server(draft: Draft) -> bool:
         if port and draft.fragment:
             draft.put("KubeAPIServerConfig", {"apiPort": port}, "the port moves with its server")
         return not port or draft.fragment
-    arguments = mapping(section.get("extraArgs"))
-    why = _pod_obstacle(section, draft) or refused_argument(arguments, keep_oidc=draft.keep_oidc)
+    arguments = as_mapping(section.get("extraArgs"))
+    why = _pod_obstacle(section, draft) or argument_obstacle(arguments, keep_oidc=draft.keep_oidc)
     if why is not None:
         draft.kept(
             "cluster.apiServer", why=why, fix="leave it there, or make do without and migrate again"
@@ -109,8 +210,8 @@ def _api_server(draft: Draft) -> bool:
         return not port
     reason = "the API server is set in a KubeAPIServerConfig"
     draft.take("cluster.apiServer", reason)
-    fields = chosen(section, *_POD, certExtraSANs="certSANs")
-    others = other_arguments(arguments)
+    fields = select_fields(section, *_POD, certExtraSANs="certSANs")
+    others = remaining_arguments(arguments)
     if others:
         fields["extraArgs"] = others
     else:
@@ -124,32 +225,32 @@ def _api_server(draft: Draft) -> bool:
         draft.put("KubeAPIServerConfig", fields, reason)
     _admission(draft, section)
     _authorizers(draft, section)
-    if says_who_logs_in(arguments) or not draft.fragment:
+    if configures_authentication(arguments) or not draft.fragment:
         adopts = draft.adopt and not draft.fragment
         draft.put(
             "KubeAuthenticationConfig",
-            {"configuration": authentication(arguments, adopt=adopts)},
+            {"configuration": authentication_configuration(arguments, adopt=adopts)},
             "who may log in is a KubeAuthenticationConfig",
-            nature=Nature.DEFAULT if adopts else Nature.MOVED,
+            nature=EditNature.DEFAULT if adopts else EditNature.MOVED,
         )
     return True
 
 
-def _admission(draft: Draft, section: Plain) -> None:
-    for plugin in mappings(section.get("admissionControl")):
+def _admission(draft: ConfigDraft, section: Plain) -> None:
+    for plugin in as_mappings(section.get("admissionControl")):
         draft.put(
             "KubeAdmissionControlConfig",
-            chosen(plugin, "configuration"),
+            select_fields(plugin, "configuration"),
             "every admission plugin is a KubeAdmissionControlConfig",
-            name=text(plugin.get("name")),
+            name=as_text(plugin.get("name")),
         )
     if section.get("auditPolicy"):
         policy = {"configuration": section["auditPolicy"]}
         draft.put("KubeAuditPolicyConfig", policy, "the audit policy is a KubeAuditPolicyConfig")
 
 
-def _authorizers(draft: Draft, section: Plain) -> None:
-    given = mappings(section.get("authorizationConfig"))
+def _authorizers(draft: ConfigDraft, section: Plain) -> None:
+    given = as_mappings(section.get("authorizationConfig"))
     if not draft.fragment:
         # Talos added these two where they were missing; documents are taken as they are.
         if not any(one.get("type") == "Node" for one in given):
@@ -159,13 +260,13 @@ def _authorizers(draft: Draft, section: Plain) -> None:
     for one in given:
         draft.put(
             "KubeAuthorizerConfig",
-            chosen(one, "type", "webhook"),
+            select_fields(one, "type", "webhook"),
             "every authorizer is a KubeAuthorizerConfig",
-            name=text(one.get("name")),
+            name=as_text(one.get("name")),
         )
 
 
-def _program(draft: Draft, name: str, kind: str, *more: str) -> None:
+def _program(draft: ConfigDraft, name: str, kind: str, *more: str) -> None:
     section = draft.section(f"cluster.{name}")
     switch = f"machine.controlPlane.{name}"
     if not section and not draft.has(switch):
@@ -178,16 +279,16 @@ def _program(draft: Draft, name: str, kind: str, *more: str) -> None:
         return
     reason = f"cluster.{name} is a {kind}"
     draft.take(f"cluster.{name}", reason)
-    off = mapping(draft.take(switch, reason)).get("disabled")
+    off = as_mapping(draft.take(switch, reason)).get("disabled")
     if draft.get("machine.controlPlane") == {}:
-        draft.take("machine.controlPlane", "it is empty", Nature.REMOVED)
+        draft.take("machine.controlPlane", "it is empty", EditNature.REMOVED)
     enabled: Plain = {} if off is None else {"enabled": not off}
-    fields = enabled | chosen(section, *_POD, *more)
+    fields = enabled | select_fields(section, *_POD, *more)
     if fields:
         draft.put(kind, fields, reason)
 
 
-def _pod_obstacle(section: Plain, draft: Draft) -> str | None:
+def _pod_obstacle(section: Plain, draft: ConfigDraft) -> str | None:
     if section.get("extraVolumes"):
         return "no document mounts extra volumes into it"
     if not draft.fragment and not section.get("image"):
@@ -195,7 +296,7 @@ def _pod_obstacle(section: Plain, draft: Draft) -> str | None:
     return None
 
 
-def _proxy(draft: Draft) -> None:
+def _proxy(draft: ConfigDraft) -> None:
     section = draft.section("cluster.proxy")
     if not section:
         return
@@ -213,28 +314,28 @@ def _proxy(draft: Draft) -> None:
     draft.take("cluster.proxy", reason)
     off = section.get("disabled")
     enabled: Plain = {} if off is None else {"enabled": not off}
-    draft.put("KubeProxyConfig", enabled | chosen(section, "image", "mode"), reason)
+    draft.put("KubeProxyConfig", enabled | select_fields(section, "image", "mode"), reason)
 
 
-def _names(draft: Draft) -> None:
+def _names(draft: ConfigDraft) -> None:
     reason = "CoreDNS is a KubeCoreDNSConfig"
-    section = mapping(draft.take("cluster.coreDNS", reason))
+    section = as_mapping(draft.take("cluster.coreDNS", reason))
     off = section.get("disabled")
     enabled: Plain = {} if off is None else {"enabled": not off}
-    fields = enabled | chosen(section, "image")
+    fields = enabled | select_fields(section, "image")
     if fields:
         draft.put("KubeCoreDNSConfig", fields, reason)
 
 
-def _manifests(draft: Draft) -> None:
+def _manifests(draft: ConfigDraft) -> None:
     reason = "every manifest from elsewhere is a KubeExternalManifestConfig"
     taken = {name for kind, name in draft.configuration if kind == "KubeExternalManifestConfig"}
-    headers = mapping(draft.take("cluster.extraManifestHeaders", reason))
+    headers = as_mapping(draft.take("cluster.extraManifestHeaders", reason))
     common: Plain = {"headers": headers} if headers else {}
     for key in [key for key in draft.configuration if key[0] == "KubeExternalManifestConfig"]:
         if common and key[1].startswith("custom-cni"):
             draft.put(key[0], common, reason, name=key[1])
-    for url in texts(draft.take("cluster.extraManifests", reason)):
+    for url in as_texts(draft.take("cluster.extraManifests", reason)):
         last = url.rstrip("/").rpartition("/")[2]
         stem = last.removesuffix(".yaml").removesuffix(".yml")
         draft.put(
@@ -243,8 +344,8 @@ def _manifests(draft: Draft) -> None:
             reason,
             name=document_name(stem, taken),
         )
-    inline = mappings(draft.get("cluster.inlineManifests"))
-    if not all(NAME.fullmatch(text(one.get("name"))) for one in inline):
+    inline = as_mappings(draft.get("cluster.inlineManifests"))
+    if not all(NAME.fullmatch(as_text(one.get("name"))) for one in inline):
         draft.kept(
             "cluster.inlineManifests",
             why="a KubeInlineManifestConfig takes names of small letters, digits, dots and dashes",
@@ -255,13 +356,13 @@ def _manifests(draft: Draft) -> None:
     draft.take("cluster.inlineManifests", reason)
     for one in inline:
         manifest = {"manifest": one.get("contents", "")}
-        draft.put("KubeInlineManifestConfig", manifest, reason, name=text(one.get("name")))
+        draft.put("KubeInlineManifestConfig", manifest, reason, name=as_text(one.get("name")))
 
 
-def _talos_access(draft: Draft) -> None:
+def _talos_access(draft: ConfigDraft) -> None:
     reason = "the Talos API is open to pods where there is a KubeTalosAPIAccessConfig"
-    section = mapping(draft.take("machine.features.kubernetesTalosAPIAccess", reason))
+    section = as_mapping(draft.take("machine.features.kubernetesTalosAPIAccess", reason))
     if section.get("enabled") is True or draft.fragment:
-        fields = chosen(section, "allowedRoles", "allowedKubernetesNamespaces")
+        fields = select_fields(section, "allowedRoles", "allowedKubernetesNamespaces")
         if fields:
             draft.put("KubeTalosAPIAccessConfig", fields, reason)

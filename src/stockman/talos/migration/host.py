@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from stockman.talos.migration.draft import Draft
-from stockman.talos.migration.edit import Nature, Plain
-from stockman.talos.migration.values import chosen, mapping, mappings, texts
+from stockman.talos.migration.draft import (
+    ConfigDraft,
+    EditNature,
+    Plain,
+    as_mapping,
+    as_mappings,
+    as_texts,
+    decode_base64,
+    select_fields,
+)
 
-_GONE = {
+_REMOVED_FIELDS = {
     "machine.features.rbac": "roles are always checked from 1.12 on",
     "machine.features.apidCheckExtKeyUsage": "the usage of keys is always checked from 1.12 on",
     "cluster.apiServer.disablePodSecurityPolicy": "Kubernetes has no pod security policies",
 }
 
 
-def host(draft: Draft) -> None:
+def migrate_host(draft: ConfigDraft) -> None:
     _hostname(draft)
     _resolvers(draft)
     _hosts(draft)
     _time(draft)
-    for path, reason in _GONE.items():
-        draft.take(path, reason, Nature.REMOVED)
+    for path, reason in _REMOVED_FIELDS.items():
+        draft.take(path, reason, EditNature.REMOVED)
 
 
-def _hostname(draft: Draft) -> None:
+def _hostname(draft: ConfigDraft) -> None:
     reason = "the name of the machine is in a HostnameConfig"
     name = draft.take("machine.network.hostname", reason)
     stable = draft.take("machine.features.stableHostname", reason)
@@ -32,12 +39,12 @@ def _hostname(draft: Draft) -> None:
         draft.put("HostnameConfig", {"auto": "stable"}, reason)
 
 
-def _resolvers(draft: Draft) -> None:
+def _resolvers(draft: ConfigDraft) -> None:
     reason = "resolvers are in a ResolverConfig"
     fields: Plain = {}
     servers = draft.take("machine.network.nameservers", reason)
     if servers:
-        fields["nameservers"] = [{"address": address} for address in texts(servers)]
+        fields["nameservers"] = [{"address": address} for address in as_texts(servers)]
     search: Plain = {}
     domains = draft.take("machine.network.searchDomains", reason)
     if domains:
@@ -50,23 +57,56 @@ def _resolvers(draft: Draft) -> None:
         draft.put("ResolverConfig", fields, reason)
 
 
-def _hosts(draft: Draft) -> None:
+def _hosts(draft: ConfigDraft) -> None:
     reason = "every address of the hosts file is a StaticHostConfig"
     names: dict[str, list[str]] = {}
-    for entry in mappings(draft.take("machine.network.extraHostEntries", reason)):
+    for entry in as_mappings(draft.take("machine.network.extraHostEntries", reason)):
         known = names.setdefault(str(entry.get("ip", "")), [])
-        known += [alias for alias in texts(entry.get("aliases")) if alias not in known]
+        known += [alias for alias in as_texts(entry.get("aliases")) if alias not in known]
     for address, aliases in names.items():
         draft.put("StaticHostConfig", {"hostnames": aliases}, reason, name=address)
 
 
-def _time(draft: Draft) -> None:
+def _time(draft: ConfigDraft) -> None:
     reason = "time servers are in a TimeSyncConfig"
-    section = mapping(draft.take("machine.time", reason))
-    fields = chosen(section, "bootTimeout")
+    section = as_mapping(draft.take("machine.time", reason))
+    fields = select_fields(section, "bootTimeout")
     if section.get("disabled") is not None:
         fields["enabled"] = not section["disabled"]
     if section.get("servers"):
         fields["ntp"] = {"servers": section["servers"]}
     if fields:
         draft.put("TimeSyncConfig", fields, reason)
+
+
+def migrate_registries(draft: ConfigDraft) -> None:
+    reason = "registries are in RegistryMirror-, RegistryAuth- and RegistryTLSConfig documents"
+    section = as_mapping(draft.take("machine.registries", reason))
+    for host, given in as_mapping(section.get("mirrors")).items():
+        draft.put("RegistryMirrorConfig", _mirror(as_mapping(given)), reason, name=host)
+    for host, given in as_mapping(section.get("config")).items():
+        login = as_mapping(as_mapping(given).get("auth"))
+        if login:
+            draft.put("RegistryAuthConfig", login, reason, name=host)
+        tls = _tls(as_mapping(as_mapping(given).get("tls")))
+        if tls:
+            draft.put("RegistryTLSConfig", tls, reason, name=host)
+
+
+def _mirror(given: Plain) -> Plain:
+    keeps_path: Plain = {"overridePath": True} if given.get("overridePath") is True else {}
+    endpoints = [{"url": url, **keeps_path} for url in as_texts(given.get("endpoints"))]
+    return {"endpoints": endpoints, **select_fields(given, "skipFallback")}
+
+
+def _tls(given: Plain) -> Plain:
+    fields: Plain = {}
+    identity = as_mapping(given.get("clientIdentity"))
+    if identity:
+        fields["clientIdentity"] = {
+            "cert": decode_base64(identity.get("crt")),
+            "key": decode_base64(identity.get("key")),
+        }
+    if given.get("ca"):
+        fields["ca"] = decode_base64(given["ca"])
+    return fields | select_fields(given, "insecureSkipVerify")

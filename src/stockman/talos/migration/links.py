@@ -1,43 +1,160 @@
-"""Contract 1.12: every interface becomes the documents of a link."""
+"""Parts of an interface of the v1alpha1 document as fields of link documents."""
 
 from __future__ import annotations
 
 import re
 from ipaddress import ip_address
 
-from stockman.talos.migration.draft import Draft
-from stockman.talos.migration.edit import Nature, Plain
-from stockman.talos.migration.link_parts import (
-    bond_fields,
-    bridge_fields,
-    dhcp_documents,
-    link_fields,
-    wireguard_fields,
+from stockman.talos.migration.draft import (
+    ConfigDraft,
+    EditNature,
+    Plain,
+    as_mapping,
+    as_mappings,
+    as_text,
+    as_texts,
+    select_fields,
 )
-from stockman.talos.migration.values import mapping, mappings, text, texts
+
+DEFAULT_ROUTES = ("0.0.0.0/0", "::/0")
+_BOND_OPTIONS = (
+    "miimon",
+    "updelay",
+    "downdelay",
+    "useCarrier",
+    "xmitHashPolicy",
+    "arpInterval",
+    "arpValidate",
+    "arpAllTargets",
+    "lacpRate",
+    "failOverMac",
+    "adSelect",
+    "adActorSysPrio",
+    "adUserPortKey",
+    "primaryReselect",
+    "minLinks",
+    "lpInterval",
+    "packetsPerSlave",
+    "numPeerNotif",
+    "allSlavesActive",
+)
+
+
+def link_fields(given: Plain) -> Plain:
+    """What every link document can hold: up, MTU, addresses, routes."""
+    fields: Plain = {"up": True}
+    if given.get("mtu"):
+        fields["mtu"] = given["mtu"]
+    addresses = as_texts(given.get("addresses"))
+    if given.get("cidr"):
+        addresses.append(as_text(given["cidr"]))
+    if addresses:
+        fields["addresses"] = [{"address": _prefix(address)} for address in addresses]
+    routes = [_route(route) for route in as_mappings(given.get("routes"))]
+    if routes:
+        fields["routes"] = routes
+    return fields
+
+
+def dhcp_documents(given: Plain, *, names_itself: bool) -> list[tuple[str, Plain]]:
+    """Kind and fields of the DHCP clients of a link.
+
+    `names_itself`: whether a client sends an identifier, which those of documents do unless told
+    otherwise and those of the v1alpha1 document never do.
+    """
+    if given.get("dhcp") is not True:
+        return []
+    options = as_mapping(given.get("dhcpOptions"))
+    metric: Plain = {"routeMetric": options["routeMetric"]} if options.get("routeMetric") else {}
+    anonymous: Plain = {} if names_itself else {"clientIdentifier": "none"}
+    found: list[tuple[str, Plain]] = []
+    if options.get("ipv4") is not False:
+        found.append(("DHCPv4Config", metric | anonymous))
+    if options.get("ipv6") is True:
+        unique = as_text(options.get("duidv6"))
+        known: Plain = {"clientIdentifier": "duid", "duidRaw": unique} if unique else anonymous
+        found.append(("DHCPv6Config", metric | known))
+    return found
+
+
+def bond_fields(bond: Plain) -> Plain:
+    """The fields of a BondConfig; those that say nothing are left out."""
+    fields = select_fields(
+        bond,
+        *_BOND_OPTIONS,
+        bondMode="mode",
+        resendIGMP="resendIgmp",
+        tlbLogicalLb="tlbDynamicLb",
+        peerNotifDelay="peerNotifyDelay",
+    )
+    # Zero and empty are "not set" there, and a value of their own in the document.
+    said = {key: value for key, value in fields.items() if value or isinstance(value, bool)}
+    return {"links": as_texts(bond.get("interfaces")), **said}
+
+
+def bridge_fields(bridge: Plain) -> Plain:
+    """The fields of a BridgeConfig."""
+    fields: Plain = {"links": as_texts(bridge.get("interfaces"))}
+    spanning = as_mapping(bridge.get("stp")).get("enabled")
+    if spanning is not None:
+        fields["stp"] = {"enabled": spanning}
+    filtering = as_mapping(bridge.get("vlan")).get("vlanFiltering")
+    if filtering is not None:
+        fields["vlan"] = {"filtering": filtering}
+    return fields
+
+
+def wireguard_fields(given: Plain) -> Plain:
+    """The fields of a WireguardConfig."""
+    fields = select_fields(given, "privateKey")
+    fields |= {key: given[key] for key in ("listenPort", "firewallMark") if given.get(key)}
+    peers = [dict(peer) for peer in as_mappings(given.get("peers"))]
+    if peers:
+        fields["peers"] = peers
+    return fields
+
+
+def _route(route: Plain) -> Plain:
+    fields: Plain = {}
+    network = as_text(route.get("network"))
+    # A route without a destination is the default route; 0.0.0.0/0 is refused.
+    if network and not (network in DEFAULT_ROUTES and route.get("gateway")):
+        fields["destination"] = network
+    names = ("gateway", "source", "metric", "mtu")
+    return fields | {name: route[name] for name in names if route.get(name)}
+
+
+def _prefix(address: str) -> str:
+    if "/" in address:
+        return address
+    try:
+        return f"{address}/{ip_address(address).max_prefixlen}"
+    except ValueError:
+        return address
+
 
 _PATH = "machine.network.interfaces"
 _REASON = "links, addresses and routes are documents of their own"
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 
 
-def links(draft: Draft) -> None:
-    given = mappings(draft.get(_PATH))
+def migrate_links(draft: ConfigDraft) -> None:
+    given = as_mappings(draft.get(_PATH))
     if given:
-        _Links(draft, given).move()
+        _LinkMigration(draft, given).move()
     if draft.get("machine.network") == {}:
-        draft.take("machine.network", "it is empty", Nature.REMOVED)
+        draft.take("machine.network", "it is empty", EditNature.REMOVED)
 
 
-class _Links:
+class _LinkMigration:
     """The interfaces of one configuration: those that move, and those that cannot."""
 
-    def __init__(self, draft: Draft, given: list[Plain]) -> None:
+    def __init__(self, draft: ConfigDraft, given: list[Plain]) -> None:
         self._draft = draft
         self._given = given
         self._aliases: dict[str, str] = {}
         self._taken = {name for _, name in draft.configuration}
-        self._taken |= {text(one.get("interface")) for one in given}
+        self._taken |= {as_text(one.get("interface")) for one in given}
 
     def move(self) -> None:
         kept: list[Plain] = []
@@ -62,7 +179,7 @@ class _Links:
             )
 
     def _keep(self, interface: Plain, why: str) -> None:
-        name = text(interface.get("interface")) or "chosen by a selector"
+        name = as_text(interface.get("interface")) or "chosen by a selector"
         self._draft.kept(
             _PATH,
             why=f"the interface {name}: {why}",
@@ -73,46 +190,52 @@ class _Links:
         """Why an interface has no equal among the documents; None: it has."""
         if interface.get("ignore") is True:
             return "no document says that a link is to be left alone"
-        selector = mapping(interface.get("deviceSelector"))
-        if selector and _selected_mac(selector) is None:
+        selector = as_mapping(interface.get("deviceSelector"))
+        if selector and _selector_mac(selector) is None:
             return "its selector may match several links, and an alias names one"
         if selector and self._draft.fragment:
             return "the alias of the link is made by the whole configuration, not by a patch"
-        bond = mapping(interface.get("bond"))
-        if any(_selected_mac(one) is None for one in mappings(bond.get("deviceSelectors"))):
+        bond = as_mapping(interface.get("bond"))
+        if any(_selector_mac(one) is None for one in as_mappings(bond.get("deviceSelectors"))):
             return "its bond has selectors that may match several links"
         if bond.get("primary"):
             return "no document names the primary link of a bond"
-        if any(mapping(one.get("vip")).get("equinixMetal") for one in _with_vlans(interface)):
+        if any(
+            as_mapping(one.get("vip")).get("equinixMetal")
+            for one in _interface_and_vlans(interface)
+        ):
             return "no document knows the virtual addresses of Equinix Metal"
-        master = text(mapping(interface.get("bridgePort")).get("master"))
+        master = as_text(as_mapping(interface.get("bridgePort")).get("master"))
         if master and not any(
             one.get("interface") == master and one.get("bridge") for one in self._given
         ):
             return f"its bridge {master} is not in this configuration"
-        peers = mappings(mapping(interface.get("wireguard")).get("peers"))
-        if not all(_is_address_and_port(text(peer.get("endpoint"))) for peer in peers):
+        peers = as_mappings(as_mapping(interface.get("wireguard")).get("peers"))
+        if not all(_is_address_and_port(as_text(peer.get("endpoint"))) for peer in peers):
             return "the endpoint of a peer is no address with a port"
         return None
 
     def _document(self, interface: Plain) -> None:
-        name = text(interface.get("interface"))
+        name = as_text(interface.get("interface"))
         if not name:
-            name = self._alias(mapping(interface["deviceSelector"]))
+            name = self._alias(as_mapping(interface["deviceSelector"]))
         self._link(name, interface)
-        for vlan in mappings(interface.get("vlans")):
+        for vlan in as_mappings(interface.get("vlans")):
             self._vlan(name, vlan)
 
     def _link(self, name: str, interface: Plain) -> None:
         kind, fields = "LinkConfig", link_fields(interface)
         if interface.get("bond") is not None:
-            kind, fields = "BondConfig", self._bond(mapping(interface["bond"])) | fields
+            kind, fields = "BondConfig", self._bond(as_mapping(interface["bond"])) | fields
         elif interface.get("bridge") is not None:
-            kind, fields = "BridgeConfig", self._bridge(name, mapping(interface["bridge"])) | fields
+            kind, fields = (
+                "BridgeConfig",
+                self._bridge(name, as_mapping(interface["bridge"])) | fields,
+            )
         elif interface.get("wireguard") is not None:
             kind, fields = (
                 "WireguardConfig",
-                wireguard_fields(mapping(interface["wireguard"])) | fields,
+                wireguard_fields(as_mapping(interface["wireguard"])) | fields,
             )
         elif interface.get("dummy") is True:
             kind = "DummyLinkConfig"
@@ -128,9 +251,9 @@ class _Links:
     def _addressing(self, name: str, given: Plain) -> None:
         for kind, fields in dhcp_documents(given, names_itself=self._draft.adopt):
             self._put(kind, fields, name)
-        virtual = mapping(given.get("vip"))
-        address = text(virtual.get("ip"))
-        cloud = mapping(virtual.get("hcloud"))
+        virtual = as_mapping(given.get("vip"))
+        address = as_text(virtual.get("ip"))
+        cloud = as_mapping(virtual.get("hcloud"))
         if cloud:
             token = {"apiToken": cloud.get("apiToken", "")}
             self._put("HCloudVIPConfig", {"link": name, **token}, address)
@@ -139,20 +262,20 @@ class _Links:
 
     def _bond(self, bond: Plain) -> Plain:
         fields = bond_fields(bond)
-        aliases = [self._alias(one) for one in mappings(bond.get("deviceSelectors"))]
-        return {**fields, "links": [*texts(fields["links"]), *aliases]}
+        aliases = [self._alias(one) for one in as_mappings(bond.get("deviceSelectors"))]
+        return {**fields, "links": [*as_texts(fields["links"]), *aliases]}
 
     def _bridge(self, name: str, bridge: Plain) -> Plain:
         fields = bridge_fields(bridge)
         ports = [
-            text(one.get("interface"))
+            as_text(one.get("interface"))
             for one in self._given
-            if text(mapping(one.get("bridgePort")).get("master")) == name
+            if as_text(as_mapping(one.get("bridgePort")).get("master")) == name
         ]
-        return {**fields, "links": [*texts(fields["links"]), *ports]}
+        return {**fields, "links": [*as_texts(fields["links"]), *ports]}
 
     def _alias(self, selector: Plain) -> str:
-        mac = _selected_mac(selector) or ""
+        mac = _selector_mac(selector) or ""
         if mac not in self._aliases:
             name = next(
                 f"net{n}" for n in range(len(self._taken) + 1) if f"net{n}" not in self._taken
@@ -167,17 +290,17 @@ class _Links:
         self._draft.put(kind, fields, _REASON, name=name)
 
 
-def _with_vlans(interface: Plain) -> list[Plain]:
-    return [interface, *mappings(interface.get("vlans"))]
+def _interface_and_vlans(interface: Plain) -> list[Plain]:
+    return [interface, *as_mappings(interface.get("vlans"))]
 
 
-def _selected_mac(selector: Plain) -> str | None:
+def _selector_mac(selector: Plain) -> str | None:
     """The one card that a selector means; None: it may mean several."""
     if set(selector) - {"hardwareAddr", "permanentAddr", "physical"}:
         return None
     if selector.get("physical") is False:
         return None
-    addresses = {text(selector.get(key)).lower() for key in ("hardwareAddr", "permanentAddr")}
+    addresses = {as_text(selector.get(key)).lower() for key in ("hardwareAddr", "permanentAddr")}
     addresses.discard("")
     if len(addresses) != 1:
         return None

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 
-from stockman.talos.migration.draft import Draft
-from stockman.talos.migration.edit import Nature, Plain
+from stockman.talos.migration.draft import (
+    ConfigDraft,
+    EditNature,
+    Plain,
+    as_mapping,
+    as_mappings,
+    as_text,
+    as_texts,
+    decode_base64,
+    select_fields,
+)
 from stockman.talos.migration.system import document_name
-from stockman.talos.migration.values import chosen, mapping, mappings, text, texts, unpacked
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 _POD_SUBNET = "10.244.0.0/16"
@@ -18,7 +26,7 @@ _KUBEPRISM_PORT = 7445
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
-def nodes(draft: Draft) -> None:
+def migrate_nodes(draft: ConfigDraft) -> None:
     _node(draft)
     _kubelet(draft)
     _network(draft)
@@ -27,7 +35,7 @@ def nodes(draft: Draft) -> None:
     _pods(draft)
 
 
-def _node(draft: Draft) -> None:
+def _node(draft: ConfigDraft) -> None:
     reason = "what Kubernetes knows of the node is a KubeNodeConfig"
     fields: Plain = {}
     for path, field in (
@@ -47,18 +55,18 @@ def _node(draft: Draft) -> None:
         schedules = formerly
     is_known = ("KubeNodeConfig", "") in draft.configuration
     if draft.is_controller and not draft.fragment and not is_known:
-        fields["labels"] = {CONTROL_PLANE: "", **mapping(fields.get("labels"))}
+        fields["labels"] = {CONTROL_PLANE: "", **as_mapping(fields.get("labels"))}
         if schedules is not True:
-            fields["taints"] = {CONTROL_PLANE: "NoSchedule", **mapping(fields.get("taints"))}
+            fields["taints"] = {CONTROL_PLANE: "NoSchedule", **as_mapping(fields.get("taints"))}
     elif draft.fragment and schedules is not None:
         effect: Plain = {} if schedules is True else {CONTROL_PLANE: "NoSchedule"}
         if effect:
-            fields["taints"] = {**effect, **mapping(fields.get("taints"))}
+            fields["taints"] = {**effect, **as_mapping(fields.get("taints"))}
     if fields:
         draft.put("KubeNodeConfig", fields, reason)
 
 
-def _kubelet(draft: Draft) -> None:
+def _kubelet(draft: ConfigDraft) -> None:
     section = draft.section("machine.kubelet")
     if not section:
         return
@@ -70,7 +78,7 @@ def _kubelet(draft: Draft) -> None:
         return
     reason = "the kubelet is set in a KubeletConfig"
     draft.take("machine.kubelet", reason)
-    fields = chosen(
+    fields = select_fields(
         section,
         "image",
         "extraArgs",
@@ -85,7 +93,7 @@ def _kubelet(draft: Draft) -> None:
         draft.put("KubeCredentialProviderConfig", {"configuration": provider}, reason)
 
 
-def _kubelet_obstacle(section: Plain, draft: Draft) -> str | None:
+def _kubelet_obstacle(section: Plain, draft: ConfigDraft) -> str | None:
     if section.get("extraMounts"):
         return "a KubeletConfig has no extraMounts"
     if draft.fragment:
@@ -97,13 +105,13 @@ def _kubelet_obstacle(section: Plain, draft: Draft) -> str | None:
     return None
 
 
-def _network(draft: Draft) -> None:
+def _network(draft: ConfigDraft) -> None:
     section = draft.section("cluster.network")
     if not section:
         return
     reason = "networks of the cluster are a KubeNetworkConfig"
     draft.take("cluster.network", reason)
-    fields: Plain = chosen(section, "dnsDomain", "podSubnets", "serviceSubnets")
+    fields: Plain = select_fields(section, "dnsDomain", "podSubnets", "serviceSubnets")
     if not draft.fragment:
         fields = {
             "dnsDomain": fields.get("dnsDomain") or _CLUSTER_DOMAIN,
@@ -113,14 +121,14 @@ def _network(draft: Draft) -> None:
     if fields:
         draft.put("KubeNetworkConfig", fields, reason)
     if draft.is_controller:
-        _plugin(draft, mapping(section.get("cni")))
+        _plugin(draft, as_mapping(section.get("cni")))
 
 
-def _plugin(draft: Draft, plugin: Plain) -> None:
-    name = text(plugin.get("name"))
+def _plugin(draft: ConfigDraft, plugin: Plain) -> None:
+    name = as_text(plugin.get("name"))
     if name == "flannel" or (not plugin and not draft.fragment):
-        fields = _FLANNEL | chosen(
-            mapping(plugin.get("flannel")), "extraArgs", "kubeNetworkPoliciesEnabled"
+        fields = _FLANNEL | select_fields(
+            as_mapping(plugin.get("flannel")), "extraArgs", "kubeNetworkPoliciesEnabled"
         )
         draft.put("KubeFlannelCNIConfig", fields, "the network of pods is a KubeFlannelCNIConfig")
     elif name == "none" and draft.fragment:
@@ -131,7 +139,7 @@ def _plugin(draft: Draft, plugin: Plain) -> None:
             fix="write `kind: KubeFlannelCNIConfig` with `$patch: delete` where it is wanted off",
         )
     taken = {given for kind, given in draft.configuration if kind == "KubeExternalManifestConfig"}
-    for url in texts(plugin.get("urls")):
+    for url in as_texts(plugin.get("urls")):
         draft.put(
             "KubeExternalManifestConfig",
             {"url": url},
@@ -140,32 +148,35 @@ def _plugin(draft: Draft, plugin: Plain) -> None:
         )
 
 
-def _authority(draft: Draft) -> None:
+def _authority(draft: ConfigDraft) -> None:
     reason = "the authority of Kubernetes is a KubeAPIServerCAConfig, in plain PEM"
-    pair = mapping(draft.take("cluster.ca", reason))
-    accepted = mappings(draft.take("cluster.acceptedCAs", reason))
-    others = [unpacked(one.get("crt")) for one in accepted]
+    pair = as_mapping(draft.take("cluster.ca", reason))
+    accepted = as_mappings(draft.take("cluster.acceptedCAs", reason))
+    others = [decode_base64(one.get("crt")) for one in accepted]
     fields: Plain = {}
     if pair.get("key"):
-        fields["issuingCA"] = {"cert": unpacked(pair.get("crt")), "key": unpacked(pair["key"])}
+        fields["issuingCA"] = {
+            "cert": decode_base64(pair.get("crt")),
+            "key": decode_base64(pair["key"]),
+        }
     elif pair.get("crt"):
-        others.insert(0, unpacked(pair["crt"]))
+        others.insert(0, decode_base64(pair["crt"]))
     if others:
         fields["acceptedCAs"] = others
     if fields:
         draft.put("KubeAPIServerCAConfig", fields, reason)
 
 
-def _kubeprism(draft: Draft) -> None:
+def _kubeprism(draft: ConfigDraft) -> None:
     reason = "KubePrism is on where there is a KubePrismConfig"
-    section = mapping(draft.take("machine.features.kubePrism", reason))
+    section = as_mapping(draft.take("machine.features.kubePrism", reason))
     if section.get("enabled") is True or (draft.fragment and section.get("port")):
         port = section.get("port") or _KUBEPRISM_PORT
         draft.put("KubePrismConfig", {"port": port}, reason)
 
 
-def _pods(draft: Draft) -> None:
-    pods = mappings(draft.get("machine.pods"))
+def _pods(draft: ConfigDraft) -> None:
+    pods = as_mappings(draft.get("machine.pods"))
     if not pods:
         return
     names = [_pod_name(pod) for pod in pods]
@@ -183,11 +194,11 @@ def _pods(draft: Draft) -> None:
 
 
 def _pod_name(pod: Plain) -> str:
-    data = mapping(pod.get("metadata"))
-    return f"{text(data.get('namespace')) or 'default'}-{text(data.get('name')) or 'default'}"
+    data = as_mapping(pod.get("metadata"))
+    return f"{as_text(data.get('namespace')) or 'default'}-{as_text(data.get('name')) or 'default'}"
 
 
-def has_effect_on_controllers_only(draft: Draft) -> None:
+def drop_controller_settings(draft: ConfigDraft) -> None:
     """Take from a worker what only the control plane reads."""
     for path in (
         "cluster.aggregatorCA",
@@ -204,4 +215,4 @@ def has_effect_on_controllers_only(draft: Draft) -> None:
         "cluster.inlineManifests",
         "machine.controlPlane",
     ):
-        draft.take(path, "workers do not read it", Nature.REMOVED)
+        draft.take(path, "workers do not read it", EditNature.REMOVED)

@@ -1,34 +1,86 @@
-"""The machine itself in contracts 1.13 and 1.14: overlay network, installation, kernel, files."""
+"""Disks: encryption of system volumes is a document; old extra disks stay where they are."""
 
 from __future__ import annotations
 
 import re
 
 from stockman.talos.migration.disk_selector import disk_expression
-from stockman.talos.migration.draft import Draft
-from stockman.talos.migration.edit import Nature, Plain
-from stockman.talos.migration.values import chosen, mapping, mappings, text
+from stockman.talos.migration.draft import (
+    ConfigDraft,
+    EditNature,
+    Plain,
+    as_mapping,
+    as_mappings,
+    as_text,
+    select_fields,
+)
+
+_ENCRYPTION = ("provider", "keys", "cipher", "keySize", "blockSize", "options")
+TRIM_EVERY = "168h0m0s"
+
+
+def migrate_encryption(draft: ConfigDraft) -> None:
+    """System volumes: known as documents since before 1.11."""
+    for section, volume in (("state", "STATE"), ("ephemeral", "EPHEMERAL")):
+        reason = f"the encryption of {volume} is in its VolumeConfig"
+        given = as_mapping(draft.take(f"machine.systemDiskEncryption.{section}", reason))
+        if given:
+            fields = {"encryption": select_fields(given, *_ENCRYPTION)}
+            draft.put("VolumeConfig", fields, reason, name=volume)
+    if draft.section("machine.systemDiskEncryption") == {}:
+        draft.take("machine.systemDiskEncryption", "it is empty", EditNature.REMOVED)
+
+
+def migrate_disks(draft: ConfigDraft) -> None:
+    """Extra disks have no equal: a UserVolumeConfig would not find their partitions."""
+    if draft.get("machine.disks"):
+        draft.kept(
+            "machine.disks",
+            why="a UserVolumeConfig finds partitions by its own label, and would make new ones",
+            fix="move the data to a UserVolumeConfig, or name the partition in an"
+            " ExistingVolumeConfig",
+        )
+
+
+def migrate_volume_defaults(draft: ConfigDraft) -> None:
+    """What contract 1.14 does with volumes unless told otherwise."""
+    if not draft.adopt or draft.fragment:
+        return
+    for kind, name, fields, reason in (
+        (
+            "VolumeConfig",
+            "EPHEMERAL",
+            {"mount": {"secure": True}},
+            "/var has no devices and set-user-ID programs",
+        ),
+        ("FilesystemTrimConfig", "", {"interval": TRIM_EVERY}, "free blocks are given back"),
+        ("SecurityProfileConfig", "", {"workloadIsolation": True}, "workloads are kept apart"),
+    ):
+        draft.put(
+            kind, fields, f"a default of 1.14: {reason}", name=name, nature=EditNature.DEFAULT
+        )
+
 
 DISCOVERY = "https://discovery.talos.dev/"
 _CRI_FILE = "/etc/cri/conf.d/20-customization.part"
 _CRI_NAME = "machine-files"
 
 
-def overlay_and_environment(draft: Draft) -> None:
+def migrate_overlay_and_environment(draft: ConfigDraft) -> None:
     """Contract 1.13."""
     reason = "KubeSpan is a KubeSpanConfig"
-    overlay = mapping(draft.take("machine.network.kubespan", reason))
+    overlay = as_mapping(draft.take("machine.network.kubespan", reason))
     if overlay:
         draft.put("KubeSpanConfig", overlay, reason)
     reason = "environment variables are in an EnvironmentConfig"
-    variables = mapping(draft.take("machine.env", reason))
+    variables = as_mapping(draft.take("machine.env", reason))
     if variables:
         draft.put("EnvironmentConfig", {"variables": variables}, reason)
     if draft.get("machine.network") == {}:
-        draft.take("machine.network", "it is empty", Nature.REMOVED)
+        draft.take("machine.network", "it is empty", EditNature.REMOVED)
 
 
-def kernel_command_line(draft: Draft) -> None:
+def migrate_kernel_command_line(draft: ConfigDraft) -> None:
     """Contract 1.12: GRUB takes kernel arguments from the image unless there are others."""
     install = draft.section("machine.install")
     if not draft.adopt or draft.fragment or not install or install.get("extraKernelArgs"):
@@ -38,11 +90,11 @@ def kernel_command_line(draft: Draft) -> None:
             "machine.install.grubUseUKICmdline",
             True,
             "a default of 1.12: GRUB takes the kernel arguments from the image",
-            Nature.DEFAULT,
+            EditNature.DEFAULT,
         )
 
 
-def system(draft: Draft) -> None:
+def migrate_system(draft: ConfigDraft) -> None:
     """Contract 1.14."""
     _discovery(draft)
     _install(draft)
@@ -52,7 +104,7 @@ def system(draft: Draft) -> None:
     _image_cache(draft)
 
 
-def _discovery(draft: Draft) -> None:
+def _discovery(draft: ConfigDraft) -> None:
     reason = "the identity of the cluster is a DiscoveryIdentityConfig"
     if draft.fragment or (draft.get("cluster.id") and draft.get("cluster.secret")):
         identity = {
@@ -65,13 +117,13 @@ def _discovery(draft: Draft) -> None:
     _discovery_service(draft)
 
 
-def _discovery_service(draft: Draft) -> None:
+def _discovery_service(draft: ConfigDraft) -> None:
     section = draft.section("cluster.discovery")
     if not section:
         return
-    registries = mapping(section.get("registries"))
-    service = mapping(registries.get("service"))
-    in_kubernetes = mapping(registries.get("kubernetes")).get("disabled") is not True
+    registries = as_mapping(section.get("registries"))
+    service = as_mapping(registries.get("service"))
+    in_kubernetes = as_mapping(registries.get("kubernetes")).get("disabled") is not True
     if section.get("enabled") is True and in_kubernetes and not draft.fragment:
         draft.kept(
             "cluster.discovery",
@@ -86,7 +138,7 @@ def _discovery_service(draft: Draft) -> None:
         draft.put("DiscoveryServiceConfig", {"endpoint": endpoint}, reason, name="default")
 
 
-def _install(draft: Draft) -> None:
+def _install(draft: ConfigDraft) -> None:
     install = draft.section("machine.install")
     if not install:
         return
@@ -115,7 +167,7 @@ def _install(draft: Draft) -> None:
         draft.put("UnattendedInstallConfig", fields, reason)
 
 
-def _installation_obstacle(install: Plain, draft: Draft) -> str | None:
+def _installation_obstacle(install: Plain, draft: ConfigDraft) -> str | None:
     for field in ("extraKernelArgs", "extensions"):
         if install.get(field):
             return f"an UnattendedInstallConfig has no {field}"
@@ -130,14 +182,14 @@ def _installation_obstacle(install: Plain, draft: Draft) -> str | None:
     return None
 
 
-def _host_dns(draft: Draft) -> None:
+def _host_dns(draft: ConfigDraft) -> None:
     reason = "the DNS cache of the machine is set in the ResolverConfig"
-    section = mapping(draft.take("machine.features.hostDNS", reason))
+    section = as_mapping(draft.take("machine.features.hostDNS", reason))
     if section:
         draft.put("ResolverConfig", {"hostDNS": section}, reason)
 
 
-def _kernel(draft: Draft) -> None:
+def _kernel(draft: ConfigDraft) -> None:
     for path, kind, field in (
         ("machine.sysctls", "SysctlConfig", "params"),
         ("machine.sysfs", "SysfsConfig", "params"),
@@ -148,8 +200,8 @@ def _kernel(draft: Draft) -> None:
         value = draft.take(path, reason)
         if value:
             draft.put(kind, {field: value}, reason)
-    modules = mappings(draft.get("machine.kernel.modules"))
-    names = [text(module.get("name")) for module in modules]
+    modules = as_mappings(draft.get("machine.kernel.modules"))
+    names = [as_text(module.get("name")) for module in modules]
     if len(set(names)) != len(names):
         draft.kept(
             "machine.kernel.modules",
@@ -160,21 +212,21 @@ def _kernel(draft: Draft) -> None:
     reason = "every kernel module is a KernelModuleConfig"
     draft.take("machine.kernel", reason)
     for module in modules:
-        fields = chosen(module, "parameters")
-        draft.put("KernelModuleConfig", fields, reason, name=text(module.get("name")))
+        fields = select_fields(module, "parameters")
+        draft.put("KernelModuleConfig", fields, reason, name=as_text(module.get("name")))
 
 
-def _files(draft: Draft) -> None:
-    files = mappings(draft.get("machine.files"))
+def _files(draft: ConfigDraft) -> None:
+    files = as_mappings(draft.get("machine.files"))
     runtime = [one for one in files if one.get("path") == _CRI_FILE]
     others = [one for one in files if one.get("path") != _CRI_FILE]
     if runtime:
         reason = "settings of containerd are a CRICustomizationConfig"
         draft.replace("machine.files", others or None, reason)
-        content = "\n".join(text(one.get("content")).rstrip("\n") for one in runtime) + "\n"
+        content = "\n".join(as_text(one.get("content")).rstrip("\n") for one in runtime) + "\n"
         draft.put("CRICustomizationConfig", {"content": content}, reason, name=_CRI_NAME)
     if others:
-        paths = ", ".join(text(one.get("path")) for one in others)
+        paths = ", ".join(as_text(one.get("path")) for one in others)
         draft.kept(
             "machine.files",
             why=f"an EtcFileConfig writes below /etc only, and here stands {paths}",
@@ -183,9 +235,9 @@ def _files(draft: Draft) -> None:
         )
 
 
-def _image_cache(draft: Draft) -> None:
+def _image_cache(draft: ConfigDraft) -> None:
     reason = "the image cache is an ImageCacheConfig"
-    section = mapping(draft.take("machine.features.imageCache", reason))
+    section = as_mapping(draft.take("machine.features.imageCache", reason))
     if section.get("localEnabled") is not None:
         draft.put("ImageCacheConfig", {"local": {"enabled": section["localEnabled"]}}, reason)
 

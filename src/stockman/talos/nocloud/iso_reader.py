@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from stockman.model.record import record
-from stockman.talos.nocloud.iso_fields import DIRECTORY, PARENT, SECTOR, SELF
-from stockman.talos.nocloud.iso_problems import unreadable
+from stockman.talos.nocloud.iso_format import DIRECTORY, PARENT, SECTOR, SELF, unreadable_image
 
 _FIRST, _MOST_VOLUMES = 16, 64
 _PRIMARY, _JOLIET, _END = 1, 2, 255
@@ -20,7 +19,7 @@ _HEAD = 33
 
 
 @record
-class Image:
+class IsoImage:
     """What an image holds."""
 
     label: str
@@ -28,12 +27,12 @@ class Image:
     """Contents by path, `user-data`."""
 
 
-def read_image(file: str, content: bytes) -> Image:
+def read_image(file: str, content: bytes) -> IsoImage:
     """The files of an image; refuses what is no image, or one that is damaged."""
-    return _Reader(file, content).image()
+    return _IsoReader(file, content).image()
 
 
-class _Entry(NamedTuple):
+class _DirectoryEntry(NamedTuple):
     raw: bytes
     """The name as it is in the record."""
     extent: int
@@ -46,7 +45,7 @@ class _Entry(NamedTuple):
         return bool(self.flags & DIRECTORY)
 
 
-class _Reader:
+class _IsoReader:
     def __init__(self, file: str, content: bytes) -> None:
         self._file = file
         self._content = content
@@ -55,7 +54,7 @@ class _Reader:
         self._skip: int | None = None
         """Bytes before Rock Ridge entries. None: there are none."""
 
-    def image(self) -> Image:
+    def image(self) -> IsoImage:
         primary, joliet = self._volumes()
         root = self._entry(primary, 156)
         first = next(iter(self._entries(root)), None)
@@ -65,14 +64,14 @@ class _Reader:
         if self._skip is None and joliet is not None:
             self._coding = "utf-16-be"
             root = self._entry(joliet, 156)
-        return Image(label=label, files=dict(self._files(root, "", 0)))
+        return IsoImage(label=label, files=dict(self._files(root, "", 0)))
 
     def _volumes(self) -> tuple[bytes, bytes | None]:
         primary = joliet = None
         for number in range(_FIRST, _FIRST + _MOST_VOLUMES):
             volume = self._slice(number * SECTOR, SECTOR)
             if volume[1:6] != b"CD001":
-                raise unreadable(self._file, f"sector {number} is no volume descriptor")
+                raise unreadable_image(self._file, f"sector {number} is no volume descriptor")
             if volume[0] == _END:
                 break
             if volume[0] == _PRIMARY and primary is None:
@@ -80,12 +79,14 @@ class _Reader:
             if volume[0] == _JOLIET and volume[88:91] in _ESCAPES:
                 joliet = volume
         if primary is None:
-            raise unreadable(self._file, "it has no primary volume")
+            raise unreadable_image(self._file, "it has no primary volume")
         return primary, joliet
 
-    def _files(self, folder: _Entry, above: str, depth: int) -> Iterator[tuple[str, bytes]]:
+    def _files(
+        self, folder: _DirectoryEntry, above: str, depth: int
+    ) -> Iterator[tuple[str, bytes]]:
         if depth > _DEEPEST:
-            raise unreadable(self._file, f"more than {_DEEPEST} folders lie in each other")
+            raise unreadable_image(self._file, f"more than {_DEEPEST} folders lie in each other")
         for entry in self._entries(folder):
             if entry.raw in (SELF, PARENT):
                 continue
@@ -93,11 +94,11 @@ class _Reader:
             if entry.is_directory:
                 yield from self._files(entry, f"{path}/", depth + 1)
             elif entry.flags & _MULTIPLE:
-                raise unreadable(self._file, f"{path} lies in several pieces")
+                raise unreadable_image(self._file, f"{path} lies in several pieces")
             else:
                 yield path, self._slice(entry.extent * SECTOR, entry.size) if entry.size else b""
 
-    def _entries(self, folder: _Entry) -> Iterator[_Entry]:
+    def _entries(self, folder: _DirectoryEntry) -> Iterator[_DirectoryEntry]:
         directory = self._slice(folder.extent * SECTOR, folder.size)
         place = 0
         while place < len(directory):
@@ -107,20 +108,20 @@ class _Reader:
                 continue
             self._left -= 1
             if self._left < 0:
-                raise unreadable(self._file, f"it has more than {_MOST_ENTRIES} entries")
+                raise unreadable_image(self._file, f"it has more than {_MOST_ENTRIES} entries")
             yield self._entry(directory, place)
             place += length
 
-    def _entry(self, holder: bytes, place: int) -> _Entry:
+    def _entry(self, holder: bytes, place: int) -> _DirectoryEntry:
         raw = holder[place : place + holder[place]]
         if len(raw) < _HEAD or len(raw) < _HEAD + raw[32]:
-            raise unreadable(self._file, "an entry of a folder is cut off")
+            raise unreadable_image(self._file, "an entry of a folder is cut off")
         name = raw[_HEAD : _HEAD + raw[32]]
         extent, size = struct.unpack_from("<I", raw, 2)[0], struct.unpack_from("<I", raw, 10)[0]
         start = _HEAD + raw[32] + (0 if raw[32] % 2 else 1)
-        return _Entry(name, extent, size, raw[25], raw[start:])
+        return _DirectoryEntry(name, extent, size, raw[25], raw[start:])
 
-    def _name(self, entry: _Entry) -> str:
+    def _name(self, entry: _DirectoryEntry) -> str:
         if self._skip is not None:
             found = b"".join(self._posix_names(entry.more[self._skip :]))
             if found:
@@ -158,18 +159,20 @@ class _Reader:
             if further is None:
                 return
             area = further
-        raise unreadable(self._file, "its notes on names go on for ever")
+        raise unreadable_image(self._file, "its notes on names go on for ever")
 
     def _decoded(self, raw: bytes, coding: str) -> str:
         try:
             name = raw.decode(coding)
         except UnicodeDecodeError:
-            raise unreadable(self._file, "a name is no text") from None
+            raise unreadable_image(self._file, "a name is no text") from None
         if "/" in name or name in ("", ".", "..") or "\x00" in name:
-            raise unreadable(self._file, f"{name!r} is no name of a file")
+            raise unreadable_image(self._file, f"{name!r} is no name of a file")
         return name
 
     def _slice(self, start: int, length: int) -> bytes:
         if start + length > len(self._content):
-            raise unreadable(self._file, f"it ends at byte {len(self._content)}, in the middle")
+            raise unreadable_image(
+                self._file, f"it ends at byte {len(self._content)}, in the middle"
+            )
         return self._content[start : start + length]

@@ -7,25 +7,26 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from stockman.talos.nocloud.iso_fields import (
+from stockman.talos.nocloud.iso_format import (
     DIRECTORY,
     PARENT,
     SECTOR,
     SELF,
     Extent,
-    announcement,
     both16,
     both32,
-    introduction,
+    directory_record,
+    is_file_name,
     long_time,
-    padded,
+    pad_sector,
     path_table,
-    posix,
-    record,
+    posix_entries,
+    rock_ridge_pointer,
+    rock_ridge_reference,
     sectors,
+    short_names,
+    unsupported_content,
 )
-from stockman.talos.nocloud.iso_names import is_name, short_names
-from stockman.talos.nocloud.iso_problems import cannot_hold
 
 LABEL = "cidata"
 """Talos looks for a volume of this name, in small or capital letters."""
@@ -44,7 +45,7 @@ def nocloud_image(files: Mapping[str, bytes], moment: datetime) -> bytes:
     """The bytes of an image with these files; refuses names and sizes that it cannot hold."""
     _check(files, moment)
     content = dict(sorted(files.items()))
-    image = _Image(content, moment.astimezone(UTC))
+    image = _IsoWriter(content, moment.astimezone(UTC))
     return b"".join(image.parts())
 
 
@@ -59,7 +60,7 @@ class _Layout(NamedTuple):
     end: int
 
 
-class _Image:
+class _IsoWriter:
     def __init__(self, files: dict[str, bytes], moment: datetime) -> None:
         self._files = files
         self._moment = moment
@@ -85,37 +86,43 @@ class _Image:
         yield b"\x00" * (_SYSTEM_AREA * SECTOR)
         yield self._volume(layout, joliet=False)
         yield self._volume(layout, joliet=True)
-        yield padded(b"\xffCD001\x01")
+        yield pad_sector(b"\xffCD001\x01")
         for root in (layout.posix, layout.joliet):
-            yield padded(path_table(root.first, "<"))
-            yield padded(path_table(root.first, ">"))
+            yield pad_sector(path_table(root.first, "<"))
+            yield pad_sector(path_table(root.first, ">"))
         yield self._posix_directory(layout)
-        yield padded(introduction())
+        yield pad_sector(rock_ridge_reference())
         yield self._joliet_directory(layout)
         for content in self._files.values():
-            yield padded(content)
+            yield pad_sector(content)
 
     def _posix_directory(self, layout: _Layout) -> bytes:
-        here = posix(_FOLDER, 2, self._moment)
+        here = posix_entries(_FOLDER, 2, self._moment)
         records = [
-            self._folder(SELF, layout.posix, announcement(here, layout.note, len(introduction()))),
+            self._folder(
+                SELF,
+                layout.posix,
+                rock_ridge_pointer(here, layout.note, len(rock_ridge_reference())),
+            ),
             self._folder(PARENT, layout.posix, here),
         ]
         for name in sorted(self._files, key=lambda one: self._short[one]):
-            more = posix(_FILE, 1, self._moment, name.encode("ascii"))
-            records.append(record(self._short[name], layout.files[name], self._moment, more=more))
+            more = posix_entries(_FILE, 1, self._moment, name.encode("ascii"))
+            records.append(
+                directory_record(self._short[name], layout.files[name], self._moment, more=more)
+            )
         return _directory(records)
 
     def _joliet_directory(self, layout: _Layout) -> bytes:
         files = [
-            record(name.encode("utf-16-be"), layout.files[name], self._moment)
+            directory_record(name.encode("utf-16-be"), layout.files[name], self._moment)
             for name in self._files
         ]
         folders = [self._folder(name, layout.joliet) for name in (SELF, PARENT)]
         return _directory([*folders, *files])
 
     def _folder(self, name: bytes, extent: Extent, more: bytes = b"") -> bytes:
-        return record(name, extent, self._moment, flags=DIRECTORY, more=more)
+        return directory_record(name, extent, self._moment, flags=DIRECTORY, more=more)
 
     def _volume(self, layout: _Layout, *, joliet: bool) -> bytes:
         coding, blank = ("utf-16-be", b"\x00 ") if joliet else ("ascii", b" ")
@@ -137,7 +144,7 @@ class _Image:
             long_time(self._moment) * 2 + long_time(None) + long_time(self._moment),
             b"\x01\x00",
         ]
-        return padded(b"".join(parts))
+        return pad_sector(b"".join(parts))
 
 
 def _directory(records: list[bytes]) -> bytes:
@@ -148,22 +155,26 @@ def _directory(records: list[bytes]) -> bytes:
         if room < len(one):
             content += b"\x00" * room
         content += one
-    return padded(content)
+    return pad_sector(content)
 
 
 def _check(files: Mapping[str, bytes], moment: datetime) -> None:
     for name in files:
-        if not is_name(name):
-            raise cannot_hold(
+        if not is_file_name(name):
+            raise unsupported_content(
                 f"a file called {name!r}",
                 "names are letters, digits, dots, dashes and underscores, 64 at most",
             )
     if len({name.lower() for name in files}) != len(files):
-        raise cannot_hold("names that differ in case alone", "some readers see only one of them")
+        raise unsupported_content(
+            "names that differ in case alone", "some readers see only one of them"
+        )
     if len(files) > MOST_FILES:
-        raise cannot_hold(f"{len(files)} files", f"{MOST_FILES} is the most")
+        raise unsupported_content(f"{len(files)} files", f"{MOST_FILES} is the most")
     size = sum(len(content) for content in files.values())
     if size > MOST_BYTES:
-        raise cannot_hold(f"{size} bytes", f"{MOST_BYTES} is the most")
+        raise unsupported_content(f"{size} bytes", f"{MOST_BYTES} is the most")
     if not _FIRST_YEAR <= moment.astimezone(UTC).year <= _LAST_YEAR:
-        raise cannot_hold(f"the year {moment.year}", f"years go from {_FIRST_YEAR} to {_LAST_YEAR}")
+        raise unsupported_content(
+            f"the year {moment.year}", f"years go from {_FIRST_YEAR} to {_LAST_YEAR}"
+        )

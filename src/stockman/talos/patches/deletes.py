@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from stockman.config.source.tree import Mapping, Node, Scalar, Sequence
+from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from stockman.model.origin import Position
 from stockman.model.record import record
-from stockman.talos.patches.problems import Misfit
-from stockman.talos.patches.table import Table, Type
+from stockman.talos.patches.patch import InvalidValue
+from stockman.talos.patches.schema import SchemaType, TypeSchema
 from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
 
 V1ALPHA1 = "v1alpha1"
-_MARK = "$patch"
-_INLINE_SEEN = 12
+_PATCH_KEY = "$patch"
+_INLINE_DELETES_SINCE = 12
 """The first minor that looks into embedded structs for what to delete."""
 _EMPTY_DOCUMENT_KEYS = frozenset({"version", "kind", "name"})
 
 
 @record
-class Delete:
+class PatchDelete:
     """One thing to delete: a document, a field, or the item of a list that has a key's value."""
 
     api_version: str
@@ -38,36 +38,40 @@ class Delete:
         return ".".join(self.path) or f"the document {self.kind}"
 
 
-def take_deletes(document: Node) -> tuple[Node | None, list[Delete]]:
+def take_deletes(document: TreeNode) -> tuple[TreeNode | None, list[PatchDelete]]:
     """A document without its deletes, and these. None: nothing else is in the document.
 
     The document is changed.
     """
-    found: list[Delete] = []
-    gone = _take(None, document, (), document, found)
+    found: list[PatchDelete] = []
+    gone = _collect_deletes(None, document, (), document, found)
     if gone or _is_empty(document):
         return None, found
     return document, found
 
 
-def _take(
-    parent: Node | None, node: Node, path: tuple[str, ...], root: Node, found: list[Delete]
+def _collect_deletes(
+    parent: TreeNode | None,
+    node: TreeNode,
+    path: tuple[str, ...],
+    root: TreeNode,
+    found: list[PatchDelete],
 ) -> bool:
     """Collect the deletes below a node; whether nothing of the node is left."""
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         for key, entry in list(node.entries.items()):
             value = entry.value
-            if key == _MARK and isinstance(value, Scalar) and value.text == "delete":
-                found.append(_delete(parent, node, path, root, entry.key.at))
+            if key == _PATCH_KEY and isinstance(value, ScalarNode) and value.text == "delete":
+                found.append(_build_delete(parent, node, path, root, entry.key.at))
                 return True
-            if _take(node, value, (*path, key), root, found):
+            if _collect_deletes(node, value, (*path, key), root, found):
                 del node.entries[key]
                 if not node.entries:
                     return True
-    elif isinstance(node, Sequence):
+    elif isinstance(node, SequenceNode):
         index = 0
         while index < len(node.items):
-            if _take(node, node.items[index], (*path, f"[{index}]"), root, found):
+            if _collect_deletes(node, node.items[index], (*path, f"[{index}]"), root, found):
                 del node.items[index]
                 if not node.items:
                     return True
@@ -76,14 +80,14 @@ def _take(
     return False
 
 
-def _delete(
-    parent: Node | None, node: Mapping, path: tuple[str, ...], root: Node, at: Position
-) -> Delete:
+def _build_delete(
+    parent: TreeNode | None, node: MappingNode, path: tuple[str, ...], root: TreeNode, at: Position
+) -> PatchDelete:
     key, value = "", ""
-    if isinstance(parent, Sequence):
-        key, value = _first_other(node, path, at)
+    if isinstance(parent, SequenceNode):
+        key, value = _item_selector(node, path, at)
     elif any(not step or step.startswith("[") for step in path):
-        raise _refused(
+        raise _delete_error(
             at,
             path,
             "it stands inside of an item of a list",
@@ -91,17 +95,17 @@ def _delete(
         )
     api_version, kind = _text(root, "apiVersion"), _text(root, "kind")
     if not path and (api_version is None or kind is None):
-        raise _refused(
+        raise _delete_error(
             at,
             path,
             "a document is deleted by its apiVersion and kind, and one of them is missing",
             "write both; the document `machine:` and `cluster:` stand in cannot be deleted",
         )
     if bool(api_version) != bool(kind):
-        raise _refused(
+        raise _delete_error(
             at, path, "apiVersion and kind belong together, and one is missing", "write both"
         )
-    return Delete(
+    return PatchDelete(
         api_version=api_version or "",
         kind=kind or V1ALPHA1,
         name=_text(root, "name") or "",
@@ -112,13 +116,17 @@ def _delete(
     )
 
 
-def _first_other(node: Mapping, path: tuple[str, ...], at: Position) -> tuple[str, str]:
+def _item_selector(node: MappingNode, path: tuple[str, ...], at: Position) -> tuple[str, str]:
     """The first key besides the mark, and its value: they say which item goes."""
     for key, entry in node.entries.items():
-        if key == _MARK and isinstance(entry.value, Scalar) and entry.value.text == "delete":
+        if (
+            key == _PATCH_KEY
+            and isinstance(entry.value, ScalarNode)
+            and entry.value.text == "delete"
+        ):
             continue
-        return key, entry.value.text if isinstance(entry.value, Scalar) else ""
-    raise _refused(
+        return key, entry.value.text if isinstance(entry.value, ScalarNode) else ""
+    raise _delete_error(
         at,
         path,
         "nothing says which item of the list shall go",
@@ -126,38 +134,42 @@ def _first_other(node: Mapping, path: tuple[str, ...], at: Position) -> tuple[st
     )
 
 
-def _text(root: Node, key: str) -> str | None:
-    found = root.get(key) if isinstance(root, Mapping) else None
+def _text(root: TreeNode, key: str) -> str | None:
+    found = root.get(key) if isinstance(root, MappingNode) else None
     if found is None:
         return None
-    return found.text if isinstance(found, Scalar) else ""
+    return found.text if isinstance(found, ScalarNode) else ""
 
 
-def _is_empty(document: Node) -> bool:
+def _is_empty(document: TreeNode) -> bool:
     """Whether only keys that change nothing are left; `apiVersion` is none of them in Talos."""
-    if not isinstance(document, Mapping):
+    if not isinstance(document, MappingNode):
         return False
     return all(
-        key in _EMPTY_DOCUMENT_KEYS and isinstance(entry.value, Scalar)
+        key in _EMPTY_DOCUMENT_KEYS and isinstance(entry.value, ScalarNode)
         for key, entry in document.entries.items()
     )
 
 
-def _refused(at: Position, path: tuple[str, ...], why: str, fix: str) -> Misfit:
+def _delete_error(at: Position, path: tuple[str, ...], why: str, fix: str) -> InvalidValue:
     where = ".".join(path) or "the document"
-    return Misfit(code="patch.delete", what=f"{where} cannot be deleted", why=why, fix=fix, at=at)
+    return InvalidValue(
+        code="patch.delete", what=f"{where} cannot be deleted", why=why, fix=fix, at=at
+    )
 
 
 class _NotFound(Exception):
     """What shall be deleted is not there."""
 
 
-def deleted(table: Table, type_: Type, document: Branch, delete: Delete) -> Branch:
+def apply_delete(
+    table: TypeSchema, type_: SchemaType, document: Branch, delete: PatchDelete
+) -> Branch:
     """The document without what is deleted; the one given is not changed."""
     try:
         result = _Deletion(table, delete).without(type_, document, delete.path)
     except _NotFound:
-        raise _refused(
+        raise _delete_error(
             delete.at,
             delete.path,
             f"the document {delete.kind} has nothing like that",
@@ -167,11 +179,11 @@ def deleted(table: Table, type_: Type, document: Branch, delete: Delete) -> Bran
 
 
 class _Deletion:
-    def __init__(self, table: Table, delete: Delete) -> None:
+    def __init__(self, table: TypeSchema, delete: PatchDelete) -> None:
         self._delete = delete
-        self._sees_inline = table.number >= _INLINE_SEEN
+        self._sees_inline = table.number >= _INLINE_DELETES_SINCE
 
-    def without(self, type_: Type, tree: Tree | None, path: tuple[str, ...]) -> Tree | None:
+    def without(self, type_: SchemaType, tree: Tree | None, path: tuple[str, ...]) -> Tree | None:
         if type_.kind == "pointer":
             if tree is None or (isinstance(tree, Leaf) and tree.value is None):
                 raise _NotFound
@@ -188,7 +200,7 @@ class _Deletion:
         raise _NotFound
 
     def _from_struct(
-        self, type_: Type, branch: Branch | None, path: tuple[str, ...]
+        self, type_: SchemaType, branch: Branch | None, path: tuple[str, ...]
     ) -> Tree | None:
         first, rest = path[0], path[1:]
         fields = (
@@ -210,7 +222,7 @@ class _Deletion:
             return branch
         return Branch(branch.origin, {**branch, first: value})
 
-    def _from_map(self, element: Type, branch: Branch, path: tuple[str, ...]) -> Branch:
+    def _from_map(self, element: SchemaType, branch: Branch, path: tuple[str, ...]) -> Branch:
         first, rest = path[0], path[1:]
         if first not in branch:
             raise _NotFound
@@ -229,10 +241,10 @@ class _Deletion:
             return Branch(tree.origin, {key: one for key, one in tree.items() if key != first})
         return Branch(tree.origin, {**tree, first: self._from_anything(tree[first], rest)})
 
-    def _from_list(self, type_: Type, tree: Tree | None, path: tuple[str, ...]) -> Tree:
+    def _from_list(self, type_: SchemaType, tree: Tree | None, path: tuple[str, ...]) -> Tree:
         delete = self._delete
         if len(path) > 1 or not path[0].startswith("["):
-            raise _refused(
+            raise _delete_error(
                 delete.at,
                 delete.path,
                 "the path goes through a list",
@@ -244,7 +256,7 @@ class _Deletion:
                     return Items(tree.origin, [*tree[:index], *tree[index + 1 :]])
         raise _NotFound
 
-    def _is_meant(self, element: Type, item: Tree) -> bool:
+    def _is_meant(self, element: SchemaType, item: Tree) -> bool:
         type_ = element.element if element.kind == "pointer" else element
         if type_.kind != "struct" or not isinstance(item, Branch):
             return False
@@ -253,7 +265,7 @@ class _Deletion:
                 return self._says(field.type, item.get(field.name))
         return False
 
-    def _says(self, type_: Type, tree: Tree | None) -> bool:
+    def _says(self, type_: SchemaType, tree: Tree | None) -> bool:
         """Whether a field says the text that was asked for."""
         if type_.kind == "string" and not type_.codec:
             text = tree.value if isinstance(tree, Leaf) else ""
@@ -262,7 +274,7 @@ class _Deletion:
         if not pointed.speaks or not self._sees_inline:
             return False
         if type_.kind == "pointer" and tree is None:
-            raise _refused(
+            raise _delete_error(
                 self._delete.at,
                 self._delete.path,
                 f"an item before it has no {self._delete.key}, at which Talos gives up",

@@ -1,47 +1,149 @@
-"""A tree of Talos' types to the tree that Talos prints: its order, its zero values."""
+"""Types that read their own text: what they take, and what they print."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+from collections.abc import Callable
 from datetime import datetime
 
-from stockman.talos.patches import codecs
-from stockman.talos.patches.resolve import moment_text
-from stockman.talos.patches.table import NUMBERS, Type
+from stockman.talos.patches.scalars import (
+    check_percentage,
+    check_signed_size,
+    check_size_condition,
+    moment_text,
+    parse_address,
+    parse_address_and_port,
+    parse_disk_size,
+    parse_hardware_address,
+    parse_prefix,
+    parse_url,
+)
+from stockman.talos.patches.schema import NUMBERS, SchemaType
 from stockman.talos.patches.tree import UNWRITTEN, Branch, Items, Leaf, Tree
+
+REDACTED = "******"
+"""What stands for a key that must not be seen."""
+_SIZES = ("block.ByteSize", "block.Size")
+_SIGNED_SIZE_SINCE = 13
+"""The first minor with sizes below zero, which are counted from the end of a disk."""
+
+
+def format_value(type_: SchemaType, text: str) -> object:
+    """What Talos prints after it has read `text` as a value of the type; raises ValueError."""
+    if type_.words:
+        return _check_word(type_, text)
+    if type_.minor < _SIGNED_SIZE_SINCE and type_.name in _SIZES and text.startswith("-"):
+        raise ValueError(f"Talos 1.{type_.minor} takes no size below zero")
+    return _CODECS[_short_name(type_)](text)
+
+
+def is_empty(type_: SchemaType, value: object) -> bool:
+    """Whether the value is the zero value of its type."""
+    if type_.words:
+        return type_.words.get(str(value), 0) == 0
+    return value in ("", 0, "0 B")
+
+
+def normalize_base64(text: str) -> str:
+    """The text in its only spelling; raises ValueError."""
+    try:
+        content = base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"this is no base64: {error}") from None
+    return base64.b64encode(content).decode()
+
+
+def parse_ports(number: int | None, text: str) -> object:
+    """A port, or a range of them; `number`: what an unquoted text is as a number."""
+    if number is not None:
+        return number
+    low, dash, high = text.partition("-")
+    for port in (low, high):
+        if not dash or not (port.isdecimal() and port.isascii()) or int(port) >= 1 << 16:
+            raise ValueError("a port or a range of ports, 1000-2000, is needed")
+    return int(low) if int(low) == int(high) else f"{int(low)}-{int(high)}"
+
+
+def _short_name(type_: SchemaType) -> str:
+    return type_.name.rpartition(".")[2]
+
+
+def _check_word(type_: SchemaType, text: str) -> str:
+    if type_.name.endswith(".FailOverMAC") and text not in type_.words:
+        return _parse_fail_over(type_, text)
+    for word in (text, text.lower()):
+        if word in type_.words:
+            return word
+    for word in type_.words:
+        if word.lower() == text.lower():
+            return word
+    raise ValueError(f"one of {', '.join(list(type_.words)[:10])} is needed")
+
+
+def _parse_fail_over(type_: SchemaType, text: str) -> str:
+    """An empty text and the numbers 0 to 2 stand for words here."""
+    words = list(type_.words)
+    if not text:
+        return words[0]
+    if text.isdecimal() and int(text) < len(words):
+        return words[int(text)]
+    raise ValueError(f"one of {', '.join(words)} is needed")
+
+
+def _allow_empty(read: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda text: read(text) if text else ""
+
+
+_CODECS: dict[str, Callable[[str], object]] = {
+    "Addr": _allow_empty(parse_address),
+    "AddrPort": _allow_empty(parse_address_and_port),
+    "Base64Bytes": normalize_base64,
+    "ByteSize": check_signed_size,
+    "DiskSize": parse_disk_size,
+    "Endpoint": lambda text: str(parse_url(text)),
+    "Expression": str,
+    "HardwareAddr": parse_hardware_address,
+    "InstallDiskSizeMatcher": check_size_condition,
+    "Prefix": _allow_empty(parse_prefix),
+    "Size": lambda text: check_percentage(text) if "%" in text else check_signed_size(text),
+    "URL": lambda text: str(parse_url(text)),
+}
+
 
 _ZEROES: dict[str, object] = {"string": "", "bool": False, "duration": "0s"} | dict.fromkeys(
     NUMBERS, 0
 )
-_DECIDING = {
+_DECIDING_FIELDS = {
     "block.EncryptionSpec": ("provider", "keys"),
     "runtime.ProvisioningSpec": ("diskSelector",),
 }
 """Structs that Talos leaves out by these fields alone."""
 
 
-def encoded(type_: Type, tree: Tree | None) -> Tree:
+def encode_tree(type_: SchemaType, tree: Tree | None) -> Tree:
     """The tree as Talos prints it. Fields that nobody wrote have the origin UNWRITTEN."""
     if type_.kind == "pointer":
-        return Leaf(None, UNWRITTEN) if tree is None else encoded(type_.element, tree)
+        return Leaf(None, UNWRITTEN) if tree is None else encode_tree(type_.element, tree)
     if isinstance(tree, Leaf) and tree.value is None and type_.kind != "any":
         return tree
     if type_.codec and type_.kind not in ("list", "map") and not type_.codec.startswith("x509."):
-        return _coded(type_, tree)
+        return _encode_custom(type_, tree)
     if type_.kind == "struct":
-        return _struct(type_, tree if isinstance(tree, Branch) else Branch(UNWRITTEN))
+        return _encode_struct(type_, tree if isinstance(tree, Branch) else Branch(UNWRITTEN))
     if type_.kind == "list":
         items = tree if isinstance(tree, Items) else Items(UNWRITTEN)
-        return Items(items.origin, [encoded(type_.element, item) for item in items])
+        return Items(items.origin, [encode_tree(type_.element, item) for item in items])
     if type_.kind == "map":
         entries = tree if isinstance(tree, Branch) else Branch(UNWRITTEN)
         return Branch(
             entries.origin,
-            {key: encoded(type_.element, entries[key]) for key in sorted(entries)},
+            {key: encode_tree(type_.element, entries[key]) for key in sorted(entries)},
         )
-    return _value(type_, tree)
+    return _encode_value(type_, tree)
 
 
-def is_zero(type_: Type, tree: Tree | None) -> bool:
+def is_zero(type_: SchemaType, tree: Tree | None) -> bool:
     """Whether a value is left out where the field says so: empty lists and mappings count."""
     if tree is None:
         return True
@@ -49,35 +151,37 @@ def is_zero(type_: Type, tree: Tree | None) -> bool:
         return False
     if isinstance(tree, Leaf):
         if type_.codec:
-            return codecs.is_empty(type_, tree.value)
+            return is_empty(type_, tree.value)
         return tree.value == _ZEROES.get(type_.kind)
     if isinstance(tree, Items):
         return not tree and not type_.zeroes
     if type_.kind == "map":
         return not tree
     fields = type_.named
-    deciding = _DECIDING.get(type_.name, tuple(tree)) if type_.zeroes else tuple(tree)
+    deciding = _DECIDING_FIELDS.get(type_.name, tuple(tree)) if type_.zeroes else tuple(tree)
     return all(key in fields and is_zero(fields[key].type, tree.get(key)) for key in deciding)
 
 
-def _struct(type_: Type, branch: Branch) -> Branch:
+def _encode_struct(type_: SchemaType, branch: Branch) -> Branch:
     result = Branch(branch.origin)
     for field in type_.flat:
         if not field.name:
-            result.update(_free(type_, branch))
+            result.update(_encode_free_form(type_, branch))
             continue
         value = branch.get(field.name)
         if not (field.omits and is_zero(field.type, value)):
-            result[field.name] = encoded(field.type, value)
+            result[field.name] = encode_tree(field.type, value)
     return result
 
 
-def _free(type_: Type, branch: Branch) -> dict[str, Tree]:
+def _encode_free_form(type_: SchemaType, branch: Branch) -> dict[str, Tree]:
     element = type_.free.element if type_.free is not None else type_
-    return {key: encoded(element, branch[key]) for key in sorted(branch) if key not in type_.named}
+    return {
+        key: encode_tree(element, branch[key]) for key in sorted(branch) if key not in type_.named
+    }
 
 
-def _coded(type_: Type, tree: Tree | None) -> Tree:
+def _encode_custom(type_: SchemaType, tree: Tree | None) -> Tree:
     if type_.name.endswith(".ArgValue"):
         if tree is None or (isinstance(tree, Leaf) and tree.value == ""):
             return Leaf(None, UNWRITTEN if tree is None else tree.origin)
@@ -91,21 +195,21 @@ def _coded(type_: Type, tree: Tree | None) -> Tree:
     return Leaf(0 if type_.kind in NUMBERS else "", UNWRITTEN)
 
 
-def _value(type_: Type, tree: Tree | None) -> Tree:
+def _encode_value(type_: SchemaType, tree: Tree | None) -> Tree:
     if type_.kind == "any":
-        return _anything(tree)
+        return _encode_untyped(tree)
     if isinstance(tree, Leaf):
         return tree
     return Leaf(_ZEROES.get(type_.kind, ""), UNWRITTEN)
 
 
-def _anything(tree: Tree | None) -> Tree:
+def _encode_untyped(tree: Tree | None) -> Tree:
     if tree is None:
         return Leaf(None, UNWRITTEN)
     if isinstance(tree, Branch):
-        return Branch(tree.origin, {key: _anything(tree[key]) for key in sorted(tree)})
+        return Branch(tree.origin, {key: _encode_untyped(tree[key]) for key in sorted(tree)})
     if isinstance(tree, Items):
-        return Items(tree.origin, [_anything(item) for item in tree])
+        return Items(tree.origin, [_encode_untyped(item) for item in tree])
     if isinstance(tree.value, datetime):
         return Leaf(moment_text(tree.value), tree.origin)
     return tree

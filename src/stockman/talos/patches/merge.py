@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from stockman.model.origin import Origin
 from stockman.model.secret import Secret
-from stockman.talos.patches import codecs
-from stockman.talos.patches.addresses import merged_url, url
-from stockman.talos.patches.problems import Misfit, path_text
-from stockman.talos.patches.table import NUMBERS, Table, Type
+from stockman.talos.patches import encode
+from stockman.talos.patches.patch import InvalidValue, path_text
+from stockman.talos.patches.scalars import merge_urls, parse_url
+from stockman.talos.patches.schema import NUMBERS, SchemaType, TypeSchema
 from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
 
 Path = tuple[str | int, ...]
@@ -18,16 +18,16 @@ _POINTERS_OVERWRITE = 12
 """The first minor in which a zero behind a pointer overwrites."""
 
 
-def merged(table: Table, type_: Type, left: Branch, right: Branch) -> Branch:
+def merge_documents(table: TypeSchema, type_: SchemaType, left: Branch, right: Branch) -> Branch:
     """A document with a patch in it. Neither of the two is changed."""
     return _Merge(table).struct(type_, left, right, ())
 
 
 class _Merge:
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: TypeSchema) -> None:
         self._zero_overwrites = table.number >= _POINTERS_OVERWRITE
 
-    def struct(self, type_: Type, left: Branch, right: Branch, path: Path) -> Branch:
+    def struct(self, type_: SchemaType, left: Branch, right: Branch, path: Path) -> Branch:
         result = Branch(left.origin, left)
         for field in type_.flat:
             if not field.name:
@@ -46,7 +46,7 @@ class _Merge:
 
     def value(  # noqa: PLR0913 - the six things that Talos' rules look at
         self,
-        type_: Type,
+        type_: SchemaType,
         left: Tree | None,
         right: Tree | None,
         path: Path,
@@ -65,7 +65,7 @@ class _Merge:
         if right is None:
             return left
         if type_.kind == "list":
-            return right if replaces else _joined(left, right)
+            return right if replaces else _append_items(left, right)
         if type_.kind == "map":
             if replaces or not isinstance(left, Branch) or not isinstance(right, Branch):
                 return right
@@ -74,7 +74,7 @@ class _Merge:
             return right
         return left if _is_zero(type_, right) else right
 
-    def _free(self, type_: Type, result: Branch, right: Branch, path: Path) -> None:
+    def _free(self, type_: SchemaType, result: Branch, right: Branch, path: Path) -> None:
         """Keys of a struct that takes any: they are one map."""
         element = type_.free.element if type_.free is not None else type_
         extra = {key: item for key, item in right.items() if key not in type_.named}
@@ -91,7 +91,7 @@ class _Merge:
         return Leaf(False, origin) if is_set else left
 
     def _pointer(
-        self, type_: Type, left: Tree | None, right: Tree | None, path: Path, replaces: bool
+        self, type_: SchemaType, left: Tree | None, right: Tree | None, path: Path, replaces: bool
     ) -> Tree | None:
         if right is None or left is None:
             return left if right is None else right
@@ -104,7 +104,7 @@ class _Merge:
 
     def _struct(  # noqa: PLR0913 - as above
         self,
-        type_: Type,
+        type_: SchemaType,
         left: Tree | None,
         right: Tree | None,
         path: Path,
@@ -112,7 +112,7 @@ class _Merge:
         origin: Origin,
     ) -> Tree | None:
         if type_.codec:
-            return _own_text(type_, left, right, path)
+            return _merge_text_type(type_, left, right, path)
         if replaces:
             return left if right is None or _all_zero(right) else right
         theirs = right if isinstance(right, Branch) else Branch(origin)
@@ -120,7 +120,7 @@ class _Merge:
         result = self.struct(type_, ours, theirs, path)
         return result if result or left is not None or right is not None else None
 
-    def _map(self, element: Type, left: Branch, right: Branch, path: Path) -> Branch:
+    def _map(self, element: SchemaType, left: Branch, right: Branch, path: Path) -> Branch:
         result = Branch(left.origin, left)
         for key, theirs in right.items():
             here = (*path, key)
@@ -135,11 +135,11 @@ class _Merge:
         return result
 
     def _anything(self, left: Tree, right: Tree, path: Path) -> Tree:
-        if _sort(left) is not _sort(right):
-            raise _misfit(
+        if _value_type(left) is not _value_type(right):
+            raise _merge_error(
                 right.origin,
                 path,
-                f"the configuration has {_sort_name(left)} there, the patch {_sort_name(right)}",
+                f"the configuration has {_value_type_name(left)} there, the patch {_value_type_name(right)}",
             )
         if isinstance(left, Branch) and isinstance(right, Branch):
             result = Branch(left.origin, left)
@@ -151,7 +151,7 @@ class _Merge:
                     result[key] = self._anything(ours, theirs, (*path, key))
             return result
         if isinstance(left, Items):
-            return _joined(left, right)
+            return _append_items(left, right)
         return (
             left
             if isinstance(right, Leaf)
@@ -160,7 +160,9 @@ class _Merge:
             else right
         )
 
-    def _own(self, type_: Type, left: Tree | None, right: Tree | None, path: Path) -> Tree | None:
+    def _own(
+        self, type_: SchemaType, left: Tree | None, right: Tree | None, path: Path
+    ) -> Tree | None:
         """Types that merge themselves."""
         short = type_.name.rpartition(".")[2]
         if short in ("ByteSize", "Expression"):
@@ -176,12 +178,12 @@ class _Merge:
             return right
         ours_items = left if isinstance(left, Items) else Items(right.origin)
         if short == "ImageVerificationRules":
-            return _by_image(ours_items, right)
+            return _merge_by_image(ours_items, right)
         return self._by_key(type_, ours_items, right, _KEYS[short], path)
 
     def _by_key(
         self,
-        type_: Type,
+        type_: SchemaType,
         left: Items,
         right: Items,
         same: Callable[[Branch, Branch], bool],
@@ -192,10 +194,12 @@ class _Merge:
         item_type = type_.element.element if type_.element.kind == "pointer" else type_.element
         for theirs in right:
             if not isinstance(theirs, Branch):
-                raise _misfit(right.origin, path, "a null is in the list")
+                raise _merge_error(right.origin, path, "a null is in the list")
             for index, ours in enumerate(result):
                 if not isinstance(ours, Branch):
-                    raise _misfit(theirs.origin, path, "the configuration has a null in the list")
+                    raise _merge_error(
+                        theirs.origin, path, "the configuration has a null in the list"
+                    )
                 if same(ours, theirs):
                     result[index] = self.struct(item_type, ours, theirs, (*path, index))
                     break
@@ -238,7 +242,7 @@ _KEYS: dict[str, Callable[[Branch, Branch], bool]] = {
 }
 
 
-def _by_image(left: Items, right: Items) -> Items:
+def _merge_by_image(left: Items, right: Items) -> Items:
     """Rules of images: one for the same pattern is replaced, the others appended."""
     result = Items(left.origin, list(left))
     places = {
@@ -255,22 +259,24 @@ def _by_image(left: Items, right: Items) -> Items:
     return result
 
 
-def _joined(left: Tree | None, right: Tree) -> Tree:
+def _append_items(left: Tree | None, right: Tree) -> Tree:
     if not isinstance(left, Items) or not isinstance(right, Items):
         return right
     return Items(left.origin, [*left, *right])
 
 
-def _own_text(type_: Type, left: Tree | None, right: Tree | None, path: Path) -> Tree | None:
+def _merge_text_type(
+    type_: SchemaType, left: Tree | None, right: Tree | None, path: Path
+) -> Tree | None:
     """Types that read their own text and are structs of which Talos merges the inside."""
     short = type_.name.rpartition(".")[2]
     if short in _NETWORK_TYPES:
         at = right.origin if right is not None else None
-        raise _misfit(at, path, "Talos of this minor cannot merge a document with this field")
+        raise _merge_error(at, path, "Talos of this minor cannot merge a document with this field")
     if right is None or left is None:
         return left if right is None else right
     if short == "InstallDiskSizeMatcher":
-        raise _misfit(right.origin, path, "Talos cannot merge two conditions of a size")
+        raise _merge_error(right.origin, path, "Talos cannot merge two conditions of a size")
     if not isinstance(left, Leaf) or not isinstance(right, Leaf):
         return right
     if isinstance(left.value, Secret) or isinstance(right.value, Secret):
@@ -280,17 +286,20 @@ def _own_text(type_: Type, left: Tree | None, right: Tree | None, path: Path) ->
         return left if hidden or right.value == "" else right
     if short in ("URL", "Endpoint"):
         try:
-            return Leaf(str(merged_url(url(str(left.value)), url(str(right.value)))), right.origin)
+            return Leaf(
+                str(merge_urls(parse_url(str(left.value)), parse_url(str(right.value)))),
+                right.origin,
+            )
         except ValueError as error:
-            raise _misfit(right.origin, path, str(error)) from None
+            raise _merge_error(right.origin, path, str(error)) from None
     return right
 
 
-def _is_zero(type_: Type, tree: Tree) -> bool:
+def _is_zero(type_: SchemaType, tree: Tree) -> bool:
     if not isinstance(tree, Leaf):
         return False
     if type_.codec:
-        return codecs.is_empty(type_, tree.value)
+        return encode.is_empty(type_, tree.value)
     return (
         tree.value == "" or (tree.value == 0) or (type_.kind == "duration" and tree.value == "0s")
     )
@@ -300,11 +309,11 @@ def _all_zero(tree: Tree) -> bool:
     return isinstance(tree, Branch) and not tree
 
 
-def _sort(tree: Tree) -> type:
+def _value_type(tree: Tree) -> type:
     return type(tree.value) if isinstance(tree, Leaf) else type(tree)
 
 
-def _sort_name(tree: Tree) -> str:
+def _value_type_name(tree: Tree) -> str:
     names = {
         Branch: "a mapping",
         Items: "a list",
@@ -314,11 +323,11 @@ def _sort_name(tree: Tree) -> str:
         float: "a fraction",
         type(None): "null",
     }
-    return names.get(_sort(tree), "a time")
+    return names.get(_value_type(tree), "a time")
 
 
-def _misfit(origin: Origin | None, path: Path, why: str) -> Misfit:
-    return Misfit(
+def _merge_error(origin: Origin | None, path: Path, why: str) -> InvalidValue:
+    return InvalidValue(
         code="patch.merge",
         what=f"{path_text(path)} cannot be merged",
         why=why,

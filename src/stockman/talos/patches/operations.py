@@ -11,14 +11,14 @@ from typing import NoReturn
 from stockman.model.origin import Origin
 from stockman.model.pattern import pattern
 from stockman.model.record import record
-from stockman.talos.patches.problems import Misfit
-from stockman.talos.patches.tree import Branch, Items, Leaf, Tree, plain
+from stockman.talos.patches.patch import InvalidValue
+from stockman.talos.patches.tree import Branch, Items, Leaf, Tree, plain_value
 
 _INDEX = pattern(r"[-+]?[0-9]+")
 
 
 @record
-class Operation:
+class JsonOperation:
     """One operation of a patch."""
 
     op: str
@@ -29,13 +29,13 @@ class Operation:
     origin: Origin
 
 
-def applied(document: Branch, operations: tuple[Operation, ...]) -> Branch:
+def apply_operations(document: Branch, operations: tuple[JsonOperation, ...]) -> Branch:
     """The document after all operations; the one given is not changed."""
-    root: Tree = _copied(document)
+    root: Tree = _copy_tree(document)
     for operation in operations:
-        root = _Step(root, operation).result()
+        root = _OperationRunner(root, operation).result()
     if not isinstance(root, Branch):
-        raise Misfit(
+        raise InvalidValue(
             code="patch.operation",
             what="the patch leaves no mapping of keys",
             why="a machine configuration is a mapping of keys",
@@ -44,10 +44,10 @@ def applied(document: Branch, operations: tuple[Operation, ...]) -> Branch:
     return root
 
 
-class _Step:
+class _OperationRunner:
     """One operation on the document, which is changed."""
 
-    def __init__(self, root: Tree, operation: Operation) -> None:
+    def __init__(self, root: Tree, operation: JsonOperation) -> None:
         self._root = root
         self._operation = operation
 
@@ -75,7 +75,7 @@ class _Step:
 
     def _value(self) -> Tree:
         value = self._operation.value
-        return Leaf(None, self._operation.origin) if value is None else _copied(value)
+        return Leaf(None, self._operation.origin) if value is None else _copy_tree(value)
 
     def _taken(self, path: str) -> Tree:
         parent, key = self._parent(path)
@@ -89,7 +89,7 @@ class _Step:
         if self._operation.op == "move":
             self._remove(path)
             return found
-        return _copied(found)
+        return _copy_tree(found)
 
     def _add(self, path: str, value: Tree) -> None:
         parent, key = self._parent(path)
@@ -131,8 +131,8 @@ class _Step:
                 found = parent.get(key)
             else:
                 found = parent[self._index(parent, key, len(parent))]
-        ours = None if found is None else plain(found)
-        if not _equal(ours, plain(self._value())):
+        ours = None if found is None else plain_value(found)
+        if not _equal(ours, plain_value(self._value())):
             self._refuse(f"the value at {path or 'the top'} is another one")
 
     def _parent(self, path: str) -> tuple[Branch | Items, str]:
@@ -167,7 +167,7 @@ class _Step:
 
     def _refuse(self, why: str) -> NoReturn:
         operation = self._operation
-        raise Misfit(
+        raise InvalidValue(
             code="patch.operation",
             what=f"the operation {operation.op or '?'} at {operation.path or '?'} does not apply",
             why=why,
@@ -176,11 +176,11 @@ class _Step:
         )
 
 
-def _copied(tree: Tree) -> Tree:
+def _copy_tree(tree: Tree) -> Tree:
     if isinstance(tree, Branch):
-        return Branch(tree.origin, {key: _copied(item) for key, item in tree.items()})
+        return Branch(tree.origin, {key: _copy_tree(item) for key, item in tree.items()})
     if isinstance(tree, Items):
-        return Items(tree.origin, [_copied(item) for item in tree])
+        return Items(tree.origin, [_copy_tree(item) for item in tree])
     return tree
 
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
-from stockman.config import shown
-from stockman.model.origin import Origin, derived
+from stockman.config import origin_tree
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+)
+from stockman.model.origin import Origin, derivation
+from stockman.model.secret import Secret
+from stockman.talos.patches.scalars import moment_text
 
 Tree: TypeAlias = "Branch | Items | Leaf"
 
-UNWRITTEN = derived("the zero value of Talos")
+UNWRITTEN = derivation("the zero value of Talos")
 """The origin of what nobody wrote and Talos prints nevertheless."""
 
 
@@ -41,33 +51,106 @@ class Items(list["Tree"]):
         self.origin = origin
 
 
-def plain(tree: Tree) -> object:
+def plain_value(tree: Tree) -> object:
     """The tree without origins: dicts, lists and values."""
     if isinstance(tree, Leaf):
         return tree.value
     if isinstance(tree, Branch):
-        return {key: plain(item) for key, item in tree.items()}
-    return [plain(item) for item in tree]
+        return {key: plain_value(item) for key, item in tree.items()}
+    return [plain_value(item) for item in tree]
 
 
-def leaves(tree: Tree, path: str = "") -> Iterator[tuple[str, Leaf]]:
+def iter_leaves(tree: Tree, path: str = "") -> Iterator[tuple[str, Leaf]]:
     """Every value with its path, `machine.network.interfaces[0].mtu`."""
     if isinstance(tree, Leaf):
         yield path, tree
     elif isinstance(tree, Branch):
         for key, item in tree.items():
-            yield from leaves(item, f"{path}.{key}" if path else key)
+            yield from iter_leaves(item, f"{path}.{key}" if path else key)
     else:
         for index, item in enumerate(tree):
-            yield from leaves(item, f"{path}[{index}]")
+            yield from iter_leaves(item, f"{path}[{index}]")
 
 
-def for_people(tree: Tree) -> shown.Tree:
+def shown_tree(tree: Tree) -> origin_tree.OriginTree:
     """The same tree as `config show --origin` prints them; empty ones keep their origin."""
     if isinstance(tree, Leaf):
-        return shown.Leaf(tree.value, str(tree.origin))
+        return origin_tree.TracedValue(tree.value, str(tree.origin))
     if not tree:
-        return shown.Leaf(plain(tree), str(tree.origin))
+        return origin_tree.TracedValue(plain_value(tree), str(tree.origin))
     if isinstance(tree, Branch):
-        return {key: for_people(item) for key, item in tree.items()}
-    return [for_people(item) for item in tree]
+        return {key: shown_tree(item) for key, item in tree.items()}
+    return [shown_tree(item) for item in tree]
+
+
+_SPAN = (0, 0)
+_WRITTEN_OUT = 1e21
+"""Below it Talos writes a fraction without a fractional part as a whole number."""
+
+
+class TracedScalar(ScalarNode):
+    """A value that brings its origin along."""
+
+    __slots__ = ("origin", "secret")
+
+    def __init__(
+        self, text: str, origin: Origin, *, plain: bool, secret: Secret | None = None
+    ) -> None:
+        super().__init__(text, origin.at, plain=plain, span=_SPAN)
+        self.origin = origin
+        self.secret = secret
+        """The secret that the text is of. None: everybody may see it."""
+
+
+class TracedMapping(MappingNode):
+    """A mapping that brings its origin along."""
+
+    __slots__ = ("origin",)
+
+    def __init__(self, origin: Origin, entries: dict[str, MappingEntry]) -> None:
+        super().__init__(origin.at, entries)
+        self.origin = origin
+
+
+class TracedSequence(SequenceNode):
+    """A list that brings its origin along."""
+
+    __slots__ = ("origin",)
+
+    def __init__(self, origin: Origin, items: list[TreeNode]) -> None:
+        super().__init__(origin.at, items)
+        self.origin = origin
+
+
+def as_node(tree: Tree) -> TreeNode:
+    """A tree as the node that would have been read from its text."""
+    if isinstance(tree, Leaf):
+        if isinstance(tree.value, Secret):
+            text = tree.value.reveal()
+            return TracedScalar(text, tree.origin, plain=False, secret=tree.value)
+        text, plain = _text(tree.value)
+        return TracedScalar(text, tree.origin, plain=plain)
+    if isinstance(tree, Branch):
+        entries = {
+            key: MappingEntry(
+                ScalarNode(key, item.origin.at, plain=False, span=_SPAN), as_node(item)
+            )
+            for key, item in tree.items()
+        }
+        return TracedMapping(tree.origin, entries)
+    return TracedSequence(tree.origin, [as_node(item) for item in tree])
+
+
+def _text(value: object) -> tuple[str, bool]:
+    """The text of a value, and whether it stands there without quotes."""
+    if value is None:
+        return "null", True
+    if isinstance(value, bool):
+        return ("true" if value else "false"), True
+    if isinstance(value, float) and value.is_integer() and abs(value) < _WRITTEN_OUT:
+        return str(int(value)), True
+    if isinstance(value, int | float):
+        return repr(value), True
+    if isinstance(value, datetime):
+        return moment_text(value), False
+    return str(value), False

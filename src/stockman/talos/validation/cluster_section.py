@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from stockman.talos.validation.forms import is_dns_name
-from stockman.talos.validation.kubelet_rules import check_subnets
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.places import requested, why_no_endpoint
-from stockman.talos.validation.report import Report
+from stockman.talos.validation.formats import endpoint_error, is_dns_name, parse_request_url
+from stockman.talos.validation.report import ConfigValue, ValidationReport
+from stockman.talos.validation.shared_rules import check_node_subnets
 
 AUTHORIZERS = ("Node", "RBAC", "Webhook")
 _CNIS = ("flannel", "custom", "none")
-_SERVICE = "https://discovery.talos.dev/"
+_DISCOVERY_SERVICE = "https://discovery.talos.dev/"
 
 
-def check_cluster(report: Report, cluster: Part, *, controls: bool) -> None:
+def check_cluster(report: ValidationReport, cluster: ConfigValue, *, controls: bool) -> None:
     """`controls`: whether the machine is a control plane."""
     if not cluster.present:
         report.error(
@@ -54,7 +52,7 @@ def check_cluster(report: Report, cluster: Part, *, controls: bool) -> None:
         check_resources(report, cluster[name]["resources"])
 
 
-def _check_endpoint(report: Report, cluster: Part) -> bool:
+def _check_endpoint(report: ValidationReport, cluster: ConfigValue) -> bool:
     """Whether there is one where there has to be: without it Talos looks no further."""
     control, endpoint = cluster["controlPlane"], cluster.down("controlPlane.endpoint")
     account = cluster["serviceAccount"]
@@ -80,8 +78,8 @@ def _check_endpoint(report: Report, cluster: Part) -> bool:
     return True
 
 
-def check_endpoint(report: Report, endpoint: Part) -> None:
-    wrong = why_no_endpoint(endpoint.text)
+def check_endpoint(report: ValidationReport, endpoint: ConfigValue) -> None:
+    wrong = endpoint_error(endpoint.text)
     if wrong:
         report.error(
             "machine.endpoint",
@@ -92,7 +90,7 @@ def check_endpoint(report: Report, endpoint: Part) -> None:
         )
 
 
-def _check_domain(report: Report, cluster: Part) -> None:
+def _check_domain(report: ValidationReport, cluster: ConfigValue) -> None:
     domain = cluster.down("network.dnsDomain")
     if domain.text and not is_dns_name(domain.text):
         report.error(
@@ -104,23 +102,23 @@ def _check_domain(report: Report, cluster: Part) -> None:
         )
 
 
-def check_cni(report: Report, cluster: Part) -> None:
+def check_cni(report: ValidationReport, cluster: ConfigValue) -> None:
     """The network plugin; only control planes are asked."""
     cni = cluster.down("network.cni")
     if not cni.present:
         return
     name, urls, flannel = cni["name"].text, cni["urls"], cni["flannel"]
     if name not in _CNIS:
-        _bad_cni(report, cni["name"], f"{name!r} is none of {', '.join(_CNIS)}")
+        _report_cni(report, cni["name"], f"{name!r} is none of {', '.join(_CNIS)}")
         return
     if name != "custom" and not urls.is_empty:
-        _bad_cni(report, urls, f"the plugin is {name}, and only custom ones have URLs")
+        _report_cni(report, urls, f"the plugin is {name}, and only custom ones have URLs")
     if name != "flannel":
         if not flannel["extraArgs"].is_empty:
-            _bad_cni(report, flannel["extraArgs"], f"the plugin is {name}, not flannel")
+            _report_cni(report, flannel["extraArgs"], f"the plugin is {name}, not flannel")
         policies = flannel["kubeNetworkPoliciesEnabled"]
         if report.minor >= 13 and policies.flag:
-            _bad_cni(report, policies, f"the plugin is {name}, not flannel")
+            _report_cni(report, policies, f"the plugin is {name}, not flannel")
     if name != "custom":
         return
     if urls.is_empty:
@@ -135,7 +133,7 @@ def check_cni(report: Report, cluster: Part) -> None:
     check_urls(report, urls)
 
 
-def _bad_cni(report: Report, part: Part, why: str) -> None:
+def _report_cni(report: ValidationReport, part: ConfigValue, why: str) -> None:
     report.error(
         "machine.cni",
         part,
@@ -145,9 +143,9 @@ def _bad_cni(report: Report, part: Part, why: str) -> None:
     )
 
 
-def check_urls(report: Report, urls: Part) -> None:
+def check_urls(report: ValidationReport, urls: ConfigValue) -> None:
     for one in urls.items:
-        wrong = why_no_endpoint(one.text)
+        wrong = endpoint_error(one.text)
         if wrong:
             report.error(
                 "machine.url",
@@ -158,7 +156,7 @@ def check_urls(report: Report, urls: Part) -> None:
             )
 
 
-def _check_cloud_provider(report: Report, provider: Part) -> None:
+def _check_cloud_provider(report: ValidationReport, provider: ConfigValue) -> None:
     manifests = provider["manifests"]
     if not provider["enabled"].flag:
         if not manifests.is_empty:
@@ -173,7 +171,7 @@ def _check_cloud_provider(report: Report, provider: Part) -> None:
     check_urls(report, manifests)
 
 
-def _check_etcd(report: Report, etcd: Part) -> None:
+def _check_etcd(report: ValidationReport, etcd: ConfigValue) -> None:
     if not etcd["ca"].present:
         report.error(
             "machine.ca",
@@ -191,11 +189,11 @@ def _check_etcd(report: Report, etcd: Part) -> None:
             why="subnet is the older spelling of advertisedSubnets, for one",
             fix="move it into advertisedSubnets",
         )
-    check_subnets(report, advertised if not advertised.is_empty else subnet)
-    check_subnets(report, etcd["listenSubnets"])
+    check_node_subnets(report, advertised if not advertised.is_empty else subnet)
+    check_node_subnets(report, etcd["listenSubnets"])
 
 
-def _check_inline_manifests(report: Report, manifests: Part) -> None:
+def _check_inline_manifests(report: ValidationReport, manifests: ConfigValue) -> None:
     seen: set[str] = set()
     for manifest in manifests.items:
         name = manifest["name"]
@@ -218,20 +216,20 @@ def _check_inline_manifests(report: Report, manifests: Part) -> None:
         seen.add(name.text)
 
 
-def _check_discovery(report: Report, cluster: Part) -> None:
+def _check_discovery(report: ValidationReport, cluster: ConfigValue) -> None:
     discovery = cluster["discovery"]
     service = discovery.down("registries.service")
     if not discovery["enabled"].flag or service["disabled"].flag:
         return
     endpoint = service["endpoint"]
-    parts = requested(endpoint.text or _SERVICE)
+    parts = parse_request_url(endpoint.text or _DISCOVERY_SERVICE)
     if parts is None or parts.path not in ("", "/"):
         report.error(
             "machine.url",
             endpoint,
             f"{endpoint.name} is no discovery service",
             why="it is no URL" if parts is None else "its path is not empty",
-            fix=f"remove it: Talos takes {_SERVICE}",
+            fix=f"remove it: Talos takes {_DISCOVERY_SERVICE}",
         )
     for key in ("id", "secret"):
         if not cluster[key].text:
@@ -244,7 +242,7 @@ def _check_discovery(report: Report, cluster: Part) -> None:
             )
 
 
-def _check_authorization(report: Report, server: Part) -> None:
+def _check_authorization(report: ValidationReport, server: ConfigValue) -> None:
     authorizers = server["authorizationConfig"]
     if authorizers.present:
         for key, entry in server["extraArgs"].entries.items():
@@ -263,7 +261,7 @@ def _check_authorization(report: Report, server: Part) -> None:
         check_authorizer_type(report, authorizer["type"])
 
 
-def check_authorizer_type(report: Report, kind: Part) -> None:
+def check_authorizer_type(report: ValidationReport, kind: ConfigValue) -> None:
     if kind.text and kind.text not in AUTHORIZERS:
         report.error(
             "machine.word",
@@ -274,7 +272,7 @@ def check_authorizer_type(report: Report, kind: Part) -> None:
         )
 
 
-def check_resources(report: Report, resources: Part) -> None:
+def check_resources(report: ValidationReport, resources: ConfigValue) -> None:
     for share in ("requests", "limits"):
         for key, entry in resources[share].entries.items():
             if key not in ("cpu", "memory"):

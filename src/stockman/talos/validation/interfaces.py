@@ -1,22 +1,97 @@
-"""Rules of `machine.network.interfaces`."""
+"""Which options of a bond go with which mode, in `machine.network.interfaces`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.talos.validation.bonds import check_bond
-from stockman.talos.validation.forms import why_no_key
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.places import (
+from stockman.talos.validation.formats import (
+    base64_key_error,
     is_address,
     is_address_or_network,
     is_host_and_port,
-    is_loose_network,
+    is_lenient_network,
 )
-from stockman.talos.validation.report import Report
+from stockman.talos.validation.report import ConfigValue, ValidationReport
+
+_AGGREGATION = "802.3ad"
+_BALANCED = ("balance-tlb", "balance-alb")
+_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", _AGGREGATION, *_BALANCED)
+_OPTION_VALUES = {
+    "mode": _MODES,
+    "xmitHashPolicy": ("layer2", "layer3+4", "layer2+3", "encap2+3", "encap3+4"),
+    "lacpRate": ("slow", "fast"),
+    "arpValidate": (
+        "none",
+        "active",
+        "backup",
+        "all",
+        "filter",
+        "filter-active",
+        "filter-backup",
+    ),
+    "arpAllTargets": ("any", "all"),
+    "primaryReselect": ("always", "better", "failure"),
+    "failOverMac": ("none", "active", "follow"),
+    "adSelect": ("stable", "bandwidth", "count"),
+}
+_ONLY_IN = {
+    "lacpRate": (_AGGREGATION,),
+    "adActorSysPrio": (_AGGREGATION,),
+    "adUserPortKey": (_AGGREGATION,),
+    "primary": ("active-backup", *_BALANCED),
+    "arpValidate": ("balance-rr", "active-backup", "balance-xor", "broadcast"),
+    "arpInterval": ("balance-rr", "active-backup", "balance-xor", "broadcast"),
+    "packetsPerSlave": ("balance-rr",),
+    "tlbDynamicLb": _BALANCED,
+}
+"""Options that only some modes have."""
 
 
-def check_interfaces(report: Report, machine: Part) -> None:
+def check_bond(report: ValidationReport, bond: ConfigValue) -> None:
+    """Words, delays, and options that the mode does not have."""
+    for key, words in _OPTION_VALUES.items():
+        if bond[key].text and bond[key].text not in words:
+            report.error(
+                "machine.word",
+                bond[key],
+                f"{bond[key].name} is {bond[key].text!r}",
+                why=f"it is one of {', '.join(words)}",
+                fix="write one of these",
+            )
+    for key in ("arpIPTarget", "adActorSystem"):
+        if not bond[key].is_empty:
+            _report_option(report, bond[key], "Talos does not support it", "remove it")
+    _check_delays(report, bond)
+    mode = bond["mode"].text or "balance-rr"
+    mode = mode if mode in _MODES else "balance-rr"
+    for key, modes in _ONLY_IN.items():
+        if mode not in modes and _is_set(bond[key]):
+            why = f"the mode is {mode}, and only {', '.join(modes)} have it"
+            _report_option(report, bond[key], why, "remove it, or change the mode")
+
+
+def _is_set(option: ConfigValue) -> bool:
+    if option.path.endswith(".packetsPerSlave"):
+        return option.number > 1
+    return option.text not in ("", "0")
+
+
+def _check_delays(report: ValidationReport, bond: ConfigValue) -> None:
+    every = bond["miimon"].number
+    for key in ("updelay", "downdelay"):
+        delay = bond[key]
+        if not every and delay.number:
+            _report_option(report, delay, "miimon is 0, and nothing is watched", "set miimon")
+        elif every and delay.number % every:
+            why = f"{delay.number} is no multiple of miimon, {every}"
+            _report_option(report, delay, why, f"write a multiple of {every}")
+
+
+def _report_option(report: ValidationReport, part: ConfigValue, why: str, fix: str) -> None:
+    report.error("machine.bond", part, f"{part.name} cannot be used here", why=why, fix=fix)
+
+
+def check_interfaces(report: ValidationReport, machine: ConfigValue) -> None:
     devices = machine.down("network.interfaces").items
     for null in (device for device in devices if not device.present):
         report.error(
@@ -27,7 +102,7 @@ def check_interfaces(report: Report, machine: Part) -> None:
             fix="write the interface, or remove it",
         )
     devices = [device for device in devices if device.present]
-    members = _members(report, devices)
+    members = _bridged_interfaces(report, devices)
     for device in devices:
         if device["ignore"].flag:
             continue
@@ -43,7 +118,7 @@ def check_interfaces(report: Report, machine: Part) -> None:
             _check_route(report, route)
 
 
-def virtual_addresses(machine: Part) -> Iterator[Part]:
+def virtual_addresses(machine: ConfigValue) -> Iterator[ConfigValue]:
     """Every shared address of the interfaces and their VLANs."""
     for device in machine.down("network.interfaces").items:
         for holder in (device, *device["vlans"].items):
@@ -51,7 +126,7 @@ def virtual_addresses(machine: Part) -> Iterator[Part]:
                 yield holder["vip"]
 
 
-def _members(report: Report, devices: list[Part]) -> dict[str, str]:
+def _bridged_interfaces(report: ValidationReport, devices: list[ConfigValue]) -> dict[str, str]:
     """Interfaces that belong to a bond or bridge, with its name."""
     found: dict[str, str] = {}
     for device in devices:
@@ -87,7 +162,7 @@ def _members(report: Report, devices: list[Part]) -> dict[str, str]:
     return found
 
 
-def _check_selection(report: Report, device: Part) -> None:
+def _check_selection(report: ValidationReport, device: ConfigValue) -> None:
     name, selector = device["interface"], device["deviceSelector"]
     why = ""
     if not name.text and not selector.present:
@@ -106,7 +181,7 @@ def _check_selection(report: Report, device: Part) -> None:
         )
 
 
-def _check_addresses(report: Report, holder: Part) -> None:
+def _check_addresses(report: ValidationReport, holder: ConfigValue) -> None:
     cidr, addresses = holder["cidr"], holder["addresses"]
     if cidr.text and not addresses.is_empty:
         report.error(
@@ -127,7 +202,9 @@ def _check_addresses(report: Report, holder: Part) -> None:
             )
 
 
-def _check_addressing(report: Report, device: Part, members: dict[str, str]) -> None:
+def _check_addressing(
+    report: ValidationReport, device: ConfigValue, members: dict[str, str]
+) -> None:
     cidr, vip = device["cidr"], device["vip"]
     owner = members.get(device["interface"].text)
     addressed = device["dhcp"].flag or cidr.text or not device["addresses"].is_empty
@@ -159,7 +236,7 @@ def _check_addressing(report: Report, device: Part, members: dict[str, str]) -> 
         )
 
 
-def _check_route(report: Report, route: Part) -> None:
+def _check_route(report: ValidationReport, route: ConfigValue) -> None:
     network, gateway = route["network"], route["gateway"]
     if not network.text and not gateway.text:
         report.error(
@@ -169,14 +246,14 @@ def _check_route(report: Report, route: Part) -> None:
             why="a route has a network, a gateway or both",
             fix="write `network: 0.0.0.0/0` and the gateway",
         )
-    for part, fits in ((network, is_loose_network), (gateway, is_address)):
+    for part, fits in ((network, is_lenient_network), (gateway, is_address)):
         if part.text and not fits(part.text):
-            _bad_route(report, part)
+            _report_route(report, part)
     if route["source"].text and not is_address(route["source"].text):
-        _bad_route(report, route["source"])
+        _report_route(report, route["source"])
 
 
-def _bad_route(report: Report, part: Part) -> None:
+def _report_route(report: ValidationReport, part: ConfigValue) -> None:
     wanted = "a network" if part.path.endswith(".network") else "an address"
     report.error(
         "machine.route",
@@ -187,7 +264,7 @@ def _bad_route(report: Report, part: Part) -> None:
     )
 
 
-def _check_wireguard(report: Report, tunnel: Part) -> None:
+def _check_wireguard(report: ValidationReport, tunnel: ConfigValue) -> None:
     check_wireguard_key(report, tunnel["privateKey"])
     for peer in tunnel["peers"].items:
         check_wireguard_key(report, peer["publicKey"])
@@ -201,7 +278,7 @@ def _check_wireguard(report: Report, tunnel: Part) -> None:
                 fix="write it as 10.42.0.7:51820, an IPv6 address in brackets",
             )
         for allowed in peer["allowedIPs"].items:
-            if not is_loose_network(allowed.text):
+            if not is_lenient_network(allowed.text):
                 report.error(
                     "machine.wireguard",
                     allowed,
@@ -211,8 +288,8 @@ def _check_wireguard(report: Report, tunnel: Part) -> None:
                 )
 
 
-def check_wireguard_key(report: Report, key: Part) -> None:
-    wrong = why_no_key(key.text)
+def check_wireguard_key(report: ValidationReport, key: ConfigValue) -> None:
+    wrong = base64_key_error(key.text)
     if wrong:
         report.error(
             "machine.wireguard",

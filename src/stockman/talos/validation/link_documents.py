@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from stockman.talos.validation.expressions.environments import LINK
-from stockman.talos.validation.expressions.verdict import check_expression
-from stockman.talos.validation.forms import why_no_key
+from ipaddress import ip_address, ip_interface
+
+from stockman.talos.validation.cel.checker import check_expression
+from stockman.talos.validation.cel.environments import LINK
+from stockman.talos.validation.formats import base64_key_error, is_unspecified
 from stockman.talos.validation.interfaces import check_wireguard_key
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.places import is_unspecified
-from stockman.talos.validation.report import Report
+from stockman.talos.validation.report import ConfigValue, ValidationReport
 
 _HIGHEST_VLAN = 4094
 _HIGHEST_PORT = 65535
@@ -16,20 +16,20 @@ _LONGEST_LINK = 15
 _RESERVED_TABLES = ("", "unspec", "local", "main", "default")
 
 
-def check_named(report: Report, document: Part) -> None:
+def check_name(report: ValidationReport, document: ConfigValue) -> None:
     """A document that needs a name."""
     if not document["name"].text:
         kind = document.label.partition(" ")[0]
         report.missing(document["name"], f"a {kind} says by its name what it is about")
 
 
-def check_link(report: Report, link: Part) -> None:
+def check_link(report: ValidationReport, link: ConfigValue) -> None:
     """A link with addresses and routes."""
-    check_named(report, link)
-    check_common(report, link)
+    check_name(report, link)
+    check_link_fields(report, link)
 
 
-def check_common(report: Report, link: Part) -> None:
+def check_link_fields(report: ValidationReport, link: ConfigValue) -> None:
     for address in link["addresses"].items:
         value = address["address"]
         if not value.text or is_unspecified(value.text):
@@ -54,7 +54,7 @@ def check_common(report: Report, link: Part) -> None:
                 )
 
 
-def check_bond_document(report: Report, bond: Part) -> None:
+def check_bond_document(report: ValidationReport, bond: ConfigValue) -> None:
     check_link(report, bond)
     if bond["links"].is_empty:
         report.missing(bond["links"], "a bond bundles links")
@@ -73,7 +73,7 @@ def check_bond_document(report: Report, bond: Part) -> None:
                 )
 
 
-def check_vlan(report: Report, vlan: Part) -> None:
+def check_vlan(report: ValidationReport, vlan: ConfigValue) -> None:
     check_link(report, vlan)
     number = vlan["vlanID"]
     if not 1 <= number.number <= _HIGHEST_VLAN:
@@ -88,7 +88,7 @@ def check_vlan(report: Report, vlan: Part) -> None:
         report.missing(vlan["parent"], "a VLAN lies over another link")
 
 
-def check_vrf(report: Report, vrf: Part) -> None:
+def check_vrf(report: ValidationReport, vrf: ConfigValue) -> None:
     check_link(report, vrf)
     table = vrf["table"]
     if table.text in _RESERVED_TABLES:
@@ -101,10 +101,10 @@ def check_vrf(report: Report, vrf: Part) -> None:
         )
 
 
-def check_veth(report: Report, veth: Part) -> None:
+def check_veth(report: ValidationReport, veth: ConfigValue) -> None:
     peer = veth["peer"]
     for part in (veth["name"], peer["name"]):
-        wrong = _why_no_link_name(part.text)
+        wrong = _link_name_error(part.text)
         if wrong:
             report.error(
                 "machine.name",
@@ -121,11 +121,11 @@ def check_veth(report: Report, veth: Part) -> None:
             why="a name belongs to one link",
             fix="rename one of them",
         )
-    check_common(report, veth)
-    check_common(report, peer)
+    check_link_fields(report, veth)
+    check_link_fields(report, peer)
 
 
-def _why_no_link_name(text: str) -> str:
+def _link_name_error(text: str) -> str:
     if not text:
         return "it is missing"
     if len(text.encode()) > _LONGEST_LINK:
@@ -137,10 +137,10 @@ def _why_no_link_name(text: str) -> str:
     return ""
 
 
-def check_link_alias(report: Report, alias: Part) -> None:
+def check_link_alias(report: ValidationReport, alias: ConfigValue) -> None:
     name = alias["name"]
     if not name.text:
-        check_named(report, alias)
+        check_name(report, alias)
     elif report.minor >= 13 and "%" in name.text:
         before, _, after = name.text.partition("%")
         if after != "d" or not before:
@@ -158,7 +158,7 @@ def check_link_alias(report: Report, alias: Part) -> None:
         check_expression(report, match, LINK)
 
 
-def check_wireguard(report: Report, tunnel: Part) -> None:
+def check_wireguard(report: ValidationReport, tunnel: ConfigValue) -> None:
     check_link(report, tunnel)
     check_wireguard_key(report, tunnel["privateKey"])
     port = tunnel["listenPort"]
@@ -173,12 +173,12 @@ def check_wireguard(report: Report, tunnel: Part) -> None:
     for peer in tunnel["peers"].items:
         check_wireguard_key(report, peer["publicKey"])
         shared = peer["presharedKey"]
-        if shared.text and why_no_key(shared.text):
+        if shared.text and base64_key_error(shared.text):
             check_wireguard_key(report, shared)
         check_not_negative(report, peer["persistentKeepaliveInterval"])
 
 
-def check_not_negative(report: Report, span: Part) -> None:
+def check_not_negative(report: ValidationReport, span: ConfigValue) -> None:
     """A time or a number that cannot be below zero."""
     if span.text.startswith("-") and span.text != "-0":
         report.error(
@@ -188,3 +188,82 @@ def check_not_negative(report: Report, span: Part) -> None:
             why="it cannot be below zero",
             fix="write it without the minus, or leave it out",
         )
+
+
+def check_bgp(report: ValidationReport, document: ConfigValue) -> None:
+    check_name(report, document)
+    if not document["localASN"].number:
+        report.missing(document["localASN"], "a system in BGP has a number")
+    router = document["routerID"]
+    if router.text and ip_address(router.text.partition("%")[0]).version != 4:
+        _report_bgp(
+            report, router, "it is written as an IPv4 address", "write one of the machine's"
+        )
+    neighbors = document["neighbors"]
+    if neighbors.is_empty:
+        report.warn(
+            "machine.incomplete",
+            neighbors,
+            f"{document.label} has no neighbors",
+            why="it speaks to nobody",
+            fix="write neighbors, or remove the document",
+        )
+    _check_neighbors(report, document, neighbors)
+    _check_imports(report, document)
+
+
+def _report_bgp(report: ValidationReport, part: ConfigValue, why: str, fix: str) -> None:
+    report.error("machine.bgp", part, f"{part.name} does not fit", why=why, fix=fix)
+
+
+def _check_neighbors(
+    report: ValidationReport, document: ConfigValue, neighbors: ConfigValue
+) -> None:
+    seen: set[str] = set()
+    for neighbor in neighbors.items:
+        address, link = neighbor["address"].text, neighbor["link"].text
+        if bool(address) == bool(link):
+            _report_bgp(
+                report, neighbor, "it has an address or a link, and one of the two", "keep one"
+            )
+        elif (address or link) in seen:
+            _report_bgp(report, neighbor, f"{address or link} is there twice", "remove one")
+        else:
+            seen.add(address or link)
+        check_not_negative(report, neighbor["holdTime"])
+        detection = neighbor["bfd"]
+        if detection.present and document["vrf"].text:
+            _report_bgp(report, detection, "BFD does not work inside of a VRF", "remove it")
+        for key in ("transmitInterval", "receiveInterval"):
+            check_not_negative(report, detection[key])
+
+
+def _check_imports(report: ValidationReport, document: ConfigValue) -> None:
+    sources: set[str] = set()
+    prefixes: list[str] = []
+    for route in document["importRoutes"].items:
+        source = route["bgpInstance"]
+        if not source.text:
+            report.missing(source, "routes are imported from another instance")
+        elif source.text == document["name"].text or source.text in sources:
+            why = "routes come from other instances, from each once"
+            _report_bgp(report, source, why, "name another instance")
+        sources.add(source.text)
+        if route["prefixes"].is_empty:
+            report.missing(route["prefixes"], "only routes to chosen networks are imported")
+        for prefix in route["prefixes"].items:
+            _check_prefix_filter(report, prefix, prefixes)
+
+
+def _check_prefix_filter(report: ValidationReport, prefix: ConfigValue, others: list[str]) -> None:
+    if not prefix.text:
+        _report_bgp(report, prefix, "it is empty", "write a network")
+        return
+    interface = ip_interface(prefix.text)
+    if interface.ip != interface.network.network_address:
+        _report_bgp(report, prefix, f"it is an address in {interface.network}", "write the network")
+    for other in others:
+        network = ip_interface(other).network
+        if network.version == interface.version and network.overlaps(interface.network):
+            _report_bgp(report, prefix, f"it overlaps {other}", "remove one of the two")
+    others.append(prefix.text)

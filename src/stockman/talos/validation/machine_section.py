@@ -1,24 +1,98 @@
-"""Rules of the `machine` section."""
+"""Disks, registries and encryption in the `machine` section."""
 
 from __future__ import annotations
 
-from stockman.talos.patches.addresses import url
-from stockman.talos.roles import TalosRole
-from stockman.talos.validation.disks_section import (
-    check_disks,
-    check_encryption,
-    check_registries,
-)
-from stockman.talos.validation.kubelet_rules import check_kubelet
-from stockman.talos.validation.kubespan_rules import check_kubespan
-from stockman.talos.validation.node_marks import check_annotations, check_labels, check_taints
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.report import Mode, Report
+from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.patches.scalars import parse_url
+from stockman.talos.validation.report import ConfigValue, RuntimeMode, ValidationReport
 from stockman.talos.validation.runtime_spec import check_runtime_spec
+from stockman.talos.validation.shared_rules import (
+    check_annotations,
+    check_kubelet,
+    check_kubespan,
+    check_labels,
+    check_taints,
+)
+
+
+def check_disks(report: ValidationReport, machine: ConfigValue) -> None:
+    for disk in machine["disks"].items:
+        if not disk.present:
+            _report_null(report, disk)
+            continue
+        partitions = disk["partitions"].items
+        for partition in partitions[:-1]:
+            if not partition.present or partition["size"].text not in ("", "0", "0 B"):
+                continue
+            report.error(
+                "machine.partition",
+                partition,
+                f"{partition.name} has no size, and is not the last",
+                why="a partition without a size takes the rest of the disk",
+                fix="give it a size, or write it last",
+            )
+
+
+def _report_null(report: ValidationReport, part: ConfigValue) -> None:
+    report.error(
+        "machine.null",
+        part,
+        f"{part.name} is null",
+        why="Talos looks into it, and finds nothing",
+        fix="write what belongs there, or remove it",
+    )
+
+
+def check_registries(report: ValidationReport, machine: ConfigValue) -> None:
+    for section in ("config", "mirrors"):
+        for entry in machine.down(f"registries.{section}").entries.values():
+            if not entry.present:
+                _report_null(report, entry)
+
+
+def check_system_encryption(report: ValidationReport, machine: ConfigValue) -> None:
+    """Encryption of the system's own partitions, as it was written before volumes."""
+    for label in ("state", "ephemeral"):
+        system = machine.down(f"systemDiskEncryption.{label}")
+        if system.present:
+            check_keys(report, system, system["keys"])
+
+
+def check_keys(report: ValidationReport, parent: ConfigValue, keys: ConfigValue) -> None:
+    """Keys of an encrypted partition: one at least, each in a slot of its own, each of a kind."""
+    if keys.is_empty:
+        report.error(
+            "machine.encryption",
+            keys,
+            f"{parent.name} has no key",
+            why="a partition is encrypted with one key or more",
+            fix="write a key, for example `nodeID: {}` in slot 0",
+        )
+    taken: set[int] = set()
+    for key in keys.items:
+        slot = key["slot"]
+        if slot.number in taken:
+            report.error(
+                "machine.encryption",
+                slot if slot.present else key,
+                f"{key.name} is in slot {slot.number} like another",
+                why="a slot holds one key",
+                fix="number the slots from 0",
+            )
+        taken.add(slot.number)
+        if not any(key[kind].present for kind in ("static", "nodeID", "kms", "tpm")):
+            report.error(
+                "machine.encryption",
+                key,
+                f"{key.name} is of no kind",
+                why="a key is static, from the nodeID, from a kms or from the tpm",
+                fix="write one of the four, for example `nodeID: {}`",
+            )
+
 
 WORKER = "worker"
 CONTROL_PLANE = "controlplane"
-_TYPES = {
+_MACHINE_TYPES = {
     "init": "init",
     CONTROL_PLANE: CONTROL_PLANE,
     WORKER: WORKER,
@@ -26,19 +100,19 @@ _TYPES = {
     "": WORKER,
 }
 _DISK_TYPES = ("nvme", "sd", "hdd", "ssd")
-_SORTS = ("v1", "v2")
+_HOSTNAME_VERSIONS = ("v1", "v2")
 
 
-def machine_type(machine: Part) -> str:
+def machine_type(machine: ConfigValue) -> str:
     """`init`, `controlplane` or `worker`. Empty: none that Talos knows."""
-    return _TYPES.get(machine["type"].text, "")
+    return _MACHINE_TYPES.get(machine["type"].text, "")
 
 
 def is_control_plane(kind: str) -> bool:
     return kind in ("init", CONTROL_PLANE)
 
 
-def check_type(report: Report, machine: Part) -> None:
+def check_type(report: ValidationReport, machine: ConfigValue) -> None:
     kind, part = machine_type(machine), machine["type"]
     if not kind:
         report.error(
@@ -59,10 +133,10 @@ def check_type(report: Report, machine: Part) -> None:
         )
 
 
-def check_install(report: Report, machine: Part) -> None:
+def check_install(report: ValidationReport, machine: ConfigValue) -> None:
     """Where Talos is installed; only machines that install themselves need it."""
     install = machine["install"]
-    if report.mode is not Mode.METAL:
+    if report.mode is not RuntimeMode.METAL:
         return
     if not install.present:
         if report.minor < 14:
@@ -75,7 +149,7 @@ def check_install(report: Report, machine: Part) -> None:
             )
         return
     selector = install["diskSelector"]
-    wrong = _selector_fault(selector)
+    wrong = _find_selector_error(selector)
     if wrong is not None:
         report.error(
             "machine.install",
@@ -105,7 +179,7 @@ def check_install(report: Report, machine: Part) -> None:
         )
 
 
-def _selector_fault(selector: Part) -> Part | None:
+def _find_selector_error(selector: ConfigValue) -> ConfigValue | None:
     """What keeps a selector from being understood; its name first, as Talos looks."""
     if selector["name"].text:
         return selector["name"]
@@ -113,7 +187,7 @@ def _selector_fault(selector: Part) -> Part | None:
     return kind if kind.text and kind.text not in _DISK_TYPES else None
 
 
-def check_authorities(report: Report, machine: Part) -> None:
+def check_authorities(report: ValidationReport, machine: ConfigValue) -> None:
     """Who may speak to the machine, and whom a control plane issues certificates to."""
     authority, accepted = machine["ca"], machine["acceptedCAs"]
     kind = machine_type(machine)
@@ -142,7 +216,7 @@ def check_authorities(report: Report, machine: Part) -> None:
         )
 
 
-def check_host_dns(report: Report, machine: Part) -> None:
+def check_host_dns(report: ValidationReport, machine: ConfigValue) -> None:
     dns = machine.down("features.hostDNS")
     forward = dns["forwardKubeDNSToHost"]
     if report.minor >= 13 and forward.flag and not dns["enabled"].flag:
@@ -155,7 +229,7 @@ def check_host_dns(report: Report, machine: Part) -> None:
         )
 
 
-def check_logging(report: Report, machine: Part) -> None:
+def check_logging(report: ValidationReport, machine: ConfigValue) -> None:
     for target in machine.down("logging.destinations").items:
         check_log_endpoint(report, target["endpoint"])
         style = target["format"]
@@ -169,11 +243,11 @@ def check_logging(report: Report, machine: Part) -> None:
             )
 
 
-def check_log_endpoint(report: Report, endpoint: Part) -> None:
+def check_log_endpoint(report: ValidationReport, endpoint: ConfigValue) -> None:
     if not endpoint.present:
         report.missing(endpoint, "Talos would not know where to send logs")
         return
-    parts = url(endpoint.text)
+    parts = parse_url(endpoint.text)
     if not parts.host or parts.scheme not in ("tcp", "udp"):
         wrong = "it names no host" if not parts.host else "its scheme is neither tcp nor udp"
         report.error(
@@ -185,7 +259,7 @@ def check_log_endpoint(report: Report, endpoint: Part) -> None:
         )
 
 
-def check_extensions(report: Report, machine: Part) -> None:
+def check_extensions(report: ValidationReport, machine: ConfigValue) -> None:
     extensions = machine.down("install.extensions")
     seen: set[str] = set()
     for extension in extensions.items:
@@ -200,12 +274,12 @@ def check_extensions(report: Report, machine: Part) -> None:
             )
         seen.add(image.text)
     if seen:
-        _deprecated(
+        _warn_deprecated(
             report, extensions, "put extensions into the image: `extensions:` under `talos:`"
         )
 
 
-def _deprecated(report: Report, part: Part, fix: str) -> None:
+def _warn_deprecated(report: ValidationReport, part: ConfigValue, fix: str) -> None:
     report.warn(
         "machine.deprecated",
         part,
@@ -216,7 +290,7 @@ def _deprecated(report: Report, part: Part, fix: str) -> None:
     )
 
 
-def check_old_ways(report: Report, machine: Part) -> None:
+def check_deprecated_fields(report: ValidationReport, machine: ConfigValue) -> None:
     if report.minor < 14:
         return
     for key, document in (
@@ -224,10 +298,10 @@ def check_old_ways(report: Report, machine: Part) -> None:
         ("baseRuntimeSpecOverrides", "CRIBaseRuntimeSpecConfig"),
     ):
         if not machine[key].is_empty:
-            _deprecated(report, machine[key], f"write a document {document}")
+            _warn_deprecated(report, machine[key], f"write a document {document}")
 
 
-def check_api_access(report: Report, machine: Part) -> None:
+def check_api_access(report: ValidationReport, machine: ConfigValue) -> None:
     access = machine.down("features.kubernetesTalosAPIAccess")
     if not access["enabled"].flag:
         return
@@ -251,7 +325,7 @@ def check_api_access(report: Report, machine: Part) -> None:
     check_roles(report, access["allowedRoles"])
 
 
-def check_roles(report: Report, roles: Part) -> None:
+def check_roles(report: ValidationReport, roles: ConfigValue) -> None:
     known = known_roles(report.minor)
     for role in roles.items:
         if role.text not in known:
@@ -269,19 +343,19 @@ def known_roles(minor: int) -> list[str]:
     return [role.value for role in TalosRole if role not in new]
 
 
-def check_sort(report: Report, machine: Part) -> None:
+def check_udev_sort(report: ValidationReport, machine: ConfigValue) -> None:
     sort = machine.down("features.nodeAddressSortAlgorithm")
-    if sort.text and sort.text.lower() not in _SORTS:
+    if sort.text and sort.text.lower() not in _HOSTNAME_VERSIONS:
         report.error(
             "machine.word",
             sort,
             f"{sort.name} is {sort.text!r}",
-            why=f"ways to sort addresses are {' and '.join(_SORTS)}",
+            why=f"ways to sort addresses are {' and '.join(_HOSTNAME_VERSIONS)}",
             fix="write one of these",
         )
 
 
-def check_machine(report: Report, machine: Part) -> None:
+def check_machine(report: ValidationReport, machine: ConfigValue) -> None:
     """Every rule of the section that needs no other part, in no order."""
     for rule in (
         check_type,
@@ -289,13 +363,13 @@ def check_machine(report: Report, machine: Part) -> None:
         check_authorities,
         check_host_dns,
         check_disks,
-        check_encryption,
+        check_system_encryption,
         check_kubespan,
         check_logging,
         check_extensions,
-        check_old_ways,
+        check_deprecated_fields,
         check_api_access,
-        check_sort,
+        check_udev_sort,
     ):
         rule(report, machine)
     if report.minor < 14:

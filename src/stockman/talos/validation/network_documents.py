@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from stockman.talos.patches.addresses import url
-from stockman.talos.validation.link_documents import check_named, check_not_negative
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.places import (
-    host_and_port,
+from stockman.talos.patches.scalars import parse_url
+from stockman.talos.validation.formats import (
     is_address,
     is_network,
     is_zoned_address,
+    split_host_port,
 )
-from stockman.talos.validation.report import Report
+from stockman.talos.validation.link_documents import check_name, check_not_negative
+from stockman.talos.validation.report import ConfigValue, ValidationReport
 
 _LONGEST_HOSTNAME = 63
 _LONGEST_FQDN = 253
@@ -20,7 +19,7 @@ _RESERVED_PRIORITIES = (0, 32500, 32766, 32767)
 _PRIORITIES = 1 << 32
 
 
-def check_hostname(report: Report, document: Part) -> None:
+def check_hostname(report: ValidationReport, document: ConfigValue) -> None:
     auto, name = document["auto"], document["hostname"]
     off = not auto.present or auto.text == "off"
     unnamed = off if report.minor < 13 else not auto.present
@@ -45,8 +44,8 @@ def check_hostname(report: Report, document: Part) -> None:
         )
 
 
-def check_dhcp(report: Report, document: Part) -> None:
-    check_named(report, document)
+def check_dhcp(report: ValidationReport, document: ConfigValue) -> None:
+    check_name(report, document)
     duid, identifier = document["duidRaw"], document["clientIdentifier"]
     if bool(duid.text) != (identifier.text == "duid"):
         report.error(
@@ -58,7 +57,7 @@ def check_dhcp(report: Report, document: Part) -> None:
         )
 
 
-def check_address_name(report: Report, document: Part) -> None:
+def check_address_document(report: ValidationReport, document: ConfigValue) -> None:
     """The name of a document is the address that it is about."""
     name = document["name"]
     if not is_zoned_address(name.text):
@@ -71,25 +70,25 @@ def check_address_name(report: Report, document: Part) -> None:
         )
 
 
-def check_shared_address(report: Report, document: Part) -> None:
-    check_address_name(report, document)
+def check_shared_address(report: ValidationReport, document: ConfigValue) -> None:
+    check_address_document(report, document)
     if not document["link"].text:
         report.missing(document["link"], "a shared address lies on a link")
 
 
-def check_hcloud_address(report: Report, document: Part) -> None:
+def check_hcloud_address(report: ValidationReport, document: ConfigValue) -> None:
     check_shared_address(report, document)
     if not document["apiToken"].text:
         report.missing(document["apiToken"], "the address is moved through the provider's API")
 
 
-def check_static_host(report: Report, document: Part) -> None:
-    check_address_name(report, document)
+def check_static_host(report: ValidationReport, document: ConfigValue) -> None:
+    check_address_document(report, document)
     if document["hostnames"].is_empty:
         report.missing(document["hostnames"], "an address without names is of no use")
 
 
-def check_blackhole(report: Report, document: Part) -> None:
+def check_blackhole(report: ValidationReport, document: ConfigValue) -> None:
     name = document["name"]
     if not is_network(name.text):
         report.error(
@@ -101,7 +100,7 @@ def check_blackhole(report: Report, document: Part) -> None:
         )
 
 
-def check_routing_rule(report: Report, document: Part) -> None:
+def check_routing_rule(report: ValidationReport, document: ConfigValue) -> None:
     name = document["name"]
     digits = name.text.isdecimal() and name.text.isascii()
     priority = int(name.text) if digits else 0
@@ -123,7 +122,7 @@ def check_routing_rule(report: Report, document: Part) -> None:
         report.missing(document["fwMark"], "fwMask says which bits of fwMark count")
 
 
-def check_resolver(report: Report, document: Part) -> None:
+def check_resolver(report: ValidationReport, document: ConfigValue) -> None:
     """Only looked at since 1.14."""
     if report.minor < 14:
         return
@@ -160,11 +159,11 @@ def check_resolver(report: Report, document: Part) -> None:
         )
 
 
-def is_encrypted(server: Part) -> bool:
+def is_encrypted(server: ConfigValue) -> bool:
     return (server["protocol"].text or _PLAIN_DNS) != _PLAIN_DNS
 
 
-def check_time(report: Report, document: Part) -> None:
+def check_time(report: ValidationReport, document: ConfigValue) -> None:
     check_not_negative(report, document["bootTimeout"])
     ntp, ptp = document["ntp"], document["ptp"]
     if ntp.present and ptp.present:
@@ -188,20 +187,20 @@ def check_time(report: Report, document: Part) -> None:
             )
 
 
-def check_tcp_probe(report: Report, probe: Part) -> None:
+def check_tcp_probe(report: ValidationReport, probe: ConfigValue) -> None:
     _check_probe(report, probe)
     if not probe["endpoint"].text:
         report.missing(probe["endpoint"], "a probe knocks at a host and a port")
 
 
-def check_http_probe(report: Report, probe: Part) -> None:
+def check_http_probe(report: ValidationReport, probe: ConfigValue) -> None:
     _check_probe(report, probe)
     target = probe["url"]
     if not target.present:
         report.missing(target, "a probe asks for a URL")
         return
-    parts = url(target.text)
-    if parts.scheme not in ("http", "https") or parts.opaque or not host_and_port(parts.host)[0]:
+    parts = parse_url(target.text)
+    if parts.scheme not in ("http", "https") or parts.opaque or not split_host_port(parts.host)[0]:
         report.error(
             "machine.url",
             target,
@@ -211,14 +210,14 @@ def check_http_probe(report: Report, probe: Part) -> None:
         )
 
 
-def _check_probe(report: Report, probe: Part) -> None:
-    check_named(report, probe)
+def _check_probe(report: ValidationReport, probe: ConfigValue) -> None:
+    check_name(report, probe)
     for key in ("interval", "failureThreshold", "timeout"):
         check_not_negative(report, probe[key])
 
 
-def check_rule(report: Report, rule: Part) -> None:
-    check_named(report, rule)
+def check_firewall_rule(report: ValidationReport, rule: ConfigValue) -> None:
+    check_name(report, rule)
     ports = rule.down("portSelector.ports")
     if ports.is_empty:
         report.missing(ports, "a rule of the firewall is about ports")
@@ -228,8 +227,8 @@ def check_rule(report: Report, rule: Part) -> None:
             report.missing(ingress["subnet"], "a rule of the firewall says who may come in")
 
 
-def _check_ports(report: Report, ports: Part) -> None:
-    spans = sorted(((_span(port.text), port) for port in ports.items), key=lambda one: one[0])
+def _check_ports(report: ValidationReport, ports: ConfigValue) -> None:
+    spans = sorted(((_port_range(port.text), port) for port in ports.items), key=lambda one: one[0])
     before = -1
     for (low, high), port in spans:
         if low > high or low <= before:
@@ -243,6 +242,6 @@ def _check_ports(report: Report, ports: Part) -> None:
         before = high
 
 
-def _span(text: str) -> tuple[int, int]:
+def _port_range(text: str) -> tuple[int, int]:
     low, _, high = text.partition("-")
     return int(low), int(high or low)

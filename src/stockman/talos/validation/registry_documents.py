@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from stockman.talos.patches.addresses import url
-from stockman.talos.validation.forms import why_no_label_key
-from stockman.talos.validation.link_documents import check_named
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.pem_texts import (
+from stockman.talos.patches.scalars import parse_url
+from stockman.talos.validation.formats import (
     CERTIFICATE,
-    blocks,
     is_certificate,
-    why_no_private_key,
+    label_key_error,
+    pem_blocks,
+    private_key_error,
 )
-from stockman.talos.validation.report import Report
+from stockman.talos.validation.link_documents import check_name
+from stockman.talos.validation.report import ConfigValue, ValidationReport
 from stockman.talos.validation.runtime_spec import check_runtime_spec
 
-_TRADITIONAL = ("RSA PRIVATE KEY", "EC PRIVATE KEY")
+_TRADITIONAL_KEYS = ("RSA PRIVATE KEY", "EC PRIVATE KEY")
 _LEGACY = "customization"
 
 
-def check_mirror(report: Report, document: Part) -> None:
-    check_named(report, document)
+def check_mirror(report: ValidationReport, document: ConfigValue) -> None:
+    check_name(report, document)
     for endpoint in document["endpoints"].items:
         target = endpoint["url"]
         if not target.present:
             report.missing(target, "a mirror has a URL")
-        elif url(target.text).scheme not in ("http", "https"):
+        elif parse_url(target.text).scheme not in ("http", "https"):
             report.error(
                 "machine.url",
                 target,
@@ -35,8 +34,8 @@ def check_mirror(report: Report, document: Part) -> None:
             )
 
 
-def check_auth(report: Report, document: Part) -> None:
-    check_named(report, document)
+def check_auth(report: ValidationReport, document: ConfigValue) -> None:
+    check_name(report, document)
     used = [key for key in ("username", "identityToken", "auth") if document[key].text]
     if len(used) > 1:
         report.error(
@@ -48,26 +47,28 @@ def check_auth(report: Report, document: Part) -> None:
         )
 
 
-def check_tls(report: Report, document: Part) -> None:
-    check_named(report, document)
+def check_tls(report: ValidationReport, document: ConfigValue) -> None:
+    check_name(report, document)
     authority, identity = document["ca"], document["clientIdentity"]
-    found = [one for one in blocks(authority.text) if one.label == CERTIFICATE]
+    found = [one for one in pem_blocks(authority.text) if one.label == CERTIFICATE]
     if authority.text and not any(is_certificate(one) for one in found):
-        bad_pem(report, authority, "no block of it is a certificate")
+        report_pem(report, authority, "no block of it is a certificate")
     if not identity.present:
         return
     if report.minor >= 14:
-        check_identity(report, identity, loaded=False)
+        check_certificate_pair(report, identity, loaded=False)
         return
     _check_certificate(report, identity["cert"])
-    wrong = why_no_private_key(identity["key"].text)
-    if not wrong and blocks(identity["key"].text)[0].label in _TRADITIONAL:
+    wrong = private_key_error(identity["key"].text)
+    if not wrong and pem_blocks(identity["key"].text)[0].label in _TRADITIONAL_KEYS:
         wrong = "it is not in PKCS#8 form"
     if wrong:
-        bad_pem(report, identity["key"], wrong)
+        report_pem(report, identity["key"], wrong)
 
 
-def check_identity(report: Report, identity: Part, *, loaded: bool = True) -> None:
+def check_certificate_pair(
+    report: ValidationReport, identity: ConfigValue, *, loaded: bool = True
+) -> None:
     """A certificate and its key; `loaded`: they have to be right, and not only PEM."""
     for key, label in (("cert", CERTIFICATE), ("key", "")):
         part = identity[key]
@@ -77,35 +78,35 @@ def check_identity(report: Report, identity: Part, *, loaded: bool = True) -> No
         if check_pem(report, part, label) and loaded:
             if key == "cert":
                 _check_certificate(report, part)
-            elif wrong := why_no_private_key(part.text):
-                bad_pem(report, part, wrong)
+            elif wrong := private_key_error(part.text):
+                report_pem(report, part, wrong)
 
 
-def check_pem(report: Report, part: Part, label: str) -> bool:
+def check_pem(report: ValidationReport, part: ConfigValue, label: str) -> bool:
     """Whether a text is PEM, of blocks with a label if one is given."""
-    found = blocks(part.text)
+    found = pem_blocks(part.text)
     if not found:
-        bad_pem(report, part, "it has no PEM block")
+        report_pem(report, part, "it has no PEM block")
     elif label and any(one.label != label for one in found):
-        bad_pem(report, part, f"not every block of it is a {label}")
+        report_pem(report, part, f"not every block of it is a {label}")
     else:
         return True
     return False
 
 
-def _check_certificate(report: Report, part: Part) -> None:
-    found = blocks(part.text)
+def _check_certificate(report: ValidationReport, part: ConfigValue) -> None:
+    found = pem_blocks(part.text)
     if not found or not is_certificate(found[0]):
-        bad_pem(report, part, "its first block is no certificate")
+        report_pem(report, part, "its first block is no certificate")
 
 
-def check_private_key(report: Report, part: Part) -> None:
-    wrong = why_no_private_key(part.text)
+def check_private_key(report: ValidationReport, part: ConfigValue) -> None:
+    wrong = private_key_error(part.text)
     if wrong:
-        bad_pem(report, part, wrong)
+        report_pem(report, part, wrong)
 
 
-def bad_pem(report: Report, part: Part, why: str) -> None:
+def report_pem(report: ValidationReport, part: ConfigValue, why: str) -> None:
     report.error(
         "machine.certificate",
         part,
@@ -115,9 +116,9 @@ def bad_pem(report: Report, part: Part, why: str) -> None:
     )
 
 
-def check_customization(report: Report, document: Part) -> None:
+def check_customization(report: ValidationReport, document: ConfigValue) -> None:
     name = document["name"]
-    wrong = why_no_label_key(name.text) if name.text else "it is missing"
+    wrong = label_key_error(name.text) if name.text else "it is missing"
     if not wrong and name.text == _LEGACY:
         wrong = "Talos keeps that name for itself"
     if wrong:
@@ -130,16 +131,16 @@ def check_customization(report: Report, document: Part) -> None:
         )
 
 
-def check_runtime_document(report: Report, document: Part) -> None:
+def check_runtime_document(report: ValidationReport, document: ConfigValue) -> None:
     check_runtime_spec(report, document["overrides"])
 
 
-def check_image_rules(report: Report, document: Part) -> None:
+def check_image_rules(report: ValidationReport, document: ConfigValue) -> None:
     for rule in document["rules"].items:
-        _check_rule(report, rule)
+        _check_image_rule(report, rule)
 
 
-def _check_rule(report: Report, rule: Part) -> None:
+def _check_image_rule(report: ValidationReport, rule: ConfigValue) -> None:
     pattern = rule["image"]
     if not pattern.text:
         report.missing(pattern, "a rule says of which images it speaks")
@@ -170,10 +171,10 @@ def _check_rule(report: Report, rule: Part) -> None:
             report.missing(keyless["subject"], "signers without keys are known by their subject")
     if public.present and not public["certificate"].text:
         report.missing(public["certificate"], "signatures are checked with it")
-    _doubt_pattern(report, pattern)
+    _warn_pattern(report, pattern)
 
 
-def _doubt_pattern(report: Report, pattern: Part) -> None:
+def _warn_pattern(report: ValidationReport, pattern: ConfigValue) -> None:
     text = pattern.text
     doubts = []
     if "@" in text:

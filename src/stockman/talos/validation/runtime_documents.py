@@ -5,18 +5,16 @@ from __future__ import annotations
 import posixpath
 import re
 
-from stockman.talos.patches.addresses import url
-from stockman.talos.patches.sizes import nanoseconds
-from stockman.talos.validation.expressions.environments import DISK, OOM_RANKING, OOM_TRIGGER
-from stockman.talos.validation.expressions.verdict import check_expression
-from stockman.talos.validation.link_documents import check_named, check_not_negative
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.places import host_and_port, why_no_host_port
-from stockman.talos.validation.report import Report
-from stockman.talos.validation.volume_documents import check_least_time
+from stockman.talos.patches.scalars import parse_nanoseconds, parse_url
+from stockman.talos.validation.cel.checker import check_expression
+from stockman.talos.validation.cel.environments import DISK, OOM_RANKING, OOM_TRIGGER
+from stockman.talos.validation.formats import host_port_error, split_host_port
+from stockman.talos.validation.link_documents import check_name, check_not_negative
+from stockman.talos.validation.report import ConfigValue, ValidationReport
+from stockman.talos.validation.storage_documents import check_least_time
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LEAST_WATCHDOG = nanoseconds("10s")
+_LEAST_WATCHDOG = parse_nanoseconds("10s")
 _MANAGED = (
     "resolv.conf",
     "hosts",
@@ -42,7 +40,7 @@ _MANAGED_DIRECTORIES = (
 )
 
 
-def check_environment(report: Report, document: Part) -> None:
+def check_environment(report: ValidationReport, document: ConfigValue) -> None:
     for key, entry in document["variables"].entries.items():
         if not _VARIABLE.fullmatch(key):
             report.error(
@@ -54,7 +52,7 @@ def check_environment(report: Report, document: Part) -> None:
             )
 
 
-def check_etc_file(report: Report, document: Part) -> None:
+def check_etc_file(report: ValidationReport, document: ConfigValue) -> None:
     name = document["name"]
     path = name.text
     why = ""
@@ -72,9 +70,9 @@ def check_etc_file(report: Report, document: Part) -> None:
         )
 
 
-def check_event_sink(report: Report, document: Part) -> None:
+def check_event_sink(report: ValidationReport, document: ConfigValue) -> None:
     endpoint = document["endpoint"]
-    wrong = why_no_host_port(endpoint.text)
+    wrong = host_port_error(endpoint.text)
     if wrong:
         report.error(
             "machine.url",
@@ -85,37 +83,37 @@ def check_event_sink(report: Report, document: Part) -> None:
         )
 
 
-def check_kmsg_log(report: Report, document: Part) -> None:
-    check_named(report, document)
+def check_kmsg_log(report: ValidationReport, document: ConfigValue) -> None:
+    check_name(report, document)
     target = document["url"]
     if not target.present:
         report.missing(target, "the log of the kernel goes somewhere")
         return
-    parts = url(target.text)
+    parts = parse_url(target.text)
     why = ""
     if parts.scheme not in ("tcp", "udp"):
         why = "its scheme is neither tcp nor udp"
     elif parts.path not in ("", "/"):
         why = "its path is not empty"
-    elif not host_and_port(parts.host)[1]:
+    elif not split_host_port(parts.host)[1]:
         why = "its port is missing"
     if why:
-        _bad_url(report, target, why, "tcp://logs.example.com:514")
+        _report_url(report, target, why, "tcp://logs.example.com:514")
 
 
-def check_siderolink(report: Report, document: Part) -> None:
+def check_siderolink(report: ValidationReport, document: ConfigValue) -> None:
     target = document["apiUrl"]
     if not target.present:
         report.missing(target, "the machine reports to it")
         return
-    parts = url(target.text)
+    parts = parse_url(target.text)
     if parts.scheme not in ("https", "grpc"):
-        _bad_url(report, target, "its scheme is neither https nor grpc", "https://example.com")
+        _report_url(report, target, "its scheme is neither https nor grpc", "https://example.com")
     elif parts.path not in ("", "/"):
-        _bad_url(report, target, "its path is not empty", "https://example.com")
+        _report_url(report, target, "its path is not empty", "https://example.com")
 
 
-def _bad_url(report: Report, part: Part, why: str, example: str) -> None:
+def _report_url(report: ValidationReport, part: ConfigValue, why: str, example: str) -> None:
     report.error(
         "machine.url",
         part,
@@ -125,7 +123,7 @@ def _bad_url(report: Report, part: Part, why: str, example: str) -> None:
     )
 
 
-def check_oom(report: Report, document: Part) -> None:
+def check_oom(report: ValidationReport, document: ConfigValue) -> None:
     for key, environment in (
         ("triggerExpression", OOM_TRIGGER),
         ("cgroupRankingExpression", OOM_RANKING),
@@ -135,7 +133,7 @@ def check_oom(report: Report, document: Part) -> None:
     check_not_negative(report, document["sampleInterval"])
 
 
-def check_parameters(report: Report, document: Part) -> None:
+def check_parameters(report: ValidationReport, document: ConfigValue) -> None:
     for key, entry in document["params"].entries.items():
         if not key:
             report.error(
@@ -147,7 +145,7 @@ def check_parameters(report: Report, document: Part) -> None:
             )
 
 
-def check_unattended_install(report: Report, document: Part) -> None:
+def check_unattended_install(report: ValidationReport, document: ConfigValue) -> None:
     if not document.down("installer.image").text:
         report.warn(
             "machine.incomplete",
@@ -163,14 +161,14 @@ def check_unattended_install(report: Report, document: Part) -> None:
         report.missing(match, "Talos is installed on a disk", "write it: `disk:` of the node")
 
 
-def check_watchdog(report: Report, document: Part) -> None:
+def check_watchdog(report: ValidationReport, document: ConfigValue) -> None:
     if not document["device"].text:
         report.missing(document["device"], "a watchdog is a device, /dev/watchdog0 for example")
     check_least_time(report, document["timeout"], _LEAST_WATCHDOG)
 
 
-def check_extension_service(report: Report, document: Part) -> None:
-    check_named(report, document)
+def check_extension_service(report: ValidationReport, document: ConfigValue) -> None:
+    check_name(report, document)
     files, environment = document["configFiles"], document["environment"]
     if files.is_empty and environment.is_empty:
         report.error(

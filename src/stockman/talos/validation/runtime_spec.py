@@ -7,24 +7,23 @@ from functools import cache
 from importlib.resources import files
 from typing import TypeAlias
 
-from stockman.talos.patches.table import NUMBERS
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.report import Report
+from stockman.talos.patches.schema import NUMBERS
+from stockman.talos.validation.report import ConfigValue, ValidationReport
 
-Shape: TypeAlias = "str | dict[str, Shape]"
+SpecShape: TypeAlias = "str | dict[str, SpecShape]"
 _FLOATS = ("float32", "float64")
 
 
 @cache
-def shapes(minor: int) -> dict[str, dict[str, Shape]]:
+def load_shapes(minor: int) -> dict[str, dict[str, SpecShape]]:
     """The structs of a runtime specification, by name."""
     text = files("stockman.talos.validation.types").joinpath(f"1.{minor}.json").read_text("utf-8")
-    found: dict[str, dict[str, Shape]] = json.loads(text)["runtime"]
+    found: dict[str, dict[str, SpecShape]] = json.loads(text)["runtime"]
     return found
 
 
-def check_runtime_spec(report: Report, overrides: Part) -> None:
-    for wrong, wanted in _misfits(shapes(report.minor), {"struct": "Spec"}, overrides):
+def check_runtime_spec(report: ValidationReport, overrides: ConfigValue) -> None:
+    for wrong, wanted in _find_mismatches(load_shapes(report.minor), {"struct": "Spec"}, overrides):
         report.error(
             "machine.runtime-spec",
             wrong,
@@ -34,20 +33,20 @@ def check_runtime_spec(report: Report, overrides: Part) -> None:
         )
 
 
-def _misfits(
-    known: dict[str, dict[str, Shape]], shape: Shape, part: Part
-) -> list[tuple[Part, str]]:
+def _find_mismatches(
+    known: dict[str, dict[str, SpecShape]], shape: SpecShape, part: ConfigValue
+) -> list[tuple[ConfigValue, str]]:
     if not part.present or shape == "any":
         return []
     if isinstance(shape, str):
-        return [] if _fits(shape, part) else [(part, _wanted(shape))]
+        return [] if _fits(shape, part) else [(part, _expected_text(shape))]
     ((kind, inner),) = shape.items()
     if kind == "list":
         if inner == "uint8":
             return []
         if not part.is_list:
             return [(part, "a list")]
-        return [one for item in part.items for one in _misfits(known, inner, item)]
+        return [one for item in part.items for one in _find_mismatches(known, inner, item)]
     if not part.is_mapping:
         return [(part, "a mapping")]
     fields = known[str(inner)] if kind == "struct" else {}
@@ -56,13 +55,13 @@ def _misfits(
     for key, entry in part.entries.items():
         name = key if key in fields else lower.get(key.lower(), "")
         if kind == "map":
-            found += _misfits(known, inner, entry)
+            found += _find_mismatches(known, inner, entry)
         elif name:
-            found += _misfits(known, fields[name], entry)
+            found += _find_mismatches(known, fields[name], entry)
     return found
 
 
-def _fits(kind: str, part: Part) -> bool:
+def _fits(kind: str, part: ConfigValue) -> bool:
     value = part.value
     if kind == "string":
         return isinstance(value, str)
@@ -76,7 +75,7 @@ def _fits(kind: str, part: Part) -> bool:
     return float(value).is_integer() and least <= value <= greatest
 
 
-def _wanted(kind: str) -> str:
+def _expected_text(kind: str) -> str:
     if kind == "string":
         return "a text"
     return "true or false" if kind == "bool" else "a number"

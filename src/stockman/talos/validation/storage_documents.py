@@ -1,27 +1,301 @@
-"""Rules of documents about LVM and RAID."""
+"""Rules of documents about volumes."""
 
 from __future__ import annotations
 
 import re
 
-from stockman.talos.patches.sizes import size
-from stockman.talos.validation.expressions.environments import MEMBER
-from stockman.talos.validation.expressions.verdict import check_expression
+from stockman.talos.patches.scalars import parse_nanoseconds, parse_size
+from stockman.talos.validation.cel.checker import check_expression
+from stockman.talos.validation.cel.environments import DISK, MEMBER, VOLUME
 from stockman.talos.validation.link_documents import check_not_negative
-from stockman.talos.validation.part import Part
-from stockman.talos.validation.report import Report
-from stockman.talos.validation.volume_documents import too_small
+from stockman.talos.validation.machine_section import check_keys
+from stockman.talos.validation.report import ConfigValue, ValidationReport
 
-_LETTERS = re.compile(r"[A-Za-z0-9_-]*")
-_LONGEST = {"LVMLogicalVolumeConfig": 63, "LVMVolumeGroupConfig": 63, "RAIDArrayConfig": 32}
-_LEAST = {"mirrors": 1, "stripes": 2}
+_SYSTEM = ("STATE", "EPHEMERAL", "IMAGECACHE")
+_PROMOTABLE = ("ETCD", "CRI", "KUBELET", "LOG")
+_VOLUME_NAME = re.compile(r"[A-Za-z0-9-]*")
+_LONGEST_VOLUME_NAME = 34
+_PCRS = 24
+_LEAST_SCRUB = parse_nanoseconds("10s")
+_XFS = "xfs"
+_FILESYSTEMS = ("none", _XFS, "ext4")
+_FILESYSTEMS_114 = (*_FILESYSTEMS, "btrfs")
+
+
+def check_volume_name(
+    report: ValidationReport, document: ConfigValue, longest: int = _LONGEST_VOLUME_NAME
+) -> None:
+    name = document["name"]
+    wrong = ""
+    if not 1 <= len(name.text.encode()) <= longest:
+        wrong = f"it has 1 to {longest} characters"
+    elif not _VOLUME_NAME.fullmatch(name.text):
+        wrong = "it has letters, digits and - only"
+    if wrong:
+        report.error(
+            "machine.name", name, f"{name.name} is no name of a volume", why=wrong, fix="rename it"
+        )
+
+
+def check_system_volume(report: ValidationReport, volume: ConfigValue) -> None:
+    name = volume["name"].text
+    known = (*_SYSTEM, *_PROMOTABLE) if report.minor >= 14 else _SYSTEM
+    if name not in known:
+        report.error(
+            "machine.volume",
+            volume["name"],
+            f"{name!r} is no volume of the system",
+            why=f"those are {', '.join(known)}",
+            fix="write one of these, or a UserVolumeConfig for a volume of your own",
+        )
+        return
+    _check_constraints(report, volume)
+    check_provisioning(report, volume["provisioning"], needed=False)
+    check_volume_encryption(report, volume["encryption"])
+    check_maintenance(report, volume)
+
+
+def _check_constraints(report: ValidationReport, volume: ConfigValue) -> None:
+    name, mount = volume["name"].text, volume["mount"]
+    provisioning = volume["provisioning"]
+    if name == "STATE":
+        if _is_provisioned(provisioning):
+            _report_unsupported(
+                report, provisioning, "its place and size are Talos' own", "remove it"
+            )
+        for key in volume.down("encryption.keys").items:
+            if key["lockToState"].flag:
+                _report_unsupported(
+                    report, key["lockToState"], "STATE cannot lock itself", "remove it"
+                )
+    if report.minor < 14:
+        return
+    if name in ("STATE", "IMAGECACHE") and not mount.is_empty:
+        _report_unsupported(report, mount, f"{name} is mounted as Talos needs it", "remove it")
+    if name == "IMAGECACHE" and volume["filesystem"]["xfs"].present:
+        _report_unsupported(report, volume["filesystem"], "the image cache is ext4", "remove it")
+    if name in _PROMOTABLE and not mount.is_empty and not _is_provisioned(provisioning, grow=True):
+        why = f"{name} is a directory unless it is provisioned, and directories have no options"
+        _report_unsupported(report, mount, why, "remove it, or write provisioning too")
+
+
+def _is_provisioned(spec: ConfigValue, *, grow: bool = True) -> bool:
+    said = [spec.down("diskSelector.match").text, spec["minSize"].text, spec["maxSize"].text]
+    return any(said) or (grow and spec["grow"].present)
+
+
+def _report_unsupported(report: ValidationReport, part: ConfigValue, why: str, fix: str) -> None:
+    report.error("machine.volume", part, f"{part.name} is not for this volume", why=why, fix=fix)
+
+
+def check_provisioning(
+    report: ValidationReport, spec: ConfigValue, *, needed: bool, sized: bool = True
+) -> None:
+    """Where a volume lies and how large it is; `sized`: it has a size of its own."""
+    match = spec.down("diskSelector.match")
+    if match.text:
+        check_expression(report, match, DISK)
+    elif needed:
+        report.missing(match, "a volume lies on a disk, and Talos chooses none by itself")
+    least, most = spec["minSize"], spec["maxSize"]
+    if not sized:
+        if least.text or most.text or spec["grow"].present:
+            first = next(one for one in (least, most, spec["grow"]) if one.present)
+            _report_unsupported(
+                report, first, "a volume that is a whole disk has its size", "remove it"
+            )
+        return
+    if least.text and most.text:
+        if (
+            _is_absolute(most)
+            and _is_absolute(least)
+            and parse_size(least.text) > parse_size(most.text)
+        ):
+            check_size_limits(report, least, most)
+    elif needed and not least.text and not most.text:
+        report.missing(least, "a volume has a least size, a greatest or both")
+    if report.minor >= 13 and least.text.startswith("-"):
+        check_not_negative(report, least)
+
+
+def _is_absolute(part: ConfigValue) -> bool:
+    return not part.text.endswith("%") and not part.text.startswith("-")
+
+
+def check_size_limits(report: ValidationReport, least: ConfigValue, most: ConfigValue) -> None:
+    report.error(
+        "machine.size",
+        most,
+        f"{most.name} is less than the least size",
+        why=f"minSize is {least.text}, maxSize {most.text}",
+        fix="raise maxSize, or remove it",
+    )
+
+
+def check_volume_encryption(report: ValidationReport, spec: ConfigValue) -> None:
+    provider, keys = spec["provider"], spec["keys"]
+    unsaid = provider.text in ("", "none")
+    if unsaid and keys.is_empty:
+        return
+    if unsaid:
+        report.error(
+            "machine.encryption",
+            provider,
+            f"{spec.name} does not say how",
+            why="keys are there, and a provider is not",
+            fix="write `provider: luks2`",
+        )
+    check_keys(report, spec, keys)
+    if report.minor < 12:
+        return
+    for key in keys.items:
+        for register in key.down("tpm.options.pcrs").items:
+            if not 0 <= register.number < _PCRS:
+                report.error(
+                    "machine.range",
+                    register,
+                    f"{register.name} is {register.number}",
+                    why=f"registers of a TPM are 0 to {_PCRS - 1}",
+                    fix="write one of these",
+                )
+
+
+def check_maintenance(report: ValidationReport, volume: ConfigValue) -> None:
+    check_not_negative(report, volume.down("trim.interval"))
+    check_scrub(report, volume.down("scrub.interval"))
+
+
+def check_scrub(report: ValidationReport, interval: ConfigValue) -> None:
+    check_least_time(report, interval, _LEAST_SCRUB)
+
+
+def check_least_time(report: ValidationReport, span: ConfigValue, least: int) -> None:
+    """A time that is zero, or this many nanoseconds at least."""
+    told = parse_nanoseconds(span.text) if span.text else 0
+    if told and told < least:
+        report.error(
+            "machine.range",
+            span,
+            f"{span.name} is {span.text}",
+            why=f"less than {least // 10**9} s is too often",
+            fix=f"write {least // 10**9}s or more",
+        )
+
+
+def check_trim_document(report: ValidationReport, document: ConfigValue) -> None:
+    check_not_negative(report, document["interval"])
+
+
+def check_scrub_document(report: ValidationReport, document: ConfigValue) -> None:
+    check_scrub(report, document["interval"])
+
+
+def check_user_volume(report: ValidationReport, volume: ConfigValue) -> None:
+    check_volume_name(report, volume)
+    kind = volume["volumeType"].text or "partition"
+    if kind == "directory":
+        _check_directory(report, volume)
+    elif kind in ("disk", "partition"):
+        check_provisioning(report, volume["provisioning"], needed=True, sized=kind == "partition")
+        _check_filesystem(report, volume["filesystem"])
+        check_volume_encryption(report, volume["encryption"])
+    else:
+        _report_unsupported(
+            report, volume["volumeType"], f"volumes are not of type {kind}", "write partition"
+        )
+    check_maintenance(report, volume)
+
+
+def _check_directory(report: ValidationReport, volume: ConfigValue) -> None:
+    encryption, filesystem = volume["encryption"], volume["filesystem"]
+    parts = []
+    if _is_provisioned(volume["provisioning"], grow=report.minor >= 12):
+        parts.append(volume["provisioning"])
+    if encryption["provider"].text not in ("", "none") or not encryption["keys"].is_empty:
+        parts.append(encryption)
+    if filesystem["type"].text not in ("", "none") or any(
+        filesystem[key].present for key in ("projectQuotaSupport", "xfs")
+    ):
+        parts.append(filesystem)
+    mount = volume["mount"]
+    if report.minor >= 14 and mount["disableAccessTime"].present:
+        parts.append(mount["disableAccessTime"])
+    if report.minor == 13 and not mount.is_empty:
+        parts.append(mount)
+    for part in parts:
+        _report_unsupported(report, part, "a directory lies in EPHEMERAL, as that is", "remove it")
+
+
+def _check_filesystem(report: ValidationReport, spec: ConfigValue) -> None:
+    known = _FILESYSTEMS_114 if report.minor >= 14 else _FILESYSTEMS
+    kind = spec["type"].text or "none"
+    if kind not in known:
+        _report_unsupported(
+            report, spec["type"], f"filesystems are {', '.join(known[1:])}", "write xfs"
+        )
+        return
+    for key, used in (
+        ("projectQuotaSupport", spec["projectQuotaSupport"].flag),
+        ("xfs", report.minor >= 14 and spec["xfs"].present),
+    ):
+        if used and kind not in ("none", _XFS):
+            _report_unsupported(
+                report, spec[key], f"the filesystem is {kind}, and only xfs has it", "remove it"
+            )
+
+
+def check_raw_volume(report: ValidationReport, volume: ConfigValue) -> None:
+    """Raw volumes and swap: a partition without a filesystem."""
+    check_volume_name(report, volume)
+    check_provisioning(report, volume["provisioning"], needed=True)
+    check_volume_encryption(report, volume["encryption"])
+
+
+def check_existing_volume(report: ValidationReport, volume: ConfigValue) -> None:
+    check_volume_name(report, volume, longest=1 << 20)
+    match = volume.down("discovery.volumeSelector.match")
+    if match.text:
+        check_expression(report, match, VOLUME)
+    else:
+        report.missing(match, "Talos has to find the volume among those that are there")
+    check_maintenance(report, volume)
+
+
+def check_external_volume(report: ValidationReport, volume: ConfigValue) -> None:
+    check_volume_name(report, volume)
+    kind, virtiofs = volume["filesystemType"], volume.down("mount.virtiofs")
+    if kind.text != "virtiofs":
+        _report_unsupported(report, kind, "volumes from outside are virtiofs", "write `virtiofs`")
+    elif not virtiofs["tag"].text:
+        report.missing(virtiofs["tag"], "the host shares the directory under a tag")
+
+
+def check_zswap(report: ValidationReport, document: ConfigValue) -> None:
+    share = document["maxPoolPercent"]
+    if not 0 <= share.number <= 100:
+        report.error(
+            "machine.range",
+            share,
+            f"{share.name} is {share.number}",
+            why="a share is 0 to 100 percent",
+            fix="write 20, or leave it out",
+        )
+
+
+_LVM_NAME = re.compile(r"[A-Za-z0-9_-]*")
+_LONGEST_LVM_NAME = {
+    "LVMLogicalVolumeConfig": 63,
+    "LVMVolumeGroupConfig": 63,
+    "RAIDArrayConfig": 32,
+}
+_MINIMUM_COUNT = {"mirrors": 1, "stripes": 2}
 _LAYOUTS = {"mirrors": ("raid1", "raid10"), "stripes": ("raid0", "raid10")}
 
 
-def _check_name(report: Report, document: Part) -> None:
+def _check_lvm_name(report: ValidationReport, document: ConfigValue) -> None:
     name = document["name"]
-    longest = _LONGEST[document.label.partition(" ")[0]]
-    if not 1 <= len(name.text.encode()) <= longest or not _LETTERS.fullmatch(name.text):
+    longest = _LONGEST_LVM_NAME[document.label.partition(" ")[0]]
+    if not 1 <= len(name.text.encode()) <= longest or not _LVM_NAME.fullmatch(name.text):
         report.error(
             "machine.name",
             name,
@@ -31,9 +305,9 @@ def _check_name(report: Report, document: Part) -> None:
         )
 
 
-def check_group(report: Report, document: Part) -> None:
+def check_volume_group(report: ValidationReport, document: ConfigValue) -> None:
     """A group of volumes or an array: what its members are."""
-    _check_name(report, document)
+    _check_lvm_name(report, document)
     match = document.down("provisioning.volumeSelector.match")
     if match.text:
         check_expression(report, match, MEMBER)
@@ -41,17 +315,17 @@ def check_group(report: Report, document: Part) -> None:
         report.missing(match, "Talos has to find the members among the volumes that are there")
 
 
-def check_logical_volume(report: Report, document: Part) -> None:
-    _check_name(report, document)
+def check_logical_volume(report: ValidationReport, document: ConfigValue) -> None:
+    _check_lvm_name(report, document)
     layout = document["type"].text or "linear"
     for key, layouts in _LAYOUTS.items():
         part = document[key]
-        if part.present and (layout not in layouts or part.number < _LEAST[key]):
+        if part.present and (layout not in layouts or part.number < _MINIMUM_COUNT[key]):
             report.error(
                 "machine.volume",
                 part,
                 f"{part.name} is not for this volume",
-                why=f"the layout is {layout}; {' and '.join(layouts)} have {_LEAST[key]} or more",
+                why=f"the layout is {layout}; {' and '.join(layouts)} have {_MINIMUM_COUNT[key]} or more",
                 fix="remove it, or change the type",
             )
     spec = document["provisioning"]
@@ -61,12 +335,12 @@ def check_logical_volume(report: Report, document: Part) -> None:
     if not most.text:
         report.missing(most, "a logical volume has a greatest size")
     check_not_negative(report, most)
-    if least.text and not most.text.endswith("%") and bytes_of(least) > bytes_of(most):
-        too_small(report, least, most)
+    if least.text and not most.text.endswith("%") and size_in_bytes(least) > size_in_bytes(most):
+        check_size_limits(report, least, most)
 
 
-def bytes_of(part: Part) -> int:
+def size_in_bytes(part: ConfigValue) -> int:
     """What a size is in bytes; a share of the disk is nothing."""
     if not part.text or part.text.endswith("%"):
         return 0
-    return size(part.text.removeprefix("-"))
+    return parse_size(part.text.removeprefix("-"))

@@ -5,31 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from stockman.model.problem import Problems
-from stockman.talos.patches.documents import V1ALPHA1, Document
+from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
 from stockman.talos.patches.tree import UNWRITTEN
 from stockman.talos.validation import (
-    bgp_documents,
     container_documents,
     kubernetes_documents,
-    kubernetes_network,
-    kubespan_rules,
     link_documents,
     network_documents,
     registry_documents,
     runtime_documents,
+    shared_rules,
     storage_documents,
-    volume_documents,
 )
-from stockman.talos.validation.conflicts import check_conflicts
-from stockman.talos.validation.oldest import check_oldest
-from stockman.talos.validation.part import Part, root
-from stockman.talos.validation.report import Mode, Report
-from stockman.talos.validation.whole import Whole, check_whole
+from stockman.talos.validation.cross_document import (
+    DocumentSet,
+    check_conflicts,
+    check_document_set,
+)
+from stockman.talos.validation.report import ConfigValue, RuntimeMode, ValidationReport, root_value
+from stockman.talos.validation.v1alpha1 import check_v1alpha1
 
-Rule = Callable[[Report, Part], None]
+Rule = Callable[[ValidationReport, ConfigValue], None]
 
 RULES: dict[str, Rule] = {
-    "BGPInstanceConfig": bgp_documents.check_bgp,
+    "BGPInstanceConfig": link_documents.check_bgp,
     "BlackholeRouteConfig": network_documents.check_blackhole,
     "BondConfig": link_documents.check_bond_document,
     "BridgeConfig": link_documents.check_link,
@@ -43,23 +42,23 @@ RULES: dict[str, Rule] = {
     "DummyLinkConfig": link_documents.check_link,
     "EnvironmentConfig": runtime_documents.check_environment,
     "EtcFileConfig": runtime_documents.check_etc_file,
-    "EthernetConfig": link_documents.check_named,
+    "EthernetConfig": link_documents.check_name,
     "EventSinkConfig": runtime_documents.check_event_sink,
-    "ExistingVolumeConfig": volume_documents.check_existing_volume,
+    "ExistingVolumeConfig": storage_documents.check_existing_volume,
     "ExtensionServiceConfig": runtime_documents.check_extension_service,
-    "ExternalVolumeConfig": volume_documents.check_external_volume,
-    "FilesystemScrubConfig": volume_documents.check_scrub_document,
-    "FilesystemTrimConfig": volume_documents.check_trim_document,
+    "ExternalVolumeConfig": storage_documents.check_external_volume,
+    "FilesystemScrubConfig": storage_documents.check_scrub_document,
+    "FilesystemTrimConfig": storage_documents.check_trim_document,
     "HCloudVIPConfig": network_documents.check_hcloud_address,
     "HTTPProbeConfig": network_documents.check_http_probe,
     "HostnameConfig": network_documents.check_hostname,
     "ImageVerificationConfig": registry_documents.check_image_rules,
-    "KernelModuleConfig": link_documents.check_named,
+    "KernelModuleConfig": link_documents.check_name,
     "KmsgLogConfig": runtime_documents.check_kmsg_log,
-    "KubeAPIServerCAConfig": kubernetes_documents.check_authority,
+    "KubeAPIServerCAConfig": kubernetes_documents.check_api_server_ca,
     "KubeAPIServerConfig": kubernetes_documents.check_api_server,
-    "KubeAdmissionControlConfig": link_documents.check_named,
-    "KubeAggregatorCAConfig": kubernetes_documents.check_aggregator,
+    "KubeAdmissionControlConfig": link_documents.check_name,
+    "KubeAggregatorCAConfig": kubernetes_documents.check_aggregator_ca,
     "KubeAuthorizerConfig": kubernetes_documents.check_authorizer,
     "KubeClusterConfig": kubernetes_documents.check_cluster_document,
     "KubeControllerManagerConfig": kubernetes_documents.check_component,
@@ -67,25 +66,25 @@ RULES: dict[str, Rule] = {
     "KubeExternalManifestConfig": kubernetes_documents.check_external_manifest,
     "KubeFlannelCNIConfig": kubernetes_documents.check_flannel,
     "KubeInlineManifestConfig": kubernetes_documents.check_manifest_name,
-    "KubeNetworkConfig": kubernetes_network.check_kube_network,
+    "KubeNetworkConfig": kubernetes_documents.check_kube_network,
     "KubeNodeConfig": kubernetes_documents.check_node,
-    "KubePrismConfig": kubernetes_documents.check_prism,
+    "KubePrismConfig": kubernetes_documents.check_kubeprism,
     "KubeProxyConfig": kubernetes_documents.check_proxy,
     "KubeSchedulerConfig": kubernetes_documents.check_component,
     "KubeServiceAccountConfig": kubernetes_documents.check_service_account,
-    "KubeSpanConfig": kubespan_rules.check_kubespan_document,
+    "KubeSpanConfig": shared_rules.check_kubespan_document,
     "KubeStaticPodConfig": kubernetes_documents.check_static_pod,
-    "KubeTalosAPIAccessConfig": kubernetes_documents.check_access,
+    "KubeTalosAPIAccessConfig": kubernetes_documents.check_talos_api_access,
     "KubeletConfig": kubernetes_documents.check_kubelet_document,
     "LVMLogicalVolumeConfig": storage_documents.check_logical_volume,
-    "LVMVolumeGroupConfig": storage_documents.check_group,
+    "LVMVolumeGroupConfig": storage_documents.check_volume_group,
     "Layer2VIPConfig": network_documents.check_shared_address,
     "LinkAliasConfig": link_documents.check_link_alias,
     "LinkConfig": link_documents.check_link,
-    "NetworkRuleConfig": network_documents.check_rule,
+    "NetworkRuleConfig": network_documents.check_firewall_rule,
     "OOMConfig": runtime_documents.check_oom,
-    "RAIDArrayConfig": storage_documents.check_group,
-    "RawVolumeConfig": volume_documents.check_raw_volume,
+    "RAIDArrayConfig": storage_documents.check_volume_group,
+    "RawVolumeConfig": storage_documents.check_raw_volume,
     "RegistryAuthConfig": registry_documents.check_auth,
     "RegistryMirrorConfig": registry_documents.check_mirror,
     "RegistryTLSConfig": registry_documents.check_tls,
@@ -93,40 +92,40 @@ RULES: dict[str, Rule] = {
     "RoutingRuleConfig": network_documents.check_routing_rule,
     "SideroLinkConfig": runtime_documents.check_siderolink,
     "StaticHostConfig": network_documents.check_static_host,
-    "SwapVolumeConfig": volume_documents.check_raw_volume,
+    "SwapVolumeConfig": storage_documents.check_raw_volume,
     "SysctlConfig": runtime_documents.check_parameters,
     "SysfsConfig": runtime_documents.check_parameters,
     "TCPProbeConfig": network_documents.check_tcp_probe,
     "TimeSyncConfig": network_documents.check_time,
     "UnattendedInstallConfig": runtime_documents.check_unattended_install,
-    "UserVolumeConfig": volume_documents.check_user_volume,
+    "UserVolumeConfig": storage_documents.check_user_volume,
     "VLANConfig": link_documents.check_vlan,
     "VRFConfig": link_documents.check_vrf,
     "VethConfig": link_documents.check_veth,
-    "VolumeConfig": volume_documents.check_system_volume,
+    "VolumeConfig": storage_documents.check_system_volume,
     "WatchdogTimerConfig": runtime_documents.check_watchdog,
     "WireguardConfig": link_documents.check_wireguard,
-    "ZswapConfig": volume_documents.check_zswap,
+    "ZswapConfig": storage_documents.check_zswap,
 }
 """Rules by kind of document; other kinds have none beyond their form."""
 
 
 def validate(
-    documents: Iterable[Document], minor: str, mode: Mode, *, strict: bool = False
+    documents: Iterable[ConfigDocument], minor: str, mode: RuntimeMode, *, strict: bool = False
 ) -> Problems:
     """Everything that Talos of a minor would say against a configuration, and its warnings.
 
     `strict` makes errors of what Talos makes errors of: warnings about the oldest document.
     """
-    report = Report(minor, mode, strict=strict)
-    oldest: Part | None = None
-    rest: list[Document] = []
-    parts: dict[str, list[Part]] = {}
+    report = ValidationReport(minor, mode, strict=strict)
+    oldest: ConfigValue | None = None
+    rest: list[ConfigDocument] = []
+    parts: dict[str, list[ConfigValue]] = {}
     for document in documents:
-        part = root(document)
+        part = root_value(document)
         if document.kind.name == V1ALPHA1:
             oldest = part
-            check_oldest(report, part)
+            check_v1alpha1(report, part)
             continue
         rest.append(document)
         parts.setdefault(document.kind.name, []).append(part)
@@ -135,5 +134,5 @@ def validate(
             rule(report, part)
     if oldest is not None:
         check_conflicts(report, oldest, rest)
-    check_whole(report, Whole(oldest, parts, Part(None, "", "", UNWRITTEN)))
+    check_document_set(report, DocumentSet(oldest, parts, ConfigValue(None, "", "", UNWRITTEN)))
     return report.problems

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import CONFIG_MAPS, DISRUPTION_BUDGETS, PODS, Ref
-from stockman.ports.kubernetes.objects import MergePatch, Object
+from stockman.kubernetes.objects import (
+    CONFIG_MAPS,
+    DISRUPTION_BUDGETS,
+    PODS,
+    MergePatch,
+    Object,
+    ObjectRef,
+)
+from stockman.kubernetes.protocol import Kubernetes
 from tests.contract.kubernetes.doors import Stage
 
 
@@ -26,8 +32,8 @@ def config_map(
     }
 
 
-def map_ref(stage: Stage, name: str) -> Ref:
-    return Ref(kind=CONFIG_MAPS, name=name, namespace=stage.namespace)
+def map_ref(stage: Stage, name: str) -> ObjectRef:
+    return ObjectRef(kind=CONFIG_MAPS, name=name, namespace=stage.namespace)
 
 
 def pod(stage: Stage, name: str, **labels: str) -> Any:
@@ -46,7 +52,7 @@ async def running_pod(kubernetes: Kubernetes, stage: Stage, name: str, **labels:
     await kubernetes.create(PODS, pod(stage, name, **labels))
     conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": None}]
     status = {"status": {"phase": "Running", "conditions": conditions}}
-    ref = Ref(kind=PODS, name=name, namespace=stage.namespace)
+    ref = ObjectRef(kind=PODS, name=name, namespace=stage.namespace)
     return await kubernetes.patch(ref, MergePatch(changes=status, subresource="status"))
 
 
@@ -66,7 +72,7 @@ async def budget(kubernetes: Kubernetes, stage: Stage, allowed: int) -> None:
         "desiredHealthy": 1,
         "expectedPods": 1,
     }
-    ref = Ref(kind=DISRUPTION_BUDGETS, name="web-budget", namespace=stage.namespace)
+    ref = ObjectRef(kind=DISRUPTION_BUDGETS, name="web-budget", namespace=stage.namespace)
     await kubernetes.patch(ref, MergePatch(changes={"status": status}, subresource="status"))
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.model.errors import Conflict, NotFound, Rejected, Unsupported
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.errors import AlreadyThere, FieldConflict, Invalid
-from stockman.ports.kubernetes.kinds import CONFIG_MAPS, DEPLOYMENTS, NAMESPACES, PODS, Kind, Ref
-from stockman.ports.kubernetes.objects import (
-    Application,
-    Deletion,
+from stockman.kubernetes.errors import AlreadyExists, FieldConflict, Invalid
+from stockman.kubernetes.objects import (
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    NAMESPACES,
+    PODS,
+    DeleteOptions,
     JsonPatch,
     MergePatch,
+    ObjectRef,
     Propagation,
+    ResourceKind,
     Selection,
+    ServerSideApply,
 )
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.model.errors import Conflict, NotFound, Rejected, Unsupported
 from tests.contract.kubernetes.doors import Stage
 from tests.contract.kubernetes.stories.made import config_map, map_ref, metadata, names, part, pod
 
@@ -38,9 +43,9 @@ async def an_object_that_is_not_there_is_not_found(kubernetes: Kubernetes, stage
 
 
 async def a_kind_that_is_not_served_is_unsupported(kubernetes: Kubernetes, stage: Stage) -> None:
-    shears = Kind(api_version="tools.invalid/v1", name="Shear", plural="shears")
+    shears = ResourceKind(api_version="tools.invalid/v1", name="Shear", plural="shears")
     with pytest.raises(Unsupported) as caught:
-        await kubernetes.get(Ref(kind=shears, name="one", namespace=stage.namespace))
+        await kubernetes.get(ObjectRef(kind=shears, name="one", namespace=stage.namespace))
     assert caught.value.problem.code == "kubernetes.no-such-kind"
     with pytest.raises(Unsupported):
         await kubernetes.objects(shears)
@@ -48,7 +53,7 @@ async def a_kind_that_is_not_served_is_unsupported(kubernetes: Kubernetes, stage
 
 async def the_same_name_is_not_given_twice(kubernetes: Kubernetes, stage: Stage) -> None:
     await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
-    with pytest.raises(AlreadyThere) as caught:
+    with pytest.raises(AlreadyExists) as caught:
         await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
     assert caught.value.problem.code == "kubernetes.exists"
 
@@ -78,7 +83,7 @@ async def pages_of_a_list_are_of_one_moment(kubernetes: Kubernetes, stage: Stage
 
 
 async def what_is_applied_twice_changes_once(kubernetes: Kubernetes, stage: Stage) -> None:
-    wish = Application(content=config_map(stage, "wool", grade="fine"))
+    wish = ServerSideApply(content=config_map(stage, "wool", grade="fine"))
     first = await kubernetes.apply(CONFIG_MAPS, wish)
     again = await kubernetes.apply(CONFIG_MAPS, wish)
     assert metadata(again)["resourceVersion"] == metadata(first)["resourceVersion"]
@@ -89,36 +94,36 @@ async def what_is_applied_twice_changes_once(kubernetes: Kubernetes, stage: Stag
 async def fields_of_others_are_a_conflict_that_names_them(
     kubernetes: Kubernetes, stage: Stage
 ) -> None:
-    theirs = Application(content=config_map(stage, "wool", grade="fine"), manager="shepherd")
+    theirs = ServerSideApply(content=config_map(stage, "wool", grade="fine"), manager="shepherd")
     await kubernetes.apply(CONFIG_MAPS, theirs)
     ours = config_map(stage, "wool", grade="rough")
     with pytest.raises(FieldConflict) as caught:
-        await kubernetes.apply(CONFIG_MAPS, Application(content=ours))
+        await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=ours))
     assert caught.value.managers == ("shepherd",)
     assert [one.field for one in caught.value.fields] == [".data.grade"]
     assert caught.value.problem.code == "kubernetes.field-conflict"
-    taken = await kubernetes.apply(CONFIG_MAPS, Application(content=ours, force=True))
+    taken = await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=ours, force=True))
     assert part(taken, "data") == {"grade": "rough"}
 
 
 async def fields_that_are_no_longer_applied_go(kubernetes: Kubernetes, stage: Stage) -> None:
     both = config_map(stage, "wool", grade="fine", colour="white")
-    await kubernetes.apply(CONFIG_MAPS, Application(content=both))
-    one = Application(content=config_map(stage, "wool", grade="fine"))
+    await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=both))
+    one = ServerSideApply(content=config_map(stage, "wool", grade="fine"))
     assert part(await kubernetes.apply(CONFIG_MAPS, one), "data") == {"grade": "fine"}
 
 
 async def a_dry_run_leaves_everything(kubernetes: Kubernetes, stage: Stage) -> None:
     content = config_map(stage, "wool", grade="fine")
     await kubernetes.create(CONFIG_MAPS, content, dry_run=True)
-    await kubernetes.apply(CONFIG_MAPS, Application(content=content, dry_run=True))
+    await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=content, dry_run=True))
     with pytest.raises(NotFound):
         await kubernetes.get(map_ref(stage, "wool"))
     await kubernetes.create(CONFIG_MAPS, content)
     ref = map_ref(stage, "wool")
     change = MergePatch(changes={"data": {"grade": "rough"}}, dry_run=True)
     assert part(await kubernetes.patch(ref, change), "data") == {"grade": "rough"}
-    await kubernetes.delete(ref, Deletion(dry_run=True))
+    await kubernetes.delete(ref, DeleteOptions(dry_run=True))
     assert part(await kubernetes.get(ref), "data") == {"grade": "fine"}
 
 
@@ -173,11 +178,11 @@ async def wrong_fields_are_named(kubernetes: Kubernetes, stage: Stage) -> None:
 async def a_deletion_has_conditions(kubernetes: Kubernetes, stage: Stage) -> None:
     made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
     ref = map_ref(stage, "wool")
-    for how in (Deletion(uid="another"), Deletion(version="1")):
+    for how in (DeleteOptions(uid="another"), DeleteOptions(version="1")):
         with pytest.raises(Conflict):
             await kubernetes.delete(ref, how)
     known = metadata(made)
-    how = Deletion(uid=known["uid"], version=known["resourceVersion"])
+    how = DeleteOptions(uid=known["uid"], version=known["resourceVersion"])
     assert await kubernetes.delete(ref, how) is True
     with pytest.raises(NotFound):
         await kubernetes.get(ref)
@@ -188,7 +193,7 @@ async def an_object_with_finalizers_goes_later(kubernetes: Kubernetes, stage: St
     content["metadata"]["finalizers"] = ["stockman.invalid/kept"]
     await kubernetes.create(CONFIG_MAPS, content)
     ref = map_ref(stage, "wool")
-    how = Deletion(propagation=Propagation.BACKGROUND)
+    how = DeleteOptions(propagation=Propagation.BACKGROUND)
     assert await kubernetes.delete(ref, how) is False
     assert metadata(await kubernetes.get(ref))["deletionTimestamp"]
     await kubernetes.patch(ref, MergePatch(changes={"metadata": {"finalizers": None}}))
@@ -198,10 +203,10 @@ async def an_object_with_finalizers_goes_later(kubernetes: Kubernetes, stage: St
 
 async def grace_lets_a_pod_go_later(kubernetes: Kubernetes, stage: Stage) -> None:
     await kubernetes.create(PODS, pod(stage, "web"))
-    ref = Ref(kind=PODS, name="web", namespace=stage.namespace)
-    assert await kubernetes.delete(ref, Deletion(grace=30)) is False
+    ref = ObjectRef(kind=PODS, name="web", namespace=stage.namespace)
+    assert await kubernetes.delete(ref, DeleteOptions(grace=30)) is False
     assert (await kubernetes.pod(stage.namespace, "web")).is_leaving
-    assert await kubernetes.delete(ref, Deletion(grace=0)) is True
+    assert await kubernetes.delete(ref, DeleteOptions(grace=0)) is True
     with pytest.raises(NotFound):
         await kubernetes.pod(stage.namespace, "web")
 
@@ -223,7 +228,7 @@ async def the_scale_of_a_workload_is_set(kubernetes: Kubernetes, stage: Stage) -
             "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": template},
         },
     )
-    ref = Ref(kind=DEPLOYMENTS, name="web", namespace=stage.namespace)
+    ref = ObjectRef(kind=DEPLOYMENTS, name="web", namespace=stage.namespace)
     before = await kubernetes.scale(ref)
     assert (before.wanted, before.there) == (2, 0)
     assert (await kubernetes.set_scale(ref, 0)).wanted == 0

@@ -6,15 +6,22 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.kinds import CONFIG_MAPS, Kind, Ref
-from stockman.ports.kubernetes.objects import MergePatch, Object, Selection
-from stockman.ports.kubernetes.watching import Seen, Sight
+from stockman.kubernetes.objects import (
+    CONFIG_MAPS,
+    MergePatch,
+    Object,
+    ObjectRef,
+    ResourceKind,
+    Selection,
+    WatchEvent,
+    WatchEventType,
+)
+from stockman.kubernetes.protocol import Kubernetes
 from tests.contract.kubernetes.doors import Stage
 from tests.contract.kubernetes.stories.made import config_map, map_ref, metadata, names
 
 _SECONDS = 10
-EVENTS = Kind(api_version="v1", name="Event", plural="events")
+EVENTS = ResourceKind(api_version="v1", name="Event", plural="events")
 
 
 def wool(stage: Stage) -> Selection:
@@ -29,7 +36,7 @@ async def a_watch_begins_with_all_and_goes_on_with_changes(
     watch = kubernetes.watch(CONFIG_MAPS, wool(stage))
     async with aclosing(watch), asyncio.timeout(_SECONDS):
         first = await anext(watch)
-        assert (first.seen, names(first.items)) == (Seen.LISTED, ["a"])
+        assert (first.seen, names(first.items)) == (WatchEventType.LISTED, ["a"])
         await kubernetes.create(CONFIG_MAPS, config_map(stage, "b", labels))
         await kubernetes.create(CONFIG_MAPS, config_map(stage, "unseen"))
         change = MergePatch(changes={"data": {"grade": "rough"}})
@@ -39,10 +46,10 @@ async def a_watch_begins_with_all_and_goes_on_with_changes(
         await kubernetes.delete(map_ref(stage, "a"))
         found = [await _next(watch) for _ in range(4)]
     assert [(one.seen, *names(one.items)) for one in found] == [
-        (Seen.ADDED, "b"),
-        (Seen.CHANGED, "a"),
-        (Seen.GONE, "b"),
-        (Seen.GONE, "a"),
+        (WatchEventType.ADDED, "b"),
+        (WatchEventType.CHANGED, "a"),
+        (WatchEventType.GONE, "b"),
+        (WatchEventType.GONE, "a"),
     ]
     versions = [int(one.version) for one in found]
     assert versions == sorted(versions)
@@ -55,7 +62,7 @@ async def a_watch_goes_on_behind_a_version(kubernetes: Kubernetes, stage: Stage)
     watch = kubernetes.watch(CONFIG_MAPS, wool(stage), metadata(made)["resourceVersion"])
     async with aclosing(watch), asyncio.timeout(_SECONDS):
         found = await _next(watch)
-    assert (found.seen, names(found.items)) == (Seen.ADDED, ["b"])
+    assert (found.seen, names(found.items)) == (WatchEventType.ADDED, ["b"])
 
 
 async def what_is_forgotten_is_listed_anew(kubernetes: Kubernetes, stage: Stage) -> None:
@@ -66,10 +73,10 @@ async def what_is_forgotten_is_listed_anew(kubernetes: Kubernetes, stage: Stage)
     watch = kubernetes.watch(EVENTS, chosen, str(int(since) - 1))
     async with aclosing(watch), asyncio.timeout(_SECONDS):
         begun = await _next(watch)
-        assert (begun.seen, names(begun.items)) == (Seen.LISTED, ["a", "b"])
-        await kubernetes.delete(Ref(kind=EVENTS, name="a", namespace=stage.namespace))
+        assert (begun.seen, names(begun.items)) == (WatchEventType.LISTED, ["a", "b"])
+        await kubernetes.delete(ObjectRef(kind=EVENTS, name="a", namespace=stage.namespace))
         following = await _next(watch)
-    assert (following.seen, names(following.items)) == (Seen.GONE, ["a"])
+    assert (following.seen, names(following.items)) == (WatchEventType.GONE, ["a"])
 
 
 def event(stage: Stage, name: str) -> Object:
@@ -84,8 +91,8 @@ def event(stage: Stage, name: str) -> Object:
     }
 
 
-async def _next(watch: AsyncGenerator[Sight, None]) -> Sight:
+async def _next(watch: AsyncGenerator[WatchEvent, None]) -> WatchEvent:
     """The next thing that happened to objects."""
-    while (found := await anext(watch)).seen is Seen.PASSED:
+    while (found := await anext(watch)).seen is WatchEventType.PASSED:
         pass
     return found

@@ -6,14 +6,22 @@ from datetime import timedelta
 
 import pytest
 
+from stockman.kubernetes.leases import LeaseRequest
+from stockman.kubernetes.nodes import Taint
+from stockman.kubernetes.objects import (
+    LEASES,
+    NODES,
+    PODS,
+    Evicted,
+    EvictionBlocked,
+    EvictionOptions,
+    MergePatch,
+    ObjectRef,
+    Selection,
+)
+from stockman.kubernetes.pods import PodLogRequest
+from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Locked, NotFound, Rejected
-from stockman.ports.kubernetes import Kubernetes
-from stockman.ports.kubernetes.eviction import Blocked, Evicted, Eviction
-from stockman.ports.kubernetes.kinds import LEASES, NODES, PODS, Ref
-from stockman.ports.kubernetes.leases import LeaseWish
-from stockman.ports.kubernetes.logs import LogWish
-from stockman.ports.kubernetes.nodes import Taint
-from stockman.ports.kubernetes.objects import MergePatch, Selection
 from tests.contract.kubernetes.doors import Stage
 from tests.contract.kubernetes.stories.made import budget, metadata, pod, running_pod
 
@@ -44,7 +52,7 @@ async def a_node_tells_how_it_is(kubernetes: Kubernetes, stage: Stage) -> None:
         "nodeInfo": info,
         "allocatable": {"cpu": "4"},
     }
-    ref = Ref(kind=NODES, name=name)
+    ref = ObjectRef(kind=NODES, name=name)
     await kubernetes.patch(ref, MergePatch(changes={"status": status}, subresource="status"))
     found = await kubernetes.node(name)
     assert found.is_ready
@@ -78,7 +86,7 @@ async def a_budget_blocks_an_eviction_and_is_named(kubernetes: Kubernetes, stage
     await running_pod(kubernetes, stage, "web", app="web")
     await budget(kubernetes, stage, allowed=0)
     found = await kubernetes.evict(stage.namespace, "web")
-    assert isinstance(found, Blocked)
+    assert isinstance(found, EvictionBlocked)
     assert found.budget == "web-budget"
     assert "needs 1 healthy pods and has 1 currently" in found.why
     assert not (await kubernetes.pod(stage.namespace, "web")).is_leaving
@@ -88,18 +96,21 @@ async def a_budget_lets_a_pod_go(kubernetes: Kubernetes, stage: Stage) -> None:
     made = await running_pod(kubernetes, stage, "web", app="web")
     await budget(kubernetes, stage, allowed=1)
     uid = metadata(made)["uid"]
-    tried = await kubernetes.evict(stage.namespace, "web", Eviction(dry_run=True))
+    tried = await kubernetes.evict(stage.namespace, "web", EvictionOptions(dry_run=True))
     assert tried == Evicted()
     assert not (await kubernetes.pod(stage.namespace, "web")).is_leaving
-    assert await kubernetes.evict(stage.namespace, "web", Eviction(uid=uid, grace=5)) == Evicted()
+    assert (
+        await kubernetes.evict(stage.namespace, "web", EvictionOptions(uid=uid, grace=5))
+        == Evicted()
+    )
     assert (await kubernetes.pod(stage.namespace, "web")).is_leaving
     with pytest.raises(NotFound):
         await kubernetes.evict(stage.namespace, "nowhere")
 
 
 async def a_lease_is_held_by_one(kubernetes: Kubernetes, stage: Stage) -> None:
-    def wish(holder: str) -> LeaseWish:
-        return LeaseWish(namespace=stage.namespace, name="run", holder=holder, seconds=15)
+    def wish(holder: str) -> LeaseRequest:
+        return LeaseRequest(namespace=stage.namespace, name="run", holder=holder, seconds=15)
 
     mine = await kubernetes.acquire_lease(wish("one"))
     assert (mine.holder, mine.transitions, mine.seconds) == ("one", 0, 15)
@@ -130,9 +141,9 @@ async def a_lease_is_held_by_one(kubernetes: Kubernetes, stage: Stage) -> None:
 
 
 async def a_lease_keeps_what_others_wrote_on_it(kubernetes: Kubernetes, stage: Stage) -> None:
-    wish = LeaseWish(namespace=stage.namespace, name="run", holder="one")
+    wish = LeaseRequest(namespace=stage.namespace, name="run", holder="one")
     await kubernetes.acquire_lease(wish)
-    ref = Ref(kind=LEASES, name="run", namespace=stage.namespace)
+    ref = ObjectRef(kind=LEASES, name="run", namespace=stage.namespace)
     await kubernetes.patch(ref, MergePatch(changes={"metadata": {"labels": {"a": "b"}}}))
     await kubernetes.acquire_lease(wish)
     assert metadata(await kubernetes.get(ref))["labels"] == {"a": "b"}
@@ -140,9 +151,12 @@ async def a_lease_keeps_what_others_wrote_on_it(kubernetes: Kubernetes, stage: S
 
 async def a_log_that_cannot_be_is_rejected(kubernetes: Kubernetes, stage: Stage) -> None:
     await kubernetes.create(PODS, pod(stage, "web"))
-    wish = LogWish(namespace=stage.namespace, pod="web", container="nobody")
+    wish = PodLogRequest(namespace=stage.namespace, pod="web", container="nobody")
     with pytest.raises(Rejected) as caught:
         [line async for line in kubernetes.log(wish)]
     assert "container nobody is not valid for pod web" in str(caught.value.problem.why)
     with pytest.raises(NotFound):
-        [line async for line in kubernetes.log(LogWish(namespace=stage.namespace, pod="none"))]
+        [
+            line
+            async for line in kubernetes.log(PodLogRequest(namespace=stage.namespace, pod="none"))
+        ]

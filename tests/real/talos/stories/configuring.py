@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stockman.lab.talos.machine import Machine
-from stockman.lab.talos.state import Stage
+from stockman_lab.talos.machine import Machine
+from stockman_lab.talos.state import Stage
+
 from tests.real.talos.golden import agrees
 from tests.real.talos.maintenance import configuration
 from tests.real.talos.served import Lab, Talosctl, refused, stage_of, succeeded, together

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from stockman.etcd.status import status
-from stockman.lab.etcd.cluster import Alarm, AlarmKind
+from stockman_lab.etcd.cluster import Alarm, AlarmKind
+
+from stockman.etcd.status import snapshot_status
 from tests.real.talos.golden import agrees
 from tests.real.talos.served import Lab, refused, succeeded, together
 
@@ -25,8 +26,8 @@ def members_are_shown(lab: Lab, client: str) -> None:
     assert state.stdout.count(lab.etcd.leader) >= 1
     agrees(lab, "etcd-snapshot", client, succeeded(snapshot))
     content = (ask.home / "db.snapshot").read_bytes()
-    assert status(content).revision == lab.etcd.keyspace.revision
-    assert f"hash {status(content).hash:08x}, " in snapshot.stdout + snapshot.stderr
+    assert snapshot_status(content).revision == lab.etcd.keyspace.revision
+    assert f"hash {snapshot_status(content).hash:08x}, " in snapshot.stdout + snapshot.stderr
     assert succeeded(defrag).stdout == ""
     agrees(lab, "etcd-remove-unknown", client, unknown)
     refused(ask("etcd", "remove-member", "talos-neo"), "error parsing etcd member id")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from stockman.lab.talos.disk import EPHEMERAL, TalosDisk
-from stockman.lab.talos.machine import Machine
-from stockman.lab.talos.state import Stage
+from stockman_lab.talos.disk import EPHEMERAL, TalosDisk
+from stockman_lab.talos.machine import Machine
+from stockman_lab.talos.state import Stage
+
 from tests.real.talos.golden import agrees
 from tests.real.talos.served import EMPTY, VERSIONS, Lab, Talosctl, refused, stage_of, succeeded
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.etcd.status import status
-from stockman.lab.talos.state import Stage
+from stockman_lab.talos.state import Stage
+
+from stockman.etcd.status import snapshot_status
 from tests.real.talos.golden import agrees
 from tests.real.talos.served import Lab, stage_of, succeeded
 
@@ -23,10 +24,10 @@ def a_cluster_is_recovered(lab: Lab, client: str, file: Path, *flags: str) -> No
     lab.settle()
 
     agrees(lab, "bootstrap-recover", client, answer)
-    assert f"revision {status(content).revision}, " in answer.stderr + answer.stdout
+    assert f"revision {snapshot_status(content).revision}, " in answer.stderr + answer.stdout
     assert stage_of(machine) is Stage.RUNNING, machine.state.services["etcd"].events[-1]
     assert [one.name for one in lab.etcd.members.values()] == [machine.hostname]
-    assert lab.etcd.keyspace.revision >= status(content).revision
+    assert lab.etcd.keyspace.revision >= snapshot_status(content).revision
     assert lab.etcd.keyspace.range(b"/registry/", b"/registry0").items
 
 

@@ -1,0 +1,123 @@
+"""The dashboard of a Talos machine in the lab, laid out as the real one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from stockman.cli.terminal.durations import format_duration
+from stockman.cli.terminal.screen import Screen
+from stockman.cli.terminal.styles import display_width, escape_control
+from stockman.cli.terminal.tables import Cell, table, wrap
+
+_GAP = 3
+_GIB = 1 << 30
+_MIB = 1 << 20
+_NOTHING = "n/a"
+_CONTROL_PLANE = ("apiserver", "controller-manager", "scheduler")
+
+Fact = tuple[str, str]
+
+
+def dashboard(found: dict[str, Any], screen: Screen) -> Iterator[str]:
+    """All lines of it: header, facts in columns, what is missing, services."""
+    yield from _fitted(_header(found), screen)
+    yield ""
+    yield from _columns([_node(found), _kubernetes(found), _network(found)], screen.width)
+    for line in found["unmet"]:
+        yield from _fitted(f"not ready: {line}", screen)
+    if found["halted"]:
+        yield from _fitted(f"halted: {found['halted']}", screen)
+    if found["services"]:
+        yield ""
+        rows = [_service(one) for one in found["services"]]
+        headers = ["SERVICE", "STATE", "HEALTH", "LAST CHANGE"]
+        yield from table(headers, rows, width=screen.width, paint=screen.paint)
+
+
+def _header(found: dict[str, Any]) -> str:
+    name = f"{found['name']} ({found['version'] or _NOTHING})"
+    figures = found["figures"]
+    if not figures:
+        return f"{name}: without power"
+    return (
+        f"{name}: uptime {format_duration(figures['uptime'])},"
+        f" {figures['cores']}x{figures['mhz'] / 1000:.3g}GHz, {_size(figures['memory'])} RAM,"
+        f" PROCS {figures['processes']}, CPU {figures['cpu']:.1%},"
+        f" RAM {figures['memory_used']:.1%}"
+    )
+
+
+def _node(found: dict[str, Any]) -> list[Fact]:
+    machines = found["machines"]
+    cluster = f"{found['talos_cluster']} ({machines} machines)" if machines else _NOTHING
+    return [
+        ("UUID", found["uuid"] or _NOTHING),
+        ("CLUSTER", cluster),
+        ("STAGE", str(found["stage"]).capitalize()),
+        ("READY", str(found["ready"])),
+        ("TYPE", found["type"]),
+        ("SECUREBOOT", str(found["secure_boot"])),
+        ("PLATFORM", found["platform"] or _NOTHING),
+    ]
+
+
+def _kubernetes(found: dict[str, Any]) -> list[Fact]:
+    told = found["kubernetes"]
+    names = ("version", "kubelet", *(one for one in _CONTROL_PLANE if one in told))
+    titles = {"version": "KUBERNETES"}
+    return [(titles.get(one, one.upper()), str(told.get(one, _NOTHING))) for one in names]
+
+
+def _network(found: dict[str, Any]) -> list[Fact]:
+    network = found["network"]
+    return [
+        ("HOST", network["hostname"] or _NOTHING),
+        ("IP", ", ".join(network["addresses"]) or _NOTHING),
+        ("GW", ", ".join(network["gateways"]) or _NOTHING),
+        ("CONNECTIVITY", "OK" if network["reachable"] else "FAILED"),
+        ("DNS", ", ".join(network["dns"]) or _NOTHING),
+        ("NTP", ", ".join(network["ntp"]) or _NOTHING),
+    ]
+
+
+def _columns(blocks: Sequence[list[Fact]], width: int | None) -> Iterator[str]:
+    """Blocks beside each other, or under each other where the terminal is too narrow."""
+    drawn = [_block(one) for one in blocks]
+    widths = [max((display_width(line) for line in one), default=0) for one in drawn]
+    if width is not None and sum(widths) + _GAP * (len(widths) - 1) > width:
+        for one in drawn:
+            for line in one:
+                yield from wrap(line, width)
+        return
+    for lines in zip_longest(*drawn, fillvalue=""):
+        cells = [
+            line + " " * (room - display_width(line))
+            for line, room in zip(lines, widths, strict=True)
+        ]
+        yield (" " * _GAP).join(cells).rstrip()
+
+
+def _block(facts: list[Fact]) -> list[str]:
+    longest = max(len(name) for name, _ in facts)
+    return [f"{name:<{longest}}  {escape_control(value)}" for name, value in facts]
+
+
+def _service(service: dict[str, Any]) -> list[str | Cell]:
+    style = {"healthy": "good", "unhealthy": "error"}.get(service["health"], "")
+    return [
+        service["id"],
+        service["state"],
+        Cell(service["health"], style),
+        service["message"],
+    ]
+
+
+def _fitted(line: str, screen: Screen) -> list[str]:
+    text = escape_control(line)
+    return [text] if screen.width is None else wrap(text, screen.width)
+
+
+def _size(size: int) -> str:
+    return f"{size / _GIB:.3g} GiB" if size >= _GIB else f"{size // _MIB} MiB"

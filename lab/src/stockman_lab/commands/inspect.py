@@ -1,0 +1,135 @@
+"""`stockman lab status|env|log|coverage`: what a lab is and can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from shlex import quote
+from typing import Any, cast
+
+import click
+
+from stockman.cli import options
+from stockman.cli.command import command
+from stockman.cli.output import Output, show
+from stockman.cli.terminal.screen import Screen
+from stockman.cli.terminal.tables import table
+from stockman_lab.commands import options as lab_options
+from stockman_lab.commands.machine import machine_table
+
+
+@command(
+    name="status",
+    examples={
+        "stockman lab status": "hosts, guests and the time inside",
+        "stockman lab status -o json": "the same for programs",
+    },
+)
+@options.output
+@lab_options.state
+@click.pass_context
+def lab_status(ctx: click.Context, output: Output, state: str | None) -> None:
+    """Show what a running lab holds, and what time it is there."""
+    from stockman_lab.commands.runtime.remote import ask
+
+    found = cast("dict[str, Any]", ask(lab_options.places(ctx, state), "status"))
+    show(found, kind="LabStatus", output=output, human=_status_lines)
+
+
+def _status_lines(found: dict[str, Any], screen: Screen) -> Iterator[str]:
+    moment = datetime.fromtimestamp(found["now"], UTC)
+    speed = "max" if found["speed"] is None else f"{found['speed']:g}"
+    yield f"time {moment:%Y-%m-%d %H:%M:%S} UTC, speed {speed}, faults {found['faults']}"
+    rows = [
+        [cluster["name"], cluster["profile"], host["name"], host["address"],
+         "on" if host["power"] else "off"]
+        for cluster in found["clusters"]
+        for host in cluster["hosts"]
+    ]  # fmt: skip
+    yield from table(["CLUSTER", "PVE", "HOST", "ADDRESS", "POWER"], rows, width=screen.width)
+    for cluster in found["clusters"]:
+        yield (
+            f"{cluster['name']}: {cluster['guests']} guests, {cluster['running']} running,"
+            f" {cluster['tasks']} tasks"
+        )
+    if found["machines"]:
+        yield ""
+        yield from machine_table(found["machines"], screen)
+
+
+@command(
+    name="env",
+    examples={
+        'eval "$(stockman lab env)"': "set the variables in this shell",
+        "stockman lab env -o json": "the same for programs",
+    },
+)
+@options.output
+@lab_options.state
+@click.pass_context
+def lab_env(ctx: click.Context, output: Output, state: str | None) -> None:
+    """Print the variables by which clients find a running lab."""
+    from stockman_lab.commands.runtime.remote import ask
+
+    found = cast("dict[str, str]", ask(lab_options.places(ctx, state), "environment"))
+    show(
+        found,
+        kind="LabEnvironment",
+        output=output,
+        human=lambda value, _: (f"export {name}={quote(text)}" for name, text in value.items()),
+    )
+
+
+@command(
+    name="log",
+    examples={
+        "stockman lab log": "the last hundred requests",
+        "stockman lab log --lines 1000 -o json": "more of them, for programs",
+    },
+)
+@click.option("--lines", type=click.IntRange(1, 10_000), default=100, show_default=True,
+              help="How many.")  # fmt: skip
+@options.output
+@lab_options.state
+@click.pass_context
+def lab_log(ctx: click.Context, lines: int, output: Output, state: str | None) -> None:
+    """Show the requests that a running lab answered last."""
+    from stockman_lab.commands.runtime.remote import ask
+
+    found = cast("list[str]", ask(lab_options.places(ctx, state), "log", lines=lines))
+    show(found, kind="LabLog", output=output, human=lambda value, _: value)
+
+
+@command(
+    name="coverage",
+    examples={
+        "stockman lab coverage": "how much of the API there is, by area",
+        "stockman lab coverage --pve 8.4 -o json": "every call of an older release",
+    },
+)
+@click.option("--pve", type=options.Choice(("8.4", "9.1")), default=None,
+              help="Release of Proxmox VE. Default: that of --state, or 9.1.")  # fmt: skip
+@options.output
+@lab_options.state
+@click.pass_context
+def lab_coverage(ctx: click.Context, pve: str | None, output: Output, state: str | None) -> None:
+    """Show which calls of the API a lab answers; the others it refuses as unknown."""
+    from stockman_lab.commands.runtime.coverage import coverage
+
+    found = coverage(pve or _release(ctx, state))
+    show(found, kind="LabCoverage", output=output, human=_coverage_lines)
+
+
+def _release(ctx: click.Context, state: str | None) -> str:
+    """The release of the lab that is named; the newest where none is."""
+    if state is None:
+        return "9.1"
+    from stockman_lab.commands.runtime.remote import ask
+
+    found = cast("dict[str, Any]", ask(lab_options.places(ctx, state), "status"))
+    return str(found["clusters"][0]["profile"])
+
+
+def _coverage_lines(found: Any, screen: Screen) -> Iterator[str]:
+    rows = [[one.area, str(one.there), str(one.all)] for one in found.areas]
+    yield from table(["AREA", "THERE", "OF"], rows, width=screen.width)

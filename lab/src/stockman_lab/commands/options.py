@@ -1,0 +1,38 @@
+"""Options that the commands of the lab share."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from stockman.cli import options
+
+if TYPE_CHECKING:
+    from stockman_lab.commands.runtime.directories import LabPlaces
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def state(function: F) -> F:
+    """`--state`: which lab is meant."""
+    return click.option(
+        "--state",
+        metavar="FILE",
+        default=None,
+        help="File that holds the lab. Default: .stockman/lab.state.",
+    )(function)
+
+
+def places(ctx: click.Context, given: str | None) -> LabPlaces:
+    """The files of the lab that is meant."""
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
+
+    return LabPlaces(state=options.directory(ctx) / (given or DEFAULT))
+
+
+def named(given: str | None) -> str:
+    """The option as it is typed again; empty where the usual lab is meant."""
+    return f" --state {shlex.quote(given)}" if given is not None else ""

@@ -1,0 +1,114 @@
+"""A lab that goes on after the command that started it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from time import monotonic, sleep  # noqa: TID251  # another process, in real time
+
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem
+from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.serve import HOSTS, LabWish, is_locked, locked, prepare
+
+_PATIENCE = 30.0
+_MOST_STAGING = 600.0
+_FAREWELL = 2.0
+"""Seconds that a process takes at most from keeping its state to its end."""
+_PAUSE = 0.02
+MACHINE = "machine "
+"""How lines begin that tell how far a machine is."""
+
+
+def detached(places: LabPlaces, wish: LabWish, told: Callable[[str], None] | None = None) -> None:
+    """Start a lab in the background, and wait until all of it answers.
+
+    `told` gets the lines that it says meanwhile.
+    """
+    prepare(places)
+    with locked(places):
+        places.run.unlink(missing_ok=True)  # of one that was killed
+    command = [
+        sys.executable, "-m", "stockman", "lab", "up",
+        "--preset", wish.preset, "--network", str(wish.network), "--pve", wish.profile,
+        "--speed", "max" if wish.speed is None else str(wish.speed),
+        "--state", str(places.state.resolve()),
+        "--stage", wish.stage,
+        *(["--talos", wish.talos_version] if wish.talos_version else []),
+        *(["--slow-refusals"] if wish.slow_refusals else []),
+        *(word for url, path in wish.repositories.items() for word in ("--repo", f"{url}={path}")),
+    ]  # fmt: skip
+    with places.log.open("wb") as log:
+        process = subprocess.Popen(  # ourselves
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    patience = _PATIENCE if wish.stage == HOSTS else _MOST_STAGING
+    try:
+        is_ready = _waited(process, places, patience, told)
+    except BaseException:
+        process.terminate()  # who waits has had enough
+        raise
+    if not is_ready:
+        process.terminate()
+        raise Refused(failed(places, places.log.read_text(errors="replace")))
+    process.returncode = 0  # it outlives us, and nobody is to miss it
+
+
+def _waited(
+    process: subprocess.Popen[bytes],
+    places: LabPlaces,
+    patience: float,
+    told: Callable[[str], None] | None,
+) -> bool:
+    """Wait for a lab, and pass on what it says; returns whether it is ready."""
+    begun, heard = monotonic(), 0
+    while monotonic() - begun < patience:
+        has_ended, is_ready = process.poll() is not None, places.run.exists()
+        heard += _passed_on(places, heard, told)
+        if is_ready or has_ended:
+            return is_ready
+        sleep(_PAUSE)
+    return False
+
+
+def _passed_on(places: LabPlaces, heard: int, told: Callable[[str], None] | None) -> int:
+    """Pass on what the lab said of its machines since; returns how many lines that were."""
+    if told is None:
+        return 0
+    lines = places.log.read_text(errors="replace").splitlines(keepends=True)[heard:]
+    whole = [one.rstrip("\n") for one in lines if one.endswith("\n")]
+    for line in whole:
+        if line.startswith(MACHINE):
+            told(line)
+    return len(whole)
+
+
+def failed(places: LabPlaces, said: str) -> Problem:
+    """A lab that ended before it was ready, and what it said on its way."""
+    return Problem(
+        code="lab.start",
+        what="the lab did not start",
+        where=str(places.log),
+        why=" ".join(_complaint(said).split())[:500] or "it says nothing",
+        fix="start it without --detach to see more",
+    )
+
+
+def _complaint(said: str) -> str:
+    """What a lab said, without how far its machines were."""
+    return "\n".join(one for one in said.splitlines() if not one.startswith(MACHINE))
+
+
+def ended(places: LabPlaces) -> None:
+    """Wait until a lab that was told to stop has kept its state."""
+    begun = monotonic()
+    while places.run.exists() and monotonic() - begun < _PATIENCE:
+        sleep(_PAUSE)
+    begun = monotonic()
+    while is_locked(places) and monotonic() - begun < _FAREWELL:
+        sleep(_PAUSE)

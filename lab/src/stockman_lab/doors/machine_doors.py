@@ -1,0 +1,116 @@
+"""The doors of Talos machines and of the API servers on them; they come and go with machines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from stockman_lab.doors.manner import KUBE_PORT, TALOS_PORT
+from stockman_lab.doors.premises import Premises
+
+if TYPE_CHECKING:
+    from stockman_lab.doors.kube_face import KubeFace
+    from stockman_lab.doors.talos_face import TalosFace
+    from stockman_lab.talos.machine import Machine
+
+
+class MachineDoors:
+    """Each machine answers on its own address."""
+
+    def __init__(self, premises: Premises) -> None:
+        self._premises = premises
+        self.talos: TalosFace | None = None
+        """The doors of Talos machines. None: no machine has booted yet."""
+        self.kube: KubeFace | None = None
+        """The doors of API servers. None: no machine has booted yet, or nobody wants them."""
+        self._telling: asyncio.Handle | None = None
+
+    def stop(self) -> None:
+        if self.kube is not None:
+            self.kube.stop()
+            self.kube = None
+        if self.talos is not None:
+            self.talos.stop()
+            self.talos = None
+
+    def happened(self) -> None:
+        """Called after somebody changed the world from outside."""
+        if self.talos is not None:
+            self.talos.happened()
+        if self.kube is not None:
+            self.kube.happened()
+
+    def place_of(self, machine: Machine) -> tuple[str, int] | None:
+        """Where the API of a Talos machine answers. None: nowhere."""
+        return None if self.talos is None else self.talos.place_of(machine, machine.address)
+
+    def talosconfig(self) -> str:
+        """A talosconfig for all clusters of Talos machines. Empty: there is none."""
+        from stockman_lab.doors.talos_clients import talosconfig_of
+
+        return talosconfig_of(self._premises.world, self._premises.now, self._endpoint)
+
+    def kubeconfig(self) -> str:
+        """A kubeconfig for all clusters that answer. Empty: there is none."""
+        from stockman_lab.doors.talos_clients import kubeconfig_of
+
+        return kubeconfig_of(self._premises.world, self._premises.now, self.kube_place)
+
+    def kube_place(self, machine: Machine) -> tuple[str, int] | None:
+        """Where the API server of a machine answers. None: nowhere."""
+        if self.kube is None:
+            return None
+        vip = machine.state.network.vip
+        shared = self.kube.place_of(machine, vip) if vip else None
+        return shared or self.kube.place_of(machine, machine.address)
+
+    def _endpoint(self, machine: Machine) -> str:
+        place = self.place_of(machine)
+        if place is None or place == (machine.address, TALOS_PORT):
+            return machine.address
+        return f"{place[0]}:{place[1]}"
+
+    def open(self) -> None:
+        """Follow the machines of the world; their doors open when one of them is switched on."""
+        land = self._premises.world.talos
+        land.real_clock = self._real_clock()
+        land.listen(self._machines_changed)
+        if any(True for _ in land.on()):
+            self._machines_changed()
+
+    def _real_clock(self) -> Callable[[], float]:
+        """The moment outside: those who check certificates live there."""
+        loop = asyncio.get_running_loop()
+        begun, started = self._premises.now.timestamp(), loop.time()
+        return lambda: begun + loop.time() - started
+
+    def _machines_changed(self) -> None:
+        """Something happened to a Talos machine; the first one has their doors made."""
+        if self.talos is None:
+            from stockman_lab.doors.talos_face import Keeping, TalosFace
+            from stockman_lab.doors.talos_places import TalosPlaces
+
+            around = self._premises
+            keeping = Keeping(TalosPlaces(around.manner.talos_port).of, around.note)
+            self.talos = TalosFace(around.world.talos, around.pace, around.scratch, keeping)
+            self.talos.reconcile()
+            self._open_kube()
+        elif self._telling is None:
+            self._telling = asyncio.get_running_loop().call_soon(self._tell_machines)
+
+    def _open_kube(self) -> None:
+        around = self._premises
+        if around.manner.kube_port is None:
+            return
+        from stockman_lab.doors.kube_face import KubeFace
+        from stockman_lab.doors.talos_places import TalosPlaces
+
+        places = TalosPlaces(around.manner.kube_port, KUBE_PORT)
+        self.kube = KubeFace(around.world, around.pace, around.scratch, places.of, around.note)
+        self.kube.reconcile()
+
+    def _tell_machines(self) -> None:
+        """Whoever changed a machine, those who follow it are told."""
+        self._telling = None
+        self.happened()

@@ -1,0 +1,67 @@
+"""`ports.Objects` in memory: the requests of the product, answered straight out of the world."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from stockman.model.secret import Secret
+from stockman.s3.client import S3Client
+from stockman.s3.credentials import S3Credentials
+from stockman.s3.location import S3Location
+from stockman.s3.transport import NotSent, ReplyLost, S3Reply, S3Request
+from stockman_lab.doors.objects_memory import world_objects
+from stockman_lab.http.messages import Request, Response
+from stockman_lab.objects.keys import first_key
+from stockman_lab.world.world import World
+
+ENDPOINT = "https://objects.test"
+
+
+class WorldObjectsWire:
+    """Carries requests to the object storage of a world, whatever host they name."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._api = world_objects(world)
+
+    async def ask(self, question: S3Request) -> S3Reply:
+        split = urlsplit(question.url)
+        request = Request(
+            method=question.method,
+            target=f"{split.path}?{split.query}" if split.query else split.path,
+            headers=dict(question.headers),
+            body=question.body,
+            peer="",
+            secure=True,
+        )
+        found = self._api.answer(request)
+        if found.seconds:
+            self._world.advance(found.seconds)
+        if found.is_refused:
+            raise NotSent("nothing listens there")
+        if not isinstance(found.outcome, Response):
+            raise ReplyLost("the connection was cut")
+        headers = {name.lower(): value for name, value in found.outcome.headers.items()}
+        headers.setdefault("content-length", str(len(found.outcome.body)))
+        body = b"" if question.method == "HEAD" else found.outcome.body
+        return S3Reply(status=found.outcome.status, headers=headers, body=body)
+
+
+def memory_objects(
+    world: World, place: S3Location, credentials: S3Credentials | None = None
+) -> S3Client:
+    """The port, with the object storage of a world behind it; with the world's own key if none."""
+
+    def now() -> datetime:
+        return datetime.fromtimestamp(world.now, UTC)
+
+    return S3Client(WorldObjectsWire(world), place, credentials or world_credentials(world), now)
+
+
+def world_credentials(world: World) -> S3Credentials:
+    """The first key of a world's object storage."""
+    key = first_key(world.state.objects, world.state.dice.seed)
+    return S3Credentials(
+        access_key=Secret(key.id, resolved=True), secret_key=Secret(key.secret, resolved=True)
+    )

@@ -1,0 +1,214 @@
+"""The Talos API over gRPC: every machine that is up answers on its own addresses."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.patience import ServedPatience
+from stockman_lab.doors.port_taken import PortTaken
+from stockman_lab.doors.talos_door import Manner, TalosDoor
+from stockman_lab.talos.api.around import Around
+from stockman_lab.talos.api.asked import Asked
+from stockman_lab.talos.api.call import MAINTENANCE, ApiLand, ApiMachine
+from stockman_lab.talos.api.proxy import perform
+from stockman_lab.talos.api.registry import Methods, all_methods
+from stockman_lab.talos.api.roles import only_reads
+from stockman_lab.talos.api.trust import certified
+
+APID_PORT = 50000
+TRUSTD_PORT = 50001
+
+_BEGIN_SEQUENCES = frozenset(
+    f"/machine.MachineService/{name}" for name in ("Reboot", "Reset", "Shutdown", "Upgrade")
+)
+_UNTIL_WATCHED = 0.3
+"""Seconds of real time after which a client watches what it started."""
+
+Place: TypeAlias = tuple[str, int]
+Placing: TypeAlias = Callable[[ApiMachine, str, int], Place | None]
+"""Where an address and a port of a machine are really; None: nowhere."""
+Stamp: TypeAlias = tuple[int, str, tuple[str, ...], bool]
+
+
+def on_loopback(machine: ApiMachine, address: str, port: int) -> Place | None:
+    """Addresses of this machine are what they are; others are not reached."""
+    del machine
+    return (address, port) if ipaddress.ip_address(address).is_loopback else None
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How the doors are kept."""
+
+    placing: Placing = on_loopback
+    seen: Callable[[str], None] | None = None
+    """Told about every call."""
+
+
+@dataclass
+class _Open:
+    """The doors of a machine, and for what they were opened."""
+
+    stamp: Stamp
+    doors: dict[Place, TalosDoor]
+
+
+class TalosFace:
+    """Opens and closes the doors of machines as these come and go."""
+
+    def __init__(
+        self,
+        land: ApiLand,
+        pace: Pace,
+        scratch: Path,
+        keeping: Keeping | None = None,
+        methods: Methods | None = None,
+    ) -> None:
+        self._land = land
+        self._pace = pace
+        self._keeping = keeping or Keeping()
+        self._methods = methods
+        self.patience = ServedPatience(pace)
+        self._open: dict[ApiMachine, _Open] = {}
+        self._apid = Manner(self._answered, scratch)
+        self._trustd = Manner(self._certified, scratch, asks_for_certificates=False)
+        pace.listeners.append(self.happened)
+
+    def place_of(self, machine: ApiMachine, address: str, port: int = APID_PORT) -> Place | None:
+        """Where an address of a machine answers; None: it does not."""
+        found = self._open.get(machine)
+        door = None if found is None else found.doors.get((address, port))
+        return None if door is None else door.place
+
+    def happened(self) -> None:
+        """Called after something in the world changed."""
+        try:
+            self.reconcile()
+        except PortTaken as taken:
+            self._tell(f"somebody else listens at {taken}")
+        self.patience.wake()
+
+    def reconcile(self, machines: Iterable[ApiMachine] | None = None) -> None:
+        """Open and close what has to be; None: look at all machines.
+
+        First all that closes: an address may go from one machine to another. `PortTaken` where
+        somebody else listens; the doors of that machine stay closed, and are tried again.
+        """
+        looked_at = [
+            (machine, _stamp(machine))
+            for machine in (self._land.machines if machines is None else machines)
+        ]
+        changed = [(one, stamp) for one, stamp in looked_at if self._stamp_of(one) != stamp]
+        staying = {machine: self._close(machine, stamp) for machine, stamp in changed}
+        if machines is None and len(self._open) > len(looked_at):
+            self._forget({machine for machine, _ in looked_at})
+        taken: PortTaken | None = None
+        for machine, stamp in changed:
+            if stamp is None:
+                continue
+            doors = staying[machine]
+            try:
+                self._fill(doors, machine, stamp)
+                self._open[machine] = _Open(stamp, doors)
+            except PortTaken as error:
+                taken = error
+                for door in doors.values():
+                    door.cut()
+        if taken is not None:
+            raise taken
+
+    def stop(self) -> None:
+        """Close everything, and break off with everybody."""
+        self._pace.listeners.remove(self.happened)
+        for found in self._open.values():
+            for door in found.doors.values():
+                door.cut()
+        self._open.clear()
+
+    def _stamp_of(self, machine: ApiMachine) -> Stamp | None:
+        found = self._open.get(machine)
+        return None if found is None else found.stamp
+
+    def _fill(self, doors: dict[Place, TalosDoor], machine: ApiMachine, stamp: Stamp) -> None:
+        _, mode, addresses, is_controlplane = stamp
+        for address in addresses:
+            self._try(doors, machine, (address, APID_PORT), self._apid)
+            if is_controlplane and mode != MAINTENANCE:
+                self._try(doors, machine, (address, TRUSTD_PORT), self._trustd)
+
+    def _try(
+        self, doors: dict[Place, TalosDoor], machine: ApiMachine, at: Place, manner: Manner
+    ) -> None:
+        place = self._keeping.placing(machine, *at)
+        if place is None or at in doors:
+            return
+        try:
+            doors[at] = TalosDoor(machine, *place, manner)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise PortTaken(*place) from None
+            raise
+
+    def _close(self, machine: ApiMachine, stamp: Stamp | None = None) -> dict[Place, TalosDoor]:
+        """Close the doors of a machine but those that it keeps, which are returned.
+
+        A machine that gets or loses an address, the shared one, goes on with its callers.
+        """
+        found = self._open.pop(machine, None)
+        if found is None:
+            return {}
+        kept: tuple[str, ...] = ()
+        if stamp is not None and (stamp[:2], stamp[3]) == (found.stamp[:2], found.stamp[3]):
+            kept = stamp[2]
+        for (address, _), door in found.doors.items():
+            if address not in kept:
+                door.close()
+        return {at: door for at, door in found.doors.items() if at[0] in kept}
+
+    def _forget(self, there: set[ApiMachine]) -> None:
+        for machine in [one for one in self._open if one not in there]:
+            self._close(machine)
+
+    def _around(self) -> Around:
+        # What answers is imported for the first call: the doors open without it.
+        if self._methods is None:
+            self._methods = all_methods()
+        return Around(self._land, self.patience, self._methods)
+
+    async def _answered(self, machine: ApiMachine, asked: Asked) -> AsyncGenerator[bytes, None]:
+        self._pace.catch_up()
+        if asked.path in _BEGIN_SEQUENCES:
+            self._pace.hold(_UNTIL_WATCHED)
+        self._tell(f"{machine.hostname} {asked.path}")
+        try:
+            async with aclosing(perform(self._around(), machine, asked)) as answer:
+                async for piece in answer:
+                    yield piece
+        finally:
+            if not only_reads(asked.path):
+                self.happened()
+            self._pace.go_on()
+
+    def _tell(self, line: str) -> None:
+        if self._keeping.seen is not None:
+            self._keeping.seen(line)
+
+    async def _certified(self, machine: ApiMachine, asked: Asked) -> AsyncGenerator[bytes, None]:
+        self._pace.catch_up()
+        async for piece in certified(self._land, machine, asked):
+            yield piece
+
+
+def _stamp(machine: ApiMachine) -> Stamp | None:
+    """What doors depend on; None: nobody listens."""
+    api = machine.api
+    if api is None:
+        return None
+    return (api.boot, api.mode, tuple(machine.addresses), machine.is_controlplane)

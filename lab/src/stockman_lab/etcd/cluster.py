@@ -1,0 +1,93 @@
+"""An etcd cluster: what its members agree on, and what each has on its disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from stockman_lab.etcd.errors import EtcdError, Reason
+from stockman_lab.etcd.keyspace import Keyspace
+
+QUOTA = 2 << 30
+"""Bytes that a database may have unless etcd is told otherwise."""
+
+
+class AlarmKind(Enum):
+    """What a member raises an alarm about."""
+
+    NOSPACE = 1
+    CORRUPT = 2
+
+
+@dataclass
+class Alarm:
+    """An alarm of one member, which lasts until it is disarmed."""
+
+    member: str
+    kind: AlarmKind
+
+
+@dataclass
+class EtcdMember:
+    """One member; the name is empty until it has started for the first time."""
+
+    name: str
+    peer_urls: list[str]
+    client_urls: list[str] = field(default_factory=list)
+    is_learner: bool = False
+    started: bool = False
+    """Whether it ever was, and told its name."""
+    in_sync_at: float | None = None
+    """When it holds what the leader holds; None: it never started."""
+    applied: int = 0
+    """Up to which entry of the log it got."""
+    has_data: bool = False
+    """Whether there is a database on its disk."""
+    db_size: int = 0
+    """Bytes of that, free pages included."""
+    server_version: str = ""
+
+
+@dataclass
+class EtcdCluster:
+    """All members with one keyspace. Ids are 16 hexadecimal digits."""
+
+    id: str
+    token: str = ""
+    """Of Talos it is empty."""
+    members: dict[str, EtcdMember] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)
+    leader: str = ""
+    """Empty: there is none."""
+    term: int = 2
+    index: int = 4
+    """Of the last entry of the log: the first member, its name, the version, and an empty one."""
+    alarms: list[Alarm] = field(default_factory=list)
+    quota: int = QUOTA
+    cluster_version: str = ""
+    storage_version: str = ""
+    keyspace: Keyspace = field(default_factory=Keyspace)
+    stale_voters: list[str] = field(default_factory=list)
+    """Who voted before a restore: databases name them until members change for the first time."""
+    kept: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    """Users, roles and what else stands in a database, by bucket and key, both in Latin-1."""
+
+    def member(self, member: str) -> EtcdMember:
+        """A member by its id."""
+        found = self.members.get(member)
+        if found is None:
+            raise EtcdError(Reason.MEMBER_NOT_FOUND)
+        return found
+
+    def named(self, name: str) -> str | None:
+        """The id of the member with a name."""
+        return next((key for key, one in self.members.items() if one.name == name), None)
+
+    @property
+    def voters(self) -> dict[str, EtcdMember]:
+        return {key: one for key, one in self.members.items() if not one.is_learner}
+
+
+def numbered(member: str) -> int:
+    """An id as a number."""
+    return int(member, 16)

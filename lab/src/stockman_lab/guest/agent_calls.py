@@ -1,0 +1,86 @@
+"""Calls of Proxmox VE that take several questions to an agent, and what it makes of the answers."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from stockman_lab.guest.system import AgentError
+
+Ask: TypeAlias = Callable[[str, dict[str, object]], object]
+"""Asks the agent of one guest: a command and its arguments."""
+MOST_READ = 16 << 20
+_PIECE = 1 << 20
+
+
+class AgentRefused(Exception):
+    """A call that the agent refused; its text is that of Proxmox VE."""
+
+
+def plain_answer(ask: Ask, command: str) -> object:
+    """The answer to a command without arguments: a refusal is passed on as if it were one."""
+    try:
+        return ask(command, {})
+    except AgentError as error:
+        return error.answer
+
+
+def execute(ask: Ask, command: list[str], given: str | None = None) -> object:
+    """Start a program; returns its number."""
+    arguments: dict[str, object] = {"capture-output": True}
+    if command:
+        arguments |= {"path": command[0], "arg": command[1:]}
+    if given is not None:
+        arguments["input-data"] = base64.b64encode(given.encode()).decode()
+    return _answer(ask, "exec", arguments)
+
+
+def execution(ask: Ask, pid: int) -> dict[str, object]:
+    """How a program is doing, with texts decoded and 1 and 0 for true and false."""
+    found = dict(_fields(ask, "exec-status", {"pid": pid}))
+    for name, value in found.items():
+        if name.endswith("-data"):
+            found[name] = base64.b64decode(str(value)).decode("utf-8", "replace")
+        elif isinstance(value, bool):
+            found[name] = int(value)
+    return found
+
+
+def read_file(
+    ask: Ask, path: str, *, offset: int = 0, count: int = MOST_READ, decode: bool = True
+) -> dict[str, object]:
+    """A piece of a file."""
+    handle = _answer(ask, "file-open", {"path": path})
+    if offset:
+        _answer(ask, "file-seek", {"handle": handle, "offset": offset, "whence": "set"})
+    content, read, ended = "", 0, False
+    while read < count and not ended:
+        size = min(count - read, _PIECE)
+        piece = _fields(ask, "file-read", {"handle": handle, "count": size})
+        raw = str(piece["buf-b64"])
+        content += base64.b64decode(raw).decode("latin-1") if decode else raw
+        read, ended = read + len(base64.b64decode(raw)), bool(piece["eof"])
+    _answer(ask, "file-close", {"handle": handle})
+    found: dict[str, object] = {"content": content, "bytes-read": read}
+    return found if ended else {**found, "truncated": 1}
+
+
+def write_file(ask: Ask, path: str, content: str, *, encode: bool = True) -> None:
+    """Write a file anew; `encode` says that the content is not in base64 yet."""
+    raw = base64.b64encode(content.encode()).decode() if encode else content
+    handle = _answer(ask, "file-open", {"path": path, "mode": "wb"})
+    _answer(ask, "file-write", {"handle": handle, "buf-b64": raw})
+    _answer(ask, "file-close", {"handle": handle})
+
+
+def _answer(ask: Ask, command: str, arguments: dict[str, object]) -> object:
+    try:
+        return ask(command, arguments)
+    except AgentError as error:
+        raise AgentRefused(f"Agent error: {error.text}") from None
+
+
+def _fields(ask: Ask, command: str, arguments: dict[str, object]) -> Mapping[str, object]:
+    found = _answer(ask, command, arguments)
+    return found if isinstance(found, Mapping) else {}

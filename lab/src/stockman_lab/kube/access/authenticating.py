@@ -1,0 +1,124 @@
+"""Who asks: by a certificate, by a token, or nobody in particular."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+
+from stockman_lab.kube.access.account_keys import BadToken
+from stockman_lab.kube.access.tokens import AUTHENTICATED, Tokens, Verified, WrongAudience
+from stockman_lab.kube.admission.draft import Surroundings
+from stockman_lab.kube.api.messages import User
+from stockman_lab.kube.failures import Failure
+from stockman_lab.kube.objects import Object
+
+ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
+MASTERS = "system:masters"
+_BOOTSTRAPPERS = "system:bootstrappers"
+_KEY_PARTS = 2
+
+
+def unauthorized() -> Failure:
+    """The refusal of somebody whose credentials are worth nothing."""
+    return Failure(401, "Unauthorized", "Unauthorized")
+
+
+@lru_cache(maxsize=256)
+def certificate_user(certificate: bytes) -> User | None:
+    """Whom a certificate (in DER) is for; None: it tells no name."""
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
+    found = x509.load_der_x509_certificate(certificate)
+    names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    if not names or not names[0].value:
+        return None
+    groups = tuple(
+        str(one.value) for one in found.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+    )
+    digest = hashlib.sha256(certificate).hexdigest()
+    extra = {"authentication.kubernetes.io/credential-id": (f"X509SHA256={digest}",)}
+    return User(str(names[0].value), (*groups, AUTHENTICATED), "", extra)
+
+
+@lru_cache(maxsize=256)
+def certificate_ends(certificate: bytes) -> float:
+    """The moment at which a certificate (in DER) ends, in seconds since 1970."""
+    from cryptography import x509
+
+    return x509.load_der_x509_certificate(certificate).not_valid_after_utc.timestamp()
+
+
+class Authentication:
+    """Knows everybody who may speak to a cluster."""
+
+    def __init__(self, tokens: Tokens | None, around: Surroundings) -> None:
+        self._tokens = tokens
+        self._around = around
+
+    def user(self, headers: Mapping[str, str], certificate: bytes | None = None) -> User:
+        """Who asks; raises `Failure` where credentials are given that are worth nothing."""
+        if certificate is not None:
+            found = certificate_user(certificate)
+            if found is not None and certificate_ends(certificate) >= self._around.now:
+                return found
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        token = token.strip()
+        if scheme.lower() == "bearer" and token:
+            try:
+                return self.token_user(token).user
+            except (BadToken, WrongAudience):
+                raise unauthorized() from None
+        if certificate is not None:
+            raise unauthorized()
+        return ANONYMOUS
+
+    def token_user(self, token: str, audiences: tuple[str, ...] = ()) -> Verified:
+        """Who shows a token; raises `BadToken` or `WrongAudience`."""
+        if token.count(".") == 1:
+            return Verified(self._bootstrapper(token), audiences)
+        if self._tokens is None:
+            raise BadToken(token)
+        return self._tokens.verified(token, audiences)
+
+    def _bootstrapper(self, token: str) -> User:
+        identity, secret = token.split(".", _KEY_PARTS - 1)
+        found = self._around.found("secrets", "kube-system", f"bootstrap-token-{identity}")
+        if found is None or found.get("type") != "bootstrap.kubernetes.io/token":
+            raise BadToken(token)
+        told = _told(found)
+        is_over = _is_over(told.get("expiration", ""), self._around.now)
+        if (
+            told.get("token-id") != identity
+            or told.get("token-secret") != secret
+            or told.get("usage-bootstrap-authentication") != "true"
+            or is_over
+        ):
+            raise BadToken(token)
+        more = [one.strip() for one in told.get("auth-extra-groups", "").split(",") if one.strip()]
+        groups = (*dict.fromkeys([_BOOTSTRAPPERS, *sorted(more)]), AUTHENTICATED)
+        return User(f"system:bootstrap:{identity}", groups)
+
+
+def _is_over(moment: str, now: float) -> bool:
+    """Whether a time has come; one that cannot be read has."""
+    if not moment:
+        return False
+    try:
+        return datetime.fromisoformat(moment).timestamp() < now
+    except ValueError:
+        return True
+
+
+def _told(secret: Object) -> dict[str, str]:
+    made = {}
+    for name, text in (secret.get("data") or {}).items():
+        try:
+            made[name] = base64.b64decode(text).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            continue
+    return made

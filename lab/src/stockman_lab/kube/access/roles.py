@@ -1,0 +1,195 @@
+"""Roles and bindings of a cluster: who has which rules, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from stockman.etcd.kubernetes.keys import ObjectKey
+from stockman_lab.etcd.index import family
+from stockman_lab.etcd.keyspace import Keyspace
+from stockman_lab.kube.access.attributes import Attributes
+from stockman_lab.kube.access.rules import Rule, read_rules
+from stockman_lab.kube.api.messages import User
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+from stockman_lab.kube.store.store import Store
+
+_KINDS = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
+_FAMILIES = tuple(family(ObjectKey(kind, "").key) for kind in _KINDS)
+ACCOUNT = "system:serviceaccount:"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A rule that somebody has, and by what."""
+
+    rule: Rule
+    by: str
+    """As reasons tell it."""
+
+
+class Roles:
+    """What stands in the store, read again when something of it changed."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._seen: tuple[Keyspace, list[int]] | None = None
+        self._cluster_role_rules: dict[str, tuple[Rule, ...]] = {}
+        self._role_rules: dict[tuple[str, str], tuple[Rule, ...]] = {}
+        """By namespace and name."""
+        self._cluster_bindings: list[Object] = []
+        self._bindings: dict[str, list[Object]] = {}
+        """By namespace."""
+        self._read: dict[tuple[str, str], tuple[str, tuple[Rule, ...]]] = {}
+        """By namespace and name: at which version of a role it has which rules of its own."""
+
+    def held(self, user: User, namespace: str) -> Iterator[Held]:
+        """All rules of somebody: those of the cluster first, then those of the namespace."""
+        self._refresh()
+        for space in ("", namespace) if namespace else ("",):
+            for binding in self._bindings.get(space, ()) if space else self._cluster_bindings:
+                subject = _subject(binding, user, space)
+                if subject is None:
+                    continue
+                by = _by(binding, subject, space)
+                for rule in self.rules_of(part_of(binding, "roleRef"), space) or ():
+                    yield Held(rule, by)
+
+    def rules_of(self, reference: Object, namespace: str) -> tuple[Rule, ...] | None:
+        """What a reference of a binding stands for; None: there is no such role."""
+        self._refresh()
+        name = str(reference.get("name"))
+        match reference.get("kind"):
+            case "ClusterRole":
+                return self._cluster_role_rules.get(name)
+            case "Role":
+                return self._role_rules.get((namespace, name))
+        return None
+
+    def allows(self, asked: Attributes) -> str | None:
+        """Why somebody may do something; None: they may not."""
+        return next(
+            (one.by for one in self.held(asked.user, asked.namespace) if one.rule.allows(asked)),
+            None,
+        )
+
+    def _refresh(self) -> None:
+        keyspace = self._store.keyspace
+        touched = [keyspace.index.touched.get(one, 0) for one in _FAMILIES]
+        is_same = self._seen is not None and self._seen[0] is keyspace
+        if self._seen is not None and is_same and self._seen[1] == touched:
+            return
+        before = self._seen[1] if self._seen is not None and is_same else [-1] * len(_KINDS)
+        self._seen = keyspace, touched
+        changed = {
+            kind for kind, old, new in zip(_KINDS, before, touched, strict=True) if old != new
+        }
+        if not is_same:
+            self._read = {}
+        if "clusterroles" in changed:
+            self._read_cluster_roles()
+        if "roles" in changed:
+            self._role_rules = {_place_of(one): self._rules(one) for one in self._listed("roles")}
+        if "clusterrolebindings" in changed:
+            self._cluster_bindings = self._listed("clusterrolebindings")
+        if "rolebindings" in changed:
+            self._bindings = {}
+            for one in self._listed("rolebindings"):
+                self._bindings.setdefault(metadata_of(one)["namespace"], []).append(one)
+
+    def _read_cluster_roles(self) -> None:
+        every = self._listed("clusterroles")
+        self._cluster_role_rules = {
+            metadata_of(one)["name"]: aggregated(one, every, self._rules) for one in every
+        }
+
+    def _rules(self, role: Object) -> tuple[Rule, ...]:
+        """The rules of a role, read once per version of it."""
+        metadata = metadata_of(role)
+        key, version = _place_of(role), str(metadata.get("resourceVersion", ""))
+        known = self._read.get(key)
+        if known is None or not version or known[0] != version:
+            known = self._read[key] = version, read_rules(role)
+        return known[1]
+
+    def _listed(self, plural: str) -> list[Object]:
+        prefix = ObjectKey(plural, "").key + b"/"
+        return [one.content for one in self._store.list(prefix, cached=True).entries]
+
+
+def roles_of(store: Store) -> Roles:
+    """What stands in a store, for all who ask for it."""
+    found = store.views.get(Roles)
+    if not isinstance(found, Roles):
+        found = store.views[Roles] = Roles(store)
+    return found
+
+
+def _place_of(role: Object) -> tuple[str, str]:
+    metadata = metadata_of(role)
+    return str(metadata.get("namespace", "")), str(metadata["name"])
+
+
+def aggregated(
+    role: Object,
+    every: list[Object],
+    read: Callable[[Object], tuple[Rule, ...]] = read_rules,
+) -> tuple[Rule, ...]:
+    """The rules of a cluster role, with those that it takes from others by their labels."""
+    selectors = entries_of(role, "aggregationRule", "clusterRoleSelectors")
+    if not selectors:
+        return read(role)
+    made: dict[Rule, None] = {}
+    for selector in selectors:
+        chosen = [
+            other
+            for other in every
+            if other is not role and _selects(selector, metadata_of(other).get("labels") or {})
+        ]
+        for other in sorted(chosen, key=lambda one: str(metadata_of(one)["name"])):
+            made |= dict.fromkeys(aggregated(other, every, read))
+    return tuple(made)
+
+
+def _selects(selector: Object, labels: dict[str, str]) -> bool:
+    wanted = selector.get("matchLabels") or {}
+    if any(labels.get(name) != text for name, text in wanted.items()):
+        return False
+    for one in selector.get("matchExpressions") or []:
+        values, there = one.get("values") or [], one.get("key") in labels
+        text = labels.get(one.get("key", ""), "")
+        fits = {
+            "In": there and text in values,
+            "NotIn": text not in values or not there,
+            "Exists": there,
+            "DoesNotExist": not there,
+        }
+        if not fits.get(one.get("operator"), False):
+            return False
+    return True
+
+
+def _subject(binding: Object, user: User, namespace: str) -> Object | None:
+    for one in binding.get("subjects") or []:
+        name = one.get("name")
+        match one.get("kind"):
+            case "User" if name == user.name:
+                return dict(one)
+            case "Group" if name in user.groups:
+                return dict(one)
+            case "ServiceAccount":
+                space = one.get("namespace") or namespace
+                if space and user.name == f"{ACCOUNT}{space}:{name}":
+                    return dict(one)
+    return None
+
+
+def _by(binding: Object, subject: Object, namespace: str) -> str:
+    reference = part_of(binding, "roleRef")
+    name = metadata_of(binding)["name"]
+    bound = f'RoleBinding "{name}/{namespace}"' if namespace else f'ClusterRoleBinding "{name}"'
+    who = f'{subject["kind"]} "{subject["name"]}"'
+    if subject["kind"] == "ServiceAccount":
+        who = f'ServiceAccount "{subject["name"]}/{subject.get("namespace") or namespace}"'
+    role = f'{reference.get("kind")} "{reference.get("name")}"'
+    return f"RBAC: allowed by {bound} of {role} to {who}"

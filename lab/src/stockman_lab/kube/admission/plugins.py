@@ -1,0 +1,198 @@
+"""Plugins of admission that are on by default, as far as they change or refuse something."""
+
+from __future__ import annotations
+
+from stockman_lab.kube.admission.draft import Draft
+from stockman_lab.kube.admission.limits import give_limits, refuse_beyond_limits
+from stockman_lab.kube.admission.pod_accounts import give_account
+from stockman_lab.kube.admission.quotas import refuse_beyond_quotas
+from stockman_lab.kube.failures import Cause, Named, forbidden, not_found
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+from stockman_lab.kube.schema.quantity import amount
+
+_CRITICAL = {
+    "system-cluster-critical": 2_000_000_000,
+    "system-node-critical": 2_000_001_000,
+}
+_TOLERATED = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_TOLERATED_SECONDS = 300
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+_DEFAULT_INGRESS = "ingressclass.kubernetes.io/is-default-class"
+_IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
+_NAMESPACES = Named("namespaces", "", "Namespace")
+
+
+def admit_create(draft: Draft) -> None:
+    """Change or refuse a new object."""
+    need_namespace(draft)
+    match draft.place:
+        case ("", "pods"):
+            give_limits(draft)
+            _admit_pod(draft)
+        case ("", "persistentvolumeclaims"):
+            _protect(draft, "kubernetes.io/pvc-protection")
+            _give_class(draft)
+        case ("", "persistentvolumes"):
+            _protect(draft, "kubernetes.io/pv-protection")
+        case ("", "nodes"):
+            _taint(draft)
+        case ("networking.k8s.io", "ingresses"):
+            _give_ingress_class(draft)
+
+
+def admit_created(draft: Draft) -> None:
+    """Refuse a new object that is valid, but more than there may be."""
+    refuse_beyond_limits(draft)
+    refuse_beyond_quotas(draft)
+
+
+def admit_update(draft: Draft) -> None:
+    """Refuse a change."""
+    if draft.place == ("", "persistentvolumeclaims") and not draft.subresource:
+        _admit_growth(draft)
+
+
+def _admit_growth(draft: Draft) -> None:
+    """Claims grow where a class of storage made their volume and allows it."""
+    new, old = draft.content, draft.old or {}
+    wanted, had = (
+        part_of(one, "spec", "resources", "requests").get("storage") for one in (new, old)
+    )
+    if part_of(old, "status").get("phase") != "Bound" or wanted == had or not (wanted and had):
+        return
+    if amount(wanted) <= amount(had):
+        return
+    name = str(part_of(new, "spec").get("storageClassName", ""))
+    found = draft.around.found("storageclasses", "", name) if name else None
+    if not (found or {}).get("allowVolumeExpansion"):
+        why = (
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions"
+            " the pvc must support resize"
+        )
+        raise forbidden(draft.named, draft.name, why)
+
+
+def need_namespace(draft: Draft) -> None:
+    """Refuse objects in namespaces that are not there or go away."""
+    name = draft.namespace
+    if not name or not draft.resource.namespaced:
+        return
+    found = draft.around.found("namespaces", "", name)
+    if found is None:
+        raise not_found(_NAMESPACES, name)
+    if metadata_of(found).get("deletionTimestamp"):
+        why = f"unable to create new content in namespace {name} because it is being terminated"
+        cause = Cause(
+            "NamespaceTerminating", f"namespace {name} is being terminated", "metadata.namespace"
+        )
+        raise forbidden(draft.named, draft.name, why, [cause])
+
+
+def refuse_immortal(plural: str, name: str) -> None:
+    """Some namespaces cannot be deleted."""
+    if plural == "namespaces" and name in _IMMORTAL:
+        raise forbidden(_NAMESPACES, name, "this namespace may not be deleted")
+
+
+def _protect(draft: Draft, finalizer: str) -> None:
+    metadata = draft.content["metadata"]
+    finalizers = metadata.get("finalizers") or []
+    if finalizer not in finalizers:
+        metadata["finalizers"] = [*finalizers, finalizer]
+
+
+def _give_class(draft: Draft) -> None:
+    spec = draft.content.setdefault("spec", {})
+    beta = part_of(draft.content, "metadata", "annotations")
+    if "storageClassName" in spec or "volume.beta.kubernetes.io/storage-class" in beta:
+        return
+    name = _newest_default(draft.around.listed("storageclasses"), _DEFAULT_CLASS)
+    if name:
+        spec["storageClassName"] = name
+
+
+def _give_ingress_class(draft: Draft) -> None:
+    spec = draft.content.setdefault("spec", {})
+    annotations = part_of(draft.content, "metadata", "annotations")
+    if spec.get("ingressClassName") or "kubernetes.io/ingress.class" in annotations:
+        return
+    name = _newest_default(draft.around.listed("ingressclasses"), _DEFAULT_INGRESS)
+    if name:
+        spec["ingressClassName"] = name
+
+
+def _newest_default(classes: list[Object], annotation: str) -> str:
+    chosen = [
+        metadata_of(one)
+        for one in classes
+        if part_of(one, "metadata", "annotations").get(annotation) == "true"
+    ]
+    chosen.sort(key=lambda one: str(one["name"]))
+    chosen.sort(key=lambda one: str(one.get("creationTimestamp", "")), reverse=True)
+    return str(chosen[0]["name"]) if chosen else ""
+
+
+def _taint(draft: Draft) -> None:
+    """A new node is not ready, so nothing is placed on it."""
+    spec = draft.content.setdefault("spec", {})
+    taints = spec.get("taints") or []
+    key, effect = "node.kubernetes.io/not-ready", "NoSchedule"
+    if not any(one.get("key") == key and one.get("effect") == effect for one in taints):
+        spec["taints"] = [*taints, {"key": key, "effect": effect}]
+
+
+def _admit_pod(draft: Draft) -> None:
+    if draft.around.demands_accounts:
+        give_account(draft)
+    _give_priority(draft)
+    _tolerate(draft.content["spec"])
+
+
+def _give_priority(draft: Draft) -> None:
+    spec = draft.content["spec"]
+    name = spec.get("priorityClassName", "")
+    given = spec.get("priority")
+    if not name:
+        chosen = [one for one in draft.around.listed("priorityclasses") if one.get("globalDefault")]
+        value, policy = 0, "PreemptLowerPriority"
+        if chosen:
+            value, policy = chosen[0]["value"], chosen[0].get("preemptionPolicy", policy)
+            spec["priorityClassName"] = metadata_of(chosen[0])["name"]
+    else:
+        found = draft.around.found("priorityclasses", "", name)
+        if found is None and name not in _CRITICAL:
+            why = f"no PriorityClass with name {name} was found"
+            raise forbidden(draft.named, draft.name, why)
+        value = _CRITICAL[name] if found is None else found["value"]
+        policy = (found or {}).get("preemptionPolicy", "PreemptLowerPriority")
+    if given is not None and given != value:
+        why = (
+            f"the integer value of priority ({given}) must not be provided in pod spec; priority"
+            f" admission controller computed {value} from the given PriorityClass name"
+        )
+        raise forbidden(draft.named, draft.name, why)
+    spec["priority"] = value
+    spec.setdefault("preemptionPolicy", policy)
+
+
+def _tolerate(spec: Object) -> None:
+    tolerations = entries_of(spec, "tolerations")
+    added = [
+        {
+            "key": key,
+            "operator": "Exists",
+            "effect": "NoExecute",
+            "tolerationSeconds": _TOLERATED_SECONDS,
+        }
+        for key in _TOLERATED
+        if not any(_tolerates(one, key) for one in tolerations)
+    ]
+    if added:
+        spec["tolerations"] = [*tolerations, *added]
+
+
+def _tolerates(toleration: Object, key: str) -> bool:
+    return toleration.get("key", "") in {"", key} and toleration.get("effect", "") in {
+        "",
+        "NoExecute",
+    }

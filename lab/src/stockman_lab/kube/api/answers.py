@@ -1,0 +1,128 @@
+"""Answers: objects, lists and refusals in the form in which they are wanted."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+
+from stockman_lab.kube.api.messages import Response
+from stockman_lab.kube.api.negotiating import YAML, Wanted
+from stockman_lab.kube.failures import Failure
+from stockman_lab.kube.objects import Object
+from stockman_lab.kube.schema.resource import Resource
+from stockman_lab.kube.store.entries import Entry, compact_json
+
+_META = "meta.k8s.io"
+_COMPRESSED_FROM = 128 * 1024
+_NO_CACHE = {"Cache-Control": "no-cache, private"}
+
+
+def answered(content: Object, wanted: Wanted, status: int = 200) -> Response:
+    """Any object."""
+    return raw(compact_json(content), wanted, status)
+
+
+def raw(encoded: bytes, wanted: Wanted, status: int = 200) -> Response:
+    """An object that is encoded already."""
+    if wanted.media_type == YAML:
+        body = _yaml(json.loads(encoded))
+    elif wanted.pretty:
+        body = json.dumps(json.loads(encoded), indent=2, ensure_ascii=False).encode()
+    else:
+        body = encoded + b"\n"
+    return Response(status, {"Content-Type": wanted.media_type, **_NO_CACHE}, body)
+
+
+def of_entry(entry: Entry, wanted: Wanted, status: int = 200) -> Response:
+    """An object of the store."""
+    if wanted.media_type == YAML or wanted.pretty:
+        return raw(entry.encoded, wanted, status)
+    headers = {"Content-Type": wanted.media_type, **_NO_CACHE}
+    return Response(status, headers, lambda: entry.encoded + b"\n", content=entry.content)
+
+
+def _yaml(content: Object) -> bytes:
+    import yaml
+
+    return yaml.safe_dump(content, sort_keys=True, allow_unicode=True).encode()
+
+
+def compressed(response: Response, accepted: str) -> Response:
+    """A long answer for somebody who takes it compressed."""
+    if not accepted:
+        return response
+    names = {one.partition(";")[0].strip() for one in accepted.split(",")}
+    if "gzip" in names and len(response.body) > _COMPRESSED_FROM:
+        response.body = gzip.compress(response.body, 1, mtime=0)
+        response.headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return response
+
+
+def refused(failure: Failure, wanted: Wanted) -> Response:
+    """A refusal."""
+    made = answered(failure.status, wanted, failure.code)
+    if failure.about is not None and failure.about.retry_after:
+        made.headers["Retry-After"] = str(failure.about.retry_after)
+    return made
+
+
+def plain(text: str, status: int = 200) -> Response:
+    """A few words."""
+    headers = {"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff"}
+    return Response(status, {**headers, **_NO_CACHE}, text.encode())
+
+
+def timed_out() -> Response:
+    """What is said when a minute was not enough: by the server around the server, in its way."""
+    status: Object = {
+        "metadata": {},
+        "status": "Failure",
+        "message": "Timeout: request did not complete within the allotted timeout",
+        "reason": "Timeout",
+        "details": {},
+        "code": 504,
+    }
+    headers = {"Content-Type": "text/plain; charset=utf-8"}
+    return Response(504, headers, compact_json(status) + b"\n")
+
+
+def done(resource: Resource, entry: Entry) -> Object:
+    """What is said of an object that is gone."""
+    metadata = entry.content["metadata"]
+    details: Object = {"name": metadata["name"]}
+    if resource.group:
+        details["group"] = resource.group
+    details |= {"kind": resource.plural, "uid": metadata.get("uid", "")}
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+    }
+
+
+def metadata_only(content: Object, version: str) -> Object:
+    """An object of which only the metadata is told."""
+    return {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": f"{_META}/{version}",
+        "metadata": content["metadata"],
+    }
+
+
+def list_head(resource: Resource, metadata: Object) -> bytes:
+    """How a list begins."""
+    if resource.is_custom:
+        head: Object = {"apiVersion": resource.api_version, "items": 0}
+        body = compact_json({"kind": resource.list_kind, "metadata": metadata})
+        return compact_json(head)[: -len("0}")] + b"[%s]," + body[1:]
+    made = {"kind": resource.list_kind, "apiVersion": resource.api_version, "metadata": metadata}
+    return compact_json(made)[:-1] + b',"items":[%s]}'
+
+
+def encoded_list(resource: Resource, metadata: Object, items: Iterable[bytes]) -> bytes:
+    """A list of objects that are encoded already."""
+    before, after = list_head(resource, metadata).split(b"[%s]")
+    return b"".join((before, b"[", b",".join(items), b"]", after))

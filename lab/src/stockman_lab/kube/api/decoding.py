@@ -1,0 +1,293 @@
+"""Bodies of requests: read, checked against their type, and filled with defaults."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import cast
+
+from stockman_lab.kube.admission.draft import wrong
+from stockman_lab.kube.admission.strategies import TEMPLATE_GENERATION
+from stockman_lab.kube.api.call import Call
+from stockman_lab.kube.api.negotiating import PROTOBUF, YAML, body_type
+from stockman_lab.kube.failures import Failure, Named, bad_request, invalid
+from stockman_lab.kube.objects import Object, Tree, copied, metadata_of
+from stockman_lab.kube.schema.decoding import decoding_error
+from stockman_lab.kube.schema.defaulting import fill_defaults
+from stockman_lab.kube.schema.nulls import drop_nulls
+from stockman_lab.kube.schema.pruning import prune
+from stockman_lab.kube.schema.reading import TooDeep, Unreadable, read_json, unbounded_in
+from stockman_lab.kube.schema.resource import Resource
+from stockman_lab.kube.schema.rewriting import rewritten
+from stockman_lab.kube.schema.tables import builtin
+from stockman_lab.kube.schema.type import Json, Type
+from stockman_lab.kube.schema.unknown import complaints, strict_decoding_error
+from stockman_lab.kube.schema.validating import metadata_error
+
+MOST_BYTES = 3 * (1 << 20)
+_SHOWN = 30
+_SCHEME = 'scheme "pkg/runtime/scheme.go:111"'
+_STRUCT = (
+    "json: cannot unmarshal {} into Go value of type struct {{ APIVersion string"
+    ' "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
+)
+_SAID = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+
+
+def read_body(body: bytes, content_type: str, kind: str) -> Tree:
+    """What a body says, whatever it is; raises `Failure`."""
+    media = body_type(content_type)
+    need_size(body)
+    if media == PROTOBUF:
+        return _from_protobuf(body, kind)
+    try:
+        found = _from_yaml(body, kind) if media == YAML else read_json(body)
+    except Unreadable as why:
+        raise _unrecognized(kind, f"json parse error: {why}", body) from None
+    except TooDeep as why:
+        raise bad_request(str(why)) from None
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        said = _STRUCT.format(_SAID.get(type(found), "null"))
+        raise _unrecognized(kind, f"json parse error: {said}", body)
+    for name in ("apiVersion", "kind"):
+        if not isinstance(found.get(name), str | None):
+            said = _SAID.get(type(found[name]), "object")
+            unfit = f"json: cannot unmarshal {said} into Go struct field .{name} of type string"
+            raise _unrecognized(kind, f"json parse error: {unfit}", body)
+    return found
+
+
+def need_size(body: bytes) -> None:
+    """Refuse what is too large."""
+    if len(body) > MOST_BYTES:
+        raise too_large()
+
+
+def too_large() -> Failure:
+    """The refusal of a body that is."""
+    text = f"Request entity too large: limit is {MOST_BYTES}"
+    return Failure(413, "RequestEntityTooLarge", text)
+
+
+def _unrecognized(kind: str, why: str, body: bytes) -> Failure:
+    text = f"couldn't get version/kind; {why}"
+    if kind == "DeleteOptions":
+        return bad_request(text)
+    head = f"the object provided is unrecognized (must be of type {kind})"
+    return bad_request(f"{head}: {text} ({_summary(body)})")
+
+
+def _summary(body: bytes) -> str:
+    """The beginning of a body, as refusals show it."""
+    if not body:
+        return "<empty>"
+    more = " ..." if len(body) > _SHOWN else ""
+    begin = body[:_SHOWN]
+    return (begin.decode("utf-8", "replace") if begin[:1] == b"{" else begin.hex()) + more
+
+
+def _from_protobuf(body: bytes, kind: str) -> Tree:
+    from stockman_lab.kube.protobuf.reading import BadProtobuf, read_protobuf
+
+    try:
+        return read_protobuf(body)
+    except BadProtobuf as why:
+        text = f"the object provided is unrecognized (must be of type {kind}): {why}"
+        raise bad_request(f"{text} ({_summary(body)})") from None
+
+
+def _from_yaml(body: bytes, kind: str) -> Json:
+    from stockman_lab.kube.api.yaml_bodies import BadYaml, read_yaml
+
+    try:
+        found: Json = read_yaml(body)
+    except BadYaml as why:
+        head = f"the object provided is unrecognized (must be of type {kind})"
+        raise bad_request(f"{head}: {why} ({_summary(body)})") from None
+    return found
+
+
+def read_object(call: Call, live: Object | None = None) -> Object:
+    """The object of a body, as its type says, with defaults; raises `Failure`.
+
+    What somebody in this process took from the live object and gives back is not read again.
+    """
+    request = call.request
+    kind = call.resource.kind
+    if request.content is not None:
+        return _given(call, request.content, live or {})
+    found = read_body(request.body, request.headers.get("content-type", ""), kind)
+    if not isinstance(found, dict):
+        raise bad_request(f"the object provided is unrecognized (must be of type {kind})")
+    if call.resource.is_custom and not found.get("kind"):
+        text = request.body.decode("utf-8", "replace")
+        head = f"the object provided is unrecognized (must be of type {kind})"
+        why = f"{head}: Object 'Kind' is missing in '{text}' ({_summary(request.body)})"
+        raise bad_request(why)
+    check_kind(call, found)
+    return typed(call, found)
+
+
+def _given(call: Call, content: Object, live: Object) -> Object:
+    """An object of somebody in this process: no form of writing can be wrong."""
+    spec = live.get("spec")
+    is_kept = (
+        spec is not None
+        and content.get("spec") is spec
+        and call.route.subresource == "status"
+        and not call.resource.is_custom
+        and call.resource.plural != "services"  # their status depends on what is wanted
+    )
+    rest, managed = without_managers({**content, "spec": {}} if is_kept else content, live)
+    found = copied(rest)
+    check_kind(call, found)
+    wrong = "" if call.resource.is_custom else decoding_error(call.shape, found)
+    if wrong:
+        raise bad_request(f"{call.resource.kind} cannot be handled: {wrong}")
+    made = finish_reading(call.resource, call.shape, found)
+    if managed:
+        made["metadata"]["managedFields"] = managed
+    return {**made, "spec": spec} if is_kept else made
+
+
+def without_managers(content: Object, live: Object) -> tuple[Object, list[Object]]:
+    """An object without its managers, and those, where they are the ones of the live object."""
+    managed: list[Object] = metadata_of(live).get("managedFields") or []
+    if not managed or metadata_of(content).get("managedFields") is not managed:
+        return content, []
+    metadata = {name: one for name, one in content["metadata"].items() if name != "managedFields"}
+    return {**content, "metadata": metadata}, managed
+
+
+def check_kind(call: Call, found: Object) -> None:
+    """Refuse an object of another kind; fill in what it is where it does not say."""
+    resource = call.resource
+    version = found.get("apiVersion") or resource.api_version
+    kind = found.get("kind") or resource.kind
+    if (version, kind) != (resource.api_version, resource.kind):
+        raise _other_kind(call, found, str(version), str(kind))
+    found["apiVersion"], found["kind"] = version, kind
+
+
+def _name(found: Object) -> str:
+    return str(metadata_of(found).get("name", ""))
+
+
+def _other_kind(call: Call, found: Object, version: str, kind: str) -> Failure:
+    resource = call.resource
+    group, _, bare = version.rpartition("/")
+    if resource.is_custom:
+        if kind != resource.kind:
+            cause = wrong("kind", kind, f"must be {resource.kind}")
+            return invalid(Named("", group, kind), _name(found), [cause])
+        return bad_request(
+            f"the API version in the data ({version}) does not match the expected API version"
+            f" ({resource.api_version})"
+        )
+    known = call.types.resource_of_kind(group, bare, kind)
+    head = f'{kind} in version "{bare}" cannot be handled as a {resource.kind}'
+    if known is None:
+        return bad_request(
+            f'{head}: no kind "{kind}" is registered for version "{version}" in {_SCHEME}'
+        )
+    if known.kind == resource.kind:
+        return bad_request(
+            f"the API version in the data ({version}) does not match the expected API version"
+            f" ({resource.api_version})"
+        )
+    package = "core" if not resource.group else resource.group.partition(".")[0]
+    return bad_request(
+        f"{head}: converting ({bare}.{kind}) to ({package}.{resource.kind}): unknown conversion"
+    )
+
+
+def custom_error(found: Object) -> str:
+    """Why a custom object cannot be read whatever its kind; empty: it can."""
+    number = unbounded_in(found)
+    if number is not None:
+        return f"json: cannot unmarshal number {number} into Go value of type float64"
+    return metadata_error(found)
+
+
+def typed(call: Call, found: Object, *, validates: bool = True) -> Object:
+    """An object as its type says, with defaults."""
+    shape, resource = call.shape, call.resource
+    head = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
+    if validates:
+        wrong = custom_error(found) if resource.is_custom else decoding_error(shape, found)
+        if wrong:
+            raise bad_request(f"{head}: {wrong}")
+        complain(call, shape, found, head)
+    return shaped(resource, shape, found)
+
+
+def complain(call: Call, shape: Type, found: Object, head: str) -> None:
+    """Say what is unknown, in the way that was asked for."""
+    way = call.request.asked("fieldValidation") or "Warn"
+    if way == "Ignore":
+        return
+    texts = complaints(shape, found)
+    if texts and way == "Strict":
+        error = strict_decoding_error(texts)
+        raise bad_request(f"{head}: {error}")
+    call.warnings.extend(texts)
+
+
+def shaped(resource: Resource, shape: Type, found: Object) -> Object:
+    """An object with its defaults, as the server writes it back."""
+    # Custom ones are written and read again, which leaves what was given as it is.
+    return finish_reading(resource, shape, found if resource.is_custom else copied(found))
+
+
+def finish_reading(resource: Resource, shape: Type, made: Object) -> Object:
+    """The same of an object that nobody else has."""
+    if resource.is_custom:
+        made = cast(Object, json.loads(json.dumps(made), parse_int=_int_or_float))
+        prune(shape, made)
+        fill_defaults(shape, made)
+        return _own_metadata(made)
+    drop_nulls(shape, made)
+    made.setdefault("metadata", {})
+    fill_defaults(shape, made)
+    _take_texts(made)
+    _give_template_generation(made)
+    is_reset = metadata_of(made).get("managedFields") == []
+    written = cast(Object, rewritten(shape, made))
+    if is_reset:
+        written["metadata"]["managedFields"] = [{}]
+    return written
+
+
+def _int_or_float(text: str) -> int | float:
+    found = int(text)
+    return found if -(1 << 63) <= found < 1 << 63 else float(found)
+
+
+def _own_metadata(made: Object) -> Object:
+    metadata = made.get("metadata")
+    if isinstance(metadata, dict):
+        made["metadata"] = rewritten(builtin("meta.v1.ObjectMeta"), metadata)
+    else:
+        made["metadata"] = {}
+    return made
+
+
+def _give_template_generation(made: Object) -> None:
+    if made.get("kind") == "DaemonSet" and isinstance(made.get("metadata"), dict):
+        annotations = made["metadata"].get("annotations")
+        annotations = made["metadata"]["annotations"] = dict(annotations or {})
+        annotations.setdefault(TEMPLATE_GENERATION, "0")
+
+
+def _take_texts(made: Object) -> None:
+    """Secrets may be given as plain texts."""
+    if made.get("kind") != "Secret" or made.get("apiVersion") != "v1":
+        return
+    given = made.pop("stringData", None)
+    if isinstance(given, dict) and given:
+        texts = {
+            name: base64.b64encode((one or "").encode()).decode() for name, one in given.items()
+        }
+        made["data"] = {**(made.get("data") or {}), **texts}

@@ -1,0 +1,182 @@
+"""Custom resource definitions: they take effect at once, and take their objects along."""
+
+from __future__ import annotations
+
+from stockman.etcd.kubernetes.keys import ObjectKey
+from stockman_lab.kube.api.call import Call
+from stockman_lab.kube.objects import Object, copied, metadata_of, part_of, written_time
+from stockman_lab.kube.patching.apply import Writing, track_update
+from stockman_lab.kube.schema.rewriting import rewritten
+from stockman_lab.kube.store.entries import Entry
+from stockman_lab.kube.store.store import Changed
+
+_NAMES = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
+_PLACE = ("apiextensions.k8s.io", "customresourcedefinitions")
+_CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+_CONDITIONS = (
+    ("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
+    ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"),
+)
+_CLASHES = {
+    "plural": "PluralConflict",
+    "singular": "SingularConflict",
+    "shortNames": "ShortNamesConflict",
+    "kind": "KindConflict",
+    "listKind": "ListKindConflict",
+}
+_PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+
+
+def is_definition(call: Call) -> bool:
+    """Whether a request is about definitions."""
+    return (call.resource.group, call.resource.plural) == _PLACE
+
+
+def establish(call: Call, entry: Entry) -> Entry:
+    """Let a definition be served, which its status tells a moment after it was written."""
+    if not is_definition(call) or call.is_dry or not entry.revision:
+        return entry
+    content = copied(entry.content)
+    status = content.setdefault("status", {})
+    names = part_of(content, "spec", "names")
+    clashing = _clashes(call, content)
+    known = part_of(status, "acceptedNames")
+    accepted = {
+        name: told for name in _NAMES if (told := (known if name in clashing else names).get(name))
+    }
+    if known == accepted and not clashing:
+        return entry
+    status["acceptedNames"] = accepted
+    now = written_time(call.around.now)
+    before = {one["type"]: one for one in status.get("conditions") or []}
+    told = _refused_names(clashing, before) if clashing else _CONDITIONS
+    status["conditions"] = [
+        found
+        if (found := before.get(kind)) and found["status"] == truth
+        else _condition(kind, reason, message, now, truth)
+        for kind, truth, reason, message in told
+    ]
+    writing = Writing(
+        "kube-apiserver", call.resource.api_version, call.shape, now, "status", (("f:spec",),)
+    )
+    made = rewritten(call.shape, track_update(entry.content, content, writing))
+    if isinstance(made, dict):
+        _put(call, entry, made)
+    return entry
+
+
+def _clashes(call: Call, content: Object) -> dict[str, list[str]]:
+    """Names that another definition of the same group has already."""
+    spec = part_of(content, "spec")
+    names = part_of(spec, "names")
+    resources: set[str] = set()
+    kinds: set[str] = set()
+    for one in call.store.list(ObjectKey(_PLACE[1], "").key + b"/").entries:
+        other = part_of(one.content, "spec")
+        if other.get("group") != spec.get("group") or _named(one.content) == _named(content):
+            continue
+        taken = part_of(one.content, "status", "acceptedNames")
+        resources |= {taken.get("plural", ""), taken.get("singular", "")}
+        resources |= set(taken.get("shortNames") or ())
+        kinds |= {taken.get("kind", ""), taken.get("listKind", "")}
+    found: dict[str, list[str]] = {}
+    for name in _CLASHES:
+        told = names.get(name) or []
+        told = told if isinstance(told, list) else [told]
+        among = kinds if "ind" in name else resources
+        clashing = [one for one in told if one in among]
+        if clashing:
+            found[name] = clashing
+    return found
+
+
+def _named(content: Object) -> str:
+    return str(metadata_of(content).get("name", ""))
+
+
+def _refused_names(
+    clashing: dict[str, list[str]], before: dict[str, Object]
+) -> list[tuple[str, str, str, str]]:
+    name, taken = list(clashing.items())[-1]
+    told = [f'"{one}" is already in use' for one in taken]
+    message = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    found = [("NamesAccepted", "False", _CLASHES[name], message)]
+    if before.get("Established", {}).get("status") == "True":
+        return [*found, _CONDITIONS[1]]
+    return [*found, ("Established", "False", "NotAccepted", "not all names are accepted")]
+
+
+def is_refused(content: Object) -> bool:
+    """Whether a definition has names that others have, and is not served."""
+    return any(
+        one.get("type") == "Established" and one.get("status") == "False"
+        for one in part_of(content, "status").get("conditions") or []
+    )
+
+
+def _put(call: Call, entry: Entry, content: Object) -> Entry:
+    try:
+        return call.store.update(entry, content)
+    except Changed:
+        return entry
+
+
+def _condition(kind: str, reason: str, message: str, now: str, truth: str = "True") -> Object:
+    return {
+        "type": kind,
+        "status": truth,
+        "lastTransitionTime": now,
+        "reason": reason,
+        "message": message,
+    }
+
+
+def terminate(call: Call, entry: Entry) -> Entry:
+    """Let a definition go with all its objects; returns what it was in the beginning of that."""
+    content = copied(entry.content)
+    metadata = content["metadata"]
+    now = written_time(call.around.now)
+    if metadata.get("deletionTimestamp"):
+        return entry
+    metadata["deletionTimestamp"] = now
+    metadata["finalizers"] = [*(metadata.get("finalizers") or []), _CLEANUP]
+    status = content.setdefault("status", {})
+    ending = _condition("Terminating", "InstanceDeletionPending", _PENDING, now)
+    status["conditions"] = [*(status.get("conditions") or []), ending]
+    made = rewritten(call.shape, content)
+    marked = _put(call, entry, made if isinstance(made, dict) else content)
+    for one in call.store.list(_instances(content)).entries:
+        if metadata_of(one.content).get("finalizers"):
+            gone = copied(one.content)
+            gone["metadata"] |= {"deletionTimestamp": now, "deletionGracePeriodSeconds": 0}
+            _put(call, one, gone)
+        else:
+            call.store.delete(one)
+    finish(call, metadata["name"])
+    return marked
+
+
+def _instances(content: Object) -> bytes:
+    spec = part_of(content, "spec")
+    names = part_of(spec, "names")
+    return ObjectKey(names["plural"], "", group=spec["group"]).key + b"/"
+
+
+def finish(call: Call, name: str = "") -> None:
+    """Take a definition away that waited for its last object."""
+    if not name:
+        if not call.resource.is_custom:
+            return
+        name = f"{call.resource.plural}.{call.resource.group}"
+    entry = call.store.get(ObjectKey(_PLACE[1], name).key)
+    if entry is None or not metadata_of(entry.content).get("deletionTimestamp"):
+        return
+    if call.store.list(_instances(entry.content)).entries:
+        return
+    others = [one for one in metadata_of(entry.content)["finalizers"] if one != _CLEANUP]
+    if others:
+        content = copied(entry.content)
+        content["metadata"]["finalizers"] = others
+        _put(call, entry, content)
+    else:
+        call.store.delete(entry)

@@ -1,0 +1,210 @@
+"""Deleting objects: at once, after a while, or when nobody holds them any longer."""
+
+from __future__ import annotations
+
+from stockman_lab.kube.admission.plugins import refuse_immortal
+from stockman_lab.kube.api.call import Call
+from stockman_lab.kube.api.decoding import read_body
+from stockman_lab.kube.api.definitions import is_definition, terminate
+from stockman_lab.kube.api.listing import Page, list_objects, read_number
+from stockman_lab.kube.api.messages import is_yes
+from stockman_lab.kube.api.options import check_deletion
+from stockman_lab.kube.failures import Failure, Named, bad_request, conflict, not_found
+from stockman_lab.kube.objects import Object, copied, in_order, metadata_of, part_of, written_time
+from stockman_lab.kube.schema.decoding import decoding_error
+from stockman_lab.kube.schema.tables import builtin
+from stockman_lab.kube.store.entries import Entry
+from stockman_lab.kube.store.store import Changed
+
+_ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
+_ORPHANING = frozenset({("batch", "jobs"), ("", "replicationcontrollers")})
+_PRESERVED = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background"
+    " to remove them or set propagationPolicy=Orphan to suppress this warning"
+)
+_OPTIONS = "DeleteOptions"
+_ENDED = frozenset({"Succeeded", "Failed"})
+
+
+def read_options(call: Call) -> Object:
+    """How a deletion is wanted; raises `Failure`."""
+    request = call.request
+    if request.body:
+        options = _read_body(call)
+    else:
+        options = {
+            name: _read(name, request.asked(name))
+            for name in ("propagationPolicy", "gracePeriodSeconds", "orphanDependents")
+            if request.asked(name)
+        }
+        if request.query.get("dryRun"):
+            options["dryRun"] = request.query["dryRun"]
+    check_deletion(options)
+    call.is_dry = bool(options.get("dryRun"))
+    return options
+
+
+def _read_body(call: Call) -> Object:
+    """Options in a body, beside which those of the query do not count."""
+    request = call.request
+    found = read_body(request.body, request.headers.get("content-type", ""), _OPTIONS)
+    if not isinstance(found, dict):
+        raise bad_request(f"{_OPTIONS} have to be an object")
+    kind = found.get("kind") or _OPTIONS
+    if kind != _OPTIONS:
+        version = found.get("apiVersion") or "v1"
+        text = f'no kind "{kind}" is registered for version "{version}"'
+        raise bad_request(f'{text} in scheme "pkg/runtime/scheme.go:111"')
+    why = decoding_error(builtin("meta.v1.DeleteOptions"), found)
+    if why:
+        raise bad_request(why)
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _read(name: str, text: str) -> object:
+    if name == "gracePeriodSeconds":
+        return read_number(text)
+    return is_yes(text) if name == "orphanDependents" else text
+
+
+def delete(call: Call) -> tuple[Entry, bool]:
+    """Delete an object; returns it, and whether it is gone."""
+    refuse_immortal(call.resource.plural, call.name)
+    options = read_options(call)
+    _orphan_by_default(call, options)
+    entry = call.store.get(call.key())
+    if entry is None:
+        raise not_found(call.named, call.name)
+    return delete_entry(call, entry, options)
+
+
+def _orphan_by_default(call: Call, options: Object) -> None:
+    """Jobs and replication controllers leave their pods unless it is said otherwise."""
+    place = (call.resource.group, call.resource.plural)
+    told = options.keys() & {"propagationPolicy", "orphanDependents"}
+    if place not in _ORPHANING or told:
+        return
+    options["propagationPolicy"] = "Orphan"
+    if place[1] == "jobs":
+        call.warnings.append(_PRESERVED)
+
+
+def delete_entry(call: Call, entry: Entry, options: Object) -> tuple[Entry, bool]:
+    """Delete an object that was found; returns it, and whether it is gone."""
+    metadata = metadata_of(entry.content)
+    name = metadata["name"]
+    _check_preconditions(call, entry, options)
+    is_dry = call.is_dry
+    if is_definition(call) and not is_dry:
+        return terminate(call, entry), False
+    content = copied(entry.content)
+    made = content["metadata"]
+    made["finalizers"] = _finalizers(metadata, options)
+    grace = _grace(call, entry.content, options)
+    already = metadata.get("deletionTimestamp")
+    if already and grace:
+        left = metadata.get("deletionGracePeriodSeconds") or 0
+        if grace >= left:
+            return entry, False
+    held = bool(made["finalizers"]) or _is_held(call, content)
+    if not made["finalizers"]:
+        del made["finalizers"]
+    graceful = _is_graceful(call)
+    if not held and not grace:
+        if graceful:
+            _mark(call, made, 0)
+        if not is_dry:
+            try:
+                call.store.delete(entry)
+            except Changed:
+                raise conflict(call.named, name) from None
+        return Entry(entry.key, entry.revision, entry.created, in_order(content)), True
+    if not already or grace < (metadata.get("deletionGracePeriodSeconds") or 0):
+        _mark(call, made, grace)
+    if call.resource.plural == "namespaces" and not call.resource.group:
+        content.setdefault("status", {})["phase"] = "Terminating"
+    if is_dry or content == entry.content:
+        return Entry(entry.key, entry.revision, entry.created, in_order(content)), False
+    try:
+        return call.store.update(entry, content), False
+    except Changed:
+        raise conflict(call.named, name) from None
+
+
+def _is_graceful(call: Call) -> bool:
+    return (call.resource.group, call.resource.plural) == ("", "pods")
+
+
+def _mark(call: Call, metadata: Object, grace: int) -> None:
+    """Note that an object has been asked to go."""
+    if not metadata.get("deletionTimestamp") and metadata.get("generation"):
+        metadata["generation"] += 1
+    metadata["deletionTimestamp"] = written_time(call.around.now + grace)
+    if call.resource.plural != "namespaces" or call.resource.group:
+        metadata["deletionGracePeriodSeconds"] = grace
+
+
+def _is_held(call: Call, content: Object) -> bool:
+    is_namespace = call.resource.plural == "namespaces" and not call.resource.group
+    return is_namespace and bool(part_of(content, "spec").get("finalizers"))
+
+
+def _check_preconditions(call: Call, entry: Entry, options: Object) -> None:
+    wanted = options.get("preconditions") or {}
+    metadata = metadata_of(entry.content)
+    what = Named(call.resource.kind, call.resource.group, call.resource.kind)
+    uid, version = wanted.get("uid"), wanted.get("resourceVersion")
+    if uid and uid != metadata.get("uid"):
+        why = (
+            f"the UID in the precondition ({uid}) does not match the UID in record"
+            f" ({metadata.get('uid')}). The object might have been deleted and then recreated"
+        )
+        raise conflict(what, metadata["name"], why)
+    if version and version != str(entry.revision):
+        why = (
+            f"the ResourceVersion in the precondition ({version}) does not match the"
+            f" ResourceVersion in record ({entry.revision}). The object might have been modified"
+        )
+        raise conflict(what, metadata["name"], why)
+
+
+def _finalizers(metadata: Object, options: Object) -> list[str]:
+    kept = list(metadata.get("finalizers") or [])
+    orphans, foreground = _ORPHAN in kept, _FOREGROUND in kept
+    policy = options.get("propagationPolicy")
+    if options.get("orphanDependents") is not None:
+        orphans, foreground = bool(options["orphanDependents"]), False
+    elif policy is not None:
+        orphans, foreground = policy == "Orphan", policy == "Foreground"
+    plain = [one for one in kept if one not in {_ORPHAN, _FOREGROUND}]
+    if orphans:
+        plain.append(_ORPHAN)
+    if foreground:
+        plain.append(_FOREGROUND)
+    return plain if set(plain) != set(kept) else kept
+
+
+def _grace(call: Call, content: Object, options: Object) -> int:
+    """How many seconds an object has left; only pods have any."""
+    if (call.resource.group, call.resource.plural) != ("", "pods"):
+        return 0
+    asked = options.get("gracePeriodSeconds")
+    spec = part_of(content, "spec")
+    if asked is None:
+        asked = spec.get("terminationGracePeriodSeconds", 30)
+    if not spec.get("nodeName") or part_of(content, "status").get("phase") in _ENDED:
+        return 0
+    return max(int(asked), 0) if int(asked) >= 0 else 1
+
+
+def delete_many(call: Call) -> Page:
+    """Delete all objects of a list; returns what it was."""
+    options = read_options(call)
+    page = list_objects(call)
+    for entry in page.entries:
+        try:
+            delete_entry(call, call.store.get(entry.key) or entry, options)
+        except Failure as failure:
+            if failure.code != 404:
+                raise
+    return page

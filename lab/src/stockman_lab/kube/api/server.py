@@ -1,0 +1,288 @@
+"""The API server: one request in, one answer out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from stockman.etcd.kubernetes.keys import ObjectKey
+from stockman_lab.core.dice import Dice
+from stockman_lab.etcd.client import EtcdClient
+from stockman_lab.etcd.errors import EtcdError, Reason
+from stockman_lab.etcd.index import family
+from stockman_lab.etcd.keyspace import Keyspace
+from stockman_lab.kube.api import answers
+from stockman_lab.kube.api.binding import bind
+from stockman_lab.kube.api.call import Call
+from stockman_lab.kube.api.components import component, components
+from stockman_lab.kube.api.creating import create
+from stockman_lab.kube.api.definitions import establish, finish, is_definition, is_refused
+from stockman_lab.kube.api.deleting import delete, delete_many
+from stockman_lab.kube.api.listing import Page, get, list_objects
+from stockman_lab.kube.api.messages import Request, Response
+from stockman_lab.kube.api.negotiating import Wanted, negotiated
+from stockman_lab.kube.api.patches import patch
+from stockman_lab.kube.api.routes import NotAnObject, Route, not_allowed, read_route
+from stockman_lab.kube.api.subresources import Handler, answer_subresource
+from stockman_lab.kube.api.surroundings import Cluster, Settings
+from stockman_lab.kube.api.tables import table_of
+from stockman_lab.kube.api.updating import update
+from stockman_lab.kube.api.watching import watched
+from stockman_lab.kube.discovery.discovery import Discovery
+from stockman_lab.kube.failures import Failure
+from stockman_lab.kube.schema.crd import Crd, read_crd
+from stockman_lab.kube.schema.types import Types
+from stockman_lab.kube.store.entries import Entry, Unreadable
+from stockman_lab.kube.store.store import Store
+
+_MOST_DEFINITIONS = 1024
+"""How many are remembered, of all servers of the process."""
+_PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
+_DEFINITIONS = ObjectKey("customresourcedefinitions", "").key + b"/"
+_SHOWN = frozenset(
+    {
+        *(("", name) for name in ("namespaces", "persistentvolumes", "persistentvolumeclaims")),
+        *(("", name) for name in ("pods", "podtemplates", "resourcequotas", "services")),
+        ("", "serviceaccounts"),
+        *(("resource.k8s.io", name) for name in ("deviceclasses", "devicetaintrules")),
+        *(("resource.k8s.io", name) for name in ("resourceclaims", "resourceclaimtemplates")),
+        ("resource.k8s.io", "resourceslices"),
+        *(("storage.k8s.io", name) for name in ("csidrivers", "csinodes", "storageclasses")),
+        *(("storage.k8s.io", name) for name in ("volumeattachments", "volumeattributesclasses")),
+    }
+)
+_DEPRECATED = {
+    "Endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    "ComponentStatus": "v1 ComponentStatus is deprecated in v1.19+",
+}
+
+_ONLY_READ = frozenset({"version", "api", "apis", "openapi/v2", "openapi/v3"})
+
+Elsewhere = Callable[[Request, Types], Response | None]
+"""Answers paths that are not about objects; None: there is nothing under the path."""
+
+
+@lru_cache(maxsize=_MOST_DEFINITIONS)
+def _read_definition(entry: Entry) -> Crd:
+    """Only those that changed are read again."""
+    return read_crd(entry.content)
+
+
+class Api:
+    """An API server on the etcd of its cluster."""
+
+    def __init__(
+        self,
+        connect: Callable[[], EtcdClient],
+        dice: Dice,
+        settings: Settings | None = None,
+        elsewhere: Elsewhere | None = None,
+        store: Store | None = None,
+    ) -> None:
+        self.store = store or Store(connect)
+        self.settings = settings or Settings()
+        self.around = Cluster(self.store, dice, self.settings)
+        self.subresources: dict[tuple[str, str], Handler] = {}
+        """By plural and name: those that others serve."""
+        self.creations: dict[tuple[str, str], Handler] = {("", "bindings"): bind}
+        """By group and plural: what answers those who create objects that are not stored."""
+        self.admits: Callable[[Request, Route], None] | None = None
+        """Refuses requests that somebody may not make; None: everybody may do everything."""
+        self._elsewhere = elsewhere
+        self._types = Types.of_server()
+        self._definitions_of: Keyspace | None = None
+        self._definitions_at = 0
+        self._discovery: Discovery | None = None
+        self._discovered: Types | None = None
+
+    @property
+    def types(self) -> Types:
+        """All kinds, with those of the definitions that are there now."""
+        keyspace = self.store.keyspace
+        touched = keyspace.index.touched.get(family(_DEFINITIONS), 0)
+        if self._definitions_of is not keyspace or self._definitions_at != touched:
+            self._definitions_of, self._definitions_at = keyspace, touched
+            self._types = Types.of_server()
+            read = self._crds()
+            if read:
+                self._types = Types(read)
+        return self._types
+
+    def _crds(self) -> list[Crd]:
+        """The definitions that are there now."""
+        return [
+            _read_definition(entry)
+            for entry in self.store.list(_DEFINITIONS, cached=True).entries
+            if entry.content.get("spec", {}).get("versions") and not is_refused(entry.content)
+        ]
+
+    def handle(self, request: Request) -> Response:
+        """The answer to a request."""
+        self.store.hold()
+        try:
+            return self._handled(request)
+        finally:
+            self.store.let_go()
+
+    def _handled(self, request: Request) -> Response:
+        wanted = Wanted(pretty=_is_pretty(request))
+        try:
+            response = self._answer(request)
+        except Failure as failure:
+            response = answers.refused(failure, wanted)
+        except Unreadable as key:
+            text = f"unable to decode the object under {key}"
+            response = answers.refused(Failure(500, "InternalError", text), wanted)
+        except EtcdError as why:
+            if why.reason is Reason.DEADLINE:
+                return answers.timed_out()
+            response = answers.refused(_from_etcd(why), wanted)
+        return answers.compressed(response, request.headers.get("accept-encoding", ""))
+
+    def _answer(self, request: Request) -> Response:
+        types = self.types
+        try:
+            route = read_route(request.method, request.path, types)
+        except NotAnObject:
+            found = None if self._elsewhere is None else self._elsewhere(request, types)
+            return found or self._told(request, types)
+        if self.admits is not None:
+            self.admits(request, route)
+        accept = request.headers.get("accept", "")
+        streams = route.verb in {"list", "watch"}
+        wanted = negotiated(accept, streams=streams, pretty=_is_pretty(request))
+        call = Call(request, route, wanted, types, self.store, self.around)
+        if route.resource.kind in _DEPRECATED and not route.resource.group:
+            call.warnings.append(_DEPRECATED[route.resource.kind])
+        try:
+            response = self._served(call, route)
+        except Failure as failure:
+            response = answers.refused(failure, Wanted(pretty=wanted.pretty))
+        response.warnings += [_warning(one) for one in dict.fromkeys(call.warnings)]
+        return response
+
+    def _told(self, request: Request, types: Types) -> Response:
+        """What the server says of itself."""
+        if request.method != "GET" and request.path.strip("/") in _ONLY_READ:
+            raise not_allowed()
+        if self._discovery is None or self._discovered is not types:
+            self._discovered = types
+            self._discovery = Discovery(types, self.settings.version, self.settings.address)
+        failing = () if self._has_quorum() else ("etcd",)
+        accept = request.headers.get("accept", "")
+        found = self._discovery.reply(request.path, request.query, accept, failing)
+        if found is None or "//" in request.path:
+            return answers.plain("404 page not found\n", 404)
+        headers = {"Content-Type": found.content_type, **found.headers}
+        return Response(found.status, headers, found.body)
+
+    def _has_quorum(self) -> bool:
+        try:
+            self.store.revision()
+        except EtcdError:
+            return False
+        return True
+
+    def _served(self, call: Call, route: Route) -> Response:
+        if route.subresource:
+            return answer_subresource(call, self.subresources)
+        if route.verb == "create":
+            special = self.creations.get((route.resource.group, route.resource.plural))
+            if special is not None:
+                return special(call)
+            if route.resource.verbs == ("create",):
+                text = f"the lab does not answer {route.resource.qualified}"
+                raise Failure(501, "NotImplemented", text)
+        watches = route.verb == "watch" or call.request.is_asked("watch")
+        if (route.resource.group, route.resource.plural) == ("", "componentstatuses"):
+            if route.verb == "get":
+                return _object(call, component(call, self.settings.components))
+            return _list(call, components(self.settings.components))
+        match route.verb:
+            case "list" | "watch" if watches:
+                return watched(call)
+            case "get":
+                return _object(call, get(call))
+            case "list":
+                return _list(call, list_objects(call))
+            case "create":
+                made = establish(call, create(call))
+                return _object(call, made, 201)
+            case "update" | "patch":
+                made, is_new = (update if route.verb == "update" else patch)(call)
+                made = establish(call, made)
+                finish(call)
+                return _object(call, made, 201 if is_new else 200)
+            case "delete":
+                entry, is_gone = delete(call)
+                finish(call)
+                if is_definition(call) and not call.is_dry:
+                    return _object(call, entry)
+                if is_gone and not _is_shown(call):
+                    return answers.answered(answers.done(call.resource, entry), call.wanted)
+                return _object(call, entry)
+        return _list(call, delete_many(call))
+
+
+def _is_shown(call: Call) -> bool:
+    """Whether a deletion answers with the object though it is gone."""
+    return (call.resource.group, call.resource.plural) in _SHOWN
+
+
+def _is_pretty(request: Request) -> bool:
+    if "pretty" in request.query:
+        return request.asked("pretty") not in {"0", "false"}
+    return request.headers.get("user-agent", "").startswith(_PRETTY_AGENTS)
+
+
+def _warning(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'299 - "{escaped}"'
+
+
+def _object(call: Call, entry: Entry, status: int = 200) -> Response:
+    wanted = call.wanted
+    if wanted.is_table:
+        metadata = {"resourceVersion": str(entry.revision)}
+        return answers.answered(table_of(call, [entry], metadata), wanted, status)
+    if wanted.is_metadata:
+        if wanted.kind.endswith("List"):
+            raise _not_this(call, call.resource.kind, "not a list")
+        content = answers.metadata_only(entry.content, wanted.version)
+        return answers.answered(content, wanted, status)
+    return answers.of_entry(entry, wanted, status)
+
+
+def _not_this(call: Call, kind: str, what: str) -> Failure:
+    """Metadata of a list was wanted of an object, or that of an object of a list."""
+    package = call.resource.group.partition(".")[0] or "core"
+    told = "*unstructured.Unstructured" if call.resource.is_custom else f"*{package}.{kind}"
+    asked = f"you requested {call.wanted.kind}"
+    text = f"{asked}, but the requested object is {what} ({told})"
+    return Failure(406, "NotAcceptable", text)
+
+
+def _list(call: Call, page: Page) -> Response:
+    wanted = call.wanted
+    if wanted.is_table:
+        return answers.answered(table_of(call, page.entries, page.metadata), wanted)
+    if wanted.is_metadata:
+        if not wanted.kind.endswith("List"):
+            raise _not_this(call, call.resource.list_kind, "a list")
+        items = [answers.metadata_only(one.content, wanted.version) for one in page.entries]
+        content = {
+            "kind": "PartialObjectMetadataList",
+            "apiVersion": f"meta.k8s.io/{wanted.version}",
+            "metadata": page.metadata,
+            "items": items,
+        }
+        return answers.answered(content, wanted)
+    items_encoded = (one.item for one in page.entries)
+    return answers.raw(answers.encoded_list(call.resource, page.metadata, items_encoded), wanted)
+
+
+def _from_etcd(why: EtcdError) -> Failure:
+    """What the server makes of an error of etcd."""
+    if why.reason is Reason.COMPACTED:
+        return Failure(410, "Expired", "The resourceVersion for the provided list is too old.")
+    return Failure(500, "", str(why))

@@ -1,0 +1,73 @@
+"""What is asked for below an object, beside its status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from stockman_lab.kube.api.answers import of_entry
+from stockman_lab.kube.api.binding import bind
+from stockman_lab.kube.api.call import Call
+from stockman_lab.kube.api.evicting import evict
+from stockman_lab.kube.api.listing import get
+from stockman_lab.kube.api.logs import pod_log
+from stockman_lab.kube.api.messages import Response
+from stockman_lab.kube.api.patches import patch
+from stockman_lab.kube.api.scaling import scale
+from stockman_lab.kube.api.updating import update
+from stockman_lab.kube.failures import Failure, bad_request
+from stockman_lab.kube.log_lines import NoLogs, container_of
+from stockman_lab.kube.objects import part_of
+
+Handler = Callable[[Call], Response]
+
+
+def answer_subresource(call: Call, more: dict[tuple[str, str], Handler]) -> Response:
+    """The answer to a request for a subresource."""
+    name = call.route.subresource
+    special = more.get((call.resource.plural, name)) or _HANDLERS.get(name)
+    if special is not None:
+        return special(call)
+    if name in _WRITTEN_AS_OBJECT:
+        return _as_object(call)
+    text = f"the lab does not serve {call.resource.plural}/{name}"
+    raise Failure(501, "NotImplemented", text)
+
+
+_WRITTEN_AS_OBJECT = frozenset({"status", "finalize", "approval", "ephemeralcontainers", "resize"})
+
+
+def _as_object(call: Call) -> Response:
+    match call.route.verb:
+        case "get":
+            return of_entry(get(call), call.wanted)
+        case "update":
+            entry, _ = update(call)
+        case _:
+            entry, _ = patch(call)
+    return of_entry(entry, call.wanted)
+
+
+def _refused(call: Call) -> Response:
+    found = get(call).content
+    name = call.route.subresource
+    if name in {"exec", "attach"}:
+        try:
+            container_of(found, call.request.asked("container"))
+        except NoLogs as why:
+            raise bad_request(str(why)) from None
+    if call.resource.plural == "pods" and not part_of(found, "spec").get("nodeName"):
+        raise bad_request(f"pod {call.name} does not have a host assigned")
+    text = f"{name} is not simulated: containers of the lab are not really there"
+    raise bad_request(text)
+
+
+_HANDLERS: dict[str, Handler] = {
+    "scale": scale,
+    "eviction": evict,
+    "binding": bind,
+    "log": pod_log,
+    "exec": _refused,
+    "attach": _refused,
+    "portforward": _refused,
+    "proxy": _refused,
+}

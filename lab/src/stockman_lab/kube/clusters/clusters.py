@@ -1,0 +1,336 @@
+"""The Kubernetes clusters of a world: an API and controllers on every etcd that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from stockman.crypto.pem import CertificateAndKey
+from stockman.model.secret import Secret
+from stockman_lab.core.timeline import Arguments
+from stockman_lab.etcd import quorum
+from stockman_lab.etcd.client import EtcdClient
+from stockman_lab.kube.access.builtin_roles import add_builtin_roles
+from stockman_lab.kube.access.signing import signed
+from stockman_lab.kube.api.messages import Request, Response, User
+from stockman_lab.kube.api.server import Api
+from stockman_lab.kube.api.surroundings import Settings
+from stockman_lab.kube.clusters.programs import program_controllers
+from stockman_lab.kube.controllers.client import Client
+from stockman_lab.kube.controllers.controller import Controller
+from stockman_lab.kube.controllers.manager import Controllers
+from stockman_lab.kube.controllers.node_lifecycle import NodeLifecycle
+from stockman_lab.kube.controllers.registry import CONTROLLERS
+from stockman_lab.kube.controllers.state import ControllersState
+from stockman_lab.kube.flux.registry import flux_controllers
+from stockman_lab.kube.helm.ceph import ALL, GROUP, CephClusters
+from stockman_lab.kube.nodes import leases
+from stockman_lab.kube.nodes.draining import Draining
+from stockman_lab.kube.nodes.kinds import node_controllers
+from stockman_lab.kube.nodes.kubelet import NODE, usual_outcome
+from stockman_lab.kube.nodes.manifests import apply_manifests, manifest_groups
+from stockman_lab.kube.nodes.own_objects import ServerPlace, keep_own_objects
+from stockman_lab.kube.nodes.pod_running import Outcomes
+from stockman_lab.kube.nodes.setup import NodeSetup
+from stockman_lab.kube.nodes.silence import silent_since
+from stockman_lab.kube.nodes.talos_access import Access, TalosAccounts
+from stockman_lab.kube.nodes.talos_host import TalosHost
+from stockman_lab.kube.nodes.talos_signing import access_of
+from stockman_lab.kube.objects import Object, metadata_of
+from stockman_lab.talos import etcd_member
+from stockman_lab.talos.cosi.facts import nodename
+from stockman_lab.talos.status import has_static_pods
+
+if TYPE_CHECKING:
+    from stockman_lab.etcd.cluster import EtcdCluster
+    from stockman_lab.talos.config.effective_record import Effective
+    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.machine import Machine
+
+_OLDEST = "v1.30.0"
+
+
+def settings_of(config: Effective) -> Settings:
+    """How a machine with a configuration starts its API server."""
+    kubernetes = config.kubernetes
+    return Settings(
+        service_network=next(iter(kubernetes.service_subnets), "10.96.0.0/12"),
+        version=kubernetes.version or _OLDEST,
+        address=config.endpoint.partition("://")[2],
+        components=("scheduler", "controller-manager", "etcd-0"),
+    )
+
+
+class TalosHosts:
+    """The machines of one cluster."""
+
+    def __init__(self, land: Land, cluster: EtcdCluster) -> None:
+        self._land = land
+        self._cluster = cluster
+        self._seen = -1
+        self._by_name: dict[str, TalosHost] = {}
+
+    def controllers(self) -> list[Machine]:
+        """Control plane machines with power."""
+        every = self._land.all_controllers()
+        return [one for one in every if etcd_member.cluster_of(one) is self._cluster]
+
+    def host(self, name: str) -> TalosHost | None:
+        """The machine of a Node. None: it has no power, or there is none."""
+        return self._known().get(name)
+
+    def hosts(self) -> list[TalosHost]:
+        return list(self._known().values())
+
+    def _known(self) -> dict[str, TalosHost]:
+        if self._seen != self._land.changes:
+            self._seen = self._land.changes
+            first = next(iter(self.controllers()), None)
+            group = self._land.group(first) if first is not None else []
+            group = sorted(group, key=lambda one: one.key)
+            self._by_name = {nodename(one): TalosHost(one) for one in group if nodename(one)}
+        return self._by_name
+
+
+class KubernetesCluster:
+    """One cluster."""
+
+    def __init__(  # noqa: PLR0913  # all that a cluster is made of
+        self,
+        land: Land,
+        cluster: EtcdCluster,
+        state: ControllersState,
+        kinds: tuple[type[Controller], ...],
+        outcomes: Outcomes,
+        repositories: Mapping[str, str],
+    ) -> None:
+        around = land.around
+        self.land, self.cluster, self.keyspace = land, cluster, cluster.keyspace
+        self.hosts = TalosHosts(land, cluster)
+        self.api = Api(self.connect, around.dice, self._settings())
+        own = (
+            *node_controllers(self.hosts, outcomes),
+            *program_controllers(self.hosts, land.fault_lasts),
+            *flux_controllers(lambda: repositories),
+        )
+        self._notes = state.notes
+        self.controllers = Controllers(
+            self.api,
+            state,
+            around.timeline,
+            around.dice,
+            cluster=cluster.id,
+            is_served=self.is_served,
+            root_ca=self._root_ca,
+            silent_since=self.silent_since,
+            sign=self._signed,
+            kinds=(*kinds, *own, self._accounts()),
+        )
+        self.draining = Draining(self.api, around.timeline)
+
+    def connect(self) -> EtcdClient:
+        """A client of its etcd, for one request."""
+        return EtcdClient(self.cluster, self._alive, self.land.now)
+
+    def _alive(self) -> set[str]:
+        return etcd_member.alive(self.land, self.cluster)
+
+    def _accounts(self) -> type[Controller]:
+        return type("AccountsOfCluster", (TalosAccounts,), {"access": staticmethod(self._access)})
+
+    def _access(self) -> Access | None:
+        found = (access_of(one) for one in self.hosts.controllers())
+        return next((one for one in found if one is not None), None)
+
+    def _root_ca(self) -> str:
+        config = self._config()
+        return "" if config is None else config.k8s_ca.crt
+
+    def _signed(self, request: Object) -> Object:
+        config = self._config()
+        if config is None or not config.k8s_ca.key:
+            return request
+        authority = CertificateAndKey(crt=config.k8s_ca.crt, key=Secret(config.k8s_ca.key))
+        land = self.land
+        return signed(request, authority, land.certificates_from, land.around.dice.random_bytes)
+
+    def handle(self, request: Request) -> Response:
+        """The answer to a request of somebody who may do everything."""
+        self.freshen(request)
+        return self.api.handle(request)
+
+    def freshen(self, request: Request) -> None:
+        """See to it that who reads signs of life finds them as fresh as they would be."""
+        if request.method != "GET" or not self.is_served():
+            return
+        if "/leases" in request.path:
+            self._renew_leases()
+        if any(one in request.path for one in ("/leases", "/endpoints", "/endpointslices")):
+            self.keep_own_objects()
+
+    def keep_own_objects(self) -> None:
+        """See to it that objects tell where API servers are."""
+        servers = [
+            ServerPlace(one.hostname, one.address)
+            for one in self.hosts.controllers()
+            if has_static_pods(one) and one.is_reachable
+        ]
+        keep_own_objects(self.api, servers, self.land.now)
+
+    def _renew_leases(self) -> None:
+        client = Client(self.api, "kubelet", User("system:node", ("system:masters",)))
+        objects = self.controllers.objects
+        for host in self.hosts.hosts():
+            node = objects.get("nodes", host.name)
+            if node is not None and host.is_alive:
+                leases.renew(objects, client, node, self.land.now)
+
+    def _config(self) -> Effective | None:
+        first = next(iter(self.hosts.controllers()), None)
+        return first.config if first is not None else None
+
+    def _settings(self) -> Settings:
+        config = self._config()
+        return Settings() if config is None else settings_of(config)
+
+    def is_served(self) -> bool:
+        """Whether one of its API servers answers."""
+        return any(
+            has_static_pods(one)
+            and one.is_reachable
+            and etcd_member.cluster_of(one) is self.cluster
+            for one in self.land.all_controllers()
+        ) and quorum.has_quorum(self.cluster, self._alive())
+
+    def notice(self, machine: Machine) -> None:
+        """Have its Node looked at."""
+        name = nodename(machine)
+        host = self.hosts.host(name) if name else None
+        if host is not None and host.is_alive and self.is_served():
+            self.draining.open_again(machine)
+        if name:
+            self.controllers.look_at("kubelet", f"{NODE}{name}")
+            self._look_at_node(name)
+
+    def silent_since(self, name: str) -> float | None:
+        """When the kubelet of a node was first missed. None: it can be heard."""
+        return silent_since(self.hosts, self._notes, name, self.land.now)
+
+    def _look_at_node(self, name: str) -> None:
+        for controller in (NodeLifecycle.name, NodeSetup.name):
+            self.controllers.look_at(controller, name)
+
+    def miss(self) -> None:
+        """Have Nodes looked at whose machines are not there."""
+        for node in self.controllers.objects.listed("nodes"):
+            name = str(metadata_of(node)["name"])
+            if self.hosts.host(name) is None:
+                self._look_at_node(name)
+
+    def notice_all(self) -> None:
+        """Have all Nodes looked at, as after the API came back."""
+        for host in self.hosts.hosts():
+            self.notice(host.machine)
+        self.controllers.notice()
+
+
+class Kubernetes:
+    """All clusters of a world; what `KubernetesSide` means to machines."""
+
+    def __init__(
+        self,
+        land: Land,
+        states: dict[str, ControllersState],
+        *,
+        kinds: tuple[type[Controller], ...] = CONTROLLERS,
+        outcomes: Outcomes = usual_outcome,
+        repositories: Mapping[str, str] | None = None,
+    ) -> None:
+        self._land = land
+        self._repositories = {} if repositories is None else repositories
+        self._states = states
+        self._kinds = kinds
+        self._outcomes = outcomes
+        self._clusters: dict[str, KubernetesCluster] = {}
+
+    def cluster(self, name: str) -> KubernetesCluster | None:
+        """The cluster on an etcd, by the id of that. None: there is no such etcd."""
+        found = self._clusters.get(name)
+        etcd = self._land.state.etcd.get(name)
+        if etcd is None:
+            return None
+        if found is None or found.cluster is not etcd or found.keyspace is not etcd.keyspace:
+            if found is not None:
+                found.controllers.retire()
+            state = self._states.setdefault(name, ControllersState())
+            found = KubernetesCluster(
+                self._land, etcd, state, self._kinds, self._outcomes, self._repositories
+            )
+            self._clusters[name] = found
+        return found
+
+    def _all(self) -> list[KubernetesCluster]:
+        """Every cluster that has begun, also where nobody has asked for it since it was loaded."""
+        found = (self.cluster(name) for name in tuple(self._states))
+        return [one for one in found if one is not None]
+
+    def cluster_of(self, machine: Machine) -> KubernetesCluster | None:
+        """The cluster that a machine belongs to. None: there is none yet."""
+        for one in self._land.controllers(machine):
+            etcd = etcd_member.cluster_of(one)
+            if etcd is not None:
+                return self.cluster(etcd.id)
+        return None
+
+    def notice(self, machine: Machine) -> None:
+        """Something happened to a machine."""
+        found = self.cluster_of(machine)
+        if found is not None and nodename(machine):
+            found.notice(machine)
+            return
+        for one in self._all():
+            one.miss()
+
+    def look_around(self) -> None:
+        """Something around all machines changed: those look whom it matters to."""
+        for one in self._all():
+            if one.controllers.objects.listed("cephclusters", group=GROUP):
+                one.controllers.look_at(CephClusters.name, ALL)
+
+    def served(self, machine: Machine) -> None:
+        """The API server of a machine began to answer: what Talos brings is applied."""
+        found = self.cluster_of(machine)
+        if found is not None and found.is_served():
+            add_builtin_roles(found.api.store, self._land.around.dice, self._land.now)
+            found.keep_own_objects()
+            apply_manifests(found.api, machine)
+            found.notice_all()
+
+    def listed(self, machine: Machine, plural: str) -> Sequence[Mapping[str, object]]:
+        """Objects of a built-in kind of a machine's cluster."""
+        found = self.cluster_of(machine)
+        return () if found is None else found.api.around.listed(plural)
+
+    def manifests(self, machine: Machine) -> Mapping[str, Sequence[Mapping[str, object]]]:
+        """What a machine brings into its cluster, by name."""
+        config = machine.config
+        return {} if config is None else manifest_groups(machine, config)
+
+    def drain(self, machine: Machine) -> bool:
+        """Close a node and evict its pods."""
+        found = self.cluster_of(machine)
+        if found is None or not found.is_served():
+            return False
+        return found.draining.begin(machine)
+
+    def happen(self, name: str, arguments: Arguments) -> None:
+        """Something that was planned happens."""
+        found = self.cluster(str(arguments["cluster"]))
+        if found is None:
+            return
+        if name.startswith("kube.drain"):
+            machine = self._land.by_key.get(str(arguments["machine"]))
+            if machine is not None:
+                found.draining.go_on(machine, arguments)
+        else:
+            found.controllers.happen(name, arguments)

@@ -1,0 +1,215 @@
+"""Cron jobs: a job at every moment of a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, tzinfo
+
+from stockman_lab.kube.controllers.client import Refused
+from stockman_lab.kube.controllers.controller import Controller
+from stockman_lab.kube.controllers.cron import BadSchedule, Schedule, read_schedule
+from stockman_lab.kube.controllers.job import is_ended
+from stockman_lab.kube.controllers.moments import read_time
+from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.ownership import controller_reference, is_controlled_by
+from stockman_lab.kube.controllers.pods import condition, touched_owners
+from stockman_lab.kube.objects import Object, copied, metadata_of, part_of, written_time
+
+_DELTA = 0.1
+"""Seconds behind a moment of a schedule when it is looked at."""
+_MOST_MISSED = 100
+_SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+
+
+class CronJobs(Controller):
+    """Starts jobs when it is time; only the next moment is planned."""
+
+    name = "cronjob"
+    component = "cronjob-controller"
+    watches = ("cronjobs", "jobs")
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """Of a job: whoever started it."""
+        if change.key.resource == "jobs":
+            return touched_owners(change, self.objects, "cronjobs", "CronJob")
+        return (change.name,)
+
+    def sync(self, key: str) -> None:
+        """Note which jobs ended, and start one if it is time."""
+        found = self.objects.get("cronjobs", key)
+        if found is None or metadata_of(found).get("deletionTimestamp"):
+            return
+        jobs = [
+            one
+            for one in self.objects.listed("jobs", metadata_of(found)["namespace"])
+            if is_controlled_by(one, found)
+        ]
+        status = copied(part_of(found, "status"))
+        self._note_ended(found, jobs, status)
+        self._forget_old(found, jobs)
+        try:
+            schedule = read_schedule(found["spec"]["schedule"])
+        except BadSchedule as why:
+            text = f"unparseable schedule: {found['spec']['schedule']} : {why}"
+            self.recorder.warning(found, "UnparseableSchedule", text)
+            self._tell(found, status)
+            return
+        if not found["spec"].get("suspend"):
+            self._start(key, found, jobs, status, schedule)
+        self._tell(found, status)
+
+    def _tell(self, found: Object, status: Object) -> None:
+        if status != part_of(found, "status"):
+            self.client.update_status(found, status)
+
+    def _note_ended(self, found: Object, jobs: list[Object], status: Object) -> None:
+        by_uid = {metadata_of(one)["uid"]: one for one in jobs}
+        active = []
+        for reference in status.get("active") or []:
+            job = by_uid.get(reference["uid"])
+            name = reference["name"]
+            if job is None:
+                text = f"Active job went missing: {name}"
+                self.recorder.normal(found, "MissingJob", text)
+            elif is_ended(job):
+                kind = "Complete" if condition(job, "Complete") else "Failed"
+                text = f"Saw completed job: {name}, condition: {kind}"
+                self.recorder.normal(found, "SawCompletedJob", text)
+                ended = part_of(job, "status").get("completionTime")
+                if kind == "Complete" and read_time(ended) > read_time(
+                    status.get("lastSuccessfulTime")
+                ):
+                    status["lastSuccessfulTime"] = ended
+            else:
+                active.append(reference)
+        if active:
+            status["active"] = active
+        else:
+            status.pop("active", None)
+
+    def _forget_old(self, found: Object, jobs: list[Object]) -> None:
+        for kind, name, default in (
+            ("Complete", "successfulJobsHistoryLimit", 3),
+            ("Failed", "failedJobsHistoryLimit", 1),
+        ):
+            limit = found["spec"].get(name, default)
+            ended = [one for one in jobs if is_ended(one) and condition(one, kind)]
+            ended.sort(
+                key=lambda one: (
+                    read_time(part_of(one, "status").get("startTime")),
+                    metadata_of(one)["name"],
+                )
+            )
+            for job in ended[: max(len(ended) - limit, 0)]:
+                self.client.delete(job, "Background")
+                text = f"Deleted job {metadata_of(job)['name']}"
+                self.recorder.normal(found, "SuccessfulDelete", text)
+
+    def _start(
+        self, key: str, found: Object, jobs: list[Object], status: Object, schedule: Schedule
+    ) -> None:
+        zone = _zone(found["spec"].get("timeZone"))
+        due = self._due(found, status, schedule, zone)
+        following = schedule.after(self.now, zone)
+        if following is not None:
+            self.look_again(key, following + _DELTA, patient=True)
+        if due is None:
+            return
+        most = found["spec"].get("startingDeadlineSeconds")
+        if most is not None and due + most < self.now:
+            text = f"Missed scheduled time to start a job: {_long(due)}"
+            self.recorder.warning(found, "MissSchedule", text)
+            return
+        policy = found["spec"].get("concurrencyPolicy", "Allow")
+        if policy == "Forbid" and status.get("active"):
+            text = (
+                "Not starting job because prior execution is running and concurrency policy is"
+                " Forbid"
+            )
+            self.recorder.normal(found, "JobAlreadyActive", text)
+            return
+        if policy == "Replace":
+            self._replace(found, jobs, status)
+        self._create(found, status, due)
+
+    def _replace(self, found: Object, jobs: list[Object], status: Object) -> None:
+        running = {one["uid"] for one in status.pop("active", [])}
+        for job in jobs:
+            if metadata_of(job)["uid"] in running:
+                self.client.delete(job, "Background")
+                text = f"Deleted job {metadata_of(job)['name']}"
+                self.recorder.normal(found, "SuccessfulDelete", text)
+
+    def _due(self, found: Object, status: Object, schedule: Schedule, zone: tzinfo) -> float | None:
+        """The last moment of the schedule that has come and was not acted on."""
+        since = read_time(status.get("lastScheduleTime"))
+        since = since or read_time(metadata_of(found)["creationTimestamp"])
+        most = found["spec"].get("startingDeadlineSeconds")
+        if most is not None:
+            since = max(since, self.now - most)
+        due = None
+        missed = 0
+        following = schedule.after(since, zone)
+        while following is not None and following <= self.now:
+            due, missed = following, missed + 1
+            following = schedule.after(following, zone)
+        if missed > _MOST_MISSED:
+            text = (
+                f"too many missed start times: {missed}. Set or decrease"
+                " .spec.startingDeadlineSeconds or check clock skew"
+            )
+            self.recorder.warning(found, "TooManyMissedTimes", text)
+        return due
+
+    def _create(self, found: Object, status: Object, due: float) -> None:
+        template = copied(part_of(found, "spec", "jobTemplate"))
+        about = part_of(template, "metadata")
+        metadata = metadata_of(found)
+        name = f"{metadata['name']}-{int(due) // 60}"
+        made: Object = {
+            "name": name,
+            "namespace": metadata["namespace"],
+            "annotations": {**(about.get("annotations") or {}), _SCHEDULED: written_time(due)},
+            "ownerReferences": [controller_reference(found)],
+        }
+        if about.get("labels"):
+            made["labels"] = about["labels"]
+        try:
+            job = self.client.create(
+                "batch/v1", "Job", {"metadata": made, "spec": template["spec"]}
+            )
+        except Refused as why:
+            if why.is_taken:
+                known = self.objects.get("jobs", named_key(metadata["namespace"], name))
+                if known is not None and is_controlled_by(known, found):
+                    return
+            self.recorder.warning(found, "FailedCreate", f"Error creating job: {why.message}")
+            raise
+        self.recorder.normal(found, "SuccessfulCreate", f"Created job {name}")
+        reference = {
+            "kind": "Job",
+            "namespace": metadata["namespace"],
+            "name": name,
+            "uid": metadata_of(job)["uid"],
+            "apiVersion": "batch/v1",
+            "resourceVersion": metadata_of(job)["resourceVersion"],
+        }
+        status["active"] = [*status.get("active", []), reference]
+        status["lastScheduleTime"] = written_time(due)
+
+
+def _zone(name: object) -> tzinfo:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    if not name:
+        return UTC
+    try:
+        return ZoneInfo(str(name))
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def _long(moment: float) -> str:
+    from datetime import datetime
+
+    return datetime.fromtimestamp(moment, UTC).strftime("%a, %d %b %Y %H:%M:%S +0000")

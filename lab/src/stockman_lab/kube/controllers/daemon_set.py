@@ -1,0 +1,329 @@
+"""Daemon sets: one pod on every node that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from stockman_lab.kube.controllers import pods as pod_facts
+from stockman_lab.kube.controllers.amounts import resolved
+from stockman_lab.kube.controllers.client import Refused
+from stockman_lab.kube.controllers.controller import Controller, Surroundings
+from stockman_lab.kube.controllers.node_fitting import daemon_tolerations, should_run
+from stockman_lab.kube.controllers.objects import Change, controller_of, named_key
+from stockman_lab.kube.controllers.ownership import claimed
+from stockman_lab.kube.controllers.revisions import kept_history, trim_history
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+
+_HASH = "controller-revision-hash"
+_GENERATION = "deprecated.daemonset.template.generation"
+_BURST = 250
+_Decided = tuple[list[Object], Object, dict[str, tuple[bool, bool]]]
+
+
+@dataclass(slots=True)
+class _Work:
+    """One daemon set as it is brought in order."""
+
+    found: Object
+    hash: str
+    by_node: dict[str, list[Object]]
+    nodes: dict[str, tuple[bool, bool]]
+    """Of every node whether a pod belongs there, and whether one may stay."""
+    revision: int
+    """At which it is as it says."""
+    failure: Refused | None = None
+
+
+class DaemonSets(Controller):
+    """Puts pods on nodes and replaces old ones."""
+
+    name = "daemonset"
+    component = "daemonset-controller"
+    watches = ("daemonsets", "pods", "nodes")
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._decided: dict[str, _Decided] = {}
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """Of a pod: its owner, or whoever may adopt it; of a node: all."""
+        if change.key.resource == "pods":
+            return pod_facts.touched_owners(change, self.objects, "daemonsets", "DaemonSet")
+        if change.key.resource == "nodes":
+            return self._of_node(change) if _is_moved(change) else ()
+        return (change.name,)
+
+    def _of_node(self, change: Change) -> Iterable[str]:
+        """Sets that lack a pod on a node, or have one that may not stay."""
+        for one in self.objects.listed("daemonsets"):
+            metadata = metadata_of(one)
+            runs = stays = False
+            if change.after is not None:
+                runs, stays = should_run(part_of(one, "spec", "template", "spec"), change.after)
+            there = self._is_on(metadata["uid"], change.key.name)
+            if (runs and not there) or (there and not stays):
+                yield named_key(metadata["namespace"], metadata["name"])
+
+    def _is_on(self, uid: str, node: str) -> bool:
+        """Whether a set has a pod on a node, or one that can be nowhere else."""
+        if any((controller_of(pod) or {}).get("uid") == uid for pod in self.objects.pods_on(node)):
+            return True
+        return any(
+            key.resource == "pods" and node_of(pod) == node for key, pod in self.objects.owned(uid)
+        )
+
+    def sync(self, key: str) -> None:
+        """Make, delete and replace pods."""
+        found = self.objects.get("daemonsets", key)
+        if found is None:
+            self._decided.pop(key, None)
+            return
+        if metadata_of(found).get("deletionTimestamp"):
+            return
+        history = kept_history(found, self.objects, self.client, _HASH)
+        code = part_of(history.current, "metadata", "labels")[_HASH]
+        work = self._begun(found, code)
+        self._place(work)
+        work_after = self._again(work)
+        if part_of(found, "spec", "updateStrategy").get("type", "RollingUpdate") == "RollingUpdate":
+            self._replace(work_after)
+            work_after = self._again(work_after)
+        limit = part_of(found, "spec").get("revisionHistoryLimit", 10)
+        stem = metadata_of(found)["name"]
+        used = {f"{stem}-{_hash(pod)}" for pods in work_after.by_node.values() for pod in pods}
+        trim_history(history, limit, used, self.client)
+        self._tell(key, work_after)
+        if work.failure is not None:
+            raise work.failure
+
+    def _again(self, work: _Work) -> _Work:
+        """The same after something was done, if anything was."""
+        if work.revision == self.objects.revision:
+            return work
+        return self._begun(work.found, work.hash)
+
+    def _begun(self, found: Object, code: str) -> _Work:
+        by_node: dict[str, list[Object]] = {}
+        for pod in claimed(found, "pods", self.objects, self.client):
+            by_node.setdefault(node_of(pod), []).append(pod)
+        return _Work(found, code, by_node, self._nodes_for(found), self.objects.revision)
+
+    def _nodes_for(self, found: Object) -> dict[str, tuple[bool, bool]]:
+        """By name, whether pods of a set belong there and may stay; the same until one changes."""
+        template = part_of(found, "spec", "template", "spec")
+        every = self.objects.listed("nodes")
+        place = named_key(metadata_of(found)["namespace"], metadata_of(found)["name"])
+        known = self._decided.get(place)
+        if known is not None and known[0] is every and known[1] == template:
+            return known[2]
+        made = {metadata_of(node)["name"]: should_run(template, node) for node in every}
+        self._decided[place] = every, template, made
+        return made
+
+    def _place(self, work: _Work) -> None:
+        doomed: list[Object] = []
+        lacking: list[str] = []
+        for node, (runs, stays) in work.nodes.items():
+            pods = work.by_node.get(node, [])
+            failed = [
+                one
+                for one in pods
+                if pod_facts.phase(one) in {"Failed", "Succeeded"} and not pod_facts.is_going(one)
+            ]
+            for pod in failed:
+                what = f"{metadata_of(pod)['namespace']}/{metadata_of(pod)['name']} on node {node}"
+                if pod_facts.phase(pod) == "Failed":
+                    text = f"Found failed daemon pod {what}, will try to kill it"
+                    self.recorder.warning(work.found, "FailedDaemonPod", text)
+                else:
+                    text = f"Found succeeded daemon pod {what}, will try to delete it"
+                    self.recorder.normal(work.found, "SucceededDaemonPod", text)
+            active = [one for one in pods if pod_facts.is_active(one)]
+            if runs and not pods:
+                lacking.append(node)
+            elif stays or runs:
+                doomed += failed
+                if len(active) > 1 and not self._surge(work.found, work):
+                    doomed += sorted(active, key=_age)[1:]
+            else:
+                doomed += [one for one in pods if not pod_facts.is_going(one)]
+        for node, pods in work.by_node.items():
+            if node not in work.nodes and node:
+                doomed += [one for one in pods if not pod_facts.is_going(one)]
+        for node in lacking[:_BURST]:
+            if work.failure is None:
+                self._create(work, node)
+        for pod in doomed:
+            self._delete(work.found, pod)
+
+    def _create(self, work: _Work, node: str) -> None:
+        found = work.found
+        template = part_of(found, "spec", "template")
+        made = pod_facts.from_template(found, template)
+        labels = made["metadata"].setdefault("labels", {})
+        labels[_HASH] = work.hash
+        annotations = part_of(found, "metadata", "annotations")
+        if _GENERATION in annotations:
+            labels["pod-template-generation"] = annotations[_GENERATION]
+        spec = made["spec"]
+        own = entries_of(spec, "tolerations")
+        spec["tolerations"] = [*own, *(one for one in daemon_tolerations(spec) if one not in own)]
+        _bind(spec, node)
+        try:
+            pod = self.client.create("v1", "Pod", made)
+        except Refused as why:
+            self.recorder.warning(found, "FailedCreate", f"Error creating: {why.message}")
+            work.failure = why
+            return
+        self.recorder.normal(found, "SuccessfulCreate", f"Created pod: {metadata_of(pod)['name']}")
+
+    def _delete(self, found: Object, pod: Object) -> None:
+        self.client.delete(pod)
+        self.recorder.normal(found, "SuccessfulDelete", f"Deleted pod: {metadata_of(pod)['name']}")
+
+    # -- replacing -----------------------------------------------------------------------------
+
+    def _surge(self, found: Object, work: _Work) -> int:
+        rolling = part_of(found, "spec", "updateStrategy", "rollingUpdate")
+        wanted = sum(runs for runs, _ in work.nodes.values())
+        return resolved(rolling.get("maxSurge", 0), wanted, up=True)
+
+    def _replace(self, work: _Work) -> None:
+        found = work.found
+        least = part_of(found, "spec").get("minReadySeconds", 0)
+        wanted = sum(runs for runs, _ in work.nodes.values())
+        rolling = part_of(found, "spec", "updateStrategy", "rollingUpdate")
+        surge = self._surge(found, work)
+        most = resolved(rolling.get("maxUnavailable", 1), wanted, up=True)
+        if surge == 0 and most == 0:
+            most = 1
+        if surge:
+            self._replace_with_surge(work, surge, least)
+            return
+        missing = 0
+        candidates: list[Object] = []
+        broken: list[Object] = []
+        for node, (runs, _) in work.nodes.items():
+            if not runs:
+                continue
+            active = [one for one in work.by_node.get(node, []) if pod_facts.is_active(one)]
+            old = [one for one in active if _hash(one) != work.hash]
+            new = [one for one in active if _hash(one) == work.hash]
+            if not active or (not old and not new):
+                missing += 1
+            elif old:
+                if pod_facts.is_available(old[0], least, self.now):
+                    candidates.append(old[0])
+                else:
+                    missing += 1
+                    broken.append(old[0])
+            elif not pod_facts.is_available(new[0], least, self.now):
+                missing += 1
+        room = max(most - missing, 0)
+        for pod in [*broken, *candidates[:room]]:
+            self._delete(found, pod)
+
+    def _replace_with_surge(self, work: _Work, surge: int, least: int) -> None:
+        extra = 0
+        ready_for_new: list[str] = []
+        for node, (runs, _) in work.nodes.items():
+            if not runs:
+                continue
+            active = [one for one in work.by_node.get(node, []) if pod_facts.is_active(one)]
+            old = [one for one in active if _hash(one) != work.hash]
+            new = [one for one in active if _hash(one) == work.hash]
+            if old and new:
+                if pod_facts.is_available(new[0], least, self.now):
+                    self._delete(work.found, old[0])
+                else:
+                    extra += 1
+            elif old:
+                ready_for_new.append(node)
+        for node in ready_for_new[: max(surge - extra, 0)]:
+            if work.failure is None:
+                self._create(work, node)
+
+    # -- what is told --------------------------------------------------------------------------
+
+    def _tell(self, key: str, work: _Work) -> None:
+        found = work.found
+        least = part_of(found, "spec").get("minReadySeconds", 0)
+        wanted = current = misplaced = ready = updated = available = 0
+        for node, (runs, _) in work.nodes.items():
+            pods = work.by_node.get(node, [])
+            if not runs:
+                misplaced += bool(pods)
+                continue
+            wanted += 1
+            if not pods:
+                continue
+            current += 1
+            pod = min(pods, key=_age)
+            if pod_facts.is_ready(pod):
+                ready += 1
+                if pod_facts.is_available(pod, least, self.now):
+                    available += 1
+                else:
+                    self.look_again(key, pod_facts.available_at(pod, least))
+            updated += _hash(pod) == work.hash
+        old = part_of(found, "status")
+        status: Object = {
+            "currentNumberScheduled": current,
+            "numberMisscheduled": misplaced,
+            "desiredNumberScheduled": wanted,
+            "numberReady": ready,
+            "observedGeneration": metadata_of(found)["generation"],
+        }
+        more = {
+            "updatedNumberScheduled": updated,
+            "numberAvailable": available,
+            "numberUnavailable": wanted - available,
+            "collisionCount": old.get("collisionCount", 0),
+        }
+        status |= {name: one for name, one in more.items() if one}
+        if status != old:
+            self.client.update_status(found, status)
+
+
+def node_of(pod: Object) -> str:
+    """The node for which a pod is meant: where it is, or where alone it may be."""
+    spec = part_of(pod, "spec")
+    if spec.get("nodeName"):
+        return str(spec["nodeName"])
+    required = part_of(
+        spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    for term in entries_of(required, "nodeSelectorTerms"):
+        for one in entries_of(term, "matchFields"):
+            if one.get("key") == "metadata.name" and one.get("values"):
+                return str(one["values"][0])
+    return ""
+
+
+def _bind(spec: Object, node: str) -> None:
+    """Let a pod be for one node alone."""
+    only = [{"key": "metadata.name", "operator": "In", "values": [node]}]
+    affinity = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
+    name = "requiredDuringSchedulingIgnoredDuringExecution"
+    terms = part_of(affinity, name).get("nodeSelectorTerms") or [{}]
+    affinity[name] = {"nodeSelectorTerms": [{**one, "matchFields": only} for one in terms]}
+
+
+def _hash(pod: Object) -> str:
+    return str(part_of(pod, "metadata", "labels").get(_HASH, ""))
+
+
+def _age(pod: Object) -> tuple[bool, str, str]:
+    metadata = metadata_of(pod)
+    return pod_facts.is_going(pod), str(metadata.get("creationTimestamp")), str(metadata["name"])
+
+
+def _is_moved(change: Change) -> bool:
+    """Whether a node came, went, or changed in what decides about pods."""
+    if change.before is None or change.after is None:
+        return True
+    before, after = change.before, change.after
+    same_labels = metadata_of(before).get("labels") == metadata_of(after).get("labels")
+    taints = part_of(before, "spec").get("taints") == part_of(after, "spec").get("taints")
+    return not (same_labels and taints)

@@ -1,0 +1,264 @@
+"""Endpoint slices and endpoints: which pods stand behind a service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stockman_lab.kube.api.object_selectors import selects
+from stockman_lab.kube.controllers import pods as pod_facts
+from stockman_lab.kube.controllers.controller import Controller
+from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.ownership import controller_reference, is_controlled_by
+from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
+
+_HEADLESS = "service.kubernetes.io/headless"
+_TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
+_SERVICE = "kubernetes.io/service-name"
+_MANAGER = "endpointslice.kubernetes.io/managed-by"
+_MOST = 100
+"""Endpoints in one slice."""
+
+
+class _OfServices(Controller):
+    """What follows services and their pods."""
+
+    watches = ("services", "pods")
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """Of a pod: the services that mean it, unless nothing changed that they tell."""
+        if change.key.resource != "pods":
+            return (change.name,)
+        if change.before and change.after and _facts(change.before) == _facts(change.after):
+            return ()
+        found: dict[str, None] = {}
+        for pod in (change.before, change.after):
+            labels = None if pod is None else metadata_of(pod).get("labels")
+            for one in self.objects.listed("services", change.key.namespace) if labels else ():
+                wanted = part_of(one, "spec").get("selector")
+                if wanted and selects({"matchLabels": wanted}, labels):
+                    found[named_key(change.key.namespace, metadata_of(one)["name"])] = None
+        return found
+
+    def behind(self, service: Object) -> list[Object]:
+        """Pods of a service that have an address, by name."""
+        wanted = part_of(service, "spec").get("selector")
+        return [
+            one
+            for one in self.objects.listed("pods", metadata_of(service)["namespace"])
+            if selects({"matchLabels": wanted}, metadata_of(one).get("labels"))
+            and part_of(one, "status").get("podIP")
+            and pod_facts.phase(one) not in {"Succeeded", "Failed"}
+        ]
+
+    def shown(self, service: Object, pod: Object) -> bool:
+        """Whether clients are sent to a pod."""
+        early = part_of(service, "spec").get("publishNotReadyAddresses")
+        return bool(early) or (pod_facts.is_ready(pod) and not pod_facts.is_going(pod))
+
+
+class EndpointSlices(_OfServices):
+    """Writes endpoint slices."""
+
+    name = "endpointslice"
+    component = "endpoint-slice-controller"
+
+    def sync(self, key: str) -> None:
+        """Let the slices of a service name its pods."""
+        service = self.objects.get("services", key)
+        if service is None or not part_of(service, "spec").get("selector"):
+            return
+        if part_of(service, "spec").get("type") == "ExternalName":
+            return
+        if metadata_of(service).get("deletionTimestamp"):
+            return
+        metadata = metadata_of(service)
+        known = [
+            one
+            for one in self.objects.listed("endpointslices", metadata["namespace"])
+            if is_controlled_by(one, service)
+        ]
+        pods = self.behind(service)
+        ports = slice_ports(service, pods)
+        endpoints = [self._endpoint(service, one) for one in pods]
+        parts = [endpoints[at : at + _MOST] for at in range(0, len(endpoints), _MOST)] or [[]]
+        for part, old in zip(parts, [*known, *[None] * len(parts)], strict=False):
+            self._write(service, old, part, ports if part else None)
+        for surplus in known[len(parts) :]:
+            self.client.delete(surplus)
+
+    def _endpoint(self, service: Object, pod: Object) -> Object:
+        status, spec = part_of(pod, "status"), part_of(pod, "spec")
+        serving = pod_facts.is_ready(pod)
+        made: Object = {
+            "addresses": [status["podIP"]],
+            "conditions": {
+                "ready": self.shown(service, pod),
+                "serving": serving,
+                "terminating": pod_facts.is_going(pod),
+            },
+        }
+        if spec.get("hostname") and spec.get("subdomain") == metadata_of(service)["name"]:
+            made["hostname"] = spec["hostname"]
+        made["targetRef"] = _target(pod)
+        if spec.get("nodeName"):
+            made["nodeName"] = spec["nodeName"]
+            node = self.objects.get("nodes", spec["nodeName"]) or {}
+            zone = part_of(node, "metadata", "labels").get("topology.kubernetes.io/zone")
+            if zone:
+                made["zone"] = zone
+        return made
+
+    def _write(
+        self, service: Object, old: Object | None, endpoints: list[Object], ports: object
+    ) -> None:
+        metadata = metadata_of(service)
+        labels = {
+            **(metadata.get("labels") or {}),
+            _MANAGER: "endpointslice-controller.k8s.io",
+            _SERVICE: metadata["name"],
+        }
+        if is_headless(service):
+            labels[_HEADLESS] = ""
+        content: Object = {"addressType": "IPv4", "endpoints": endpoints or None, "ports": ports}
+        if old is None:
+            content["metadata"] = {
+                "generateName": f"{metadata['name']}-",
+                "namespace": metadata["namespace"],
+                "labels": labels,
+                "annotations": {_TRIGGER: self.today},
+                "ownerReferences": [controller_reference(service)],
+            }
+            self.client.create("discovery.k8s.io/v1", "EndpointSlice", content)
+            return
+        same = (old.get("endpoints") or []) == endpoints and old.get("ports") == ports
+        if same and metadata_of(old).get("labels") == labels:
+            return
+        changed = copied(old) | content
+        changed["metadata"]["labels"] = labels
+        changed["metadata"].setdefault("annotations", {})[_TRIGGER] = self.today
+        self.client.update(changed)
+
+
+class Endpoints(_OfServices):
+    """Writes endpoints, as older clients read them."""
+
+    name = "endpoints"
+    component = "endpoint-controller"
+
+    def sync(self, key: str) -> None:
+        """Let the endpoints of a service name its pods."""
+        service = self.objects.get("services", key)
+        known = self.objects.get("endpoints", key)
+        if service is None:
+            if known is not None:
+                self.client.delete(known)
+            return
+        if not part_of(service, "spec").get("selector"):
+            return
+        metadata = metadata_of(service)
+        labels = {**(metadata.get("labels") or {})}
+        if is_headless(service):
+            labels[_HEADLESS] = ""
+        labels["endpoints.kubernetes.io/managed-by"] = "endpoint-controller"
+        subsets = self._subsets(service)
+        if known is None:
+            made: Object = {
+                "metadata": {
+                    "name": metadata["name"],
+                    "namespace": metadata["namespace"],
+                    "labels": labels,
+                    "annotations": {_TRIGGER: self.today},
+                }
+            }
+            if subsets:
+                made["subsets"] = subsets
+            self.client.create("v1", "Endpoints", made)
+            return
+        same = (known.get("subsets") or []) == subsets
+        if same and metadata_of(known).get("labels") == labels:
+            return
+        changed = copied(known)
+        changed["subsets"] = subsets
+        changed["metadata"]["labels"] = labels
+        changed["metadata"].setdefault("annotations", {})[_TRIGGER] = self.today
+        self.client.update(changed)
+
+    def _subsets(self, service: Object) -> list[Object]:
+        pods = [one for one in self.behind(service) if not pod_facts.is_going(one)]
+        pods.sort(key=lambda one: str(part_of(one, "status")["podIP"]))
+        if not pods:
+            return []
+        made: Object = {}
+        for name, wanted in (("addresses", True), ("notReadyAddresses", False)):
+            found = [_address(one) for one in pods if self.shown(service, one) is wanted]
+            if found:
+                made[name] = found
+        ports = slice_ports(service, pods)
+        if ports:
+            made["ports"] = [
+                {name: one for name, one in each.items() if one != ""} for each in ports
+            ]
+        return [made]
+
+
+def is_headless(service: Object) -> bool:
+    """Whether a service has no address of its own."""
+    return part_of(service, "spec").get("clusterIP") == "None"
+
+
+def slice_ports(service: Object, pods: list[Object]) -> list[Object]:
+    """Ports of the pods of a service, by the names that the service gives them."""
+    found = []
+    for one in entries_of(service, "spec", "ports"):
+        target = one.get("targetPort", one["port"])
+        if isinstance(target, str):
+            target = _named_port(pods, target, one.get("protocol", "TCP"))
+            if target is None:
+                continue
+        made = {"name": one.get("name", ""), "port": target or one["port"]}
+        made["protocol"] = one.get("protocol", "TCP")
+        if one.get("appProtocol"):
+            made["appProtocol"] = one["appProtocol"]
+        found.append(made)
+    return found
+
+
+def _named_port(pods: list[Object], name: str, protocol: str) -> int | None:
+    for pod in pods:
+        for container in entries_of(pod, "spec", "containers"):
+            for port in entries_of(container, "ports"):
+                if port.get("name") == name and port.get("protocol", "TCP") == protocol:
+                    return int(port["containerPort"])
+    return None
+
+
+def _target(pod: Object) -> Object:
+    metadata = metadata_of(pod)
+    return {
+        "kind": "Pod",
+        "namespace": metadata["namespace"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
+
+
+def _address(pod: Object) -> Object:
+    made: Object = {"ip": part_of(pod, "status")["podIP"]}
+    spec = part_of(pod, "spec")
+    if spec.get("hostname") and spec.get("subdomain"):
+        made["hostname"] = spec["hostname"]
+    if spec.get("nodeName"):
+        made["nodeName"] = spec["nodeName"]
+    return {**made, "targetRef": _target(pod)}
+
+
+def _facts(pod: Object) -> tuple[object, ...]:
+    status = part_of(pod, "status")
+    return (
+        status.get("podIP"),
+        status.get("phase"),
+        pod_facts.is_ready(pod),
+        pod_facts.is_going(pod),
+        part_of(pod, "spec").get("nodeName"),
+        metadata_of(pod).get("labels"),
+    )

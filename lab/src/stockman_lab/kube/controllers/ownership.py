@@ -1,0 +1,86 @@
+"""Who controls whom: references to owners, adoption and release."""
+
+from __future__ import annotations
+
+from stockman_lab.kube.api.object_selectors import selects
+from stockman_lab.kube.controllers.client import Client, Refused
+from stockman_lab.kube.controllers.objects import Objects, controller_of
+from stockman_lab.kube.objects import Object, metadata_of, part_of
+
+
+def controller_reference(owner: Object) -> Object:
+    """A reference to somebody who controls an object."""
+    metadata = metadata_of(owner)
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def is_controlled_by(content: Object, owner: Object) -> bool:
+    """Whether somebody controls an object."""
+    found = controller_of(content)
+    return found is not None and found["uid"] == metadata_of(owner)["uid"]
+
+
+def owner_key(change_of: Object, kind: str) -> str | None:
+    """The key of the controller of an object, if it is of a kind."""
+    found = controller_of(change_of)
+    if found is None or found.get("kind") != kind:
+        return None
+    return f"{metadata_of(change_of).get('namespace')}/{found['name']}"
+
+
+def claimed(owner: Object, plural: str, objects: Objects, client: Client) -> list[Object]:
+    """What a workload controls; it adopts what its selector means, and releases other things."""
+    selector = part_of(owner, "spec", "selector")
+    metadata = metadata_of(owner)
+    found = []
+    for one in objects.claimable(plural, metadata["namespace"], metadata["uid"]):
+        about = metadata_of(one)
+        controller = controller_of(one)
+        fits = selects(selector, about.get("labels"))
+        if controller is not None and controller["uid"] == metadata["uid"]:
+            if fits:
+                found.append(one)
+            elif not metadata.get("deletionTimestamp"):
+                _release(one, metadata["uid"], client)
+        elif controller is None and fits and not _is_going(about) and not _is_going(metadata):
+            adopted = _adopt(one, owner, client)
+            found += [adopted] if adopted else []
+    return found
+
+
+def _is_going(metadata: Object) -> bool:
+    return bool(metadata.get("deletionTimestamp"))
+
+
+def _adopt(one: Object, owner: Object, client: Client) -> Object | None:
+    change: Object = {
+        "metadata": {
+            "ownerReferences": [controller_reference(owner)],
+            "uid": metadata_of(one)["uid"],
+        }
+    }
+    try:
+        return client.patch_by_keys(one, change)
+    except Refused as why:
+        if why.is_absent:
+            return None
+        raise
+
+
+def _release(one: Object, uid: str, client: Client) -> None:
+    gone = [{"$patch": "delete", "uid": uid}]
+    change: Object = {
+        "metadata": {"ownerReferences": gone, "uid": metadata_of(one)["uid"]},
+    }
+    try:
+        client.patch_by_keys(one, change)
+    except Refused as why:
+        if not why.is_absent:
+            raise

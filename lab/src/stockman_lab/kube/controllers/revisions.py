@@ -1,0 +1,96 @@
+"""Controller revisions: templates that stateful and daemon sets had."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stockman_lab.kube.controllers.client import Client, Refused
+from stockman_lab.kube.controllers.controller import Retry
+from stockman_lab.kube.controllers.hashing import content_hash
+from stockman_lab.kube.controllers.objects import Objects
+from stockman_lab.kube.controllers.ownership import claimed, controller_reference
+from stockman_lab.kube.objects import Object, Tree, copied, metadata_of, part_of
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Templates of one workload, the newest last, and which of them is wanted."""
+
+    current: Object
+    others: list[Object]
+
+    @property
+    def code(self) -> str:
+        """The name of what is wanted."""
+        return str(metadata_of(self.current)["name"])
+
+
+def kept_history(owner: Object, objects: Objects, client: Client, hash_label: str) -> History:
+    """The history of a workload, with its template in it; raises `Refused` or `Retry`."""
+    every = sorted(claimed(owner, "controllerrevisions", objects, client), key=_number)
+    data = _data(owner)
+    same = [one for one in every if one.get("data") == data]
+    newest = _number(every[-1]) if every else 0
+    if not same:
+        return History(_made(owner, data, newest + 1, client, hash_label), every)
+    current = same[-1]
+    if _number(current) < newest:
+        current = client.update({**current, "revision": newest + 1})
+    name = metadata_of(current)["name"]
+    return History(current, [one for one in every if metadata_of(one)["name"] != name])
+
+
+def trim_history(history: History, limit: int, used: set[str], client: Client) -> None:
+    """Forget the oldest templates that no pod has."""
+    unused = [one for one in history.others if metadata_of(one)["name"] not in used]
+    for one in unused[: max(len(unused) - limit, 0)]:
+        client.delete(one)
+
+
+def template_of(revision: Object) -> Object:
+    """The template that a revision holds."""
+    found = copied(part_of(revision, "data", "spec", "template"))
+    found.pop("$patch", None)
+    return found
+
+
+def _number(revision: Object) -> int:
+    found: int = revision.get("revision", 0)
+    return found
+
+
+def _data(owner: Object) -> Object:
+    template = {"$patch": "replace", **part_of(owner, "spec", "template")}
+    return {"spec": {"template": _by_name(template)}}
+
+
+def _by_name(value: Tree) -> Tree:
+    if isinstance(value, dict):
+        return {name: _by_name(value[name]) for name in sorted(value)}
+    return [_by_name(one) for one in value] if isinstance(value, list) else value
+
+
+def _made(owner: Object, data: Object, number: int, client: Client, hash_label: str) -> Object:
+    metadata = metadata_of(owner)
+    collisions = part_of(owner, "status").get("collisionCount", 0)
+    code = content_hash(data, collisions)
+    labels = {**(part_of(owner, "spec", "template", "metadata").get("labels") or {})}
+    content: Object = {
+        "metadata": {
+            "name": f"{metadata['name']}-{code}",
+            "namespace": metadata["namespace"],
+            "labels": {**labels, hash_label: code},
+            "annotations": dict(metadata.get("annotations") or {}),
+            "ownerReferences": [controller_reference(owner)],
+        },
+        "data": data,
+        "revision": number,
+    }
+    try:
+        return client.create("apps/v1", "ControllerRevision", content)
+    except Refused as why:
+        if not why.is_taken:
+            raise
+        status = {**part_of(owner, "status"), "collisionCount": collisions + 1}
+        client.update_status(owner, status)
+        raise Retry from None

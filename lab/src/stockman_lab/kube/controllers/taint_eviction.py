@@ -1,0 +1,78 @@
+"""Pods on nodes that no longer want them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stockman_lab.kube.controllers.controller import Controller
+from stockman_lab.kube.controllers.disrupting import disrupt
+from stockman_lab.kube.controllers.moments import read_time
+from stockman_lab.kube.controllers.node_fitting import tolerates
+from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.pods import is_going
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+
+
+class TaintEviction(Controller):
+    """Deletes pods that do not tolerate what drives them away, or not for so long."""
+
+    name = "taint-eviction"
+    component = "taint-eviction-controller"
+    watches = ("nodes", "pods")
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """A pod that has its node; all pods of a node whose taints changed."""
+        if change.key.resource == "pods":
+            placed = part_of(change.after or {}, "spec").get("nodeName")
+            moved = part_of(change.before or {}, "spec").get("nodeName") != placed
+            return (change.name,) if placed and moved else ()
+        before, after = _driving(change.before or {}), _driving(change.after or {})
+        if before == after:
+            return ()
+        return [
+            named_key(metadata_of(one)["namespace"], metadata_of(one)["name"])
+            for one in self.objects.pods_on(change.key.name)
+        ]
+
+    def sync(self, key: str) -> None:
+        """Delete a pod, now or when its patience ends."""
+        pod = self.objects.get("pods", key)
+        if pod is None or is_going(pod):
+            return
+        node = self.objects.get("nodes", part_of(pod, "spec").get("nodeName", ""))
+        taints = _driving(node or {})
+        note = f"{self.name} {key}"
+        if not taints:
+            if self.around.notes.pop(note, None):
+                text = f"Cancelling deletion of Pod {key}"
+                self.recorder.normal(pod, "TaintManagerEviction", text)
+            return
+        patience = _patience(pod, taints)
+        if patience is None:
+            return
+        end = max(read_time(one.get("timeAdded")) for one in taints) + patience
+        if patience and end > self.now:
+            self.around.notes[note] = "waits"
+            self.look_again(key, end)
+            return
+        self.around.notes.pop(note, None)
+        self.recorder.normal(pod, "TaintManagerEviction", f"Marking for deletion Pod {key}")
+        text = "Taint manager: deleting due to NoExecute taint"
+        disrupt(self.client, pod, "DeletionByTaintManager", text, self.today)
+        self.client.delete(pod)
+
+
+def _driving(node: Object) -> list[Object]:
+    return [one for one in entries_of(node, "spec", "taints") if one["effect"] == "NoExecute"]
+
+
+def _patience(pod: Object, taints: list[Object]) -> float | None:
+    """Seconds that a pod stays; None: for ever."""
+    seconds: list[float] = []
+    for taint in taints:
+        fitting = [one for one in entries_of(pod, "spec", "tolerations") if tolerates(one, taint)]
+        if not fitting:
+            return 0.0
+        limits = [one["tolerationSeconds"] for one in fitting if "tolerationSeconds" in one]
+        seconds += [max(min(limits), 0)] if limits else []
+    return min(seconds) if seconds else None

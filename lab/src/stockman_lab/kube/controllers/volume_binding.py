@@ -1,0 +1,216 @@
+"""Claims and volumes find each other; volumes that others make are waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stockman_lab.kube.controllers.controller import Controller
+from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.objects import Object, copied, metadata_of, part_of
+from stockman_lab.kube.schema.quantity import amount
+
+_COMPLETED = "pv.kubernetes.io/bind-completed"
+_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+_PROVISIONER = "volume.kubernetes.io/storage-provisioner"
+_OLD_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
+_NODE = "volume.kubernetes.io/selected-node"
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+_NOBODY = "kubernetes.io/no-provisioner"
+
+
+class VolumeBinding(Controller):
+    """Binds claims to volumes."""
+
+    name = "persistentvolume-binder"
+    component = "persistentvolume-controller"
+    watches = ("persistentvolumeclaims", "persistentvolumes", "storageclasses")
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """A claim; of a volume, the claim it names or all that wait; `volume` for the volume."""
+        if change.key.resource == "persistentvolumeclaims":
+            volume = part_of(change.newest, "spec").get("volumeName")
+            gone = (volume,) if volume and change.after is None else ()
+            return (change.name, *gone)
+        waiting = [
+            named_key(metadata_of(one)["namespace"], metadata_of(one)["name"])
+            for one in self.objects.listed("persistentvolumeclaims")
+            if part_of(one, "status").get("phase") != "Bound"
+        ]
+        if change.key.resource == "storageclasses":
+            return waiting if change.after is not None else ()
+        return (change.key.name, *waiting)
+
+    def sync(self, key: str) -> None:
+        """Look at a claim, or at a volume: those have no namespace."""
+        if "/" in key:
+            self._claim(key)
+        else:
+            self._volume(key)
+
+    # -- volumes -------------------------------------------------------------------------------
+
+    def _volume(self, key: str) -> None:
+        found = self.objects.get("persistentvolumes", key)
+        if found is None or metadata_of(found).get("deletionTimestamp"):
+            return
+        reference = part_of(found, "spec", "claimRef")
+        if not reference:
+            self._phase(found, "Available")
+            return
+        name = named_key(reference.get("namespace", ""), reference.get("name", ""))
+        claim = self.objects.get("persistentvolumeclaims", name)
+        if not reference.get("uid"):
+            self._phase(found, "Available")
+        elif claim is None or metadata_of(claim)["uid"] != reference["uid"]:
+            self._phase(found, "Released")
+        elif part_of(claim, "spec").get("volumeName") == key:
+            self._phase(found, "Bound")
+
+    def _phase(self, found: Object, phase: str) -> None:
+        status = part_of(found, "status")
+        if status.get("phase") != phase:
+            changed = {**status, "phase": phase, "lastPhaseTransitionTime": self.today}
+            self.client.update_status(found, changed)
+
+    # -- claims --------------------------------------------------------------------------------
+
+    def _claim(self, key: str) -> None:
+        found = self.objects.get("persistentvolumeclaims", key)
+        if found is None:
+            return
+        if metadata_of(found).get("deletionTimestamp") or _COMPLETED in _annotations(found):
+            self._tell_lost(found)
+            return
+        volume = self._fitting(found)
+        if volume is not None:
+            self._bind(found, volume)
+            return
+        self._wait(self._with_class(found))
+
+    def _tell_lost(self, found: Object) -> None:
+        volume = part_of(found, "spec").get("volumeName")
+        bound = part_of(found, "status").get("phase") == "Bound"
+        if volume and bound and self.objects.get("persistentvolumes", volume) is None:
+            self.client.update_status(found, {**part_of(found, "status"), "phase": "Lost"})
+            text = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
+            self.recorder.warning(found, "ClaimLost", text)
+
+    def _with_class(self, found: Object) -> Object:
+        """A claim that names no class, with the usual one where there is one by now."""
+        spec = part_of(found, "spec")
+        if spec.get("storageClassName") is not None or spec.get("volumeName"):
+            return found
+        usual = [
+            one
+            for one in self.objects.listed("storageclasses")
+            if _annotations(one).get(_DEFAULT) == "true"
+        ]
+        if not usual:
+            return found
+        usual.sort(key=lambda one: str(metadata_of(one)["name"]))
+        newest = max(usual, key=lambda one: str(metadata_of(one)["creationTimestamp"]))
+        name = metadata_of(newest)["name"]
+        return self.client.patch(found, {"spec": {"storageClassName": name}})
+
+    def _wait(self, found: Object) -> None:
+        name = part_of(found, "spec").get("storageClassName") or ""
+        known = self.objects.get("storageclasses", name) if name else None
+        if not name:
+            text = "no persistent volumes available for this claim and no storage class is set"
+            self.recorder.normal(found, "FailedBinding", text)
+            return
+        if known is None:
+            text = f'storageclass.storage.k8s.io "{name}" not found'
+            self.recorder.warning(found, "ProvisioningFailed", text)
+            return
+        late = known.get("volumeBindingMode") == "WaitForFirstConsumer"
+        if late and _NODE not in _annotations(found):
+            text = "waiting for first consumer to be created before binding"
+            self.recorder.normal(found, "WaitForFirstConsumer", text)
+            return
+        provisioner = known["provisioner"]
+        if provisioner == _NOBODY:
+            text = "no volume plugin matched name: kubernetes.io/no-provisioner"
+            self.recorder.normal(found, "FailedBinding", text)
+            return
+        if _annotations(found).get(_PROVISIONER) != provisioner:
+            told = {_PROVISIONER: provisioner, _OLD_PROVISIONER: provisioner}
+            found = self.client.patch(found, {"metadata": {"annotations": told}})
+        text = (
+            "Waiting for a volume to be created either by the external provisioner"
+            f" '{provisioner}' or manually by the system administrator. If volume creation is"
+            " delayed, please verify that the provisioner is running and correctly registered."
+        )
+        self.recorder.normal(found, "ExternalProvisioning", text)
+
+    def _fitting(self, claim: Object) -> Object | None:
+        """The smallest volume that is meant for a claim, or free and large enough."""
+        spec, metadata = part_of(claim, "spec"), metadata_of(claim)
+        wanted = amount(part_of(spec, "resources", "requests").get("storage", "0"))
+        fitting: list[tuple[object, str, Object]] = []
+        for one in self.objects.listed("persistentvolumes"):
+            about, name = part_of(one, "spec"), metadata_of(one)["name"]
+            if metadata_of(one).get("deletionTimestamp"):
+                continue
+            reference = about.get("claimRef")
+            if spec.get("volumeName") and spec["volumeName"] != name:
+                continue
+            if reference:
+                same = (reference.get("namespace"), reference.get("name")) == (
+                    metadata["namespace"],
+                    metadata["name"],
+                )
+                if same and reference.get("uid") in (None, "", metadata["uid"]):
+                    return one
+                continue
+            size = amount(part_of(about, "capacity").get("storage", "0"))
+            if self._suits(about, spec) and size >= wanted:
+                fitting.append((size, name, one))
+        fitting.sort(key=lambda each: each[:2])
+        return fitting[0][2] if fitting else None
+
+    def _suits(self, volume: Object, claim: Object) -> bool:
+        name = claim.get("storageClassName") or ""
+        if (volume.get("storageClassName") or "") != name:
+            return False
+        known = self.objects.get("storageclasses", name) if name else None
+        if known is not None and known.get("volumeBindingMode") == "WaitForFirstConsumer":
+            return False
+        modes = set(claim.get("accessModes") or ()) <= set(volume.get("accessModes") or ())
+        same = volume.get("volumeMode", "Filesystem") == claim.get("volumeMode", "Filesystem")
+        return modes and same
+
+    def _bind(self, claim: Object, volume: Object) -> None:
+        metadata = metadata_of(claim)
+        if part_of(volume, "spec", "claimRef").get("uid") != metadata["uid"]:
+            changed = copied(volume)
+            if "claimRef" not in changed["spec"]:
+                changed["metadata"].setdefault("annotations", {})[_BY_CONTROLLER] = "yes"
+            changed["spec"]["claimRef"] = {
+                "kind": "PersistentVolumeClaim",
+                "namespace": metadata["namespace"],
+                "name": metadata["name"],
+                "uid": metadata["uid"],
+                "apiVersion": "v1",
+                "resourceVersion": metadata["resourceVersion"],
+            }
+            volume = self.client.update(changed)
+        self._phase(volume, "Bound")
+        changed = copied(claim)
+        annotations = changed["metadata"].setdefault("annotations", {})
+        annotations[_COMPLETED] = "yes"
+        if not part_of(claim, "spec").get("volumeName"):
+            annotations[_BY_CONTROLLER] = "yes"
+        changed["spec"]["volumeName"] = metadata_of(volume)["name"]
+        made = self.client.update(changed)
+        about = part_of(volume, "spec")
+        status = {
+            "phase": "Bound",
+            "accessModes": about.get("accessModes"),
+            "capacity": about.get("capacity"),
+        }
+        self.client.update_status(made, status)
+
+
+def _annotations(content: Object) -> Object:
+    return part_of(content, "metadata", "annotations")

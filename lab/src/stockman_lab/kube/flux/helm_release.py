@@ -1,0 +1,339 @@
+"""The helm-controller: HelmReleases become releases of Helm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from stockman_lab.kube.controllers.client import Refused
+from stockman_lab.kube.controllers.controller import Controller, Surroundings
+from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.flux.helm_actions import Actions, Failed, Order
+from stockman_lab.kube.flux.helm_policies import Policies, shown
+from stockman_lab.kube.flux.helm_running import has_gate, image_name, running_pod
+from stockman_lab.kube.flux.helm_sources import (
+    SOURCES,
+    NoSource,
+    NotReady,
+    helm_chart_of,
+    loaded,
+    source_key,
+    values_of,
+)
+from stockman_lab.kube.flux.helm_status import Standing, digest
+from stockman_lab.kube.flux.known_charts import register
+from stockman_lab.kube.helm import chart as charts
+from stockman_lab.kube.helm.engine import Helm
+from stockman_lab.kube.helm.writer import Writer, account
+from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
+from stockman_lab.kube.programs import is_ready
+
+GROUP = "helm.toolkit.fluxcd.io"
+PLURAL = "helmreleases"
+PROGRAM = "helm-controller"
+FINALIZER = "finalizers.fluxcd.io"
+REQUESTED = "reconcile.fluxcd.io/requestedAt"
+FORCED = "reconcile.fluxcd.io/forceAt"
+RESET = "reconcile.fluxcd.io/resetAt"
+_REQUEUE = 30.0
+_NOTE = "helm-release "
+_HOPEFUL = 3
+"""So often a world hurries for what fails again and again."""
+
+
+class HelmReleases(Controller):
+    """Works while a pod of the helm-controller is ready."""
+
+    name = PROGRAM
+    component = PROGRAM
+    watches = (
+        f"{PLURAL}.{GROUP}",
+        f"ocirepositories.{SOURCES}",
+        f"helmcharts.{SOURCES}",
+        "pods",
+        "deployments",
+        "daemonsets",
+        "statefulsets",
+        "jobs",
+        "fluxinstances.fluxcd.controlplane.io",
+    )
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        register(charts.is_known, charts.tags)
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """What a change of something is about."""
+        if change.key.resource == PLURAL:
+            return self._own(change)
+        if change.key.resource in {"ocirepositories", "helmcharts"}:
+            return self._fed_by(change)
+        if change.key.resource == "pods":
+            before, after = change.before or {}, change.after or {}
+            began = image_name(after) == PROGRAM and is_ready(after) and not is_ready(before)
+            return self._every() if began else ()
+        return [one.removeprefix(_NOTE) for one in self.around.notes if one.startswith(_NOTE)]
+
+    def _every(self) -> list[str]:
+        return [_key(one) for one in self.objects.listed(PLURAL, group=GROUP)]
+
+    def _own(self, change: Change) -> Iterator[str]:
+        before, after = change.before, change.after
+        if after is None:
+            return
+        if before is None or _asked(before) != _asked(after):
+            yield change.name
+        if _is_ready(after) and (before is None or not _is_ready(before)):
+            for other in self.objects.listed(PLURAL, group=GROUP):
+                space = metadata_of(other)["namespace"]
+                for one in entries_of(other, "spec", "dependsOn"):
+                    if f"{one.get('namespace') or space}/{one.get('name')}" == change.name:
+                        yield _key(other)
+
+    def _fed_by(self, change: Change) -> Iterator[str]:
+        for one in self.objects.listed(PLURAL, group=GROUP):
+            if source_key(one) == (change.key.resource, change.name):
+                yield _key(one)
+
+    # -- one of them ---------------------------------------------------------------------------
+
+    def sync(self, key: str) -> None:
+        """Bring a HelmRelease one step further."""
+        pod = running_pod(self.objects, PROGRAM)
+        if pod is None:
+            return
+        found = self.objects.get(PLURAL, key, GROUP)
+        if found is None:
+            self.around.notes.pop(f"{_NOTE}{key}", None)
+            return
+        actions = Actions(self._helm(pod, found), self.recorder, self.now)
+        if metadata_of(found).get("deletionTimestamp"):
+            self._delete(key, found, actions)
+            return
+        if FINALIZER not in (metadata_of(found).get("finalizers") or ()):
+            names = [*(metadata_of(found).get("finalizers") or ()), FINALIZER]
+            found = self.client.patch(found, {"metadata": {"finalizers": names}})
+        standing = Standing(found, copied(part_of(found, "status")), self.now)
+        if not part_of(found, "spec").get("suspend"):
+            self._reconcile(key, found, standing, actions, pod)
+        if not self.around.notes.get(f"{_NOTE}{key}"):
+            self._handled(found, standing)
+        self._write(found, standing)
+
+    def _helm(self, pod: Object, found: Object) -> Helm:
+        name = str(part_of(found, "spec").get("serviceAccountName") or "")
+        space = metadata_of(found)["namespace"] if name else metadata_of(pod)["namespace"]
+        user = account(str(space), name or PROGRAM)
+        return Helm(Writer(self.client.api, PROGRAM, user), self.around.clock)
+
+    def _reconcile(
+        self, key: str, found: Object, standing: Standing, actions: Actions, pod: Object
+    ) -> None:
+        text = self.around.notes.get(f"{_NOTE}{key}")
+        note = json.loads(text) if text is not None else None
+        if note is not None and not self._is_over(key, found, standing, actions, note):
+            return
+        standing.reconciling("Progressing", "Fulfilling prerequisites")
+        order = self._order(key, found, standing, pod)
+        if order is None:
+            return
+        self._reset(found, standing, order)
+        try:
+            note = actions.next(order, standing, Policies(part_of(found, "spec"), standing.status))
+        except Failed as failed:
+            self._failed(key, found, standing, failed)
+            return
+        if note is None:
+            standing.status["observedGeneration"] = standing.generation
+            interval = Policies(part_of(found, "spec"), standing.status).interval
+            self.look_again(key, self.now + interval, patient=True)
+            return
+        self.around.notes[f"{_NOTE}{key}"] = json.dumps({**note, "order": _kept(order)})
+        self._write(found, standing)
+        self.look_again(
+            key, self.now if not note["waits"] else note["until"], patient=note["waits"]
+        )
+        self.look_again(key, self.now + 0.5)
+
+    def _is_over(
+        self, key: str, found: Object, standing: Standing, actions: Actions, note: Object
+    ) -> bool:
+        """Whether what is under way has come to an end."""
+        policies = Policies(part_of(found, "spec"), standing.status)
+        try:
+            if not actions.is_over(note, standing, policies):
+                self.look_again(key, note["until"], patient=True)
+                return False
+        except Failed as failed:
+            self.around.notes.pop(f"{_NOTE}{key}", None)
+            self._failed(key, found, standing, failed)
+            return False
+        self.around.notes.pop(f"{_NOTE}{key}", None)
+        return True
+
+    def _order(self, key: str, found: Object, standing: Standing, pod: Object) -> Order | None:
+        """What a HelmRelease wants; None: it waits for something."""
+        why = self._missing_dependency(found)
+        if why:
+            standing.mark("Ready", "False", "DependencyNotReady", why)
+            self.recorder.normal(found, "DependencyNotReady", why)
+            self.look_again(key, self.now + _REQUEUE, patient=True)
+            return None
+        self._bring_chart(found, standing)
+        tracks = not has_gate(pod, "DisableChartDigestTracking")
+        try:
+            chart = loaded(self.objects, found, tracks_digest=tracks)
+            values = values_of(self.objects, found)
+        except NotReady as late:
+            standing.mark("Ready", "False", "SourceNotReady", str(late))
+            self.look_again(key, self.now + _REQUEUE, patient=True)
+            return None
+        except NoSource as missing:
+            standing.mark("Ready", "False", missing.reason, str(missing))
+            if missing.reason == "ValuesError":
+                self.recorder.warning(found, missing.reason, str(missing))
+            self.look_again(key, self.now + _REQUEUE, patient=True)
+            return None
+        about = metadata_of(found)
+        return Order(
+            found,
+            chart,
+            values,
+            is_forced=_is_forced(found, standing),
+            name=str(part_of(found, "spec").get("releaseName") or _released_as(found)),
+            namespace=str(part_of(found, "spec").get("targetNamespace") or about["namespace"]),
+            storage=str(part_of(found, "spec").get("storageNamespace") or about["namespace"]),
+        )
+
+    def _missing_dependency(self, found: Object) -> str:
+        space = metadata_of(found)["namespace"]
+        for one in entries_of(found, "spec", "dependsOn"):
+            name = f"{one.get('namespace') or space}/{one.get('name')}"
+            other = self.objects.get(PLURAL, name, GROUP)
+            if other is None:
+                what = f'{PLURAL}.{GROUP} "{one.get("name")}" not found'
+                return f"unable to get '{name}' dependency: {what}"
+            if not _is_ready(other):
+                return f"dependency '{name}' is not ready"
+        return ""
+
+    def _bring_chart(self, found: Object, standing: Standing) -> None:
+        wanted = helm_chart_of(found)
+        if wanted is None:
+            return
+        about = metadata_of(wanted)
+        key = f"{about['namespace']}/{about['name']}"
+        standing.status["helmChart"] = key
+        live = self.objects.get("helmcharts", key, SOURCES)
+        if live is None:
+            self.client.create(wanted["apiVersion"], wanted["kind"], wanted)
+        elif any(part_of(live, "spec").get(one) != value for one, value in wanted["spec"].items()):
+            self.client.patch(live, {"spec": wanted["spec"]})
+
+    def _reset(self, found: Object, standing: Standing, order: Order) -> None:
+        """Forget failures of what was wanted before."""
+        status = standing.status
+        now = {
+            "lastAttemptedGeneration": standing.generation,
+            "lastAttemptedRevision": order.chart.version,
+            "lastAttemptedConfigDigest": digest(order.values),
+        }
+        asked = _annotation(found, RESET)
+        is_asked = asked and asked == _annotation(found, REQUESTED)
+        if is_asked and asked != status.get("lastHandledResetAt"):
+            status["lastHandledResetAt"] = asked
+        elif all(status.get(name) == one for name, one in now.items()):
+            return
+        for name in ("failures", "installFailures", "upgradeFailures"):
+            status.pop(name, None)
+        status.update(now)
+        status["storageNamespace"] = order.storage
+        if order.chart.digest:
+            status["lastAttemptedRevisionDigest"] = order.chart.digest
+
+    def _handled(self, found: Object, standing: Standing) -> None:
+        asked = _annotation(found, REQUESTED)
+        if asked:
+            standing.status["lastHandledReconcileAt"] = asked
+
+    def _failed(self, key: str, found: Object, standing: Standing, failed: Failed) -> None:
+        policies = Policies(part_of(found, "spec"), standing.status)
+        retry = policies.retry()
+        if failed.is_final:
+            standing.status["observedGeneration"] = standing.generation
+            return
+        count = int(standing.status.get("failures", 0))
+        seconds = retry if retry is not None else failed.seconds
+        if retry is not None:
+            standing.reconciling("ProgressingWithRetry", f"retrying after {shown(retry)}")
+        is_patient = failed.is_patient or count > _HOPEFUL
+        self.look_again(key, self.now + seconds, patient=is_patient)
+
+    def _delete(self, key: str, found: Object, actions: Actions) -> None:
+        self.around.notes.pop(f"{_NOTE}{key}", None)
+        names = [one for one in metadata_of(found).get("finalizers") or () if one != FINALIZER]
+        if names == (metadata_of(found).get("finalizers") or []):
+            return
+        if not part_of(found, "spec").get("suspend"):
+            actions.uninstall(found)
+            wanted = helm_chart_of(found)
+            about = metadata_of(wanted or {})
+            place = f"{about.get('namespace')}/{about.get('name')}"
+            chart = self.objects.get("helmcharts", place, SOURCES) if wanted else None
+            if chart is not None:
+                self.client.delete(chart)
+        self.client.patch(found, {"metadata": {"finalizers": names or None}})
+
+    def _write(self, found: Object, standing: Standing) -> None:
+        fresh = self.objects.get(PLURAL, _key(found), GROUP)
+        if fresh is None or standing.status == part_of(fresh, "status"):
+            return
+        try:
+            self.client.update_status(fresh, standing.status)
+        except Refused as why:
+            if not why.is_absent:
+                raise
+
+
+def _key(content: Object) -> str:
+    about = metadata_of(content)
+    return f"{about['namespace']}/{about['name']}"
+
+
+def _annotation(content: Object, name: str) -> str:
+    return str(part_of(content, "metadata", "annotations").get(name, ""))
+
+
+def _asked(content: Object) -> tuple[object, ...]:
+    about = metadata_of(content)
+    marks = tuple(_annotation(content, one) for one in (REQUESTED, FORCED, RESET))
+    return about.get("generation"), about.get("deletionTimestamp"), marks
+
+
+def _is_ready(content: Object) -> bool:
+    seen = part_of(content, "status").get("observedGeneration")
+    return seen == metadata_of(content).get("generation") and any(
+        one.get("type") == "Ready" and one.get("status") == "True"
+        for one in entries_of(content, "status", "conditions")
+    )
+
+
+def _is_forced(content: Object, standing: Standing) -> bool:
+    """Whether somebody asks for an upgrade in any case; once for each time they ask."""
+    asked = _annotation(content, FORCED)
+    if not asked or asked != _annotation(content, REQUESTED):
+        return False
+    is_new = bool(standing.status.get("lastHandledForceAt") != asked)
+    standing.status["lastHandledForceAt"] = asked
+    return is_new
+
+
+def _released_as(content: Object) -> str:
+    """The name of a release that does not give itself one."""
+    about = metadata_of(content)
+    target = part_of(content, "spec").get("targetNamespace")
+    return f"{target}-{about['name']}" if target else str(about["name"])
+
+
+def _kept(order: Order) -> Object:
+    return {"name": order.name, "namespace": order.namespace, "storage": order.storage}

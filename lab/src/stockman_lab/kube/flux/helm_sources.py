@@ -1,0 +1,170 @@
+"""Where a HelmRelease gets its chart and its values from."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+
+from stockman_lab.kube.controllers.objects import Objects, named_key
+from stockman_lab.kube.helm import chart as charts
+from stockman_lab.kube.helm.chart import Chart
+from stockman_lab.kube.helm.values import BadValues, merged, read_values, set_values
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+
+SOURCES = "source.toolkit.fluxcd.io"
+_DIGITS = 12
+
+
+class NotReady(Exception):
+    """A source without an artifact: why."""
+
+
+class NoSource(Exception):
+    """A source that is not there, or cannot be read: reason and words."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A chart from a source."""
+
+    chart: Chart
+    version: str
+    """As the release calls it."""
+    digest: str = ""
+    """Of the artifact in a registry."""
+
+
+def helm_chart_of(release: Object) -> Object | None:
+    """The HelmChart that a HelmRelease asks for; None: it names a chart that is there."""
+    template = part_of(release, "spec", "chart")
+    told = part_of(template, "spec")
+    if not told:
+        return None
+    about = metadata_of(release)
+    source = part_of(told, "sourceRef")
+    spec: Object = {
+        "chart": told.get("chart"),
+        "version": told.get("version", "*"),
+        "interval": told.get("interval") or part_of(release, "spec").get("interval", "1m"),
+        "reconcileStrategy": told.get("reconcileStrategy", "ChartVersion"),
+        "sourceRef": {"kind": source.get("kind"), "name": source.get("name")},
+    }
+    name = f"{about['namespace']}-{about['name']}"
+    return {
+        "apiVersion": f"{SOURCES}/v1",
+        "kind": "HelmChart",
+        "metadata": {
+            "name": name,
+            "namespace": source.get("namespace") or about["namespace"],
+            "labels": {
+                "helm.toolkit.fluxcd.io/name": about["name"],
+                "helm.toolkit.fluxcd.io/namespace": about["namespace"],
+            },
+        },
+        "spec": spec,
+    }
+
+
+def source_key(release: Object) -> tuple[str, str]:
+    """The kind of the source of a HelmRelease as a plural, and its `namespace/name`."""
+    about = metadata_of(release)
+    reference = part_of(release, "spec", "chartRef")
+    if reference:
+        plural = {"OCIRepository": "ocirepositories", "HelmChart": "helmcharts"}
+        space = str(reference.get("namespace") or about["namespace"])
+        return plural.get(str(reference.get("kind")), ""), f"{space}/{reference.get('name')}"
+    made = helm_chart_of(release) or {}
+    own = metadata_of(made)
+    return "helmcharts", f"{own.get('namespace')}/{own.get('name')}"
+
+
+def loaded(objects: Objects, release: Object, *, tracks_digest: bool) -> Loaded:
+    """The chart of a HelmRelease; raises `NotReady` or `NoSource`."""
+    plural, key = source_key(release)
+    found = objects.get(plural, key, SOURCES) if plural else None
+    if found is None:
+        kind = f"{plural}.{SOURCES}"
+        name = key.rpartition("/")[2]
+        raise NoSource("ArtifactFailed", f'could not get Source object: {kind} "{name}" not found')
+    _check_ready(found)
+    made = _from_registry(found) if plural == "ocirepositories" else _from_chart(objects, found)
+    if made is None:
+        raise NoSource("ArtifactFailed", "Could not load chart: failed to load chart from artifact")
+    if plural != "ocirepositories":
+        return Loaded(made, made.version)
+    revision = str(part_of(found, "status", "artifact").get("revision", ""))
+    digest = revision.rpartition("@")[2]
+    if not tracks_digest:
+        return Loaded(made, made.version, digest)
+    short = digest.partition(":")[2][:_DIGITS]
+    return Loaded(made, f"{made.version.removeprefix('v')}+{short}", digest)
+
+
+def _check_ready(source: Object) -> None:
+    about, status = metadata_of(source), part_of(source, "status")
+    what = f"{source['kind']} '{about['namespace']}/{about['name']}' is not ready:"
+    conditions = {one.get("type"): one for one in entries_of(status, "conditions")}
+    if about.get("generation") != status.get("observedGeneration"):
+        ready = conditions.get("Ready", {})
+        why = "latest generation of object has not been reconciled"
+        if ready.get("status") == "False":
+            why = str(ready.get("message"))
+        raise NotReady(f"{what} {why}")
+    if conditions.get("Stalled", {}).get("status") == "True":
+        raise NotReady(f"{what} {conditions['Stalled'].get('message')}")
+    if not part_of(status, "artifact"):
+        raise NotReady(f"{what} does not have an artifact")
+
+
+def _from_registry(source: Object) -> Chart | None:
+    revision = str(part_of(source, "status", "artifact").get("revision", ""))
+    tag = revision.partition("@")[0] if "@" in revision else ""
+    tag = tag or str(part_of(source, "spec", "ref").get("tag", ""))
+    return charts.known(str(part_of(source, "spec").get("url", "")), tag.replace("_", "+"))
+
+
+def _from_chart(objects: Objects, found: Object) -> Chart | None:
+    spec = part_of(found, "spec")
+    reference = part_of(spec, "sourceRef")
+    key = named_key(str(metadata_of(found)["namespace"]), str(reference.get("name")))
+    repository = objects.get("helmrepositories", key, SOURCES)
+    if repository is None:
+        return None
+    revision = str(part_of(found, "status", "artifact").get("revision", ""))
+    url = str(part_of(repository, "spec").get("url", ""))
+    return charts.known_in(url, str(spec.get("chart", "")), revision)
+
+
+def values_of(objects: Objects, release: Object) -> Object:
+    """The values of a HelmRelease, those of references under its own; raises `NoSource`."""
+    space = str(metadata_of(release)["namespace"])
+    made: Object = {}
+    for one in entries_of(release, "spec", "valuesFrom"):
+        made = merged(made, _referenced(objects, space, one))
+    return merged(made, part_of(release, "spec", "values"))
+
+
+def _referenced(objects: Objects, space: str, told: Object) -> Object:
+    kind, name = str(told.get("kind", "")), str(told.get("name", ""))
+    key = str(told.get("valuesKey") or "values.yaml")
+    what = f"could not resolve {kind} chart values reference '{space}/{name}' with key '{key}'"
+    plural = "secrets" if kind == "Secret" else "configmaps"
+    found = objects.get(plural, named_key(space, name))
+    data = part_of(found or {}, "data")
+    if found is None or key not in data:
+        if told.get("optional"):
+            return {}
+        why = f"missing key '{key}'" if found is not None else f'{plural} "{name}" not found'
+        raise NoSource("ValuesError", f"{what}: {why}")
+    text = str(data[key])
+    if kind == "Secret":
+        text = base64.b64decode(text).decode("utf-8", "replace")
+    try:
+        path = str(told.get("targetPath") or "")
+        return set_values(f"{path}={text}") if path else read_values(text, key)
+    except BadValues as why:
+        raise NoSource("ValuesError", f"{what}: {why}") from None

@@ -1,0 +1,147 @@
+"""What HelmReleases say of themselves: conditions, and the releases they know."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from stockman_lab.kube.helm.release import Release
+from stockman_lab.kube.objects import Object, Tree, entries_of, metadata_of, written_time
+
+_WEIGHTS = {"Stalled": 0, "Reconciling": 1, "Ready": 2}
+_SUMMED = ("Remediated", "Released")
+
+
+def digest(content: Tree) -> str:
+    """Of any tree, whatever the order of its keys."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+@dataclass(slots=True)
+class Standing:
+    """The status of an object while it is worked on."""
+
+    content: Object
+    status: Object
+    now: float
+
+    @property
+    def generation(self) -> int:
+        return int(metadata_of(self.content).get("generation", 1))
+
+    def condition(self, kind: str) -> Object:
+        """A condition; an empty one where there is none."""
+        found = entries_of(self.status, "conditions")
+        return next((one for one in found if one.get("type") == kind), {})
+
+    def mark(self, kind: str, value: str, reason: str, message: str) -> None:
+        """Set a condition; the moment of its change stays where it says what it said."""
+        before = self.condition(kind)
+        made: Object = {
+            "type": kind,
+            "status": value,
+            "observedGeneration": self.generation,
+            "lastTransitionTime": written_time(self.now),
+            "reason": reason,
+            "message": message,
+        }
+        same = ("status", "reason", "message")
+        if before and all(before.get(name) == made[name] for name in same):
+            made["lastTransitionTime"] = before["lastTransitionTime"]
+        others = [one for one in entries_of(self.status, "conditions") if one["type"] != kind]
+        every = sorted([*others, made], key=_order)
+        self.status["conditions"] = every
+
+    def drop(self, *kinds: str) -> None:
+        """Take conditions away."""
+        found = [one for one in entries_of(self.status, "conditions") if one["type"] not in kinds]
+        self.status["conditions"] = found
+
+    def reconciling(self, reason: str, message: str) -> None:
+        """Say that work is under way."""
+        self.drop("Stalled")
+        self.mark("Reconciling", "True", reason, message)
+
+    def stalled(self, reason: str, message: str) -> None:
+        """Say that nothing will become better by itself."""
+        self.drop("Reconciling")
+        self.mark("Stalled", "True", reason, message)
+
+    def summarize(self) -> None:
+        """Say in `Ready` what was released or remediated."""
+        found = [self.condition(one) for one in _SUMMED if self.condition(one)]
+        if not found:
+            return
+        newest = max(int(one.get("observedGeneration", 0)) for one in found)
+        first = next(one for one in found if int(one.get("observedGeneration", 0)) == newest)
+        value = "False" if first["type"] == "Remediated" else str(first["status"])
+        if value == "True":
+            self.drop("Stalled")
+        self.mark("Ready", value, str(first["reason"]), str(first["message"]))
+
+
+def _order(condition: Object) -> tuple[int, str]:
+    kind = str(condition["type"])
+    return _WEIGHTS.get(kind, len(_WEIGHTS)), kind
+
+
+def snapshot(release: Release, action: str, oci_digest: str) -> Object:
+    """A release as a HelmRelease remembers it."""
+    made: Object = {
+        "apiVersion": "v2",
+        "digest": observed_digest(release),
+        "name": release.name,
+        "namespace": release.namespace,
+        "version": release.revision,
+        "status": release.status,
+        "action": action,
+        "chartName": release.chart.get("name"),
+        "chartVersion": release.chart.get("version"),
+        "appVersion": release.chart.get("appVersion"),
+        "configDigest": digest(release.values),
+        "firstDeployed": written_time(release.first),
+        "lastDeployed": written_time(release.last),
+        "ociDigest": oci_digest,
+    }
+    if release.deleted:
+        made["deleted"] = written_time(release.deleted)
+    return {name: one for name, one in made.items() if one not in (None, "")}
+
+
+def observed_digest(release: Release) -> str:
+    """By which a release is known again."""
+    return digest(
+        {
+            "name": release.name,
+            "version": release.revision,
+            "info": release.info,
+            "chartMetadata": release.chart,
+            "config": release.values,
+            "manifest": release.manifest,
+            "namespace": release.namespace,
+        }
+    )
+
+
+def full_name(told: Object) -> str:
+    """`namespace/name.v1` of a remembered release."""
+    return f"{told['namespace']}/{told['name']}.v{told['version']}"
+
+
+def chart_name(told: Object) -> str:
+    """`chart@version` of a remembered release."""
+    return f"{told['chartName']}@{told['chartVersion']}"
+
+
+def inventory(release: Release) -> Object:
+    """What a release holds, as objects of Flux list it."""
+    entries = []
+    for one in release.objects:
+        about = metadata_of(one)
+        group, _, version = str(one["apiVersion"]).rpartition("/")
+        name = str(about["name"]).replace(":", "__")
+        key = f"{about.get('namespace', '')}_{name}_{group}_{one['kind']}"
+        entries.append({"id": key, "v": version})
+    return {"entries": entries}

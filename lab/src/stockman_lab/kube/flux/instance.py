@@ -1,0 +1,263 @@
+"""The flux-operator: FluxInstances become Flux, and a FluxReport tells how it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from stockman_lab.kube.controllers.client import Refused
+from stockman_lab.kube.controllers.controller import Controller
+from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.flux.helm_policies import seconds_of, shown
+from stockman_lab.kube.flux.helm_running import image_name, running_pod
+from stockman_lab.kube.flux.helm_status import Standing, digest
+from stockman_lab.kube.flux.instance_objects import (
+    Instance,
+    NotBuilt,
+    ids,
+    matched,
+    objects,
+    patches_of,
+)
+from stockman_lab.kube.flux.instance_patches import patched
+from stockman_lab.kube.flux.instance_report import report
+from stockman_lab.kube.helm.readiness import why_not
+from stockman_lab.kube.helm.writer import Writer, account
+from stockman_lab.kube.objects import Object, copied, metadata_of, part_of, written_time
+from stockman_lab.kube.programs import is_ready
+
+GROUP = "fluxcd.controlplane.io"
+PLURAL = "fluxinstances"
+PROGRAM = "flux-operator"
+FINALIZER = f"{GROUP}/finalizer"
+REQUESTED = "reconcile.fluxcd.io/requestedAt"
+_RECONCILE = f"{GROUP}/reconcile"
+_EVERY, _TIMEOUT = f"{GROUP}/reconcileEvery", f"{GROUP}/reconcileTimeout"
+_PROGRESS = "Reconciliation in progress"
+_NOTE = "flux-instance "
+_AGAIN = 30.0
+
+
+class FluxInstances(Controller):
+    """Works while a pod of the flux-operator is ready."""
+
+    name = PROGRAM
+    component = PROGRAM
+    watches = (
+        f"{PLURAL}.{GROUP}",
+        "pods",
+        "deployments",
+        "gitrepositories.source.toolkit.fluxcd.io",
+        "ocirepositories.source.toolkit.fluxcd.io",
+        "kustomizations.kustomize.toolkit.fluxcd.io",
+    )
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """An instance itself; all of them when the operator begins, or what they wait for moves."""
+        if change.key.resource == PLURAL:
+            before, after = change.before, change.after
+            is_new = after is not None and (before is None or _asked(before) != _asked(after))
+            return (change.name,) if is_new else ()
+        if change.key.resource == "pods":
+            before, after = change.before or {}, change.after or {}
+            began = image_name(after) == PROGRAM and is_ready(after) and not is_ready(before)
+            found = self.objects.listed(PLURAL, group=GROUP) if began else []
+            return [_key(one) for one in found]
+        return [one.removeprefix(_NOTE) for one in self.around.notes if one.startswith(_NOTE)]
+
+    def sync(self, key: str) -> None:
+        """Bring an instance one step further."""
+        pod = running_pod(self.objects, PROGRAM)
+        found = self.objects.get(PLURAL, key, GROUP)
+        if pod is None or found is None:
+            return
+        about = metadata_of(found)
+        writer = Writer(self.client.api, PROGRAM, account(str(about["namespace"]), _account(pod)))
+        if about.get("deletionTimestamp"):
+            self._delete(key, found, writer)
+            return
+        if FINALIZER not in (about.get("finalizers") or ()):
+            names = [*(about.get("finalizers") or ()), FINALIZER]
+            found = self.client.patch(found, {"metadata": {"finalizers": names}})
+        standing = Standing(found, copied(part_of(found, "status")), self.now)
+        if _annotation(found, _RECONCILE) == "disabled":
+            if not standing.status.get("conditions"):
+                text = "Initialized with reconciliation suspended"
+                standing.mark("Ready", "True", "ReconciliationDisabled", text)
+            self.recorder.warning(found, "ReconciliationDisabled", "Reconciliation is disabled")
+        else:
+            self._reconcile(key, found, standing, writer)
+        self._handled(found, standing)
+        self._write(found, standing)
+        fresh = self.objects.get(PLURAL, key, GROUP) or found
+        report(self.objects, self.client, fresh, pod, self.now)
+
+    def _reconcile(self, key: str, found: Object, standing: Standing, writer: Writer) -> None:
+        text = self.around.notes.get(f"{_NOTE}{key}")
+        if text is None or json.loads(text)["generation"] != standing.generation:
+            self._begin(key, found, standing, writer)
+            return
+        note = json.loads(text)
+        left = [one for one in note["objects"] if why_not(self._live(one, writer))]
+        is_waited = part_of(found, "spec").get("wait", True) and left
+        if is_waited and self.now < note["until"]:
+            self.look_again(key, note["until"], patient=True)
+            return
+        self.around.notes.pop(f"{_NOTE}{key}", None)
+        if is_waited:
+            self._too_late(key, found, standing, left)
+            return
+        self._done(key, found, standing, note)
+
+    def _begin(self, key: str, found: Object, standing: Standing, writer: Writer) -> None:
+        standing.mark("Ready", "Unknown", "Progressing", _PROGRESS)
+        standing.reconciling("Progressing", _PROGRESS)
+        wanted = str(part_of(found, "spec", "distribution").get("version") or "2.x")
+        try:
+            instance = Instance(found, matched(wanted))
+            made = patched(objects(instance), patches_of(found), self.client.api.types)
+        except NotBuilt as why:
+            self._not_built(found, standing, f"build failed: {why}")
+            return
+        revision = f"{instance.version}@{digest(made)}"
+        if standing.status.get("lastAttemptedRevision") != revision:
+            word = "Upgrading to" if standing.status.get("lastAttemptedRevision") else "Installing"
+            self.recorder.normal(found, "Progressing", f"{word} revision {revision}")
+            standing.status["lastAttemptedRevision"] = revision
+        before = part_of(standing.status, "inventory").get("entries") or []
+        try:
+            for one in made:
+                writer.apply(one, PROGRAM)
+            self._prune(before, made, writer)
+        except Refused as why:
+            text = f"reconciliation failed: {why.message}"
+            standing.mark("Ready", "False", "ReconciliationFailed", text)
+            standing.reconciling("ProgressingWithRetry", _PROGRESS)
+            self.recorder.warning(found, "ReconciliationFailed", text)
+            self.look_again(key, self.now + _AGAIN, patient=True)
+            return
+        standing.status["inventory"] = {"entries": ids(made)}
+        standing.status["components"] = instance.images
+        seconds = seconds_of(_annotation(found, _TIMEOUT), 300.0)
+        watched = [_place(one) for one in made]
+        self.around.notes[f"{_NOTE}{key}"] = json.dumps(
+            {
+                "generation": standing.generation,
+                "objects": watched,
+                "until": self.now + seconds,
+                "since": self.now,
+                "new": not before,
+            }
+        )
+        self.look_again(key, self.now + 1.0)
+
+    def _done(self, key: str, found: Object, standing: Standing, note: Object) -> None:
+        revision = str(standing.status.get("lastAttemptedRevision", ""))
+        standing.status["lastAppliedRevision"] = revision
+        spent = max(self.now - float(note["since"]), 0.001)
+        told = shown(spent) if spent >= 1 else f"{int(spent * 1000)}ms"
+        text = f"Reconciliation finished in {told}"
+        standing.mark("Ready", "True", "ReconciliationSucceeded", text)
+        standing.drop("Reconciling", "Stalled")
+        self._history(standing, revision, spent)
+        if note["new"]:
+            version = revision.partition("@")[0]
+            self.recorder.normal(found, "ReconciliationSucceeded", f"Flux {version} installed")
+        self.recorder.normal(found, "ReconciliationSucceeded", text)
+        every = seconds_of(_annotation(found, _EVERY), 3600.0)
+        self.look_again(key, self.now + every, patient=True)
+
+    def _history(self, standing: Standing, revision: str, spent: float) -> None:
+        version, _, told = revision.partition("@")
+        today = written_time(self.now)
+        before = standing.status.get("history") or []
+        same: Object = next((one for one in before if one["digest"] == told), {})
+        made = {
+            "digest": told,
+            "firstReconciled": same.get("firstReconciled", today),
+            "lastReconciled": today,
+            "lastReconciledDuration": f"{spent:.3f}s",
+            "lastReconciledStatus": "ReconciliationSucceeded",
+            "metadata": {"flux": version},
+            "totalReconciliations": int(same.get("totalReconciliations", 0)) + 1,
+        }
+        others = [one for one in before if one["digest"] != told]
+        standing.status["history"] = [made, *others][:5]
+
+    def _too_late(self, key: str, found: Object, standing: Standing, left: list[Object]) -> None:
+        shown_left = ", ".join(
+            f"{one['kind']}/{metadata_of(one).get('namespace', '')}/{metadata_of(one)['name']}"
+            " status: 'InProgress'"
+            for one in left
+        )
+        text = f"reconciliation failed: timeout waiting for: [{shown_left}]"
+        standing.mark("Ready", "False", "ReconciliationFailed", text)
+        standing.reconciling("ProgressingWithRetry", _PROGRESS)
+        self.recorder.warning(found, "ReconciliationFailed", text)
+        self.look_again(key, self.now + _AGAIN, patient=True)
+
+    def _not_built(self, found: Object, standing: Standing, text: str) -> None:
+        standing.mark("Ready", "False", "BuildFailed", text)
+        standing.stalled("BuildFailed", text)
+        self.recorder.warning(found, "BuildFailed", text)
+
+    def _prune(self, before: list[Object], made: list[Object], writer: Writer) -> None:
+        kept = {str(one["id"]) for one in ids(made)}
+        for one in reversed(before):
+            if str(one["id"]) not in kept:
+                self._remove(one, writer)
+
+    def _remove(self, told: Object, writer: Writer) -> None:
+        space, name, group, kind = str(told["id"]).split("_", 3)
+        version = f"{group}/{told['v']}" if group else str(told["v"])
+        about = {"name": name.replace("__", ":"), "namespace": space}
+        live = writer.live({"apiVersion": version, "kind": kind, "metadata": about})
+        if live is not None and kind != "Namespace":
+            writer.delete(live, "Background")
+
+    def _delete(self, key: str, found: Object, writer: Writer) -> None:
+        names = [one for one in metadata_of(found).get("finalizers") or () if one != FINALIZER]
+        if names == (metadata_of(found).get("finalizers") or []):
+            return
+        self.around.notes.pop(f"{_NOTE}{key}", None)
+        if _annotation(found, _RECONCILE) != "disabled":
+            for one in reversed(part_of(found, "status", "inventory").get("entries") or []):
+                self._remove(one, writer)
+        self.client.patch(found, {"metadata": {"finalizers": names or None}})
+
+    def _live(self, told: Object, writer: Writer) -> Object | None:
+        return writer.live(told)
+
+    def _handled(self, found: Object, standing: Standing) -> None:
+        asked = _annotation(found, REQUESTED)
+        if asked:
+            standing.status["lastHandledReconcileAt"] = asked
+
+    def _write(self, found: Object, standing: Standing) -> None:
+        fresh = self.objects.get(PLURAL, _key(found), GROUP)
+        if fresh is not None and standing.status != part_of(fresh, "status"):
+            self.client.update_status(fresh, standing.status)
+
+
+def _key(content: Object) -> str:
+    about = metadata_of(content)
+    return f"{about['namespace']}/{about['name']}"
+
+
+def _annotation(content: Object, name: str) -> str:
+    return str(part_of(content, "metadata", "annotations").get(name, ""))
+
+
+def _asked(content: Object) -> tuple[object, ...]:
+    about = metadata_of(content)
+    marks = tuple(_annotation(content, one) for one in (REQUESTED, _RECONCILE))
+    return about.get("generation"), about.get("deletionTimestamp"), marks
+
+
+def _account(pod: Object) -> str:
+    return str(part_of(pod, "spec").get("serviceAccountName") or "default")
+
+
+def _place(content: Object) -> Object:
+    about = {k: v for k, v in metadata_of(content).items() if k in {"name", "namespace"}}
+    return {"apiVersion": content["apiVersion"], "kind": content["kind"], "metadata": about}

@@ -1,0 +1,396 @@
+"""Kustomizations: what a source says is applied, watched, and pruned."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from stockman_lab.git.reading import Unreadable
+from stockman_lab.kube.controllers.controller import Surroundings
+from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.flux.applying import SKIPPED, ApplyFailure, Applying
+from stockman_lab.kube.flux.applying import Change as Done
+from stockman_lab.kube.flux.attempts import (
+    checksum,
+    interval_of,
+    referred,
+    short_lived,
+    span_text,
+    timeout_of,
+    told,
+)
+from stockman_lab.kube.flux.conditions import HEALTHY, READY, RECONCILING, Conditions
+from stockman_lab.kube.flux.controller import KUSTOMIZE_GROUP, SOURCE_GROUP, FluxController
+from stockman_lab.kube.flux.depending import (
+    KUSTOMIZATIONS,
+    needed,
+    revision_of,
+    source_key,
+    source_of,
+    unmet,
+)
+from stockman_lab.kube.flux.git_sources import files_at
+from stockman_lab.kube.flux.health import CURRENT, FAILED, health
+from stockman_lab.kube.flux.history import record
+from stockman_lab.kube.flux.inventory import Entry, entries_in
+from stockman_lab.kube.flux.kustomize.failure import BuildFailure
+from stockman_lab.kube.flux.kustomize.files import Files
+from stockman_lab.kube.flux.manifests import PathMissing, folder_of, manifests, still_encrypted
+from stockman_lab.kube.flux.waiting import Waiting
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+from stockman_lab.talos.cosi.durations import duration_text, seconds_of
+
+_CANCEL = "CancelHealthCheckOnNewRevision=true"
+_DEPENDENCY_RETRY = "30s"
+_EACH = 0.02
+"""Seconds that one object takes."""
+_ALWAYS = 0.2
+_MOST_MESSAGE = 1024
+_ALMOST = 0.001
+
+
+class _Failure(Exception):
+    """An attempt that failed."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+@dataclass
+class _Look:
+    """One look at an object: what it says, and what it is going to say."""
+
+    key: str
+    found: Object
+    status: Object
+    conditions: Conditions
+
+    @property
+    def spec(self) -> Object:
+        return part_of(self.found, "spec")
+
+
+class Kustomizations(FluxController):
+    """Applies what sources hold."""
+
+    name = "kustomization"
+    program = "kustomize-controller"
+    plural = KUSTOMIZATIONS
+    group = KUSTOMIZE_GROUP
+    watches = ()
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._waiting = Waiting(around.notes, f"{self.name} waiting")
+
+    # -- what has to be looked at ---------------------------------------------------------------
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """Itself, those that use a source or depend on it, and owners that wait for an object."""
+        yield from super().keys(change)
+        key = change.key
+        if key.group == SOURCE_GROUP:
+            if revision_of(change.before) != revision_of(change.after):
+                yield from self._using(key.resource, change.name)
+            return
+        if key.group == self.group and key.resource == self.plural:
+            yield from self._depending(change.name)
+        yield from self._waiting.keys_for(change)
+
+    def _using(self, plural: str, name: str) -> list[str]:
+        every = self.objects.listed(self.plural, group=self.group)
+        return [_key(one) for one in every if source_key(one) == (plural, name)]
+
+    def _depending(self, name: str) -> list[str]:
+        every = self.objects.listed(self.plural, group=self.group)
+        return [_key(one) for one in every if name in needed(one)]
+
+    # -- one look -------------------------------------------------------------------------------
+
+    def bring(self, key: str, found: Object) -> None:
+        """Apply when it is time to, or see how that goes."""
+        if metadata_of(found).get("deletionTimestamp"):
+            self._end(key, found)
+            return
+        found = self.held(found)
+        if part_of(found, "spec").get("suspend"):
+            self._suspended(key, found)
+            return
+        note = self.note(key)
+        revision = revision_of(source_of(found, self.objects))
+        if note.get("checking") and not self._is_cancelled(note, revision):
+            self._check(key, found, note)
+        elif self.is_due(found, note, revision) or note.get("waits"):
+            self._begin(key, found, revision)
+
+    def _suspended(self, key: str, found: Object) -> None:
+        self.forget(key)
+        self._waiting.wait(key, [])
+        if self.requested(found):
+            status = part_of(found, "status")
+            self.tell(found, {**status, "lastHandledReconcileAt": self.requested(found)})
+
+    def _is_cancelled(self, note: Object, revision: str) -> bool:
+        """Whether a newer revision ends the wait for an older one."""
+        return note["revision"] != revision and _CANCEL in self.argument("--feature-gates")
+
+    def _look(self, key: str, found: Object) -> _Look:
+        return _Look(key, found, dict(part_of(found, "status")), self.conditions_of(found))
+
+    def _begin(self, key: str, found: Object, revision: str) -> None:
+        self._waiting.wait(key, [])
+        look = self._look(key, found)
+        source = source_of(found, self.objects)
+        plural, name = source_key(found)
+        if source is None:
+            why = f'{plural}.{SOURCE_GROUP} "{name.partition("/")[2]}" not found'
+            look.conditions.mark(READY, False, "ArtifactFailed", why)
+            self._postpone(look, self._retry(look.spec))
+            return
+        after = seconds_of(self.argument("--requeue-dependency") or _DEPENDENCY_RETRY)
+        if not revision:
+            why = f"Source artifact not found, retrying in {duration_text(after)}"
+            look.conditions.mark(READY, False, "ArtifactFailed", why)
+            self._postpone(look, after)
+            return
+        missing = unmet(found, revision, self.objects)
+        if missing:
+            is_news = look.conditions.get(READY).get("message") != missing
+            look.conditions.mark(READY, False, "DependencyNotReady", missing)
+            said = self._postpone(look, after, revision)
+            text = f"Dependencies do not meet ready condition, retrying in {duration_text(after)}"
+            if is_news:
+                self.recorder.normal(said, "DependencyNotReady", text)
+            return
+        self._reconcile(look, source)
+
+    def _postpone(self, look: _Look, after: float, revision: str = "") -> Object:
+        """Say why nothing is done yet; it is looked at again when what it waits for changes."""
+        note = {**self.noted(look.found, self.now + after, revision), "waits": True}
+        self.remember_of(look.key, note)
+        self.at_interval(look.key, self.now + after)
+        return self._tell(look)
+
+    def _reconcile(self, look: _Look, source: Object) -> None:
+        revision, conditions = revision_of(source), look.conditions
+        progress = f"revision {revision} with a timeout of {duration_text(timeout_of(look.spec))}"
+        conditions.mark(READY, None, "Progressing", "Reconciliation in progress")
+        conditions.reconciling("Progressing", f"Fetching manifests for {progress}")
+        attempt: Object = {"revision": revision}
+        try:
+            files = self._files(look.found, source)
+            folder = _folder(files, look.spec)
+            look.status["lastAttemptedRevision"] = revision
+            conditions.reconciling("Progressing", f"Building manifests for {progress}")
+            objects = self._built(look.found, files, folder)
+            conditions.reconciling("Progressing", f"Detecting drift for {progress}")
+            attempt["checksum"] = checksum(objects)
+            attempt["took"] = _ALWAYS + _EACH * len(objects)
+            attempt["short_lived"] = short_lived(objects)
+            done = self._applied(look.found, objects)
+            look.status["inventory"] = {"entries": [one.entry.written for one in done]}
+            self._prune(look.found, done)
+        except _Failure as why:
+            self._failed(look, why, attempt)
+            return
+        self._finish(look, attempt, done)
+
+    def _files(self, found: Object, source: Object) -> Files:
+        kind = source.get("kind")
+        if kind != "GitRepository":
+            raise _Failure("ArtifactFailed", f"files of a {kind} are not simulated by the lab")
+        number = int(hashlib.sha256(str(metadata_of(found)["uid"]).encode()).hexdigest()[:8], 16)
+        try:
+            contents = files_at(self.repositories(), source)
+        except Unreadable as why:
+            raise _Failure("ArtifactFailed", str(why)) from None
+        return Files(contents, f"/tmp/kustomization-{number}")
+
+    def _built(self, found: Object, files: Files, folder: str) -> list[Object]:
+        try:
+            return manifests(found, files, folder, self.objects, self.keys_for_all())
+        except BuildFailure as why:
+            raise _Failure("BuildFailed", str(why)) from None
+
+    def _applied(self, found: Object, objects: list[Object]) -> list[Done]:
+        secret = still_encrypted(objects)
+        if secret:
+            raise _Failure("ReconciliationFailed", secret)
+        applying = Applying(self.client, force=bool(part_of(found, "spec").get("force")))
+        try:
+            done = applying.staged(objects)
+        except ApplyFailure as why:
+            text = f"{why.message}\n{told(why.done)}"
+            raise _Failure("ReconciliationFailed", text) from None
+        changes = told(done)
+        if changes:
+            self.recorder.normal(found, "Progressing", changes[:_MOST_MESSAGE])
+        return done
+
+    def _prune(self, found: Object, done: list[Done]) -> None:
+        kept = {one.entry.is_same_as for one in done}
+        before = entries_in(part_of(found, "status"))
+        stale = [one for one in before if one.is_same_as not in kept]
+        if not stale or not part_of(found, "spec").get("prune"):
+            return
+        metadata = metadata_of(found)
+        try:
+            gone = Applying(self.client).delete_all(stale, metadata["name"], metadata["namespace"])
+        except ApplyFailure as why:
+            raise _Failure("PruneFailed", why.message) from None
+        self.recorder.normal(found, "Progressing", "\n".join(map(str, gone))[:_MOST_MESSAGE])
+
+    # -- how it ends ----------------------------------------------------------------------------
+
+    def _finish(self, look: _Look, attempt: Object, done: list[Done]) -> None:
+        wanted = [one.entry for one in done if one.action != SKIPPED]
+        if not look.spec.get("wait"):
+            wanted = [referred(one) for one in entries_of(look.spec, "healthChecks")]
+        own = Entry.of(look.found).is_same_as
+        wanted = [one for one in wanted if one.is_same_as != own]
+        if not wanted:
+            look.conditions.drop(HEALTHY)
+            self._succeeded(look, attempt)
+            return
+        revision = attempt["revision"]
+        timeout = timeout_of(look.spec)
+        message = (
+            f"Running health checks for revision {revision} with a timeout of"
+            f" {duration_text(timeout)}"
+        )
+        attempt["was_healthy"] = look.conditions.is_true(HEALTHY)
+        attempt["since"] = self.now
+        attempt["entries"] = [[one.written["id"], one.version] for one in wanted]
+        look.conditions.reconciling("Progressing", message)
+        look.conditions.mark(HEALTHY, None, "Progressing", message)
+        said = self._tell(look)
+        kept = self.noted(look.found, self.now + timeout, revision)
+        self.remember_of(look.key, {**kept, "checking": attempt})
+        self._waiting.wait(look.key, wanted)
+        self._check(look.key, said, self.note(look.key))
+
+    def _check(self, key: str, found: Object, note: Object) -> None:
+        """See whether all that was applied is as it should be."""
+        attempt, look = note["checking"], self._look(key, found)
+        entries = [Entry.read({"id": one, "v": version}) for one, version in attempt["entries"]]
+        states = self._states(entries, attempt["short_lived"])
+        since, timeout = float(attempt["since"]), timeout_of(look.spec)
+        passed = self.now - since
+        is_over = passed >= timeout - _ALMOST
+        if not is_over and not all(one in {CURRENT, FAILED} for one in states):
+            self.look_again(key, since + timeout, patient=True)
+            return
+        self._waiting.wait(key, [])
+        pairs = zip(entries, states, strict=True)
+        bad = [f"{entry.shown} status: '{state}'" for entry, state in pairs if state != CURRENT]
+        if bad:
+            begin = "timeout waiting for" if is_over else "failed early due to stalled resources"
+            why = f"{begin}: [{', '.join(bad)}]"
+            look.conditions.mark(HEALTHY, False, "HealthCheckFailed", why)
+            text = f"health check failed after {span_text(passed)}: {why}"
+            self._failed(look, _Failure("HealthCheckFailed", text), attempt)
+            return
+        text = f"Health check passed in {span_text(passed)}"
+        if not attempt["was_healthy"]:
+            self.recorder.normal(found, "Progressing", text)
+        look.conditions.mark(HEALTHY, True, "Succeeded", text)
+        self._succeeded(look, attempt)
+
+    def _states(self, entries: list[Entry], short_lived: list[str]) -> list[str]:
+        applying = Applying(self.client)
+        found = []
+        for entry in entries:
+            live = applying.live(entry)
+            is_done = live is None and entry.written["id"] in short_lived
+            found.append(CURRENT if is_done else health(live))
+        return found
+
+    def _succeeded(self, look: _Look, attempt: Object) -> None:
+        revision, conditions = attempt["revision"], look.conditions
+        look.status["lastAppliedRevision"] = revision
+        look.status["observedGeneration"] = metadata_of(look.found).get("generation")
+        conditions.drop(RECONCILING)
+        conditions.mark(READY, True, "ReconciliationSucceeded", f"Applied revision: {revision}")
+        record(look.status, attempt, self.today, "ReconciliationSucceeded")
+        interval = interval_of(look.spec)
+        self.remember_of(look.key, self.noted(look.found, self.now + interval, revision))
+        self.at_interval(look.key, self.now + interval)
+        said = self._tell(look)
+        took = self.now - float(attempt.get("since", self.now)) + attempt["took"]
+        text = (
+            f"Reconciliation finished in {span_text(took)}, next run in {duration_text(interval)}"
+        )
+        self.recorder.normal(said, "ReconciliationSucceeded", text)
+
+    def _failed(self, look: _Look, why: _Failure, attempt: Object) -> None:
+        conditions = look.conditions
+        conditions.mark(READY, False, why.reason, why.message)
+        doing = str(conditions.get(RECONCILING).get("message", ""))
+        conditions.reconciling("ProgressingWithRetry", doing)
+        if "checksum" in attempt:
+            record(look.status, attempt, self.today, why.reason)
+        following = self.now + self._retry(look.spec)
+        self.remember_of(look.key, self.noted(look.found, following, attempt["revision"]))
+        self.at_interval(look.key, following)
+        said = self._tell(look)
+        self.recorder.warning(said, why.reason, why.message[:_MOST_MESSAGE])
+
+    def _retry(self, spec: Object) -> float:
+        said = spec.get("retryInterval")
+        return seconds_of(str(said)) if said else interval_of(spec)
+
+    def _tell(self, look: _Look) -> Object:
+        made = {**look.status, "conditions": look.conditions.listed()}
+        if self.requested(look.found):
+            made["lastHandledReconcileAt"] = self.requested(look.found)
+        return self.tell(look.found, made)
+
+    # -- the end of a Kustomization ---------------------------------------------------------------
+
+    def _end(self, key: str, found: Object) -> None:
+        """Take what was applied out again, as the policy says, and let the object go."""
+        spec, metadata = part_of(found, "spec"), metadata_of(found)
+        entries = entries_in(part_of(found, "status"))
+        policy = str(spec.get("deletionPolicy") or "MirrorPrune")
+        prunes = policy in {"Delete", "WaitForTermination"} or (
+            policy == "MirrorPrune" and bool(spec.get("prune"))
+        )
+        if entries and prunes and not spec.get("suspend"):
+            applying = Applying(self.client)
+            note = self.note(key)
+            if not note.get("ending"):
+                gone = applying.delete_all(entries, metadata["name"], metadata["namespace"])
+                text = "\n".join(map(str, gone))[:_MOST_MESSAGE]
+                self.recorder.normal(found, _reason(found), text)
+                left = [one.entry.written["id"] for one in gone if one.action != SKIPPED]
+                note = {"ending": self.now, "left": left}
+                self.remember_of(key, note)
+            deadline = float(note["ending"]) + timeout_of(spec)
+            left = [one for one in entries if one.written["id"] in note["left"]]
+            there = [one for one in left if applying.live(one) is not None]
+            if policy == "WaitForTermination" and there and self.now < deadline:
+                self._waiting.wait(key, there)
+                self.look_again(key, deadline, patient=True)
+                return
+        self._waiting.wait(key, [])
+        self.release(key, found)
+
+
+def _key(one: Object) -> str:
+    metadata = metadata_of(one)
+    return f"{metadata['namespace']}/{metadata['name']}"
+
+
+def _reason(found: Object) -> str:
+    ready = [one for one in entries_of(found, "status", "conditions") if one["type"] == READY]
+    return str(ready[0]["reason"]) if ready else "info"
+
+
+def _folder(files: Files, spec: Object) -> str:
+    try:
+        return folder_of(files, spec)
+    except PathMissing as why:
+        raise _Failure("ArtifactFailed", str(why)) from None

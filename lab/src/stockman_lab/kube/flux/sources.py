@@ -1,0 +1,170 @@
+"""What all sources of Flux do alike: look for a revision, store it, and say so."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from stockman_lab.kube.flux.conditions import READY, RECONCILING, STALLED
+from stockman_lab.kube.flux.controller import NAMESPACE, FluxController
+from stockman_lab.kube.objects import Object, metadata_of, part_of, written_time
+from stockman_lab.talos.cosi.durations import seconds_of
+
+FETCH_FAILED, IN_STORAGE = "FetchFailed", "ArtifactInStorage"
+OUTDATED, STORAGE_FAILED = "ArtifactOutdated", "StorageOperationFailed"
+_HOST = f"source-controller.{NAMESPACE}.svc.cluster.local."
+_LEAST_BACKOFF, _MOST_BACKOFF = 0.75, 900.0
+_SOON = 6
+"""So many times a source is tried again before anything else may rest."""
+
+
+class FetchFailure(Exception):
+    """A source cannot be had."""
+
+    def __init__(self, reason: str, message: str, *, is_final: bool = False) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+        self.is_final = is_final
+        """Whether nothing helps but another spec."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was found."""
+
+    revision: str
+    file: str
+    """The name of the artifact."""
+    digest: str
+    size: int
+    news: str = ""
+    """What an event tells of it."""
+    more: Object = field(default_factory=dict)
+    """Further fields of the status."""
+    metadata: Object = field(default_factory=dict)
+
+
+class SourceController(FluxController):
+    """A controller of sources."""
+
+    program = "source-controller"
+    kind: ClassVar[str]
+    stored: ClassVar[str] = "stored artifact for revision '{}'"
+
+    def fetched(self, found: Object) -> Fetched:
+        """What the source has now; raises `FetchFailure`."""
+        raise NotImplementedError
+
+    def message(self, fetched: Fetched) -> str:
+        """What conditions say of it."""
+        return self.stored.format(fetched.revision)
+
+    def bring(self, key: str, found: Object) -> None:
+        """Look for the newest revision when it is time to."""
+        if metadata_of(found).get("deletionTimestamp"):
+            self.release(key, found)
+            return
+        found = self.held(found)
+        if part_of(found, "spec").get("suspend"):
+            self.forget(key)
+            return
+        note = self.note(key)
+        if not self.is_due(found, note):
+            return
+        try:
+            self._store(key, found, self.fetched(found), note)
+        except FetchFailure as failure:
+            self._fail(key, found, failure, note)
+
+    def _interval(self, found: Object) -> float:
+        return seconds_of(str(part_of(found, "spec").get("interval") or "10m"))
+
+    def _status(self, found: Object) -> Object:
+        status = dict(part_of(found, "status"))
+        if self.requested(found):
+            status["lastHandledReconcileAt"] = self.requested(found)
+        return status
+
+    def _store(self, key: str, found: Object, fetched: Fetched, note: Object) -> None:
+        status, conditions = self._status(found), self.conditions_of(found)
+        before = part_of(status, "artifact")
+        is_new = (
+            before.get("revision") != fetched.revision or before.get("digest") != fetched.digest
+        )
+        failed_before = bool(conditions.get(FETCH_FAILED))
+        if is_new:
+            status["artifact"] = self._artifact(found, fetched)
+        status |= fetched.more
+        conditions.drop(RECONCILING, STALLED, FETCH_FAILED, OUTDATED, STORAGE_FAILED)
+        message = self.message(fetched)
+        conditions.mark(IN_STORAGE, True, "Succeeded", message)
+        conditions.mark(READY, True, "Succeeded", message)
+        status["conditions"] = conditions.listed()
+        status["observedGeneration"] = metadata_of(found).get("generation")
+        following = self.now + self._interval(found)
+        self.remember_of(key, self.noted(found, following))
+        self.at_interval(key, following)
+        told = self.tell(found, status)
+        if is_new:
+            self.recorder.normal(told, "NewArtifact", fetched.news)
+        elif failed_before:
+            self.recorder.normal(told, "Succeeded", fetched.news)
+
+    def _fail(self, key: str, found: Object, failure: FetchFailure, note: Object) -> None:
+        status, conditions = self._status(found), self.conditions_of(found)
+        has_artifact = "artifact" in status
+        conditions.mark(FETCH_FAILED, True, failure.reason, failure.message)
+        if failure.is_final:
+            conditions.stalled(failure.reason, failure.message)
+            status["observedGeneration"] = metadata_of(found).get("generation")
+        else:
+            doing = "reconciliation in progress" if has_artifact else "building artifact"
+            conditions.reconciling("ProgressingWithRetry", doing)
+        conditions.mark(READY, False, failure.reason, failure.message)
+        status["conditions"] = conditions.listed()
+        tries = int(note.get("tries", 0)) + 1
+        wait = self._interval(found) if failure.is_final else _backoff(tries)
+        kept = self.noted(found, self.now + wait)
+        self.remember_of(key, {**kept, "tries": tries})
+        if not failure.is_final:
+            self.look_again(key, self.now + wait, patient=tries > _SOON)
+        told = self.tell(found, status)
+        self.recorder.warning(told, failure.reason, failure.message)
+
+    def _artifact(self, found: Object, fetched: Fetched) -> Object:
+        metadata = metadata_of(found)
+        place = f"{self.kind.lower()}/{metadata['namespace']}/{metadata['name']}/{fetched.file}"
+        made = {
+            "digest": fetched.digest,
+            "lastUpdateTime": written_time(self.now),
+            "path": place,
+            "revision": fetched.revision,
+            "size": fetched.size,
+            "url": f"http://{_HOST}/{place}",
+        }
+        return {**made, "metadata": fetched.metadata} if fetched.metadata else made
+
+    def secret(self, found: Object, name: str) -> Object:
+        """A secret that a source names; raises `FetchFailure`."""
+        namespace = str(metadata_of(found)["namespace"])
+        secret = self.objects.get("secrets", f"{namespace}/{name}")
+        if secret is None:
+            why = f"failed to get secret '{namespace}/{name}': secrets \"{name}\" not found"
+            text = f"failed to get secret '{namespace}/{name}': {why}"
+            raise FetchFailure("AuthenticationFailed", text)
+        return secret
+
+
+def _backoff(tries: int) -> float:
+    return min(_LEAST_BACKOFF * 2.0 ** (tries - 1), _MOST_BACKOFF)
+
+
+def digest_of(*parts: str | bytes) -> str:
+    """`sha256:` of words and bytes."""
+    made = hashlib.sha256()
+    for part in parts:
+        made.update(part if isinstance(part, bytes) else part.encode())
+        made.update(b"\0")
+    return f"sha256:{made.hexdigest()}"

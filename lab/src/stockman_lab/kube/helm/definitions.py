@@ -1,0 +1,103 @@
+"""Definitions of custom resources that charts and operators bring, from compact tables."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+
+from stockman_lab.kube.objects import Object, copied
+
+_FOLDER = "definitions"
+_PROTECTED = (".k8s.io", ".kubernetes.io")
+"""Groups of the Kubernetes project: definitions there say where they were approved."""
+_APPROVED = "api-approved.kubernetes.io"
+_SCHEMA: Object = {
+    "type": "object",
+    "x-kubernetes-preserve-unknown-fields": True,
+    "properties": {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    },
+}
+"""Everything is taken as it is: the lab knows the names of fields, not their rules."""
+
+
+@cache
+def _table(name: str) -> list[Object]:
+    text = files(__package__).joinpath(_FOLDER, f"{name}.json").read_text("utf-8")
+    found: list[Object] = json.loads(text)
+    return found
+
+
+def definitions(name: str, *components: str) -> list[Object]:
+    """Objects of kind CustomResourceDefinition, of all or of some components."""
+    return [
+        _definition(one)
+        for one in _table(name)
+        if not components or one.get("component") in components
+    ]
+
+
+def _definition(told: Object) -> Object:
+    kind, plural, group = told["kind"], told["plural"], told["group"]
+    names: Object = {
+        "kind": kind,
+        "listKind": told.get("listKind", f"{kind}List"),
+        "plural": plural,
+        "singular": told.get("singular", kind.lower()),
+    }
+    if "short" in told:
+        names["shortNames"] = told["short"]
+    if "categories" in told:
+        names["categories"] = told["categories"]
+    about: Object = {"name": f"{plural}.{group}"}
+    if group.endswith(_PROTECTED):
+        about["annotations"] = {_APPROVED: "https://github.com/kubernetes/enhancements"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": about,
+        "spec": {
+            "group": group,
+            "names": names,
+            "scope": "Cluster" if told.get("cluster") else "Namespaced",
+            "versions": [
+                _version(one, is_unseen=bool(told.get("unseen"))) for one in told["versions"]
+            ],
+        },
+    }
+
+
+def _version(told: Object, *, is_unseen: bool) -> Object:
+    schema = copied(_SCHEMA)
+    if is_unseen:  # until its controller has looked at it
+        schema["properties"]["status"]["default"] = {"observedGeneration": -1}
+    made: Object = {
+        "name": told["name"],
+        "served": told.get("served", True),
+        "storage": bool(told.get("storage")),
+        "schema": {"openAPIV3Schema": schema},
+    }
+    if told.get("deprecated"):
+        made["deprecated"] = True
+    if "columns" in told:
+        made["additionalPrinterColumns"] = [_column(*one) for one in told["columns"]]
+    below: Object = {}
+    if told.get("status"):
+        below["status"] = {}
+    if "scale" in told:
+        below["scale"] = told["scale"]
+    if below:
+        made["subresources"] = below
+    return made
+
+
+def _column(name: str, kind: str, path: str, priority: int = 0) -> Object:
+    made: Object = {"name": name, "type": kind, "jsonPath": path}
+    if priority:
+        made["priority"] = priority
+    return made

@@ -1,0 +1,349 @@
+"""What Helm does with releases: install, upgrade, roll back, uninstall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from stockman_lab.kube.controllers.client import Refused
+from stockman_lab.kube.helm.chart import Chart
+from stockman_lab.kube.helm.owning import own, why_foreign
+from stockman_lab.kube.helm.release import KIND, Release, read_release
+from stockman_lab.kube.helm.rendering import CannotRender, Rendered, render
+from stockman_lab.kube.helm.writer import Writer, is_same_place
+from stockman_lab.kube.objects import Object, Tree, metadata_of, part_of
+
+_KEPT = "helm.sh/resource-policy"
+_MOST_REVISIONS = 10
+
+
+class HelmFailed(Exception):
+    """Why something did not work, in Helm's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a release shall be."""
+
+    name: str
+    namespace: str
+    chart: Chart
+    values: Object = field(default_factory=dict)
+    storage: str = ""
+    """The namespace in which it is written down. Empty: its own."""
+    version: str = ""
+    """How the version of its chart is called. Empty: as it is."""
+    create_namespace: bool = False
+    definitions: str = "Create"
+    """What is done with the `crds` folder: `Skip`, `Create`, `CreateReplace`."""
+    take_ownership: bool = False
+    labels: Object = field(default_factory=dict)
+    """More labels of all objects."""
+
+    @property
+    def metadata(self) -> Object:
+        found = self.chart.metadata
+        return {**found, "version": self.version} if self.version else found
+
+
+@dataclass(slots=True)
+class Helm:
+    """Helm in the name of somebody."""
+
+    writer: Writer
+    clock: Callable[[], float]
+
+    # -- what is there -------------------------------------------------------------------------
+
+    def history(self, name: str, namespace: str) -> list[Release]:
+        """All revisions of a release, the newest first; raises `HelmFailed`."""
+        try:
+            found = self.writer.listed("v1", "Secret", namespace, f"name={name},owner=helm")
+        except Refused as why:
+            raise HelmFailed(f"query: failed to query with labels: {why.message}") from None
+        read = [read_release(one) for one in found if one.get("type") == KIND]
+        kept = [one for one in read if one is not None]
+        return sorted(kept, key=lambda one: -one.revision)
+
+    def last(self, name: str, namespace: str) -> Release | None:
+        """The newest revision; None: there is no such release."""
+        return next(iter(self.history(name, namespace)), None)
+
+    # -- changes -------------------------------------------------------------------------------
+
+    def begin_install(self, wish: Wish, revision: int = 1) -> Release:
+        """Make everything that is new; raises `HelmFailed`, where nothing is written down."""
+        rendered = self._rendered(wish)
+        if wish.definitions != "Skip":
+            self._bring_definitions(rendered, replace=wish.definitions == "CreateReplace")
+        objects = self._owned(rendered.objects, wish)
+        if wish.create_namespace:
+            self._bring_namespace(wish.namespace)
+        existing = self._check_ownership(objects, wish, "install")
+        now = self.clock()
+        made = Release(
+            wish.name, wish.namespace, revision, wish.metadata, wish.values, objects, now, now
+        )
+        made.description = "Initial install underway"
+        self._keep(made, wish.storage, is_new=True)
+        self._make(made, wish.storage, {id(one): existing.get(id(one)) for one in objects}, [])
+        return made
+
+    def begin_upgrade(self, wish: Wish, before: Release) -> Release:
+        """Bring everything in line with a new revision; raises `HelmFailed`."""
+        rendered = self._rendered(wish)
+        if wish.definitions == "CreateReplace":
+            self._bring_definitions(rendered, replace=True)
+        objects = self._owned(rendered.objects, wish)
+        known = before.objects
+        added = [one for one in objects if not any(is_same_place(one, old) for old in known)]
+        existing = self._check_ownership(added, wish, "update")
+        now = self.clock()
+        made = Release(
+            wish.name,
+            wish.namespace,
+            before.revision + 1,
+            wish.metadata,
+            wish.values,
+            objects,
+            before.first,
+            now,
+            "pending-upgrade",
+            "Preparing upgrade",
+        )
+        self._keep(made, wish.storage, is_new=True)
+        live = {id(one): existing.get(id(one)) or self._got(one) for one in objects}
+        self._make(made, wish.storage, live, known)
+        return made
+
+    def rollback(self, to: Release, before: Release, storage: str = "") -> Release:
+        """Go back to what a revision was, as a new one; raises `HelmFailed`."""
+        made = Release(
+            to.name,
+            to.namespace,
+            before.revision + 1,
+            to.chart,
+            to.values,
+            to.objects,
+            to.first,
+            self.clock(),
+            "pending-rollback",
+            f"Rollback to {to.revision}",
+        )
+        self._keep(made, storage, is_new=True)
+        self._make(made, storage, {id(one): self._got(one) for one in to.objects}, before.objects)
+        return made
+
+    def finish(self, release: Release, storage: str = "") -> None:
+        """A revision works: it is the one, and those before it are history."""
+        words = {"pending-upgrade": "Upgrade complete", "pending-install": "Install complete"}
+        release.description = words.get(release.status, release.description)
+        release.status = "deployed"
+        for old in self.history(release.name, storage or release.namespace):
+            if old.revision < release.revision and old.status == "deployed":
+                old.status = "superseded"
+                self._keep(old, storage, is_new=False)
+        self._keep(release, storage, is_new=False)
+        self._forget_oldest(release, storage)
+
+    def fail(self, release: Release, why: str, storage: str = "") -> None:
+        """A revision did not come to be."""
+        kind = "Upgrade" if release.status == "pending-upgrade" else "Release"
+        release.description = f'{kind} "{release.name}" failed: {why}'
+        release.status = "failed"
+        self._keep(release, storage, is_new=False)
+
+    def waiting(self, release: Release) -> list[tuple[Object, str]]:
+        """Objects of a release that are not ready, with what they wait for."""
+        from stockman_lab.kube.helm.readiness import why_not
+
+        found = [(one, why_not(self._got(one))) for one in release.objects]
+        return [(one, why) for one, why in found if why]
+
+    def write_down(self, release: Release, storage: str = "") -> None:
+        """Keep a release as it is now."""
+        self._keep(release, storage, is_new=False)
+
+    def drifted(self, release: Release) -> Iterator[tuple[Object, str]]:
+        """Objects that are no longer as a release made them, with what became of them."""
+        for one in release.objects:
+            live = self._got(one)
+            if live is None:
+                yield one, "removed"
+            elif _difference(one, one, live):
+                yield one, "changed"
+
+    def correct(self, release: Release) -> None:
+        """Make objects again what a release made them; raises `HelmFailed`."""
+        try:
+            for one, _ in list(self.drifted(release)):
+                self._bring(one, self._got(one), [one])
+        except Refused as why:
+            raise HelmFailed(why.message) from None
+
+    def uninstall(self, name: str, namespace: str, *, keep: bool = False) -> Release | None:
+        """Take everything away; the release as it was, None where there was none."""
+        history = self.history(name, namespace)
+        if not history:
+            return None
+        newest = history[0]
+        for one in reversed(newest.objects):
+            self._remove(one)
+        newest.status, newest.description = "uninstalled", "Uninstallation complete"
+        newest.deleted = self.clock()
+        if keep:
+            self._keep(newest, namespace, is_new=False)
+        else:
+            for kept in history:
+                secret = kept.secret(0.0, is_new=False)
+                secret["metadata"]["namespace"] = namespace
+                self._remove(secret)
+        return newest
+
+    # -- parts ---------------------------------------------------------------------------------
+
+    def _rendered(self, wish: Wish) -> Rendered:
+        try:
+            return render(wish.chart, wish.name, wish.namespace, wish.values)
+        except CannotRender as why:
+            raise HelmFailed(str(why)) from None
+
+    def _owned(self, objects: list[Object], wish: Wish) -> list[Object]:
+        for one in objects:
+            own(one, wish.name, wish.namespace, wish.labels)
+        return objects
+
+    def _bring_definitions(self, rendered: Rendered, *, replace: bool) -> None:
+        for one in rendered.definitions:
+            live = self._got(one)
+            try:
+                if live is None:
+                    self.writer.made(one)
+                elif replace and part_of(live, "spec") != part_of(one, "spec"):
+                    self.writer.patch(live, {"spec": one["spec"]})
+            except Refused as why:
+                name = metadata_of(one)["name"]
+                raise HelmFailed(f"failed to install CRD crds/{name}.yaml: {why.message}") from None
+
+    def _bring_namespace(self, name: str) -> None:
+        about = {"name": name, "labels": {"name": name}}
+        try:
+            self.writer.made({"apiVersion": "v1", "kind": "Namespace", "metadata": about})
+        except Refused as why:
+            if not why.is_taken:
+                raise HelmFailed(f"create: failed to create: {why.message}") from None
+
+    def _check_ownership(
+        self, objects: list[Object], wish: Wish, what: str
+    ) -> dict[int, Object | None]:
+        found: dict[int, Object | None] = {}
+        for one in objects:
+            live = self._got(one)
+            if live is None:
+                continue
+            why = "" if wish.take_ownership else why_foreign(live, wish.name, wish.namespace)
+            if why:
+                about = metadata_of(one)
+                where = about.get("namespace") or ""
+                raise HelmFailed(
+                    f'Unable to continue with {what}: {one["kind"]} "{about["name"]}" in namespace'
+                    f' "{where}" exists and cannot be imported into the current release:'
+                    f" invalid ownership metadata; {why}"
+                )
+            found[id(one)] = live
+        return found
+
+    def _make(
+        self, release: Release, storage: str, live: dict[int, Object | None], before: list[Object]
+    ) -> None:
+        try:
+            for one in release.objects:
+                self._bring(one, live.get(id(one)), before)
+            for old in before:
+                if not any(is_same_place(old, one) for one in release.objects):
+                    self._remove(old)
+        except Refused as why:
+            self.fail(release, why.message, storage)
+            raise HelmFailed(why.message) from None
+
+    def _bring(self, content: Object, live: Object | None, before: list[Object]) -> None:
+        if live is None:
+            self.writer.made(content)
+            return
+        old = next((one for one in before if is_same_place(one, content)), {})
+        change = _difference(old, content, live)
+        if not change:
+            return
+        if self.writer.is_builtin(content):
+            self.writer.patch_by_keys(live, change)
+        else:
+            self.writer.patch(live, change)
+
+    def _got(self, content: Object) -> Object | None:
+        try:
+            self.writer.resource_of(content)
+        except Refused:
+            raise HelmFailed(_mapping(content)) from None
+        try:
+            return self.writer.live(content)
+        except Refused as why:
+            raise HelmFailed(why.message) from None
+
+    def _remove(self, content: Object) -> None:
+        if part_of(content, "metadata", "annotations").get(_KEPT) == "keep":
+            return
+        try:
+            live = self.writer.live(content)  # also where its kind is gone
+            if live is not None:
+                self.writer.delete(live, "Background")
+        except Refused as why:
+            raise HelmFailed(why.message) from None
+
+    def _keep(self, release: Release, storage: str, *, is_new: bool) -> None:
+        secret = release.secret(self.clock(), is_new=is_new)
+        secret["metadata"]["namespace"] = storage or release.namespace
+        try:
+            if is_new:
+                self.writer.made(secret)
+                return
+            live = self.writer.live(secret)
+            if live is not None:
+                labels = {"createdAt": None, **secret["metadata"]["labels"]}
+                change = {"metadata": {"labels": labels}, "data": secret["data"]}
+                self.writer.patch(live, change)
+        except Refused as why:
+            raise HelmFailed(f"create: failed to create: {why.message}") from None
+
+    def _forget_oldest(self, release: Release, storage: str) -> None:
+        for old in self.history(release.name, storage or release.namespace)[_MOST_REVISIONS:]:
+            secret = old.secret(0.0, is_new=False)
+            secret["metadata"]["namespace"] = storage or release.namespace
+            self._remove(secret)
+
+
+def _mapping(content: Object) -> str:
+    return (
+        f"unable to build kubernetes objects from release manifest: resource mapping not found for"
+        f' name: "{metadata_of(content)["name"]}" namespace:'
+        f' "{metadata_of(content).get("namespace", "")}" from "": no matches for kind'
+        f' "{content["kind"]}" in version "{content["apiVersion"]}"\n'
+        "ensure CRDs are installed first"
+    )
+
+
+def _difference(old: Tree, new: Tree, live: Tree) -> Object:
+    """What has to change of an object that is there: what is new, and what is no longer wanted."""
+    made: Object = {}
+    for name, one in new.items():
+        known = live.get(name) if isinstance(live, dict) else None
+        before = old.get(name) if isinstance(old, dict) else None
+        if isinstance(one, dict) and isinstance(known, dict):
+            inner = _difference(before or {}, one, known)
+            if inner:
+                made[name] = inner
+        elif before != one or (known != one and not isinstance(one, list)):
+            made[name] = one
+    for name in old if isinstance(old, dict) else ():
+        if name not in new and isinstance(live, dict) and name in live:
+            made[name] = None
+    return made

@@ -1,0 +1,98 @@
+"""Blanks in descriptions of charts: `{release}`, `{.path.of.a.value}`, `{.path|what else}`.
+
+A text that is one blank becomes what it stands for, with its type; what it stands for can be
+missing, and with it goes the key or the entry, and a mapping of which nothing is left. After the
+bar, `@name` is one of the plain blanks; `{=item.size}` is always a text, whatever it stands for.
+What stands under the key `+` of a mapping is poured into it. An entry with `when` is only there if
+that is true, with `unless` if it is not; one with `each` is there once for every entry of a list,
+which is called `item` in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from stockman_lab.kube.objects import Object, Tree
+
+_BLANK = re.compile(r"\{(=?)(\.[\w.\-]+|item(?:\.[\w.\-]+)?|[a-z]+)(?:\|([^{}]*))?\}")
+_NAMED = re.compile(r"@([a-z]+)")
+_WORDS = frozenset({"when", "unless", "each"})
+_POURED = "+"
+_PLAIN: dict[str, Tree] = {"true": True, "false": False, "": None, "{}": {}, "[]": []}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What blanks stand for."""
+
+    names: Mapping[str, str]
+    values: Object
+    item: Tree = None
+
+    def looked_up(self, name: str, otherwise: str | None) -> Tree:
+        """What a blank stands for; None: nothing."""
+        if name.startswith("."):
+            found = _inside(self.values, name[1:])
+        elif name == "item" or name.startswith("item."):
+            found = _inside(self.item, name[5:])
+        else:
+            found = self.names.get(name)
+        if (found is None or found == "") and otherwise is not None:
+            return _plain(_NAMED.sub(lambda one: self.names.get(one[1], ""), otherwise))
+        return found
+
+
+def filled(tree: Tree, scope: Scope) -> Tree:
+    """A tree without blanks."""
+    if isinstance(tree, str):
+        return _text(tree, scope)
+    if isinstance(tree, list):
+        return [one for entry in tree for one in _entries(entry, scope)]
+    if isinstance(tree, dict):
+        made = {str(_text(name, scope)): filled(one, scope) for name, one in tree.items()}
+        made.update(made.pop(_POURED, None) or {})
+        kept = {name: one for name, one in made.items() if one is not None}
+        return kept if kept or not tree else None
+    return tree
+
+
+def _entries(entry: Tree, scope: Scope) -> Iterator[Tree]:
+    if not isinstance(entry, dict) or not (_WORDS & set(entry)):
+        one = filled(entry, scope)
+        if one is not None:
+            yield one
+        return
+    inner = {name: one for name, one in entry.items() if name not in _WORDS}
+    items = filled(entry["each"], scope) if "each" in entry else [scope.item]
+    for item in items or ():
+        within = replace(scope, item=item)
+        if filled(entry.get("when", True), within) and not filled(entry.get("unless"), within):
+            yield filled(inner, within)
+
+
+def _text(text: str, scope: Scope) -> Tree:
+    whole = _BLANK.fullmatch(text)
+    if whole is not None:
+        found = scope.looked_up(whole[2], whole[3])
+        return found if found is None or not whole[1] else _shown(found)
+    return _BLANK.sub(lambda one: _shown(scope.looked_up(one[2], one[3])), text)
+
+
+def _shown(value: Tree) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def _plain(text: str) -> Tree:
+    if text in _PLAIN:
+        return _PLAIN[text]
+    return int(text) if text.isdigit() else text
+
+
+def _inside(tree: Tree, path: str) -> Tree:
+    for name in filter(None, path.split(".")):
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree

@@ -1,0 +1,164 @@
+"""Pods that run `helm`: they do what their commands say, in the name of their service account."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import ClassVar
+
+from stockman_lab.core.faults import Effect
+from stockman_lab.kube.controllers.controller import Controller, Surroundings
+from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.helm.engine import Helm
+from stockman_lab.kube.helm.mounts import Inside
+from stockman_lab.kube.helm.running import Ended, Program, Waiting
+from stockman_lab.kube.helm.scripts import Call, NotUnderstood, calls
+from stockman_lab.kube.helm.writer import Writer, account
+from stockman_lab.kube.nodes.acting import Act, Acts, acting_container, run_of
+from stockman_lab.kube.nodes.host import Hosts
+from stockman_lab.kube.objects import Object, metadata_of, part_of
+from stockman_lab.kube.programs import is_running
+
+_BEGIN, _EACH = 2.5, 1.5
+"""Seconds until a program has begun, and that each of its calls takes."""
+_UNREACHABLE = (
+    "Kubernetes cluster unreachable: the server is currently unable to handle the request"
+)
+_NOTE = "helm-job "
+
+
+class HelmJobs(Controller):
+    """Runs the commands of pods."""
+
+    name = "helm-job"
+    component = "helm"
+    watches = (
+        *("pods", "deployments", "daemonsets", "statefulsets", "jobs"),
+        "fluxinstances.fluxcd.controlplane.io",
+    )
+    hosts: ClassVar[Hosts]
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._acts = Acts(around.notes)
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """Pods that run it; of what a release is waited for with, all that wait."""
+        if change.key.resource == "pods":
+            return (change.name,) if acting_container(change.newest) is not None else ()
+        return [one.removeprefix(_NOTE) for one in self.around.notes if one.startswith(_NOTE)]
+
+    def sync(self, key: str) -> None:
+        """Bring a program one step further, if it is time."""
+        pod = self.objects.get("pods", key)
+        container = acting_container(pod) if pod is not None else None
+        if pod is None or container is None or metadata_of(pod).get("deletionTimestamp"):
+            self.around.notes.pop(f"{_NOTE}{key}", None)
+            return
+        if not is_running(pod):
+            return
+        act = self._acts.of(pod)
+        if act is None or act.run != run_of(pod):
+            self._begin(key, pod, container)
+            return
+        text = self.around.notes.get(f"{_NOTE}{key}")
+        if act.exit_code is not None or text is None:
+            return
+        note = json.loads(text)
+        if note["due"] > self.now and not note["waiting"]:
+            self.look_again(key, note["due"])
+            return
+        self._go_on(key, pod, container, act, note)
+
+    def _begin(self, key: str, pod: Object, container: Object) -> None:
+        act = Act(run_of(pod))
+        host = self.hosts.host(str(part_of(pod, "spec").get("nodeName", "")))
+        image = str(container.get("image", ""))
+        fault = host.trouble("run", pod, image) if host is not None else None
+        self._acts.keep(pod, act)
+        if fault is not None and fault.effect is Effect.HANG:
+            return
+        seconds = _BEGIN + (fault.seconds if fault is not None else 0.0)
+        note: Object = {"due": self.now + seconds, "at": 0, "waiting": None, "fails": ""}
+        if fault is not None and fault.effect is Effect.FAIL:
+            note["fails"] = fault.message or _UNREACHABLE
+        self._keep(key, note)
+        self.look_again(key, note["due"])
+
+    def _go_on(self, key: str, pod: Object, container: Object, act: Act, note: Object) -> None:
+        inside = Inside(self.objects, pod, container)
+        program = self._program(pod, container, inside)
+        try:
+            if note["fails"]:
+                raise Ended(f"Error: {note['fails']}")
+            program.repositories.update(note.get("repositories") or {})
+            if note["waiting"]:
+                if not self._is_over(key, program, act, Waiting(**note["waiting"])):
+                    return
+                note["waiting"] = None
+            self._next(key, program, act, note, _calls(container, inside))
+        except Ended as why:
+            self._say(act, [*program.says, *str(why).splitlines()])
+            self._end(key, pod, act, 1)
+            return
+        except NotUnderstood as why:
+            self._say(act, [f"sh: syntax error: {why}"])
+            self._end(key, pod, act, 2)
+            return
+        self._say(act, program.says)
+        note["repositories"] = program.repositories
+        if note["at"] < 0:
+            self._end(key, pod, act, 0)
+            return
+        self._acts.keep(pod, act)
+        self._keep(key, note)
+        waits = note["waiting"] is not None and note["waiting"]["waits"]
+        self.look_again(key, note["waiting"]["until"] if waits else note["due"], patient=waits)
+
+    def _next(self, key: str, program: Program, act: Act, note: Object, todo: list[Call]) -> None:
+        """Do the next call; `at` is below zero after the last one."""
+        del key, act
+        if note["at"] >= len(todo):
+            note["at"] = -1
+            return
+        waiting = program.call(todo[note["at"]])
+        note["at"] += 1
+        note["due"] = self.now + _EACH
+        if waiting is not None:
+            note["waiting"] = asdict(waiting)
+
+    def _is_over(self, key: str, program: Program, act: Act, waiting: Waiting) -> bool:
+        if waiting.waits and program.unfinished(waiting):
+            if self.now >= waiting.until:
+                program.give_up(waiting)
+            self.look_again(key, waiting.until, patient=True)
+            return False
+        self._say(act, program.finish(waiting))
+        return True
+
+    def _program(self, pod: Object, container: Object, inside: Inside) -> Program:
+        name = str(part_of(pod, "spec").get("serviceAccountName") or "default")
+        image = str(container.get("image", "")).partition("@")[0]
+        tag = image.rpartition(":")[2].removeprefix("v")
+        major = int(tag[0]) if tag[:1].isdigit() else 3
+        writer = Writer(self.client.api, f"Helm/{tag}", account(inside.namespace, name))
+        return Program(Helm(writer, self.around.clock), inside.file, major)
+
+    def _say(self, act: Act, lines: list[str]) -> None:
+        act.lines += [(self.now, line) for line in lines]
+
+    def _end(self, key: str, pod: Object, act: Act, code: int) -> None:
+        act.exit_code = code
+        self._acts.keep(pod, act)
+        self.around.notes.pop(f"{_NOTE}{key}", None)
+        self.around.later("kubelet", key, self.now, patient=False)
+
+    def _keep(self, key: str, note: Object) -> None:
+        self.around.notes[f"{_NOTE}{key}"] = json.dumps(note, separators=(",", ":"))
+
+
+def _calls(container: Object, inside: Inside) -> list[Call]:
+    words = [str(one) for one in container.get("command") or ["helm"]]
+    words += [str(one) for one in container.get("args") or []]
+    return calls(words, inside.variables())

@@ -1,0 +1,129 @@
+"""The Node of a machine as its kubelet writes it."""
+
+from __future__ import annotations
+
+from stockman_lab.kube.nodes.host import Description, Host
+from stockman_lab.kube.nodes.pod_running import NETWORK_NOT_READY
+from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of, written_time
+from stockman_lab.kube.schema.quantity import canonical
+
+UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
+_GPU = "nvidia.com/gpu"
+_HEALTHY: tuple[tuple[str, str, str], ...] = (
+    ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+)
+_READY = ("KubeletReady", "kubelet is posting ready status")
+
+
+def new_node(host: Host, now: float) -> Object:
+    """What a kubelet registers."""
+    told = host.description()
+    taints = [dict(one) for one in told.taints]
+    if told.waits_for_cloud:
+        taints.append({"key": UNINITIALIZED, "value": "true", "effect": "NoSchedule"})
+    spec: Object = {}
+    if told.provider_id and not told.waits_for_cloud:
+        spec["providerID"] = told.provider_id
+    if taints:
+        spec["taints"] = taints
+    annotations = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
+    return {
+        "metadata": {
+            "name": host.name,
+            "labels": dict(told.labels),
+            "annotations": {**annotations, **told.annotations},
+        },
+        "spec": spec,
+        "status": node_status({}, told, now),
+    }
+
+
+def node_status(
+    before: Object,
+    told: Description,
+    now: float,
+    *,
+    complaint: str = NETWORK_NOT_READY,
+    gpus: int = 0,
+) -> Object:
+    """What a kubelet says of its machine now."""
+    status = copied(part_of(before, "status"))
+    more = {_GPU: str(gpus)} if gpus or _GPU in part_of(status, "capacity") else {}
+    status["capacity"] = _written({**told.capacity, **more})
+    status["allocatable"] = _written({**told.allocatable, **more})
+    status["conditions"] = _conditions(before, now, complaint)
+    if not told.waits_for_cloud or not status.get("addresses"):
+        status["addresses"] = [
+            {"type": kind, "address": address} for kind, address in told.addresses
+        ]
+    status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": 10250}}
+    status["nodeInfo"] = dict(told.info)
+    return status
+
+
+def _written(amounts: dict[str, str]) -> dict[str, str]:
+    """Amounts as servers write them: who says the same otherwise says nothing new."""
+    return {name: canonical(one) for name, one in amounts.items()}
+
+
+def _conditions(before: Object, now: float, complaint: str) -> list[Object]:
+    known = {one.get("type"): one for one in entries_of(before, "status", "conditions")}
+    why = ("KubeletNotReady", complaint) if complaint else _READY
+    told = [(name, False, reason, text) for name, reason, text in _HEALTHY]
+    told.append(("Ready", not complaint, *why))
+    made = [_condition(known.get(one[0]), one, now) for one in told]
+    names = {one["type"] for one in made}
+    return [*(one for name, one in known.items() if name not in names), *made]
+
+
+def _condition(before: Object | None, told: tuple[str, bool, str, str], now: float) -> Object:
+    name, holds, reason, message = told
+    value = "True" if holds else "False"
+    same = before is not None and before.get("status") == value
+    return {
+        "type": name,
+        "status": value,
+        "lastHeartbeatTime": written_time(now),
+        "lastTransitionTime": (
+            before["lastTransitionTime"] if same and before else written_time(now)
+        ),
+        "reason": reason,
+        "message": message,
+    }
+
+
+def unknown_conditions(node: Object, now: float) -> list[Object]:
+    """What the control plane says of a machine that has not been heard of."""
+    made = []
+    known = {one.get("type"): one for one in entries_of(node, "status", "conditions")}
+    for name in ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready"):
+        before = known.pop(name, {})
+        if before.get("status") == "Unknown":
+            made.append(before)
+            continue
+        created = metadata_of(node).get("creationTimestamp", written_time(now))
+        made.append(
+            {
+                "type": name,
+                "status": "Unknown",
+                "lastHeartbeatTime": before.get("lastHeartbeatTime", created),
+                "lastTransitionTime": written_time(now),
+                "reason": "NodeStatusUnknown",
+                "message": "Kubelet stopped posting node status.",
+            }
+        )
+    return [*known.values(), *made]
+
+
+def ready_status(node: Object) -> str:
+    """`True`, `False` or `Unknown`; empty where nothing is said."""
+    return next(
+        (
+            str(one.get("status"))
+            for one in entries_of(node, "status", "conditions")
+            if one.get("type") == "Ready"
+        ),
+        "",
+    )

@@ -1,0 +1,240 @@
+"""The scheduler at work: pods that wait, by priority and age, get their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stockman_lab.kube.api.messages import User
+from stockman_lab.kube.controllers.client import Refused
+from stockman_lab.kube.controllers.controller import Controller, Surroundings
+from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.nodes.scheduling.claims import Claims
+from stockman_lab.kube.nodes.scheduling.deciding import Decision, Scheduling
+from stockman_lab.kube.nodes.scheduling.owners import spread_selector
+from stockman_lab.kube.nodes.scheduling.picture import Picture
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of, written_time
+
+_ALL = "waiting"
+"""The one key of this controller: every change of the cluster is about all who wait."""
+_NAME = "default-scheduler"
+_CHANGING = frozenset({"persistentvolumeclaims", "persistentvolumes", "namespaces"})
+
+
+class Scheduler(Controller):
+    """Gives pods their nodes."""
+
+    name = "scheduler"
+    component = _NAME
+    watches = ("pods", "nodes", *sorted(_CHANGING))
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self.client = around.client.acting(
+            "kube-scheduler/v1.36.3", User("system:kube-scheduler", ("system:masters",))
+        )
+        self._picture = Picture()
+        self._waiting: dict[str, Object] = {}
+        self._is_filled = False
+        self._scheduling = Scheduling(self._picture, self._labels, self._spread)
+        self._claims = Claims(around.objects, self.client)
+
+    def remember(self) -> None:
+        """Know nodes and pods."""
+        self._fill()
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """Whatever helps or harms those who wait."""
+        matters = True
+        if self._is_filled:
+            matters = self._see(change)
+        if matters:
+            yield _ALL
+
+    def _see(self, change: Change) -> bool:
+        kind = change.key.resource
+        if kind == "nodes":
+            if change.after is None:
+                self._picture.lose_node(change.key.name)
+            else:
+                self._picture.see_node(change.after)
+            return _is_news(change) and bool(self._waiting)
+        if kind != "pods":
+            return bool(self._waiting)
+        return self._see_pod(change)
+
+    def _see_pod(self, change: Change) -> bool:
+        pod = change.newest
+        uid = str(metadata_of(pod).get("uid", ""))
+        was_waiting = uid in self._waiting
+        if change.after is None:
+            self._picture.lose_pod(uid)
+            self._waiting.pop(uid, None)
+            return bool(self._waiting)
+        self._picture.see_pod(pod)
+        if _is_waiting(pod):
+            self._waiting[uid] = pod
+            return not was_waiting or _spec_changed(change)
+        self._waiting.pop(uid, None)
+        ended = part_of(pod, "status").get("phase") in ("Succeeded", "Failed")
+        return bool(self._waiting) and (ended or change.before is None)
+
+    def _fill(self) -> None:
+        for node in self.objects.listed("nodes"):
+            self._picture.see_node(node)
+        for pod in self.objects.listed("pods"):
+            self._picture.see_pod(pod)
+            if _is_waiting(pod):
+                self._waiting[str(metadata_of(pod)["uid"])] = pod
+        self._is_filled = True
+
+    def sync(self, key: str) -> None:
+        """Try all who wait, the most important ones first."""
+        del key
+        if not self._is_filled:
+            self._fill()
+        for pod in sorted(self._waiting.values(), key=_turn):
+            metadata = metadata_of(pod)
+            where = named_key(metadata["namespace"], metadata["name"])
+            fresh = self.objects.get("pods", where)
+            if fresh is not None and metadata_of(fresh).get("uid") == metadata["uid"]:
+                self._try(fresh)
+
+    def _try(self, pod: Object) -> None:
+        spec = part_of(pod, "spec")
+        if not _is_waiting(pod):
+            return
+        if spec.get("schedulingGates"):
+            return
+        trouble, volumes = self._claims.look(pod, len(self._picture.places))
+        if trouble:
+            self._refuse(pod, Decision(message=trouble))
+            return
+        decision = self._scheduling.decide(pod, volumes)
+        if not decision.best:
+            self._refuse(pod, decision)
+            return
+        node = decision.best[0]
+        if not self._claims.choose(pod, node):
+            return
+        self._bind(pod, node)
+
+    def _bind(self, pod: Object, node: str) -> None:
+        metadata = metadata_of(pod)
+        body = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {
+                "name": metadata["name"],
+                "namespace": metadata["namespace"],
+                "uid": metadata["uid"],
+            },
+            "target": {"kind": "Node", "name": node},
+        }
+        try:
+            self.client.post(pod, "binding", body)
+        except Refused:
+            return
+        where = named_key(metadata["namespace"], metadata["name"])
+        fresh = self.objects.get("pods", where)
+        self._waiting.pop(str(metadata["uid"]), None)
+        if fresh is not None:
+            self._picture.see_pod(fresh)
+        text = f"Successfully assigned {where} to {node}"
+        self.recorder.normal(pod, "Scheduled", text)
+
+    def _refuse(self, pod: Object, decision: Decision) -> None:
+        before = entries_of(pod, "status", "conditions")
+        known = next((one for one in before if one.get("type") == "PodScheduled"), None)
+        if known is None or known.get("message") != decision.message or decision.nominated:
+            self._write_refusal(pod, decision, known)
+            self.recorder.warning(pod, "FailedScheduling", decision.message)
+        for victim in decision.victims:
+            self._send_away(victim.pod, pod, decision.nominated)
+
+    def _write_refusal(self, pod: Object, decision: Decision, known: Object | None) -> None:
+        generation = metadata_of(pod).get("generation")
+        same = known is not None and known.get("status") == "False"
+        moment = known["lastTransitionTime"] if same and known else written_time(self.now)
+        condition = {
+            "type": "PodScheduled",
+            **({"observedGeneration": generation} if generation else {}),
+            "status": "False",
+            "lastProbeTime": None,
+            "lastTransitionTime": moment,
+            "reason": "Unschedulable",
+            "message": decision.message,
+        }
+        status = {**part_of(pod, "status")}
+        others = [
+            one for one in status.get("conditions") or [] if one.get("type") != "PodScheduled"
+        ]
+        status["conditions"] = [*others, condition]
+        if decision.nominated:
+            status["nominatedNodeName"] = decision.nominated
+        self.client.update_status(pod, status)
+
+    def _send_away(self, victim: Object, winner: Object, node: str) -> None:
+        metadata = metadata_of(victim)
+        where = named_key(metadata["namespace"], metadata["name"])
+        fresh = self.objects.get("pods", where)
+        if fresh is None or metadata_of(fresh).get("deletionTimestamp"):
+            return
+        uid = metadata_of(winner).get("uid")
+        self.recorder.normal(fresh, "Preempted", f"Preempted by pod {uid} on node {node}")
+        status = {**part_of(fresh, "status")}
+        target = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "lastProbeTime": None,
+            "lastTransitionTime": written_time(self.now),
+            "reason": "PreemptionByScheduler",
+            "message": f"{_NAME}: preempting to accommodate a higher priority pod",
+        }
+        status["conditions"] = [*(status.get("conditions") or []), target]
+        fresh = self.client.update_status(fresh, status)
+        self.client.delete(fresh)
+
+    def _labels(self, namespace: str) -> dict[str, str]:
+        found = self.objects.get("namespaces", namespace)
+        return metadata_of(found or {}).get("labels") or {}
+
+    def _spread(self, seat: object) -> Object | None:
+        pod = getattr(seat, "pod", {})
+        return spread_selector(self.objects, pod)
+
+
+def _is_waiting(pod: Object) -> bool:
+    spec = part_of(pod, "spec")
+    return (
+        not spec.get("nodeName")
+        and not metadata_of(pod).get("deletionTimestamp")
+        and spec.get("schedulerName", _NAME) == _NAME
+        and part_of(pod, "status").get("phase") not in ("Succeeded", "Failed")
+    )
+
+
+def _spec_changed(change: Change) -> bool:
+    if change.before is None or change.after is None:
+        return True
+    same_labels = metadata_of(change.before).get("labels") == metadata_of(change.after).get(
+        "labels"
+    )
+    return part_of(change.before, "spec") != part_of(change.after, "spec") or not same_labels
+
+
+def _is_news(change: Change) -> bool:
+    """Whether a node is another one for pods than before, apart from its signs of life."""
+    if change.before is None or change.after is None:
+        return True
+    return (
+        part_of(change.before, "spec") != part_of(change.after, "spec")
+        or metadata_of(change.before).get("labels") != metadata_of(change.after).get("labels")
+        or part_of(change.before, "status", "allocatable")
+        != part_of(change.after, "status", "allocatable")
+    )
+
+
+def _turn(pod: Object) -> tuple[int, str, str]:
+    metadata = metadata_of(pod)
+    priority = int(part_of(pod, "spec").get("priority") or 0)
+    return -priority, str(metadata.get("creationTimestamp", "")), str(metadata.get("name", ""))

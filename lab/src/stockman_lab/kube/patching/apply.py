@@ -1,0 +1,275 @@
+"""Server-side apply, and keeping track of who set what in all other changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from stockman_lab.kube.failures import About, Cause, Failure
+from stockman_lab.kube.objects import Object, Tree, copied, metadata_of, part_of
+from stockman_lab.kube.patching.field_set import FieldSet, written_path
+from stockman_lab.kube.patching.managed import (
+    BrokenManaged,
+    Managed,
+    Manager,
+    applier,
+    is_reset,
+    limit_updaters,
+    read_managed,
+    updater,
+    write_managed,
+)
+from stockman_lab.kube.patching.merging import merged
+from stockman_lab.kube.patching.shapes import Shape, Unlike
+from stockman_lab.kube.patching.typed import (
+    Comparison,
+    compared,
+    fields_of,
+    reduced,
+    with_named_members,
+)
+from stockman_lab.kube.schema.rewriting import rewritten
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_KUBECTL = "kubectl"
+_BEFORE_FIRST = "before-first-apply"
+_NEVER_MANAGED = (
+    ("f:apiVersion",),
+    ("f:kind",),
+    *(
+        ("f:metadata", f"f:{name}")
+        for name in (
+            "name",
+            "namespace",
+            "creationTimestamp",
+            "selfLink",
+            "uid",
+            "clusterName",
+            "generation",
+            "managedFields",
+            "resourceVersion",
+        )
+    ),
+)
+Paths = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """In which way an object is written."""
+
+    manager: str
+    version: str
+    """`apps/v1`: that of the request."""
+    shape: Shape
+    now: str
+    """As objects write it."""
+    subresource: str = ""
+    untouched: Paths = ()
+    """Fields that this way of writing never changes."""
+
+
+def track_update(live: Object | None, new: Object, writing: Writing) -> Object:
+    """An object that somebody wrote, with its managers brought up to date; it is nobody else's."""
+    made = _unmanaged(new)
+    try:
+        managed = _managed_before(live, new, writing)
+    except BrokenManaged:
+        managed = Managed()
+    if live is not None and not managed.fields and not is_reset(new):
+        return made
+    old = nothing(writing) if live is None else _unmanaged(live)
+    manager = updater(writing.manager, writing.version, writing.subresource)
+    try:
+        difference = compared(old, made, writing.shape).without(writing.untouched)
+    except Unlike:
+        return made
+    _let_go(managed, difference, None, force=True)
+    gained = _only_managed(difference.modified.union(difference.added))
+    if gained:
+        before = managed.fields.get(manager) or FieldSet()
+        managed.put(manager, before.union(gained), writing.version)
+        managed.times[manager] = writing.now
+    limit_updaters(managed)
+    write_managed(made, managed)
+    return made
+
+
+def _managed_before(live: Object | None, new: Object, writing: Writing) -> Managed:
+    if writing.subresource:
+        return read_managed(live or {})
+    if is_reset(new):
+        return Managed()
+    try:
+        found = read_managed(new)
+    except BrokenManaged:
+        found = Managed()
+    return found if found.fields else read_managed(live or {})
+
+
+def nothing(writing: Writing) -> Object:
+    """What is there before an object is: of built-in kinds, parts that are never left away."""
+    if writing.shape.is_custom:
+        return {}
+    return copied(_nothing(writing.shape))
+
+
+@cache
+def _nothing(shape: Shape) -> Object:
+    found = rewritten(shape, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _unmanaged(content: Object) -> Object:
+    metadata = {name: one for name, one in metadata_of(content).items() if name != "managedFields"}
+    return {**content, "metadata": metadata}
+
+
+class Conflicting(Exception):
+    """Others manage fields that somebody wants to apply."""
+
+    def __init__(self, fields: dict[Manager, FieldSet]) -> None:
+        super().__init__()
+        self.fields = fields
+
+
+def _let_go(managed: Managed, difference: Comparison, own: Manager | None, *, force: bool) -> None:
+    """Take fields that change or go away from all others; raises `Conflicting`."""
+    changed = difference.modified.union(difference.added)
+    conflicts = {
+        manager: shared
+        for manager, fields in managed.fields.items()
+        if manager != own and (shared := fields.intersection(changed))
+    }
+    if conflicts and not force:
+        raise Conflicting(conflicts)
+    for manager, fields in list(managed.fields.items()):
+        if manager == own:
+            continue
+        left = fields.difference(changed).difference(difference.removed)
+        managed.put(manager, left, managed.versions[manager])
+
+
+def apply(live: Object | None, wanted: Object, writing: Writing, *, force: bool) -> Object:
+    """What an object becomes when somebody applies fields; raises `Failure` on conflicts."""
+    if metadata_of(wanted).get("managedFields") is not None:
+        raise Failure(400, "BadRequest", "metadata.managedFields must be nil")
+    try:
+        made = _applied(live, wanted, writing, force=force)
+    except Conflicting as conflicting:
+        left = _not_allowed(live, conflicting.fields, writing)
+        if left:
+            raise _conflict(left) from None
+        made = _applied(live, wanted, writing, force=True)
+    if writing.manager == _KUBECTL and part_of(made, "metadata", "annotations").get(LAST_APPLIED):
+        made["metadata"]["annotations"][LAST_APPLIED] = _last_applied(wanted)
+    return made
+
+
+def _applied(live: Object | None, wanted: Object, writing: Writing, *, force: bool) -> Object:
+    managed = read_managed(live or {})
+    old = nothing(writing) if live is None else _unmanaged(live)
+    if live is not None and not managed.fields:
+        first = updater(_BEFORE_FIRST, writing.version)
+        there = compared(nothing(writing), old, writing.shape).without(writing.untouched)
+        whole = _only_managed(there.modified.union(there.added))
+        managed.put(first, whole, writing.version)
+        managed.times[first] = writing.now
+    own = applier(writing.manager, writing.subresource)
+    last = managed.fields.get(own)
+    new = merged(old, wanted, writing.shape)
+    fields = fields_of(wanted, writing.shape).without(writing.untouched)
+    managed.fields[own] = fields
+    managed.versions[own] = writing.version
+    if last:
+        new = _pruned(new, managed, last, writing.shape)
+    difference = compared(old, new, writing.shape).without(writing.untouched)
+    _let_go(managed, difference, own, force=force)
+    managed.put(own, _only_managed(fields), writing.version)
+    if new != old or live is None:
+        managed.times[own] = writing.now
+    made: Object = _without_nulls(new)
+    write_managed(made, managed)
+    return made
+
+
+def _without_nulls(value: Tree) -> Tree:
+    """Another value with the same content, less what pruning left empty."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
+
+
+def _only_managed(fields: FieldSet) -> FieldSet:
+    return fields.without(_NEVER_MANAGED).but("f:metadata")
+
+
+def _pruned(new: Object, managed: Managed, last: FieldSet, shape: Shape) -> Object:
+    """An object without fields that were applied before, but are no longer, by anybody."""
+    everything = with_named_members(fields_of(new, shape), shape)
+    pruned = reduced(new, with_named_members(last, shape), shape) or {}
+    owned = FieldSet()
+    for fields in managed.fields.values():
+        owned = owned.union(fields)
+    kept = with_named_members(fields_of(pruned, shape), shape)
+    kept = kept.union(with_named_members(owned, shape))
+    pruned = reduced(new, everything.difference(kept), shape) or {}
+    left = with_named_members(fields_of(pruned, shape), shape)
+    dangling = everything.difference(left).intersection(with_named_members(last, shape))
+    found: Object = reduced(new, dangling, shape) or {}
+    return found
+
+
+def _not_allowed(
+    live: Object | None, conflicts: dict[Manager, FieldSet], writing: Writing
+) -> dict[Manager, FieldSet]:
+    """Conflicts that stay where kubectl goes over from its own way of applying."""
+    written = part_of(live or {}, "metadata", "annotations").get(LAST_APPLIED)
+    if writing.manager != _KUBECTL or not written or live is None:
+        return conflicts
+    try:
+        before = json.loads(written)
+    except ValueError:
+        return conflicts
+    allowed = fields_of(before, writing.shape)
+    allowed = allowed.difference(compared(before, live, writing.shape).modified)
+    found = {manager: fields.difference(allowed) for manager, fields in conflicts.items()}
+    return {manager: fields for manager, fields in found.items() if fields}
+
+
+def _last_applied(wanted: Object) -> str:
+    content = copied(wanted)
+    part_of(content, "metadata", "annotations").pop(LAST_APPLIED, None)
+    text = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    return f"{text}\n"
+
+
+def _conflict(conflicts: dict[Manager, FieldSet]) -> Failure:
+    pairs = [
+        (manager, written_path(path))
+        for manager in sorted(conflicts)
+        for path in conflicts[manager].paths()
+    ]
+    causes = [
+        Cause("FieldManagerConflict", f"conflict with {manager.printed}", path)
+        for manager, path in pairs
+    ]
+    if len(pairs) == 1:
+        manager, path = pairs[0]
+        text = f"Apply failed with 1 conflict: conflict with {manager.printed}: {path}"
+    else:
+        lines = _by_manager(pairs)
+        text = f"Apply failed with {len(pairs)} conflicts: {chr(10).join(lines)}"
+    return Failure(409, "Conflict", text, About(causes=causes))
+
+
+def _by_manager(pairs: Iterable[tuple[Manager, str]]) -> list[str]:
+    lines: list[str] = []
+    for manager, path in pairs:
+        head = f"conflicts with {manager.printed}:"
+        if head not in lines:
+            lines.append(head)
+        lines.append(f"- {path}")
+    return lines

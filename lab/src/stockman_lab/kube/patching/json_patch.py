@@ -1,0 +1,123 @@
+"""JSON patches (RFC 6902), taken as liberally as the server's library takes them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+from stockman_lab.kube.objects import Object, Tree
+
+MOST_OPERATIONS = 10_000
+
+
+class Unpatched(Exception):
+    """An operation that cannot be done."""
+
+
+def json_patched(content: Object, operations: list[Object | None]) -> Object:
+    """What an object becomes; raises `Unpatched`."""
+    made = copy.deepcopy(content)
+    for operation in operations:
+        if operation is None:
+            raise Unpatched("no operation")
+        name = operation.get("op")
+        done = _OPERATIONS.get(name) if isinstance(name, str) else None
+        if done is None:
+            raise Unpatched(f"Unexpected kind: {name}")
+        done(made, operation)
+    return made
+
+
+def _place(content: Tree, path: Tree) -> tuple[Tree, str]:
+    """The object or list that a path leads into, and the last name."""
+    if not isinstance(path, str):
+        raise Unpatched("missing path")
+    parts = path.split("/")
+    if len(parts) < 2:
+        raise Unpatched(f"no such path: {path}")
+    found = content
+    for part in parts[1:-1]:
+        found = _got(found, _unescaped(part))
+        if not isinstance(found, dict | list):
+            raise Unpatched(f"no such path: {path}")
+    return found, _unescaped(parts[-1])
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+def _got(found: Tree, name: str) -> Tree:
+    if isinstance(found, dict):
+        return found.get(name)
+    return found[_index(name, len(found))]
+
+
+def _index(name: str, size: int) -> int:
+    try:
+        index = int(name)
+    except ValueError:
+        raise Unpatched(f"no index: {name}") from None
+    if not -size <= index < size:
+        raise Unpatched(f"index out of range: {name}")
+    return index + size if index < 0 else index
+
+
+def _add(content: Object, operation: Object) -> None:
+    _put(content, operation.get("path"), operation.get("value"))
+
+
+def _put(content: Object, path: Tree, value: Tree) -> None:
+    found, name = _place(content, path)
+    if isinstance(found, dict):
+        found[name] = value
+    elif name == "-":
+        found.append(value)
+    else:
+        found.insert(_index(name, len(found) + 1), value)
+
+
+def _remove(content: Object, operation: Object) -> None:
+    _take(content, operation.get("path"))
+
+
+def _take(content: Object, path: Tree) -> Tree:
+    found, name = _place(content, path)
+    if isinstance(found, list):
+        return found.pop(_index(name, len(found)))
+    if name not in found:
+        raise Unpatched(f"no such key: {name}")
+    return found.pop(name)
+
+
+def _replace(content: Object, operation: Object) -> None:
+    found, name = _place(content, operation.get("path"))
+    if isinstance(found, dict):
+        found[name] = operation.get("value")
+    else:
+        found[_index(name, len(found))] = operation.get("value")
+
+
+def _move(content: Object, operation: Object) -> None:
+    _put(content, operation.get("path"), _take(content, operation.get("from")))
+
+
+def _copy(content: Object, operation: Object) -> None:
+    found, name = _place(content, operation.get("from"))
+    _put(content, operation.get("path"), copy.deepcopy(_got(found, name)))
+
+
+def _test(content: Object, operation: Object) -> None:
+    found, name = _place(content, operation.get("path"))
+    if _got(found, name) != operation.get("value"):
+        raise Unpatched(f"testing path {operation.get('path')} failed")
+
+
+_OPERATIONS: dict[str, Callable[[Object, Object], None]] = {
+    "add": _add,
+    "remove": _remove,
+    "replace": _replace,
+    "move": _move,
+    "copy": _copy,
+    "test": _test,
+}

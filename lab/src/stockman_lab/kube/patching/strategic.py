@@ -1,0 +1,239 @@
+"""Strategic merge patches: lists are merged by keys where their type says so."""
+
+from __future__ import annotations
+
+from stockman_lab.kube.objects import Object, Tree, copied
+from stockman_lab.kube.patching.shapes import Shape, member_of
+from stockman_lab.kube.patching.written_in_go import called_in_go, written_in_go
+
+_DIRECTIVE = "$patch"
+_RETAIN = "$retainKeys"
+_DELETE_FROM = "$deleteFromPrimitiveList/"
+_ORDER = "$setElementOrder/"
+
+
+class BadPatch(Exception):
+    """A patch that makes no sense; its text is that of the server."""
+
+
+def strategically_patched(content: Object, patch: Object, shape: Shape) -> Object:
+    """What an object becomes; raises `BadPatch`."""
+    return _objects(copied(content), copied(patch), shape)
+
+
+def _objects(original: Object, patch: Object, shape: Shape | None) -> Object:
+    if _DIRECTIVE in patch:
+        return _directed(patch)
+    _retain(original, patch)
+    _merge_ordered(original, patch, shape)
+    for name, value in patch.items():
+        is_deletion = name.startswith(_DELETE_FROM)
+        name = name.removeprefix(_DELETE_FROM)
+        if value is None:
+            original.pop(name, None)
+            continue
+        before: Tree = original.get(name)
+        if type(before) is not type(value):
+            if not is_deletion:
+                _take_over(original, name, value)
+        elif isinstance(before, dict):
+            original[name] = _objects(before, value, member_of(shape, name))
+        elif isinstance(before, list):
+            inner = member_of(shape, name)
+            if is_deletion:
+                original[name] = [one for one in before if one not in value]
+            else:
+                original[name] = _lists(before, value, inner)
+        else:
+            original[name] = value
+    return original
+
+
+def _directed(patch: Object) -> Object:
+    match patch.pop(_DIRECTIVE):
+        case "replace":
+            return patch
+        case "delete":
+            return {}
+        case other:
+            told = written_in_go({_DIRECTIVE: other, **patch})
+            raise BadPatch(f"unknown patch type: {written_in_go(other)} in map: {told}")
+
+
+def _take_over(original: Object, name: str, value: Tree) -> None:
+    keep, found = _without_directives(_without_nulls(value))
+    if keep:
+        original[name] = found
+    else:
+        original.pop(name, None)
+
+
+def _without_nulls(value: Tree) -> Tree:
+    if isinstance(value, dict):
+        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
+    if isinstance(value, list):
+        return [_without_nulls(one) for one in value]
+    return value
+
+
+def _without_directives(value: Tree) -> tuple[bool, Tree]:
+    if isinstance(value, dict):
+        if _DIRECTIVE in value:
+            return False, None
+        inner = {name: _without_directives(one) for name, one in value.items() if name != _RETAIN}
+        return True, {name: one for name, (keep, one) in inner.items() if keep}
+    if isinstance(value, list):
+        return True, [one for keep, one in map(_without_directives, value) if keep]
+    return True, value
+
+
+def _retain(original: Object, patch: Object) -> None:
+    if _RETAIN not in patch:
+        return
+    kept = patch.pop(_RETAIN)
+    told = [
+        name
+        for name, one in patch.items()
+        if one is not None and not name.startswith((_DELETE_FROM, _ORDER))
+    ]
+    if not isinstance(kept, list) or any(name not in kept for name in told):
+        raise BadPatch("invalid patch format of retainKeys")
+    for name in [name for name in original if name not in kept]:
+        del original[name]
+
+
+def _merge_ordered(original: Object, patch: Object, shape: Shape | None) -> None:
+    """Merge lists whose order the patch tells."""
+    for directive in [name for name in patch if name.startswith(_ORDER)]:
+        order = patch.pop(directive)
+        name = directive.removeprefix(_ORDER)
+        before: Tree = original.get(name)
+        value: Tree = patch.get(name)
+        if not isinstance(order, list):
+            raise BadPatch("invalid patch format of setElementOrder list")
+        for one in (before, value):
+            if one is not None and not isinstance(one, list):
+                told = called_in_go(one)
+                raise BadPatch(f"expected a []interface {{}}, but received a {told}")
+        inner = member_of(shape, name)
+        _check_order(value or [], order, inner)
+        if before is None and value is None:
+            continue
+        if value is None:
+            merged = list(before)
+        elif before is None:
+            merged = _without_directives(value)[1]
+        else:
+            merged = _lists(list(before), value, inner)
+        key = inner.merge_key if inner is not None else ""
+        original[name] = _ordered(merged, order, before or [], key)
+        patch.pop(name, None)
+
+
+def _check_order(value: list[Tree], order: list[Tree], shape: Shape | None) -> None:
+    """Refuse a list whose items are in another order than the patch tells."""
+    key = shape.merge_key if shape is not None else ""
+    told = [one.get(key) if key and isinstance(one, dict) else one for one in order]
+    places = [
+        told.index(found)
+        for one in value
+        if not (isinstance(one, dict) and _DIRECTIVE in one)
+        and (found := one.get(key) if key and isinstance(one, dict) else one) in told
+    ]
+    if places != sorted(places):
+        shown, wanted = written_in_go(value), written_in_go(order)
+        raise BadPatch(
+            f"The order in patch list:\n{shown}\n doesn't match $setElementOrder list:\n{wanted}\n"
+        )
+
+
+def _lists(original: list[Tree], patch: list[Tree], shape: Shape | None) -> list[Tree]:
+    if shape is None or not shape.merges:
+        return patch
+    if not original and not patch:
+        return original
+    kinds = {called_in_go(one) for one in (*original, *patch)}
+    if len(kinds) > 1:
+        told = written_in_go([*original, *patch])
+        raise BadPatch(f"list element types are not identical: {told}")
+    if isinstance(next(iter((*original, *patch))), list):
+        raise BadPatch("not supporting merging list of lists")
+    if not any(isinstance(one, dict) for one in (*original, *patch)):
+        merged = list(dict.fromkeys([*original, *patch]))
+        return _ordered(merged, patch, original, "")
+    key = shape.merge_key
+    left, right = _special(original, patch, key)
+    before = list(left)
+    for item in right:
+        if key not in item:
+            raise _no_key(item, key)
+        place = _position(left, key, item[key])
+        if place is None:
+            left = [*left, item]
+        else:
+            left = [*left[:place], _objects(left[place], item, shape.element), *left[place + 1 :]]
+    return _ordered(left, right, before, key)
+
+
+def _special(original: list[Tree], patch: list[Tree], key: str) -> tuple[list[Tree], list[Tree]]:
+    """Do what items of a patch say that are there for that alone."""
+    plain: list[Tree] = []
+    replaces = False
+    for item in patch:
+        match item.get(_DIRECTIVE, _NO_DIRECTIVE):
+            case "delete":
+                if key not in item:
+                    raise _no_key(item, key)
+                original = [one for one in original if one.get(key) != item[key]]
+            case "replace":
+                replaces = True
+            case "merge":
+                raise BadPatch("merging lists cannot yet be specified in the patch")
+            case found if found is _NO_DIRECTIVE:
+                plain.append(item)
+            case other:
+                told = f"{written_in_go(other)} in map: {written_in_go(item)}"
+                raise BadPatch(f"unknown patch type: {told}")
+    return (plain, []) if replaces else (original, plain)
+
+
+_NO_DIRECTIVE = object()
+
+
+def _no_key(item: Tree, key: str) -> BadPatch:
+    told = written_in_go(item)
+    return BadPatch(f"map: {told} does not contain declared merge key: {key}")
+
+
+def _position(items: list[Tree], key: str, value: Tree) -> int | None:
+    return next(
+        (
+            place
+            for place, one in enumerate(items)
+            if isinstance(one, dict) and one.get(key) == value
+        ),
+        None,
+    )
+
+
+def _ordered(merged: list[Tree], order: list[Tree], before: list[Tree], key: str) -> list[Tree]:
+    """Items that the patch tells in its order, the others where they were between them."""
+
+    def place(items: list[Tree], one: Tree) -> int:
+        if not key:
+            return items.index(one) if one in items else -1
+        if not isinstance(one, dict) or key not in one:
+            raise _no_key(one, key)
+        found = _position(items, key, one[key])
+        return -1 if found is None else found
+
+    told = sorted((one for one in merged if place(order, one) >= 0), key=lambda o: place(order, o))
+    others = sorted(
+        (one for one in merged if place(order, one) < 0), key=lambda one: place(before, one)
+    )
+    made: list[Tree] = []
+    while told and others:
+        left, right = place(before, others[0]), place(before, told[0])
+        first = left >= 0 and right >= 0 and left < right
+        made.append(others.pop(0) if first else told.pop(0))
+    return [*made, *told, *others]

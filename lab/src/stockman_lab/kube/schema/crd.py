@@ -1,0 +1,126 @@
+"""Kinds that a CustomResourceDefinition makes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from stockman_lab.kube.schema.resource import Group, Resource, Subresource, api_version
+from stockman_lab.kube.schema.structural import whole_object
+from stockman_lab.kube.schema.tables import builtin
+from stockman_lab.kube.schema.type import Field, Json, Kind, ListKind, Type
+
+VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+_VERBS_BELOW = ("get", "patch", "update")
+_VERSION = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Crd:
+    """What one CustomResourceDefinition makes."""
+
+    name: str
+    group: str
+    resources: tuple[Resource, ...]
+    types: Mapping[tuple[str, str, str], Type]
+    """By group, version and kind; the kinds of lists too."""
+
+
+def read_crd(crd: Mapping[str, Json]) -> Crd:
+    """The kinds of those versions of a definition that are served."""
+    given = cast("Mapping[str, Any]", crd)
+    spec = given["spec"]
+    names = spec["names"]
+    served = [one for one in spec["versions"] if one.get("served")]
+    stored = next((one["name"] for one in spec["versions"] if one.get("storage")), "")
+    types: dict[tuple[str, str, str], Type] = {}
+    for one in served:
+        made = whole_object(one.get("schema", {}).get("openAPIV3Schema", {}), _opened(spec))
+        types[spec["group"], one["name"], names["kind"]] = made
+        types[spec["group"], one["name"], list_kind(names)] = _list_of(made)
+    return Crd(
+        name=given["metadata"]["name"],
+        group=spec["group"],
+        resources=tuple(_resource(spec, one, stored) for one in served),
+        types=types,
+    )
+
+
+def _opened(spec: Mapping[str, Any]) -> bool:
+    return bool(spec.get("preserveUnknownFields"))
+
+
+def list_kind(names: Mapping[str, Any]) -> str:
+    """The kind of lists of these names."""
+    return str(names.get("listKind") or f"{names['kind']}List")
+
+
+def _resource(spec: Mapping[str, Any], version: Mapping[str, Any], stored: str) -> Resource:
+    names, group, name = spec["names"], spec["group"], version["name"]
+    below = {}
+    given = version.get("subresources") or {}
+    if "status" in given:
+        below["status"] = Subresource("status", group, name, names["kind"], _VERBS_BELOW)
+    if "scale" in given:
+        below["scale"] = Subresource("scale", "autoscaling", "v1", "Scale", _VERBS_BELOW)
+    return Resource(
+        group=group,
+        version=name,
+        plural=names["plural"],
+        singular=names.get("singular") or names["kind"].lower(),
+        kind=names["kind"],
+        namespaced=spec["scope"] == "Namespaced",
+        verbs=VERBS,
+        short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        storage_hash=storage_hash(group, stored, names["kind"]),
+        subresources=below,
+        list_kind=list_kind(names),
+        declared=version,
+    )
+
+
+def storage_hash(group: str, version: str, kind: str) -> str:
+    """What discovery says of the version in which objects are stored."""
+    digest = hashlib.sha256(f"{api_version(group, version)}/{kind}".encode()).digest()
+    return base64.b64encode(digest[:8]).decode()
+
+
+def _list_of(element: Type) -> Type:
+    string = Type(Kind.STRING, go="string")
+    items = Type(Kind.LIST, element=element, list_kind=ListKind.ATOMIC, is_custom=True)
+    fields = {
+        "apiVersion": Field("apiVersion", string),
+        "kind": Field("kind", string),
+        "metadata": Field("metadata", builtin("meta.v1.ListMeta")),
+        "items": Field("items", items, required=True),
+    }
+    return Type(Kind.OBJECT, is_custom=True, _made=lambda: fields)
+
+
+def groups_of(crds: Iterable[Crd], others: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups of definitions that none of the others is, by name."""
+    taken = {one.name for one in others}
+    found: dict[str, set[str]] = {}
+    for crd in crds:
+        if crd.group not in taken:
+            found.setdefault(crd.group, set()).update(one.version for one in crd.resources)
+    return tuple(
+        Group(name, tuple(sorted(versions, key=version_order)))
+        for name, versions in sorted(found.items())
+        if versions
+    )
+
+
+def version_order(version: str) -> tuple[int, int, int, str]:
+    """Stable versions before beta before alpha before others, newest first."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return (3, 0, 0, version)
+    major, stage, minor = match.groups()
+    rank = {None: 0, "beta": 1, "alpha": 2}[stage]
+    return (rank, -int(major), -int(minor or 0), version)

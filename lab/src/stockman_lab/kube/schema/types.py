@@ -1,0 +1,161 @@
+"""All kinds that a server knows: built-in ones, and those of CustomResourceDefinitions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from stockman.model.package_file import read_package_bytes
+from stockman_lab.kube.schema.crd import Crd, groups_of, read_crd
+from stockman_lab.kube.schema.resource import Group, Resource, Subresource
+from stockman_lab.kube.schema.tables import builtin, table
+from stockman_lab.kube.schema.type import Json, Type
+
+_LEGACY = "core"
+"""The package of the group without a name."""
+_EVERYWHERE = "meta.v1"
+
+
+class UnknownKind(LookupError):
+    """A kind that the server does not have."""
+
+
+class Types:
+    """Resources, and the types of their objects. Never changes: a CRD makes new `Types`."""
+
+    def __init__(self, crds: Iterable[Crd] = ()) -> None:
+        self._crds = {crd.name: crd for crd in crds}
+        self._resources = _builtin_resources()
+        if self._crds:
+            self._resources = self._resources | {
+                (one.group, one.version, one.plural): one
+                for crd in self._crds.values()
+                for one in crd.resources
+            }
+        self._custom = {
+            kind: made for crd in self._crds.values() for kind, made in crd.types.items()
+        }
+        self._by_kind = {
+            (one.group, one.version, one.kind): one for one in reversed(self._resources.values())
+        }
+        self._groups = (*_builtin_groups(), *groups_of(self._crds.values(), _builtin_groups()))
+        self._served = {(one.name, version) for one in self._groups for version in one.versions}
+
+    @staticmethod
+    def of_server() -> Types:
+        """Those of a server without CustomResourceDefinitions."""
+        return _of_server()
+
+    def with_crd(self, crd: Mapping[str, Json]) -> Types:
+        """These and the kinds that a CustomResourceDefinition serves, in place of older ones."""
+        read = read_crd(crd)
+        return Types((self._crds | {read.name: read}).values())
+
+    def without_crd(self, name: str) -> Types:
+        """These but for the kinds of a CustomResourceDefinition (`widgets.example.org`)."""
+        return Types(crd for crd in self._crds.values() if crd.name != name)
+
+    def resource(self, group: str, version: str, plural: str) -> Resource | None:
+        """The resource that a path names; None: there is no such one."""
+        return self._resources.get((group, version, plural))
+
+    def resources(self) -> tuple[Resource, ...]:
+        """All resources: built-in ones, then those of CustomResourceDefinitions."""
+        return tuple(self._resources.values())
+
+    def resource_of_kind(self, group: str, version: str, kind: str) -> Resource | None:
+        """The resource whose objects are of a kind."""
+        return self._by_kind.get((group, version, kind))
+
+    def serves(self, group: str, version: str) -> bool:
+        """Whether there is a group in a version."""
+        return (group, version) in self._served
+
+    def groups(self) -> tuple[Group, ...]:
+        """Groups in the order of discovery, the one without a name first."""
+        return self._groups
+
+    def type_of(self, group: str, version: str, kind: str) -> Type:
+        """The type of the objects of a kind, or of such lists; raises `UnknownKind`."""
+        found = self._custom.get((group, version, kind))
+        if found is not None:
+            return found
+        return _builtin_type(group, version, kind)
+
+
+@cache
+def _builtin_type(group: str, version: str, kind: str) -> Type:
+    for home in (_package(group, version), _EVERYWHERE):
+        if home in _packages() and kind in table(home):
+            return builtin(f"{home}.{kind}")
+    raise UnknownKind(f"{kind} of {group}/{version}")
+
+
+@cache
+def _packages() -> frozenset[str]:
+    kinds = {_package(one.name, version) for one in _builtin_groups() for version in one.versions}
+    return frozenset(kinds | {_EVERYWHERE})
+
+
+def _package(group: str, version: str) -> str:
+    return f"{group.partition('.')[0] or _LEGACY}.{version}"
+
+
+@cache
+def _discovered() -> list[dict[str, Any]]:
+    text = read_package_bytes("stockman_lab.kube.schema", "tables/resources.json")
+    found: list[dict[str, Any]] = json.loads(text)
+    return found
+
+
+@cache
+def _builtin_groups() -> tuple[Group, ...]:
+    return tuple(
+        Group(one["group"], tuple(version["version"] for version in one["versions"]))
+        for one in _discovered()
+    )
+
+
+@cache
+def _builtin_resources() -> dict[tuple[str, str, str], Resource]:
+    found = {}
+    for group in _discovered():
+        for version in group["versions"]:
+            for row in version["resources"]:
+                one = _resource(group["group"], version["version"], row)
+                found[one.group, one.version, one.plural] = one
+    return found
+
+
+def _resource(group: str, version: str, row: Mapping[str, Any]) -> Resource:
+    below = (
+        Subresource(
+            one["name"],
+            one.get("group", group if "version" not in one else ""),
+            one.get("version", version),
+            one["kind"],
+            tuple(one["verbs"]),
+        )
+        for one in row.get("subresources", ())
+    )
+    return Resource(
+        group=group,
+        version=version,
+        plural=row["name"],
+        singular=row["singularName"],
+        kind=row["kind"],
+        namespaced=row.get("namespaced", False),
+        verbs=tuple(row["verbs"]),
+        short_names=tuple(row.get("shortNames", ())),
+        categories=tuple(row.get("categories", ())),
+        storage_hash=row.get("storageVersionHash", ""),
+        subresources={one.name: one for one in below},
+        list_kind=f"{row['kind']}List",
+    )
+
+
+@cache
+def _of_server() -> Types:
+    return Types()

@@ -1,0 +1,170 @@
+"""JSONPath as columns of custom kinds use it: fields, places, all entries, filters, recursion."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from stockman_lab.kube.schema.type import Json
+
+_Step = Callable[[Json], Iterator[Json]]
+
+_TOKEN = re.compile(
+    r"""
+    (?P<deep>\.\.)
+    | \.?\[\s*(?P<quoted>'(?:\\.|[^'])*'|"(?:\\.|[^"])*")\s*\]
+    | \.?\[\s*(?P<all>\*)\s*\]
+    | \.?\[\s*\?\((?P<filter>.*?)\)\s*\]
+    | \.?\[\s*(?P<places>-?\d+(?:\s*,\s*-?\d+)*)\s*\]
+    | \.?\[\s*(?P<slice>(?:-?\d*)?:(?:-?\d*)?(?::\d*)?)\s*\]
+    | \.?(?P<star>\*)
+    | \.?(?P<name>(?:\\.|[^.\[\]\s\\])+)
+    """,
+    re.VERBOSE,
+)
+_FILTER = re.compile(
+    r"\s*@(?P<path>[^=!<>]*?)\s*(?:(?P<sign>==|!=|<=|>=|<|>)\s*(?P<value>.+?))?\s*$"
+)
+_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+class BadPath(ValueError):
+    """A path that cannot be read."""
+
+
+def first(path: str, value: Json) -> Json:
+    """The first thing that a path leads to; None: nothing, or null."""
+    return next(found(path, value), None)
+
+
+def found(path: str, value: Json) -> Iterator[Json]:
+    """All that a path leads to."""
+    values: Iterator[Json] = iter((value,))
+    for step in _steps(path.strip()):
+        values = _after(values, step)
+    return values
+
+
+def _after(values: Iterator[Json], step: _Step) -> Iterator[Json]:
+    for one in values:
+        yield from step(one)
+
+
+@cache
+def _steps(path: str) -> tuple[_Step, ...]:
+    path = path.removeprefix("{").removesuffix("}").strip().removeprefix("$")
+    steps: list[_Step] = []
+    place = 0
+    while place < len(path):
+        match = _TOKEN.match(path, place)
+        if match is None or (match.end() == place):
+            if path[place:] == ".":
+                break
+            raise BadPath(path)
+        steps.append(_step(match))
+        place = match.end()
+    return tuple(steps)
+
+
+def _step(match: re.Match[str]) -> _Step:
+    kind = match.lastgroup
+    text = match[kind or 0]
+    match kind:
+        case "deep":
+            return _everything
+        case "all" | "star":
+            return _entries
+        case "quoted":
+            return _named(re.sub(r"\\(.)", r"\1", text[1:-1]))
+        case "places":
+            return _placed([int(one) for one in text.split(",")])
+        case "slice":
+            return _sliced(*(int(one) if one.strip() else None for one in text.split(":")))
+        case "filter":
+            return _filtered(text)
+        case _:
+            return _named(re.sub(r"\\(.)", r"\1", text))
+
+
+def _named(name: str) -> _Step:
+    def step(value: Json) -> Iterator[Json]:
+        if isinstance(value, dict) and name in value:
+            yield value[name]
+
+    return step
+
+
+def _placed(places: list[int]) -> _Step:
+    def step(value: Json) -> Iterator[Json]:
+        if isinstance(value, list):
+            for place in places:
+                if -len(value) <= place < len(value):
+                    yield value[place]
+
+    return step
+
+
+def _sliced(*bounds: int | None) -> _Step:
+    def step(value: Json) -> Iterator[Json]:
+        if isinstance(value, list):
+            yield from value[slice(*bounds)]
+
+    return step
+
+
+def _entries(value: Json) -> Iterator[Json]:
+    if isinstance(value, dict):
+        yield from (value[name] for name in sorted(value))
+    elif isinstance(value, list):
+        yield from value
+
+
+def _everything(value: Json) -> Iterator[Json]:
+    yield value
+    for one in _entries(value):
+        yield from _everything(one)
+
+
+def _filtered(text: str) -> _Step:
+    match = _FILTER.fullmatch(text)
+    if match is None:
+        raise BadPath(text)
+    path, sign = match["path"].strip(), match["sign"]
+    wanted = _literal(match["value"]) if sign else None
+
+    def step(value: Json) -> Iterator[Json]:
+        for one in value if isinstance(value, list) else ():
+            results = [*found(path, one)] if path else [one]
+            if results and (not sign or _holds(sign, results[0], wanted)):
+                yield one
+
+    return step
+
+
+def _literal(text: str) -> Json:
+    text = text.strip()
+    if text[:1] in "'\"":
+        return text[1:-1]
+    try:
+        value: Json = json.loads(text)
+    except ValueError:
+        return text
+    return value
+
+
+def _holds(sign: str, left: Json, right: Json) -> bool:
+    try:
+        return bool(_SIGNS[sign](left, right))
+    except TypeError:
+        return False

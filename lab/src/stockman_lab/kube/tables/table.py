@@ -1,0 +1,128 @@
+"""Tables of objects: columns, and one row for each object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from functools import cache
+from typing import Any, TypeAlias
+
+from stockman.model.package_file import read_package_bytes
+from stockman_lab.kube.schema.resource import Resource
+from stockman_lab.kube.tables import kinds
+from stockman_lab.kube.tables.ages import Ages
+from stockman_lab.kube.tables.custom import Column, custom_cells, custom_columns
+from stockman_lab.kube.tables.printing import Cells, Printer, at, created, name_of, printer_of, text
+
+Object: TypeAlias = dict[str, Any]
+
+_NAME_AND_TIME: tuple[Column, ...] = (
+    ("Name", "string", "name", 0),
+    ("Created At", "date", "", 0),
+)
+_ENDINGS = {
+    "Succeeded": "The pod has completed successfully.",
+    "Failed": "The pod failed.",
+}
+
+
+class Include(Enum):
+    """How much of each object goes with its row (`includeObject` of a request)."""
+
+    NONE = "None"
+    METADATA = "Metadata"
+    OBJECT = "Object"
+
+
+def columns_of(resource: Resource) -> list[Object]:
+    """The definitions of the columns of a resource; their descriptions are empty."""
+    found: Iterable[Column]
+    if resource.is_custom:
+        found = custom_columns(resource)
+    else:
+        found = _builtin().get(_path(resource), _NAME_AND_TIME)
+    return [
+        {"name": name, "type": kind, "format": form, "description": "", "priority": priority}
+        for name, kind, form, priority in found
+    ]
+
+
+def row_of(
+    resource: Resource, content: Object, ages: Ages, include: Include = Include.METADATA
+) -> Object:
+    """The row of one object."""
+    row: Object = {"cells": _cells(resource, content, ages)}
+    phase = text(content, "status", "phase") if _path(resource) == "v1/pods" else ""
+    if phase in _ENDINGS:
+        row["conditions"] = [
+            {"type": "Completed", "status": "True", "reason": phase, "message": _ENDINGS[phase]}
+        ]
+    row["object"] = _included(content, include)
+    return row
+
+
+def table(
+    resource: Resource,
+    objects: Iterable[Object],
+    now: float,
+    metadata: Mapping[str, Any],
+    include: Include = Include.METADATA,
+) -> Object:
+    """A whole table; the metadata are those of the list, or of the single object its version."""
+    ages = Ages(now)
+    rows = [row_of(resource, one, ages, include) for one in _sorted(resource, objects)]
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": {name: value for name, value in metadata.items() if value != ""},
+        "columnDefinitions": columns_of(resource),
+        # Where nobody wrote a printer, no rows are null.
+        "rows": rows or ([] if resource.is_custom or _printer(resource) else None),
+    }
+
+
+def _sorted(resource: Resource, objects: Iterable[Object]) -> Iterable[Object]:
+    if resource.plural != "flowschemas":
+        return objects
+    return sorted(objects, key=lambda one: (at(one, "spec", "matchingPrecedence"), name_of(one)))
+
+
+def _cells(resource: Resource, content: Object, ages: Ages) -> Cells:
+    if resource.is_custom:
+        return custom_cells(resource, content, ages)
+    printer = _printer(resource)
+    if printer is None:
+        return [name_of(content), created(content)]
+    return printer(content, ages)
+
+
+def _printer(resource: Resource) -> Printer | None:
+    kinds.load()
+    return printer_of(_path(resource))
+
+
+def _included(content: Object, include: Include) -> Object | None:
+    match include:
+        case Include.NONE:
+            return None
+        case Include.OBJECT:
+            return content
+        case _:
+            return {
+                "kind": "PartialObjectMetadata",
+                "apiVersion": "meta.k8s.io/v1",
+                "metadata": content.get("metadata", {}),
+            }
+
+
+def _path(resource: Resource) -> str:
+    return f"{resource.api_version}/{resource.plural}"
+
+
+@cache
+def _builtin() -> dict[str, list[Column]]:
+    found: dict[str, list[Column]] = json.loads(
+        read_package_bytes("stockman_lab.kube.tables", "columns.json")
+    )
+    return found

@@ -1,0 +1,94 @@
+"""Bodies of uploads: whole, or in pieces with signatures and check sums behind them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping
+
+from stockman.crypto.sigv4 import UNSIGNED_PAYLOAD, chunk_signature, trailer_signature
+from stockman_lab.objects.checksums import check_sums
+from stockman_lab.objects.refusals import ObjectsError, invalid, mismatch
+from stockman_lab.objects.signing import Caller
+
+_SIGNED = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
+_SIGNED_TRAILER = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER"
+_UNSIGNED_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
+_HEAD = re.compile(rb"([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?\r\n")
+_TRAILER_SIGNATURE = "x-amz-trailer-signature"
+
+
+def content_of(caller: Caller, headers: Mapping[str, str], body: bytes) -> bytes:
+    """The bytes that are meant; refused where they are not those that were signed."""
+    trailers: dict[str, str] = {}
+    if caller.payload in (_SIGNED, _SIGNED_TRAILER, _UNSIGNED_TRAILER):
+        content, trailers = _pieces(caller, body)
+        told = headers.get("x-amz-decoded-content-length", "")
+        if told.isdigit() and int(told) != len(content):
+            raise _incomplete()
+    else:
+        content = body
+        if (
+            caller.payload != UNSIGNED_PAYLOAD
+            and caller.payload != hashlib.sha256(body).hexdigest()
+        ):
+            raise invalid(
+                "The provided 'x-amz-content-sha256' header does not match what was computed.",
+                "XAmzContentSHA256Mismatch",
+            )
+    check_sums({**headers, **trailers}, content)
+    return content
+
+
+def _pieces(caller: Caller, body: bytes) -> tuple[bytes, dict[str, str]]:
+    found, at, previous = bytearray(), 0, caller.signature
+    while True:
+        head = _HEAD.match(body, at)
+        if head is None:
+            raise _incomplete()
+        size, at = int(head[1], 16), head.end()
+        piece = body[at : at + size]
+        if len(piece) != size:
+            raise _incomplete()
+        if head[2] is not None:
+            given = head[2].decode()
+            wanted = chunk_signature(caller.secret, caller.scope, previous, piece)
+            if not hmac.compare_digest(wanted.encode(), given.encode()):
+                raise mismatch()
+            previous = given
+        elif caller.payload != _UNSIGNED_TRAILER:
+            raise mismatch()
+        at += size
+        if size == 0:
+            return bytes(found), _signed_trailers(caller, previous, body[at:])
+        found += piece
+        if body[at : at + 2] != b"\r\n":
+            raise _incomplete()
+        at += 2
+
+
+def _signed_trailers(caller: Caller, previous: str, text: bytes) -> dict[str, str]:
+    trailers = _trailers(text)
+    if caller.payload == _SIGNED_TRAILER:
+        given = trailers.pop(_TRAILER_SIGNATURE, "")
+        signed = "".join(f"{name}:{value}\n" for name, value in trailers.items())
+        wanted = trailer_signature(caller.secret, caller.scope, previous, signed.encode())
+        if not hmac.compare_digest(wanted.encode(), given.encode()):
+            raise mismatch()
+    return trailers
+
+
+def _incomplete() -> ObjectsError:
+    return invalid(
+        "You did not provide the number of bytes specified by the Content-Length HTTP header.",
+        "IncompleteBody",
+    )
+
+
+def _trailers(text: bytes) -> dict[str, str]:
+    lines = (line.partition(b":") for line in text.split(b"\r\n") if b":" in line)
+    return {
+        name.decode("latin-1").strip().lower(): value.decode("latin-1").strip()
+        for name, _, value in lines
+    }

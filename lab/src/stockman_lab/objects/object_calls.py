@@ -1,0 +1,129 @@
+"""Requests about objects."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import unquote
+
+from stockman_lab.http.messages import Response
+from stockman_lab.objects.asked import META, Asked, answered, http_date, moment
+from stockman_lab.objects.buckets import Buckets, NewObject
+from stockman_lab.objects.ranges import asked_range
+from stockman_lab.objects.refusals import invalid, not_allowed, not_implemented, precondition
+from stockman_lab.objects.state import StoredObject
+
+_IMPLIES_MORE = (
+    "x-amz-grant-",
+    "x-amz-object-lock-",
+    "x-amz-server-side-encryption",
+    "x-amz-tagging",
+    "x-amz-website-redirect-location",
+)
+_TOLD_OTHERWISE = {
+    "response-cache-control": "Cache-Control",
+    "response-content-disposition": "Content-Disposition",
+    "response-content-encoding": "Content-Encoding",
+    "response-content-language": "Content-Language",
+    "response-content-type": "Content-Type",
+    "response-expires": "Expires",
+}
+
+
+def object_answer(buckets: Buckets, asked: Asked) -> Response:
+    """What is answered to a request for an object."""
+    match asked.method:
+        case "PUT":
+            check_wishes(asked)
+            if asked.header("x-amz-copy-source"):
+                return _copy(buckets, asked)
+            made = buckets.put(asked.bucket, asked.key, asked.new)
+            return Response(200, headers={"ETag": f'"{made.etag}"'})
+        case "DELETE":
+            buckets.delete(asked.bucket, asked.key)
+            return Response(204)
+        case "GET" | "HEAD":
+            return _read(buckets, asked)
+    raise not_allowed()
+
+
+def check_wishes(asked: Asked) -> None:
+    """Refuse what is wished for an object and not done here."""
+    if asked.header("x-amz-storage-class") not in ("", "STANDARD"):
+        raise invalid("The storage class you specified is not valid", "InvalidStorageClass")
+    if asked.header("x-amz-acl") not in ("", "private") or any(
+        name.startswith(_IMPLIES_MORE) for name in asked.request.headers
+    ):
+        raise not_implemented()
+
+
+def _read(buckets: Buckets, asked: Asked) -> Response:
+    found = buckets.found(asked.bucket, asked.key)
+    if _is_unchanged(asked, found):
+        unchanged = {"ETag": f'"{found.etag}"', "Last-Modified": http_date(found.modified_at)}
+        return Response(304, headers=unchanged)
+    headers = {
+        "ETag": f'"{found.etag}"',
+        "Last-Modified": http_date(found.modified_at),
+        "Content-Type": found.content_type,
+        "Accept-Ranges": "bytes",
+        **{f"{META}{name}": value for name, value in found.metadata.items()},
+        **{name: asked.query[one] for one, name in _TOLD_OTHERWISE.items() if one in asked.query},
+    }
+    content = buckets.content(found)
+    part = asked_range(asked.header("range"), len(content))
+    if part is None:
+        return Response(200, headers=headers, body=content)
+    headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{len(content)}"
+    return Response(206, headers=headers, body=content[part.start : part.stop])
+
+
+def _is_unchanged(asked: Asked, found: StoredObject) -> bool:
+    """Whether the caller has it already; refused where it is not the one that is meant."""
+    match, none = asked.header("if-match"), asked.header("if-none-match")
+    modified = datetime.fromtimestamp(int(found.modified_at), UTC)
+    since, until = _date(asked, "if-modified-since"), _date(asked, "if-unmodified-since")
+    if match:
+        if match.strip('"') not in ("*", found.etag):
+            raise precondition("If-Match")
+    elif until is not None and modified > until:
+        raise precondition("If-Unmodified-Since")
+    if none:
+        return none.strip('"') in ("*", found.etag)
+    return since is not None and modified <= since
+
+
+def _date(asked: Asked, name: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(asked.header(name))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _copy(buckets: Buckets, asked: Asked) -> Response:
+    source = unquote(asked.header("x-amz-copy-source")).removeprefix("/")
+    if "?versionId=" in source:
+        raise not_implemented()
+    bucket, _, key = source.partition("/")
+    if not bucket or not key:
+        raise invalid("Invalid copy source object key", ArgumentName="x-amz-copy-source")
+    found = buckets.found(bucket, key)
+    is_replaced = asked.header("x-amz-metadata-directive").upper() == "REPLACE"
+    if (bucket, key) == (asked.bucket, asked.key) and not is_replaced:
+        raise invalid(
+            "This copy request is illegal because it is trying to copy an object to itself without"
+            " changing the object's metadata, storage class, website redirect location or"
+            " encryption attributes.",
+            "InvalidRequest",
+        )
+    new = NewObject(
+        content=buckets.content(found),
+        content_type=asked.header("content-type") if is_replaced else found.content_type,
+        metadata=asked.metadata if is_replaced else found.metadata,
+        if_none_match=asked.header("if-none-match"),
+        if_match=asked.header("if-match"),
+    )
+    made = buckets.put(asked.bucket, asked.key, new)
+    rows = [("LastModified", moment(made.modified_at)), ("ETag", f'"{made.etag}"')]
+    return answered("CopyObjectResult", rows)

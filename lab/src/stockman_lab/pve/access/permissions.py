@@ -1,0 +1,227 @@
+"""Which privileges a caller holds on a path."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Protocol
+
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.privileges import NO_ACCESS, privileges
+from stockman_lab.pve.access.state import ROOT, AccessState, AclNode
+from stockman_lab.pve.errors import ApiError, die
+
+Held = Mapping[str, bool]
+"""Privilege, or role, to whether it reaches the paths below."""
+
+_NOTHING: Held = {}
+_MOST_REMEMBERED = 200_000
+_LONGEST_REMEMBERED = 128
+"""A longer path names nothing that exists; it comes from a parameter nobody has checked yet."""
+
+
+class PoolMembership(Protocol):
+    """Which guests and storages belong to which pools."""
+
+    @property
+    def version(self) -> int:
+        """A number that moves whenever an answer of the others may have changed."""
+        ...
+
+    def pools_of(self, path: str) -> Collection[str]:
+        """The pools that hold what `/vms/ID` or `/storage/ID` names; nested ones as `a/b`."""
+        ...
+
+    def member_paths(self) -> Iterable[str]:
+        """The paths of everything that belongs to a pool."""
+        ...
+
+
+class NoPools:
+    """A cluster without pools."""
+
+    version = 0
+
+    def pools_of(self, path: str) -> Collection[str]:
+        """No pool holds anything."""
+        return ()
+
+    def member_paths(self) -> Iterable[str]:
+        """Nothing belongs to a pool."""
+        return ()
+
+
+class Authority:
+    """Answers what a caller may do. Answers are remembered until the state changes."""
+
+    def __init__(self, state: AccessState, pools: PoolMembership | None = None) -> None:
+        self.state = state
+        self.pools: PoolMembership = pools or NoPools()
+        self._everything: Held = dict.fromkeys(sorted(privileges(state.profile).all), True)
+        self._seen = (-1, -1)
+        self._forget()
+
+    def permissions(self, caller: Caller, path: str) -> Held:
+        """The privileges on a normalised path, each with whether it reaches the paths below.
+
+        An empty path stands for one that cannot be written: nobody but root holds anything there.
+        """
+        if self.state.version != self._seen[0] or self.pools.version != self._seen[1]:
+            self._forget()
+        found = self._answers.get((caller, path))
+        if found is None:
+            if len(self._answers) >= _MOST_REMEMBERED:
+                self._forget()
+            found = self._compute(caller, path)
+            if len(path) <= _LONGEST_REMEMBERED:
+                self._answers[caller, path] = found
+        return found
+
+    def allowed(self, caller: Caller, path: str, *privs: str, any_of: bool = False) -> bool:
+        """Whether the caller holds all of these privileges on the path, or any of them."""
+        held = self.permissions(caller, path)
+        for priv in privs:
+            if (priv in held) is any_of:
+                return any_of
+        return not any_of
+
+    def check(self, caller: Caller, path: str, *privs: str, any_of: bool = False) -> None:
+        """Refuses a caller who lacks these privileges on the path."""
+        held = self.permissions(caller, path)
+        missing = [priv for priv in privs if priv not in held]
+        if not missing or (any_of and len(missing) < len(privs)):
+            return
+        for priv in missing:
+            if priv not in self._everything:
+                raise die(f"invalid privilege '{priv}'")
+        raise denied(f"{path}, {'|'.join(privs) if any_of else missing[0]}")
+
+    def _forget(self) -> None:
+        self._seen = (self.state.version, self.pools.version)
+        self._answers: dict[tuple[Caller, str], Held] = {}
+        self._holders: dict[Caller, _Holder] = {}
+        self._by_roles: dict[frozenset[tuple[str, bool]], Held] = {}
+        self._shared: dict[tuple[int, int], tuple[Held, Held, Held]] = {}
+        self._depth = max((path.count("/") for path in self.state.acl), default=0)
+
+    def _compute(self, caller: Caller, path: str) -> Held:
+        if caller.is_root:
+            return self._everything
+        if not path:
+            return _NOTHING
+        if caller.tokenid is None:
+            return self._own(caller, path)
+        user = self.state.users.get(caller.userid)
+        token = user.tokens.get(caller.tokenid) if user else None
+        if token is None:
+            return _NOTHING
+        if not token.privsep:
+            return self.permissions(Caller(caller.userid), path)
+        if caller.userid == ROOT:
+            return self._own(caller, path)
+        return self._common(self.permissions(Caller(caller.userid), path), self._own(caller, path))
+
+    def _own(self, caller: Caller, path: str) -> Held:
+        """What the entries for this very caller give, without the limits of its user."""
+        holder = self._holders.get(caller)
+        if holder is None:
+            holder = self._holders[caller] = _Holder(self.state, caller, self._depth)
+        pools = self.pools.pools_of(path) if path.startswith(("/vms/", "/storage/")) else ()
+        if pools or path in self.state.acl or path == "/":
+            return self._privileges(_with_pools(holder, path, pools))
+        # Nearly all guests are of this kind: they only inherit, and share one answer.
+        parent = path.rpartition("/")[0] or "/"
+        found = holder.shared.get(parent)
+        if found is None:
+            found = self._privileges(holder.roles(path))
+            if len(parent) <= _LONGEST_REMEMBERED:
+                holder.shared[parent] = found
+        return found
+
+    def _privileges(self, roles: Held) -> Held:
+        key = frozenset(roles.items())
+        found = self._by_roles.get(key)
+        if found is None:
+            held: dict[str, bool] = {}
+            for role, propagates in roles.items():
+                for priv in self.state.role(role) or ():
+                    held[priv] = held.get(priv, False) or propagates
+            found = self._by_roles[key] = dict(sorted(held.items()))
+        return found
+
+    def _common(self, of_user: Held, of_token: Held) -> Held:
+        key = (id(of_user), id(of_token))
+        known = self._shared.get(key)
+        if known is None:
+            common = {
+                priv: propagates and of_user[priv]
+                for priv, propagates in of_token.items()
+                if priv in of_user
+            }
+            # Kept with its sources: as long as they live, nothing else gets their ids.
+            known = self._shared[key] = (common, of_user, of_token)
+        return known[0]
+
+
+def _with_pools(holder: _Holder, path: str, pools: Collection[str]) -> Held:
+    roles = holder.roles(path)
+    if not pools or NO_ACCESS in roles:
+        return roles
+    by_pools = {role for pool in pools for role in holder.roles(f"/pool/{pool}")}
+    if NO_ACCESS in by_pools:
+        return {NO_ACCESS: False}
+    return {**dict.fromkeys(by_pools, False), **roles}
+
+
+class _Holder:
+    """The roles of one user, or of one token by itself."""
+
+    def __init__(self, state: AccessState, caller: Caller, depth: int) -> None:
+        self._acl = state.acl
+        self._authid = caller.authid
+        self._is_token = caller.tokenid is not None
+        self._groups = () if self._is_token else tuple(state.groups_of(caller.userid))
+        self._depth = depth
+        self.shared: dict[str, Held] = {}
+        """The privileges of everything that lies right below a path and has no entries itself."""
+
+    def roles(self, path: str) -> Held:
+        node = self._acl.get(path)
+        found = None if node is None else self._assigned(node, final=True)
+        if found is None:
+            found = _NOTHING if path == "/" else self._inherited(path.rpartition("/")[0] or "/")
+        return {NO_ACCESS: found[NO_ACCESS]} if NO_ACCESS in found else found
+
+    def _inherited(self, parent: str) -> Held:
+        found = _NOTHING
+        for prefix in _prefixes(parent, self._depth):
+            node = self._acl.get(prefix)
+            if node is not None:
+                found = self._assigned(node, final=False) or found
+        return found
+
+    def _assigned(self, node: AclNode, *, final: bool) -> Held | None:
+        """The roles that one path assigns: own entries first, else those of all groups."""
+        own = (node.tokens if self._is_token else node.users).get(self._authid, _NOTHING)
+        reaching = {role: below for role, below in own.items() if final or below}
+        if not reaching:
+            reaching = {
+                role: below
+                for group in self._groups
+                for role, below in node.groups.get(group, _NOTHING).items()
+                if final or below
+            }
+        return reaching or None
+
+
+def _prefixes(path: str, depth: int) -> Iterator[str]:
+    """The root, and what lies between it and the path, as deep as entries can lie."""
+    yield "/"
+    prefix = ""
+    for name in path.split("/", depth + 1)[1 : depth + 1]:
+        prefix = f"{prefix}/{name}"
+        yield prefix
+
+
+def denied(what: str | None = None) -> ApiError:
+    """The refusal of a caller who lacks a privilege."""
+    return ApiError(403, f"Permission check failed ({what})" if what else "Permission check failed")

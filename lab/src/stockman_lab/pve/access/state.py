@@ -1,0 +1,115 @@
+"""The state of access control: everything that `user.cfg` and its neighbours hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+
+from stockman_lab.core.state import state
+from stockman_lab.pve.access.privileges import Profile, privileges
+
+ROOT = "root@pam"
+
+RandomBytes = Callable[[int], bytes]
+"""So many bytes from the dice of the world."""
+
+
+@state
+class Token:
+    """An API token of one user. Its secret is kept in plain text, as the real one keeps it."""
+
+    secret: str
+    privsep: bool = True
+    expire: int = 0
+    """Seconds since the epoch; 0: never."""
+    comment: str = ""
+
+
+@state
+class User:
+    """An account. An empty text means that the field is not set."""
+
+    enabled: bool = True
+    expire: int = 0
+    """Seconds since the epoch; 0: never."""
+    firstname: str = ""
+    lastname: str = ""
+    email: str = ""
+    comment: str = ""
+    keys: str = ""
+    password: str | None = None
+    """Scrambled; None: no password, or one of the operating system."""
+    tokens: dict[str, Token] = field(default_factory=dict)
+
+
+@state
+class Group:
+    """Users that share entries of the access control list."""
+
+    comment: str = ""
+    members: set[str] = field(default_factory=set)
+
+
+@state
+class AclNode:
+    """The entries of one path: holder to role to whether it reaches the paths below."""
+
+    users: dict[str, dict[str, bool]] = field(default_factory=dict)
+    groups: dict[str, dict[str, bool]] = field(default_factory=dict)
+    tokens: dict[str, dict[str, bool]] = field(default_factory=dict)
+
+
+@state
+class Realm:
+    """A place that knows passwords."""
+
+    kind: str
+    comment: str
+    default: bool = False
+    tfa: str = ""
+    """The second factor that everybody needs, such as `type=oath`; empty: none."""
+
+
+def _built_in_realms() -> dict[str, Realm]:
+    return {
+        "pam": Realm(kind="pam", comment="Linux PAM standard authentication"),
+        "pve": Realm(kind="pve", comment="Proxmox VE authentication server"),
+    }
+
+
+@state
+class AccessState:
+    """Users, groups, roles, tokens, entries and keys of one cluster.
+
+    Whoever changes it calls `changed`, or permissions already looked up stay as they were.
+    """
+
+    profile: Profile
+    ticket_key: bytes
+    """Signs tickets and CSRF prevention tokens."""
+    users: dict[str, User] = field(default_factory=lambda: {ROOT: User()})
+    groups: dict[str, Group] = field(default_factory=dict)
+    roles: dict[str, set[str]] = field(default_factory=dict)
+    """Roles that were added to the built-in ones."""
+    acl: dict[str, AclNode] = field(default_factory=dict)
+    realms: dict[str, Realm] = field(default_factory=_built_in_realms)
+    system_passwords: dict[str, str | None] = field(default_factory=lambda: {"root": None})
+    """Scrambled passwords of the accounts of the operating system, for the realm `pam`."""
+    version: int = 0
+
+    def changed(self) -> None:
+        """Makes permissions that were looked up before invalid."""
+        self.version += 1
+
+    def role(self, name: str) -> frozenset[str] | set[str] | None:
+        """The privileges of a role; None: there is no such role."""
+        return privileges(self.profile).roles.get(name, self.roles.get(name))
+
+    def groups_of(self, userid: str) -> list[str]:
+        """The groups that a user belongs to, by name."""
+        return sorted(name for name, group in self.groups.items() if userid in group.members)
+
+
+def fresh_access(profile: Profile, random_bytes: RandomBytes) -> AccessState:
+    """The access control of a cluster that was just installed: root and nobody else."""
+    return AccessState(profile=profile, ticket_key=random_bytes(32))

@@ -1,0 +1,106 @@
+"""One request on its way through the API, as the function that answers it sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from stockman_lab.pve import workers
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.permissions import Authority
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.host import Host
+
+
+@dataclass(slots=True)
+class Upload:
+    """A file that came with a request."""
+
+    filename: str
+    content: bytes
+
+
+@dataclass(slots=True)
+class Deferred:
+    """An answer that takes its time: known so many seconds of the world later."""
+
+    seconds: float
+    answer: Callable[[], object]
+
+
+@dataclass(slots=True)
+class Awaited:
+    """An answer that comes from outside of the world; `begin` is given who wants it."""
+
+    begin: Callable[[Callable[[object], None]], None]
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer with more beside `data`."""
+
+    data: object
+    total: int | None = None
+    changes: str | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """A permitted and verified request."""
+
+    cluster: Cluster
+    host: Host
+    """That got it."""
+    caller: Caller
+    authority: Authority
+    params: dict[str, object]
+    """Of path, query and body, typed as the schema says."""
+    upload: Upload | None = None
+
+    @property
+    def node(self) -> Host:
+        """The host that the path names."""
+        return self.cluster.host(self.text("node"))
+
+    @property
+    def vmid(self) -> int:
+        return self.number("vmid")
+
+    @property
+    def now(self) -> float:
+        return self.cluster.now
+
+    def has(self, name: str) -> bool:
+        return name in self.params
+
+    def text(self, name: str, default: str = "") -> str:
+        found = self.params.get(name)
+        return default if found is None else str(found)
+
+    def number(self, name: str, default: int = 0) -> int:
+        found = self.params.get(name)
+        return default if found is None else int(str(found))
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        found = self.params.get(name)
+        return default if found is None else bool(found)
+
+    def guest(self, kind: str = "qemu") -> Guest:
+        """The guest that the path names."""
+        return self.cluster.guest(self.text("node"), self.vmid, kind)
+
+    def check(self, path: str, *privileges: str, any_of: bool = False) -> None:
+        """Refuse where the caller lacks privileges on a path."""
+        self.authority.check(self.caller, path, *privileges, any_of=any_of)
+
+    def may(self, path: str, *privileges: str, any_of: bool = False) -> bool:
+        """Whether the caller has privileges on a path."""
+        return self.authority.allowed(self.caller, path, *privileges, any_of=any_of)
+
+    def start(
+        self, task_type: str, task_id: str, work: str, arguments: Mapping[str, object]
+    ) -> str:
+        """Start a worker on the host that the path names; returns its UPID."""
+        asked = workers.Asked(task_type, task_id, self.caller.authid, work, arguments)
+        return workers.start(self.cluster, self.node if self.has("node") else self.host, asked)

@@ -1,0 +1,162 @@
+"""`/cluster/status`, `/cluster/resources`, `/cluster/log`: the whole at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman_lab.core.faults import Point
+from stockman_lab.pve import guest_rows, space
+from stockman_lab.pve.api.call import Call
+from stockman_lab.pve.api.registry import endpoint
+from stockman_lab.pve.host import Host
+from stockman_lab.pve.storage import Storage
+
+_KINDS = {"vm": ("qemu", "lxc"), "node": ("node",), "storage": ("storage",), "sdn": ("network",)}
+
+
+@endpoint("GET", "/cluster")
+def index(call: Call) -> object:
+    del call
+    names = (
+        "replication", "metrics", "notifications", "config", "firewall", "backup", "backup-info",
+        "ha", "acme", "ceph", "jobs", "mapping", "bulk-action", "sdn", "log", "resources", "tasks",
+        "options", "status", "nextid",
+    )  # fmt: skip
+    return [{"name": name} for name in names]
+
+
+@endpoint("GET", "/cluster/status")
+def status(call: Call) -> object:
+    state = call.cluster.state
+    rows: list[dict[str, object]] = []
+    if state.is_clustered:
+        rows.append(
+            {
+                "type": "cluster",
+                "id": "cluster",
+                "name": state.name,
+                "nodes": len(state.hosts),
+                "quorate": int(call.cluster.is_quorate),
+                "version": len(state.hosts),
+            }
+        )
+    rows += (
+        {
+            "type": "node",
+            "id": f"node/{host.name}",
+            "name": host.name,
+            "nodeid": host.nodeid if state.is_clustered else 0,
+            "ip": host.address,
+            "local": int(host is call.host),
+            "online": int(host.has_power),
+            "level": "",
+        }
+        for host in state.hosts.values()
+    )
+    return rows
+
+
+@endpoint("GET", "/cluster/resources")
+def resources(call: Call) -> object:
+    """Rows of everything that the caller may see."""
+    wanted = _KINDS.get(call.text("type"), ())
+    rows: list[dict[str, object]] = []
+    if not wanted or "qemu" in wanted:
+        rows += _pool_rows(call) if not wanted else []
+        rows += _guest_rows(call)
+    if not wanted or "node" in wanted:
+        rows += (_host_row(call, host) for host in call.cluster.state.hosts.values())
+    if not wanted or "storage" in wanted:
+        rows += _storage_rows(call)
+    if "network" in wanted or not wanted:
+        rows += _network_rows(call)
+    return rows
+
+
+@endpoint("GET", "/cluster/log")
+def log(call: Call) -> object:
+    del call
+    return []
+
+
+def _pool_rows(call: Call) -> Iterator[dict[str, object]]:
+    for pool in call.cluster.state.resource_pools.values():
+        if call.may(f"/pool/{pool.id}", "Pool.Audit"):
+            yield {"id": f"/pool/{pool.id}", "type": "pool", "pool": pool.id}
+
+
+def _guest_rows(call: Call) -> Iterator[dict[str, object]]:
+    cluster = call.cluster
+    pools = {
+        vmid: pool.id for pool in cluster.state.resource_pools.values() for vmid in pool.guests
+    }
+    stale = cluster.fault_lasts(Point.RESOURCES, {})
+    lag = stale.seconds if stale is not None else cluster.state.rows_lag
+    see_all = call.caller.is_root
+    for vmid, guest in sorted(cluster.state.guests.items()):
+        if not see_all and not call.may(f"/vms/{vmid}", "VM.Audit"):
+            continue
+        host = cluster.state.hosts[guest.node]
+        fresh = host.has_power and cluster.now - guest.changed_at >= lag
+        row = guest_rows.resource_row(cluster, guest, is_known=fresh)
+        if vmid in pools:
+            row["pool"] = pools[vmid]
+        yield row
+
+
+def _host_row(call: Call, host: Host) -> dict[str, object]:
+    is_seen = call.may(f"/nodes/{host.name}", "Sys.Audit")
+    return guest_rows.host_row(call.cluster, host, is_seen=is_seen) | {"cgroup-mode": 2}
+
+
+def _storage_rows(call: Call) -> Iterator[dict[str, object]]:
+    taken = space.taken(call.cluster)
+    for storage in call.cluster.state.storages.values():
+        path = f"/storage/{storage.id}"
+        if not storage.is_enabled or not call.may(path, "Datastore.Audit"):
+            continue
+        for host in call.cluster.state.hosts.values():
+            if storage.is_on(host.name):
+                yield _storage_row(call, storage, host, taken)
+
+
+def _storage_row(call: Call, storage: Storage, host: Host, taken: space.Taken) -> dict[str, object]:
+    found = space.space(call.cluster, storage, host, taken)
+    row: dict[str, object] = {
+        "id": f"storage/{host.name}/{storage.id}",
+        "storage": storage.id,
+        "node": host.name,
+        "type": "storage",
+        "plugintype": storage.type,
+        "shared": int(storage.is_shared),
+        "content": ",".join(sorted(storage.content)),
+        "status": "available" if host.has_power and found.total else "unknown",
+    }
+    if host.has_power:
+        row |= {"disk": found.used, "maxdisk": found.total}
+    return row
+
+
+def _network_rows(call: Call) -> Iterator[dict[str, object]]:
+    """Zones of hosts: bridges that nobody made a zone for are in `localnetwork`."""
+    if not call.may("/sdn/zones/localnetwork", "SDN.Audit"):
+        return
+    for host in call.cluster.state.hosts.values():
+        row: dict[str, object] = {
+            "node": host.name,
+            "status": "ok" if host.has_power else "unknown",
+        }
+        if call.cluster.is_nine:
+            row |= {
+                "id": f"network/{host.name}/zone/localnetwork",
+                "type": "network",
+                "network": "localnetwork",
+                "network-type": "zone",
+            }
+        else:
+            row |= {
+                "id": f"sdn/{host.name}/localnetwork",
+                "type": "sdn",
+                "sdn": "localnetwork",
+            }
+        yield row

@@ -1,0 +1,141 @@
+"""`/nodes`: hosts at a glance, their state, and their power."""
+
+from __future__ import annotations
+
+from stockman_lab.pve import bulk, certificates, guest_rows, host_power
+from stockman_lab.pve.access.permissions import denied
+from stockman_lab.pve.api.call import Call
+from stockman_lab.pve.api.registry import endpoint
+from stockman_lab.pve.formats.lists import split_list
+from stockman_lab.pve.host import Host
+from stockman_lab.pve.releases import release_of
+
+_BELOW = (
+    "aplinfo", "apt", "capabilities", "ceph", "certificates", "config", "disks", "dns", "firewall",
+    "hardware", "hosts", "journal", "lxc", "migrateall", "netstat", "network", "qemu",
+    "query-url-metadata", "replication", "report", "rrd", "rrddata", "scan", "sdn", "services",
+    "spiceshell", "startall", "status", "stopall", "storage", "subscription", "suspendall",
+    "syslog", "tasks", "termproxy", "time", "version", "vncshell", "vncwebsocket", "vzdump",
+    "wakeonlan",
+)  # fmt: skip
+_FLAGS = "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc rep_good nopl xtopology cpuid pni pclmulqdq vmx ssse3 fma cx16 sse4_1 sse4_2 x2apic movbe popcnt aes xsave avx f16c rdrand hypervisor lahf_lm abm avx2 bmi1 bmi2 erms"  # noqa: E501
+_LOAD = (0.21, 0.18, 0.12)
+_STOP_TIMEOUT = 180
+
+
+@endpoint("GET", "/nodes")
+def nodes(call: Call) -> object:
+    """Hosts; what they use only for who may audit them."""
+    return [_row(call, host) for _, host in sorted(call.cluster.state.hosts.items())]
+
+
+@endpoint("GET", "/nodes/{node}")
+def index(call: Call) -> object:
+    del call
+    return [{"name": name} for name in _BELOW]
+
+
+@endpoint("GET", "/nodes/{node}/status")
+def status(call: Call) -> object:
+    host, release = call.node, release_of(call.cluster.state.profile)
+    figures = guest_rows.host_figures(call.cluster, host)
+    kernel = host.kernel or release.kernel
+    version = f"#1 SMP PREEMPT_DYNAMIC PMX {kernel.removesuffix('-pve')} (2026-01-01T00:00Z)"
+    used, disk, room = (int(str(figures[name])) for name in ("mem", "disk", "maxdisk"))
+    free = host.memory - used
+    memory = {"total": host.memory, "used": used, "free": free}
+    if call.cluster.is_nine:
+        memory["available"] = free
+    return {
+        "uptime": figures["uptime"],
+        "idle": 0,
+        "wait": 0,
+        "cpu": figures["cpu"],
+        "loadavg": [f"{one:.2f}" for one in _LOAD],
+        "kversion": f"Linux {kernel} {version}",
+        "current-kernel": {
+            "sysname": "Linux",
+            "release": kernel,
+            "version": version,
+            "machine": "x86_64",
+        },
+        "boot-info": {"mode": "efi", "secureboot": 0},
+        "cpuinfo": {
+            "cpus": host.cpus,
+            "cores": host.cores,
+            "sockets": host.sockets,
+            "model": host.model,
+            "mhz": host.mhz,
+            "flags": _FLAGS,
+            "hvm": "1",
+            "user_hz": 100,
+        },
+        "memory": memory,
+        "swap": {"total": host.swap, "used": 0, "free": host.swap},
+        "ksm": {"shared": 0},
+        "rootfs": {"total": room, "used": disk, "avail": room - disk, "free": room - disk},
+        "pveversion": release.manager,
+    }
+
+
+@endpoint("POST", "/nodes/{node}/status")
+def power(call: Call) -> object:
+    host_power.request(call.cluster, call.node, reboot=call.text("command") == "reboot")
+    return None
+
+
+@endpoint("POST", "/nodes/{node}/startall")
+def start_all(call: Call) -> object:
+    which = bulk.Which(vmids=_guests(call), force=call.flag("force"))
+    return bulk.start_all(call.cluster, call.node, call.caller.authid, which)
+
+
+@endpoint("POST", "/nodes/{node}/stopall")
+def stop_all(call: Call) -> object:
+    which = bulk.Which(vmids=_guests(call), timeout=call.number("timeout", _STOP_TIMEOUT))
+    return bulk.stop_all(call.cluster, call.node, call.caller.authid, which)
+
+
+@endpoint("GET", "/nodes/{node}/certificates")
+def certificate_index(call: Call) -> object:
+    del call
+    return [{"name": name} for name in ("acme", "custom", "info")]
+
+
+@endpoint("GET", "/nodes/{node}/certificates/info")
+def certificate_info(call: Call) -> object:
+    return certificates.rows_of(call.cluster, call.node.name)
+
+
+@endpoint("GET", "/nodes/{node}/subscription")
+def subscription(call: Call) -> object:
+    host = call.node
+    found: dict[str, object] = {
+        "status": "notfound",
+        "message": "There is no subscription key",
+        "url": "https://www.proxmox.com/en/proxmox-virtual-environment/pricing",
+    }
+    if call.may(f"/nodes/{host.name}", "Sys.Audit"):
+        found["serverid"] = f"{host.nodeid:032X}"
+    return found
+
+
+def _row(call: Call, host: Host) -> dict[str, object]:
+    is_seen = call.may(f"/nodes/{host.name}", "Sys.Audit")
+    row = guest_rows.host_row(call.cluster, host, is_seen=is_seen)
+    if host.name in call.cluster.state.certificates:
+        row["ssl_fingerprint"] = certificates.fingerprint_of(
+            call.cluster.state.certificates[host.name]
+        )
+    return row
+
+
+def _guests(call: Call) -> tuple[int, ...]:
+    """Guests that are named; refused for who may not switch them, or all."""
+    named = split_list(call.text("vms"))
+    if not call.may("/", "VM.PowerMgmt"):
+        if not named:
+            raise denied("/, VM.PowerMgmt")
+        for vmid in named:
+            call.check(f"/vms/{vmid}", "VM.PowerMgmt")
+    return tuple(int(one) for one in named)

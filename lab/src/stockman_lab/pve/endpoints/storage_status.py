@@ -1,0 +1,77 @@
+"""`/nodes/NODE/storage`: storages as a host sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stockman_lab.pve import space
+from stockman_lab.pve.api.call import Call
+from stockman_lab.pve.api.registry import endpoint
+from stockman_lab.pve.endpoints.storage_config import READERS
+from stockman_lab.pve.errors import bad_parameters
+from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.storages.rows import storage_row
+from stockman_lab.pve.storages.settings import split_list
+
+_FOLDERS = (
+    "content", "download-url", "file-restore", "import-metadata", "oci-registry-pull",
+    "prunebackups", "rrd", "rrddata", "status", "upload",
+)  # fmt: skip
+
+
+@endpoint("GET", "/nodes/{node}/storage")
+def storages(call: Call) -> object:
+    wanted = call.text("storage")
+    listed = {one.id for one in _with_content(call)}
+    if wanted and wanted not in listed:
+        raise bad_parameters({"storage": "No such storage."})
+    taken = space.taken(call.cluster)
+    return [
+        _row(call, one, taken)
+        for one in call.cluster.state.storages.values()
+        if one.id in listed
+        and (not wanted or one.id == wanted)
+        and call.may(f"/storage/{one.id}", *READERS, any_of=True)
+        and _is_asked_for(call, one)
+    ]
+
+
+@endpoint("GET", "/nodes/{node}/storage/{storage}")
+def index(call: Call) -> object:
+    old = not call.cluster.is_nine
+    return [{"subdir": one} for one in _FOLDERS if not (old and one.startswith("oci"))]
+
+
+@endpoint("GET", "/nodes/{node}/storage/{storage}/status")
+def status(call: Call) -> object:
+    storage = call.cluster.state.storages.get(call.text("storage"))
+    if storage is None:
+        raise bad_parameters({"storage": "No such storage."})
+    return storage_row(call.cluster, storage, call.node)
+
+
+def _with_content(call: Call) -> Iterator[Storage]:
+    """Storages of the kinds of content that are asked for, where there is such a filter."""
+    kinds = split_list(call.text("content"))
+    for storage in call.cluster.state.storages.values():
+        enabled = storage.is_enabled and storage.is_on(call.node.name)
+        if not call.has("content") or (enabled and storage.content & set(kinds)):
+            yield storage
+
+
+def _is_asked_for(call: Call, storage: Storage) -> bool:
+    if call.flag("enabled") and not storage.is_enabled:
+        return False
+    target = call.text("target")
+    if target in ("", "localhost", call.node.name):
+        return True
+    return storage.is_shared and storage.is_on(call.node.name) and storage.is_on(target)
+
+
+def _row(call: Call, storage: Storage, taken: space.Taken) -> dict[str, object]:
+    row = storage_row(call.cluster, storage, call.node, taken, with_formats=call.flag("format"))
+    total, used = row["total"], row["used"]
+    if isinstance(total, int) and isinstance(used, int) and total:
+        row["used_fraction"] = used / total
+    row["storage"] = storage.id
+    return row

@@ -1,0 +1,33 @@
+"""What the firmware says the machine is: `base64=1,serial=...,uuid=...`."""
+
+from __future__ import annotations
+
+from stockman_lab.pve.formats.property_string import Format, Property, parse, print_properties
+from stockman_lab.pve.formats.throws import Throws
+
+UUID_PATTERN = "[a-fA-F0-9]{8}(?:-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}"
+LONGEST = 512
+
+SMBIOS: Format = {
+    "uuid": Property(pattern=UUID_PATTERN),
+    **{
+        name: Property(pattern=r"[A-Za-z0-9+\/]+={0,2}")
+        for name in ("version", "serial", "manufacturer", "product", "sku", "family")
+    },
+    "base64": Property(kind="boolean"),
+}
+
+
+def parse_smbios(text: str) -> dict[str, str]:
+    """The fields; raises `FormatError`."""
+    return parse(SMBIOS, text)
+
+
+def new_smbios(dice: Throws) -> str:
+    """Fields of a new machine: only its UUID."""
+    return f"uuid={dice.uuid()}"
+
+
+def cloned_smbios(text: str, dice: Throws) -> str:
+    """Fields of a clone: the same with a new UUID, printed in canonical order."""
+    return print_properties(SMBIOS, {**parse_smbios(text), "uuid": dice.uuid()})

@@ -1,0 +1,50 @@
+"""The section of waiting changes, and volumes that nothing uses any more."""
+
+from __future__ import annotations
+
+from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.drive import Drive, readable_drive
+from stockman_lab.pve.formats.drive_names import DRIVES, UNUSED
+from stockman_lab.pve.guest_config.state import GuestConfig
+
+
+def forget_unchanged(config: GuestConfig) -> None:
+    """Drops waiting changes that would change nothing."""
+    for key in [key for key, value in config.pending.items() if config.values.get(key) == value]:
+        del config.pending[key]
+    for key in [key for key in config.pending_delete if key not in config.values]:
+        del config.pending_delete[key]
+
+
+def add_unused(config: GuestConfig, volume: str) -> str:
+    """The lowest free `unusedN` that now holds a volume; nothing if one did already."""
+    if any(config.values.get(key) == volume for key in UNUSED):
+        return ""
+    key = next((key for key in UNUSED if not config.values.get(key)), "")
+    if not key:
+        raise die("Too many unused volumes - please delete them first.")
+    config.values[key] = volume
+    return key
+
+
+def forget_reused(config: GuestConfig) -> None:
+    """Drops `unusedN` of volumes that a drive holds again, now or later."""
+    used = {drive.file for drive in (*_drives(config.values), *_drives(config.pending))}
+    for key in UNUSED:
+        if config.values.get(key, "") in used:
+            del config.values[key]
+
+
+def is_volume_used(config: GuestConfig, volume: str, but: str = "") -> bool:
+    """Whether a disk of the guest or of a snapshot holds a volume; the key `but` aside."""
+    here = {key: value for key, value in config.values.items() if key != but}
+    return any(
+        drive.file == volume and not drive.is_cdrom
+        for section in (here, *config.snapshots.values())
+        for drive in _drives(section)
+    )
+
+
+def _drives(section: dict[str, str]) -> list[Drive]:
+    found = (readable_drive(key, section[key]) for key in DRIVES if key in section)
+    return [drive for drive in found if drive]

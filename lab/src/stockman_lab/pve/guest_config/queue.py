@@ -1,0 +1,186 @@
+"""The first half of a change: everything that is asked for is written down as waiting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.formats.boot import boot_order, check_order_exists, print_order
+from stockman_lab.pve.formats.drive import Drive, parse_drive
+from stockman_lab.pve.formats.drive_names import is_drive, is_unused
+from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.hardware import check_machine, check_vga, pinned_machine
+from stockman_lab.pve.formats.tags import print_tags
+from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.detaching import destroy, detach
+from stockman_lab.pve.guest_config.pending import forget_reused
+from stockman_lab.pve.guest_config.state import GuestConfig, has_cloud_init
+from stockman_lab.pve.guest_config.stored import stored_in_machine
+from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
+
+
+@dataclass(slots=True)
+class Queue:
+    """Writes one change of a virtual machine into the section of waiting changes."""
+
+    config: GuestConfig
+    change: Change
+    around: Surroundings
+    outcome: Outcome
+    modified: set[str] = field(default_factory=set)
+    """Keys that may be applied now; what waited before goes on waiting."""
+    order: list[str] = field(default_factory=list)
+    """The boot order that holds, and grows and shrinks with the drives."""
+
+    def fill(self) -> None:
+        """Writes everything down; raises `ApiError` where the real one gives up half way."""
+        self.order = _order(self.config.values.get("boot", ""))
+        sets, deletes = self._with_reverts()
+        for key in deletes:
+            self._delete(key)
+        # The order that was asked for wins over what new drives add to the old one.
+        for key in sorted(sets, key=lambda one: (one == "boot", one)):
+            self._set(key, sets[key])
+
+    def _with_reverts(self) -> tuple[dict[str, str], list[str]]:
+        sets, deletes = dict(self.change.sets), list(self.change.deletes)
+        for key in self.change.reverts:
+            if key in self.config.values:
+                sets[key] = self.config.values[key]
+            elif key in self.config.pending:
+                deletes.append(key)
+        return sets, deletes
+
+    def _delete(self, key: str) -> None:
+        config = self.config
+        value = config.values.get(key, config.pending.get(key))
+        if value is None:
+            self.outcome.warnings.append(
+                f"cannot delete '{key}' - not set in current configuration!"
+            )
+            return
+        self.modified.add(key)
+        if is_unused(key):
+            self._destroy(parse_drive(key, value), f"can't remove unused disk '{value}'")
+        elif key == "vmstate":
+            self._destroy(Drive(key, {"file": value}), f"can't remove vmstate '{value}'")
+        elif key == "tags":
+            config.pending.pop(key, None)
+            config.values.pop(key, None)
+            self.outcome.applied.append(key)
+        else:
+            self._queue_delete(key, value)
+
+    def _destroy(self, drive: Drive, protected: str) -> None:
+        self._check_protection(protected)
+        destroy(self.config, drive, self.around, self.outcome)
+        del self.config.values[drive.key]
+        self.outcome.applied.append(drive.key)
+
+    def _queue_delete(self, key: str, value: str) -> None:
+        if is_drive(key):
+            self._check_protection(f"can't remove drive '{key}'")
+        was_pending = self.config.pending.pop(key, None) is not None
+        if key in self.order:
+            self.order.remove(key)
+            self._keep_order()
+        if is_drive(key) and was_pending:
+            # Of two volumes it is the current one that is kept: the real one looks no further.
+            detach(self.config, parse_drive(key, value), self.around, self.outcome)
+        self.config.pending_delete[key] = int(self.change.force)
+
+    def _check_protection(self, what: str) -> None:
+        if self.config.values.get("protection", "0") == "1":
+            raise die(f"{what} - protection mode enabled")
+
+    def _keep_order(self) -> None:
+        self.config.pending["boot"] = stored_in_machine("boot", print_order(self.order))
+        self.modified.add("boot")
+
+    def _set(self, key: str, value: str) -> None:
+        config = self.config
+        self.modified.add(key)
+        if config.pending.get(key) == value:
+            return
+        if key == "cipassword":
+            config.values[key] = value
+            self.outcome.applied.append(key)
+        elif is_drive(key):
+            self._set_drive(key, value)
+        else:
+            config.pending[key] = stored_in_machine(key, self._value(key, value))
+        config.pending_delete.pop(key, None)
+        forget_reused(config)
+
+    def _set_drive(self, key: str, value: str) -> None:
+        config = self.config
+        asked = parse_drive(key, value, asked=True)
+        if key == "tpmstate0":
+            _check_tpm_version(config.values.get(key, ""), asked)
+        waiting = config.pending.get(key)
+        if waiting is not None:
+            detach(config, parse_drive(key, waiting), self.around, self.outcome)
+        if asked.is_cloud_init:
+            other = has_cloud_init(config.values, key) or has_cloud_init(config.pending, key)
+            if other:
+                raise die(f"{key} - cloud-init drive is already attached at '{other}'")
+        is_medium = asked.is_plain_cdrom
+        config.pending[key] = str(self.around.made(asked))
+        if self.order and is_medium and key not in self.order:
+            self.order.append(key)
+            self._keep_order()
+
+    def _value(self, key: str, value: str) -> str:
+        config = self.config
+        if key == "boot":
+            return self._boot(value)
+        if key == "tags":
+            return print_tags(value, self.around.tag_style)
+        if key == "vga":
+            check_vga(value)
+        elif key == "machine":
+            check_machine(value)
+        elif key == "ostype" and not (
+            "machine" in self.change.sets
+            or "machine" in config.pending
+            or "machine" in self.modified
+        ):
+            pinned = self._pinned(value)
+            if pinned:
+                config.pending["machine"] = pinned
+        return value
+
+    def _pinned(self, os_type: str) -> str:
+        try:
+            return pinned_machine(
+                self.config.values.get("machine", ""), os_type, self.around.qemu_version
+            )
+        except (ApiError, FormatError):
+            return ""
+
+    def _boot(self, value: str) -> str:
+        config = self.config
+        devices = boot_order(value)
+        if not devices:
+            return value
+        known = {*config.values, *config.pending, *self.change.sets}
+        check_order_exists(value, known, self.change.deletes)
+        if "bootdisk" in config.values:
+            config.pending_delete["bootdisk"] = 0
+        return print_order(devices)
+
+
+def _order(boot: str) -> list[str]:
+    try:
+        return boot_order(boot)
+    except FormatError:
+        return []
+
+
+def _check_tpm_version(old: str, asked: Drive) -> None:
+    if not old:
+        return
+    before = parse_drive("tpmstate0", old)
+    versions = {drive.options.get("version", "v1.2") for drive in (before, asked)}
+    if before.file == asked.file and len(versions) > 1:
+        raise die("cannot change TPM state version after creation")

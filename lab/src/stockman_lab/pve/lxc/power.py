@@ -1,0 +1,214 @@
+"""Containers that start and stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.pve import workers
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.container_nic import parse_container_nic
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.guest_config.container_update import apply_container_pending
+from stockman_lab.pve.guest_config.keys import is_indexed
+from stockman_lab.pve.guest_config.surroundings import Surroundings
+from stockman_lab.pve.lxc.interfaces import NETWORK_AT
+from stockman_lab.pve.lxc.volumes import MountMaker, existing, free_all, mounts_of, shelf_of
+from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
+from stockman_lab.pve.workers import Job, register
+
+_START, _STOP, _SHUTDOWN = (0.5, 2.0), (0.5, 1.5), (1.0, 5.0)
+_TIMEOUT = 60
+_NOBODY = "startup for container '{vmid}' failed"
+_GAVE_UP = "_gave_up"
+_FOR_GOOD = 1e12
+
+
+def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None]) -> None:
+    """Start a container: what waited is applied first."""
+    shelf = shelf_of(cluster, guest)
+    if guest.config.has_pending:
+        around = Surroundings(
+            vmid=guest.vmid, running=False, owns=shelf.owns, mounted=MountMaker(shelf)
+        )
+        outcome = apply_container_pending(guest.config, around)
+        for line in outcome.errors.values():
+            log(line.strip())
+        list(free_all(shelf, outcome.freed))
+    failed = _NOBODY.format(vmid=guest.vmid)
+    if guest.is_template:
+        raise die(failed)  # templates have no configuration that could be started
+    for mount in mounts_of(guest.config.values):
+        if mount.kind == "volume":
+            existing(shelf, mount.volume)
+    fault = cluster.fault(Point.BOOT, _facts(guest))
+    if fault is not None and fault.effect is Effect.FAIL:
+        raise cluster.raise_fault(fault, failed)
+    host = shelf.host
+    for bridge in _bridges(guest):
+        if bridge not in host.interfaces:
+            log(f"bridge '{bridge}' does not exist")
+            raise die(failed)
+    host.next_pid += 1
+    guest.status, guest.paused, guest.pid = "running", False, host.next_pid
+    guest.started_at = guest.changed_at = cluster.now
+    guest.inside = {} if fault is None else {NETWORK_AT: _network_at(cluster, fault)}
+
+
+def _network_at(cluster: Cluster, fault: Fault) -> float:
+    return cluster.now + (fault.seconds if fault.effect is Effect.DELAY else _FOR_GOOD)
+
+
+def power_off(cluster: Cluster, guest: Guest) -> None:
+    """Stop a container at once."""
+    guest.status, guest.paused, guest.pid, guest.started_at = "stopped", False, 0, 0.0
+    guest.inside = {}
+    guest.changed_at = cluster.now
+
+
+def _bridges(guest: Guest) -> list[str]:
+    values = guest.config.values
+    cards = (parse_container_nic(values[key]) for key in sorted(values) if is_indexed(key, "net"))
+    return [card.bridge for card in cards if card.bridge]
+
+
+def _facts(guest: Guest) -> dict[str, object]:
+    return {"node": guest.node, "vmid": guest.vmid, "name": guest.name}
+
+
+def seconds_to_shut_down(cluster: Cluster, guest: Guest) -> float | None:
+    """How long a container takes once it is asked to stop. None: it does not care."""
+    fault = cluster.fault(Point.SHUTDOWN, _facts(guest))
+    if fault is not None and fault.effect is Effect.HANG:
+        return None
+    late = fault.seconds if fault is not None else 0.0
+    return cluster.around.dice.between(*_SHUTDOWN) + late
+
+
+def _skips(job: Job, guest: Guest) -> bool:
+    return bool(job.arguments.get("skiplock")) or guest.lock == "mounted"
+
+
+@register
+class Start(GuestWork):
+    """Starts a container."""
+
+    name: ClassVar[str] = "lxc.start"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        self._check(job, guest)
+        return job.cluster.around.dice.between(*_START)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        self._check(job, guest)
+        power_on(job.cluster, guest, job.log)
+
+    def _check(self, job: Job, guest: Guest) -> None:
+        if guest.is_template:
+            raise die("you can't start a CT if it's a template")
+        refuse_locked(job.cluster, guest, skip=_skips(job, guest))
+        if guest.is_running:
+            raise die(f"CT {guest.vmid} already running")
+        unprivileged = guest.config.values.get("unprivileged") == "1"
+        for mount in mounts_of(guest.config.values) if unprivileged else ():
+            if mount.options.get("quota") == "1":
+                raise die("Quotas are not supported by unprivileged containers.")
+
+
+@register
+class Stop(GuestWork):
+    """Kills everything in a container."""
+
+    name: ClassVar[str] = "lxc.stop"
+
+    def begin(self, job: Job) -> float:
+        if job.arguments.pop("overrule-shutdown", 0):
+            workers.overrule(job, "vzshutdown")
+        return super().begin(job)
+
+    def check(self, job: Job, guest: Guest) -> float:
+        refuse_locked(job.cluster, guest, skip=_skips(job, guest))
+        return job.cluster.around.dice.between(*_STOP)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        power_off(job.cluster, guest)
+
+
+@register
+class Shutdown(GuestWork):
+    """Asks a container to stop, and waits."""
+
+    name: ClassVar[str] = "lxc.shutdown"
+    default_timeout: ClassVar[int] = _TIMEOUT
+
+    def check(self, job: Job, guest: Guest) -> float:
+        refuse_locked(job.cluster, guest)
+        if not guest.is_running:
+            return 0.0
+        timeout = job.number("timeout") if "timeout" in job.arguments else self.default_timeout
+        seconds = seconds_to_shut_down(job.cluster, guest)
+        if seconds is not None and seconds <= timeout:
+            return seconds
+        job.arguments[_GAVE_UP] = True
+        return float(timeout)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        if not guest.is_running:
+            return
+        if job.arguments.get(_GAVE_UP) and not self.kills(job):
+            job.log(
+                f"command 'lxc-stop -n {guest.vmid} --nokill --timeout"
+                f" {job.arguments.get('timeout', self.default_timeout)}' failed: exit code 1"
+            )
+            raise die("container did not stop")
+        power_off(job.cluster, guest)
+
+    def kills(self, job: Job) -> bool:
+        """Whether what does not stop is killed."""
+        return bool(job.arguments.get("forceStop"))
+
+
+@register
+class Reboot(Shutdown):
+    """Stops a container and starts it again: what waited is applied."""
+
+    name: ClassVar[str] = "lxc.reboot"
+
+    def do(self, job: Job, guest: Guest) -> None:
+        if guest.is_running:
+            super().do(job, guest)
+            power_on(job.cluster, guest, job.log)
+
+    def kills(self, job: Job) -> bool:
+        del job
+        return True
+
+
+class _Checkpoint(GuestWork):
+    def check(self, job: Job, guest: Guest) -> float:
+        refuse_locked(job.cluster, guest)
+        return job.cluster.around.dice.between(*_STOP)
+
+
+@register
+class Suspend(_Checkpoint):
+    """Fails as it does on hosts: nobody ships the program that could freeze a container."""
+
+    name: ClassVar[str] = "lxc.suspend"
+
+    def do(self, job: Job, guest: Guest) -> None:
+        command = f"lxc-checkpoint -n {guest.vmid} -s -D /var/lib/vz/dump"
+        raise die(f"command '{command}' failed: exit code 1")
+
+
+@register
+class Resume(_Checkpoint):
+    """Fails as well: there is nothing to go on from."""
+
+    name: ClassVar[str] = "lxc.resume"
+
+    def do(self, job: Job, guest: Guest) -> None:
+        command = f"lxc-checkpoint -n {guest.vmid} -r --foreground -D /var/lib/vz/dump"
+        raise die(f"command '{command}' failed: exit code 1")

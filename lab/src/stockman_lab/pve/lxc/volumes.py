@@ -1,0 +1,162 @@
+"""Volumes of one container: roots and mount points, made, copied, linked and freed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from stockman_lab.pve import space
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.mount_point import MountPoint, is_mount, parse_mount_point
+from stockman_lab.pve.formats.sizes import new_mount_bytes
+from stockman_lab.pve.formats.volume_name import storage_of
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.guest_config.keys import index_of, is_indexed
+from stockman_lab.pve.qemu.shelf import Shelf
+from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.volume import Volume
+
+CONTENT = "rootdir"
+
+
+def shelf_of(cluster: Cluster, guest: Guest) -> Shelf:
+    """The volumes that a container sees."""
+    return Shelf(cluster, cluster.state.hosts[guest.node], guest.vmid)
+
+
+def mounts_of(values: Mapping[str, str]) -> list[MountPoint]:
+    """What a container mounts, its root first."""
+    keys = sorted(
+        (key for key in values if is_mount(key)), key=lambda one: index_of(one, "mp") or 0
+    )
+    keys.sort(key=lambda one: one != "rootfs")
+    return [parse_mount_point(key, values[key]) for key in keys]
+
+
+def volumes_of(values: Mapping[str, str], *, unused: bool = False) -> list[str]:
+    """Volumes that a configuration names, each once."""
+    found = [mount.volume for mount in mounts_of(values) if mount.kind == "volume"]
+    if unused:
+        found += [values[key] for key in sorted(values) if is_indexed(key, "unused")]
+    return list(dict.fromkeys(found))
+
+
+def form_on(storage: Storage, size: int) -> str:
+    """What a volume of a container is on a storage: a file system of its own, or a disk."""
+    if storage.type == "zfspool" or (storage.is_files and size == 0):
+        return "subvol"
+    return "raw"
+
+
+def allocated(shelf: Shelf, storage: Storage, size: int) -> Volume:
+    """A new empty volume."""
+    if CONTENT not in storage.content:
+        raise die(
+            f"content type 'rootdir' is not available or configured on storage '{storage.id}'"
+        )
+    made = shelf.allocate(storage, size, form_on(storage, size))
+    made.content = CONTENT
+    return made
+
+
+def copied(shelf: Shelf, source: Volume, storage: Storage) -> Volume:
+    """A full copy of a volume."""
+    made = shelf.copy(source, storage, form_on(storage, source.size))
+    made.content = CONTENT
+    return made
+
+
+def linked(shelf: Shelf, source: Volume) -> Volume:
+    """A linked clone of a base volume."""
+    made = shelf.link(source)
+    made.content = CONTENT
+    return made
+
+
+def existing(shelf: Shelf, volid: str) -> Volume:
+    """A volume that has to be there."""
+    shelf.name_of(volid)
+    found = shelf.find(volid)
+    if found is None:
+        raise die(f"volume '{volid}' does not exist")
+    return found
+
+
+def check_content(shelf: Shelf, values: Mapping[str, str]) -> None:
+    """Refuse mounts of storages that are not for containers."""
+    for mount in mounts_of(values):
+        if mount.kind != "volume":
+            continue
+        storage = space.configured(shelf.cluster, mount.volume.partition(":")[0])
+        if CONTENT not in storage.content:
+            raise die(f"storage '{storage.id}' does not allow content type 'rootdir' (Container)")
+
+
+@dataclass(slots=True)
+class MountMaker:
+    """Makes the volumes that mounts ask for, and can take them back."""
+
+    shelf: Shelf
+    made: list[str] = field(default_factory=list)
+
+    def __call__(self, mount: MountPoint) -> MountPoint:
+        """The mount with a volume that is there."""
+        wanted = mount.new_volume
+        if wanted is not None and storage_of(mount.volume):
+            storage = self.shelf.storage(wanted[0])
+            size = new_mount_bytes(wanted[1])
+            volume = allocated(self.shelf, storage, size)
+            self.made.append(volume.id)
+            mount.volume, mount.size = volume.id, size
+        elif mount.kind == "volume":
+            mount.size = existing(self.shelf, mount.volume).size
+        return mount
+
+    def undo(self) -> None:
+        """Destroy what was made."""
+        for volid in self.made:
+            self.shelf.free(volid)
+        self.made.clear()
+
+
+def has_feature(shelf: Shelf, feature: str, volid: str, snapshot: str = "") -> bool:
+    """Whether a storage can do something with a volume of a container."""
+    storage = space.configured(shelf.cluster, storage_of(volid))
+    name = shelf.name_of(volid)
+    if storage.is_files and storage.type != "btrfs":
+        # Linked clones on file storages are qcow2, which containers cannot use.
+        return _in_files(feature, name.format, is_base=name.is_base, snapshot=snapshot)
+    if storage.type == "lvm":
+        return feature in ("copy", "rename") and not snapshot and not name.is_base
+    state = "snap" if snapshot else "base" if name.is_base else "current"
+    return state in _ON_VOLUMES.get(feature, ())
+
+
+_ON_VOLUMES = {
+    "snapshot": ("current", "snap"),
+    "clone": ("base",),
+    "template": ("current",),
+    "copy": ("base", "current"),
+    "rename": ("current",),
+}
+
+
+def _in_files(feature: str, form: str, *, is_base: bool, snapshot: str) -> bool:
+    match feature:
+        case "template":
+            return not is_base and not snapshot
+        case "copy":
+            return form != "subvol" and not snapshot
+        case "rename":
+            return form != "subvol" and not is_base
+        case _:
+            return False
+
+
+def free_all(shelf: Shelf, volids: list[str]) -> Iterator[str]:
+    """Destroy volumes; yields the names of those that were."""
+    for volid in volids:
+        if shelf.find(volid) is not None:
+            shelf.free(volid)
+            yield volid

@@ -1,0 +1,69 @@
+"""Questions to the agent in a virtual machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from stockman_lab.core.faults import Effect, Point
+from stockman_lab.guest.agent_calls import AgentRefused, Ask
+from stockman_lab.guest.system import AgentError
+from stockman_lab.pve.api.call import Call, Deferred
+from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.formats.hardware import parse_agent
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.qemu.power import keep_system, system_in
+
+_PING = 3.0
+"""Seconds after which an agent counts as not there."""
+_NOT_RUNNING = "QEMU guest agent is not running"
+
+
+def asked(call: Call, command: str, question: Callable[[Ask], object]) -> object:
+    """What the agent of a guest says, or that it says nothing."""
+    guest = call.guest()
+    if "agent" not in guest.config.values:
+        raise die("No QEMU guest agent configured")
+    if not guest.is_running:
+        raise die(f"VM {guest.vmid} is not running")
+    facts = {"node": guest.node, "vmid": guest.vmid, "command": command}
+    fault = call.cluster.fault(Point.AGENT, facts)
+    if fault is not None and fault.effect is Effect.DELAY:
+        return Deferred(fault.seconds, lambda: _answer(call, guest, question))
+    if not _is_there(call, guest):
+        return Deferred(_PING, _silence(die(_NOT_RUNNING)))
+    if fault is None:
+        return _answer(call, guest, question)
+    if fault.effect is Effect.DO_THEN_FAIL:
+        _answer(call, guest, question)
+    return Deferred(_PING, _silence(call.cluster.raise_fault(fault, _NOT_RUNNING)))
+
+
+def _is_there(call: Call, guest: Guest) -> bool:
+    system = system_in(call.cluster, guest)
+    connected = parse_agent(guest.config.values["agent"]).enabled and not guest.paused
+    return connected and system is not None and system.agent_is_up(call.now)
+
+
+def _answer(call: Call, guest: Guest, question: Callable[[Ask], object]) -> object:
+    system = system_in(call.cluster, guest)
+    if system is None:
+        raise die(_NOT_RUNNING)
+
+    def ask(command: str, arguments: dict[str, object]) -> object:
+        return system.ask(command, arguments, call.now)
+
+    try:
+        return question(ask)
+    except AgentRefused as error:
+        raise die(str(error)) from None
+    except AgentError as error:
+        raise die(f"Agent error: {error.text}") from None
+    finally:
+        keep_system(call.cluster, guest, system)
+
+
+def _silence(error: ApiError) -> Callable[[], object]:
+    def answer() -> object:
+        raise error
+
+    return answer

@@ -1,0 +1,249 @@
+"""Copies of virtual machines, with disks of their own or as linked clones of a template."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stockman_lab.pve import space
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.errors import ApiError, bad_parameters, die
+from stockman_lab.pve.formats.drive import Drive
+from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.new_volume import cloud_init_name
+from stockman_lab.pve.formats.sizes import GIB
+from stockman_lab.pve.formats.volume_name import storage_of
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.guest_config.creation import cloned_machine
+from stockman_lab.pve.guest_config.state import GuestConfig
+from stockman_lab.pve.guest_ids import forget
+from stockman_lab.pve.qemu.creating import maker_of
+from stockman_lab.pve.qemu.drives import CLOUD_INIT_SIZE, free_all, stored_drive
+from stockman_lab.pve.qemu.file_lock import GuestWork, host_of
+from stockman_lab.pve.qemu.power import shelf_of
+from stockman_lab.pve.qemu.shelf import Shelf, has_feature
+from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.workers import Job, register
+
+_LINKED, _FULL_A_GIB = (1.0, 2.0), (1.0, 6.0)
+
+
+@dataclass(slots=True)
+class Wish:
+    """What a clone is to be."""
+
+    newid: int
+    full: bool | None = None
+    """None: a full one, unless it is that of a template."""
+    snapshot: str = ""
+    storage: str = ""
+    format: str = ""
+    target: str = ""
+    """The host that it is for. Empty: that of the source."""
+
+
+def check_clone(cluster: Cluster, guest: Guest, wish: Wish) -> None:
+    """Refuse a clone that cannot be."""
+    _check_places(cluster, guest, wish)
+    cluster.require_quorum()
+    cluster.refuse_locked(guest)
+    values = source_values(guest, wish.snapshot)
+    full = is_full(guest, wish)
+    for name, given in (("storage", wish.storage), ("format", wish.format)):
+        if given and not full:
+            raise die(f"parameter '{name}' not allowed for linked clones")
+    shelf = shelf_of(cluster, guest)
+    if wish.target and not _is_shared(shelf, values, wish.storage):
+        raise die(f"can't clone VM to node '{wish.target}' (VM uses local storage)")
+    if wish.newid in cluster.state.guests:
+        raise die(f"unable to create VM {wish.newid}: config file already exists")
+    if full and guest.is_running and not wish.snapshot and "tpmstate0" in values:
+        raise die("cannot clone TPM state while VM is running")
+    for drive in copied_drives(values):
+        _check_drive(shelf, drive, wish, full=full)
+
+
+def is_full(guest: Guest, wish: Wish) -> bool:
+    """Whether disks are copied rather than linked."""
+    return not guest.is_template if wish.full is None else wish.full
+
+
+def source_values(guest: Guest, snapshot: str) -> dict[str, str]:
+    """The values that are cloned: those of now, or of a snapshot."""
+    if not snapshot:
+        return guest.config.values
+    if snapshot not in guest.config.snapshots:
+        raise die(f"snapshot '{snapshot}' does not exist")
+    return guest.config.snapshots[snapshot]
+
+
+def copied_drives(values: dict[str, str]) -> list[Drive]:
+    """Drives whose volumes are cloned, and not only named."""
+    found = (stored_drive(key, values[key]) for key in sorted(values) if is_drive(key))
+    return [one for one in found if not one.is_plain_cdrom and one.volume]
+
+
+def _check_places(cluster: Cluster, guest: Guest, wish: Wish) -> None:
+    if wish.target and wish.target not in cluster.state.hosts:
+        raise die(f"no such cluster node '{wish.target}'")
+    if not wish.storage:
+        return
+    storage = space.usable(cluster, wish.storage, cluster.state.hosts[guest.node])
+    if "images" not in storage.content:
+        raise bad_parameters({"storage": f"storage '{storage.id}' does not support vm images"})
+    if wish.target:
+        space.usable(cluster, wish.storage, cluster.state.hosts[wish.target])
+        if not storage.is_shared:
+            raise die(f"can't clone to non-shared storage '{storage.id}'")
+
+
+def _is_shared(shelf: Shelf, values: dict[str, str], storage: str) -> bool:
+    """Whether the host of the clone would see everything that it uses."""
+    for key, value in values.items():
+        drive = stored_drive(key, value) if is_drive(key) else None
+        if drive is None or drive.file in ("none", "cdrom"):
+            continue
+        if not drive.volume:
+            return False
+        place = storage_of(drive.volume) if drive.is_plain_cdrom else storage
+        if not space.configured(shelf.cluster, place or storage_of(drive.volume)).is_shared:
+            return False
+    return True
+
+
+def _check_drive(shelf: Shelf, drive: Drive, wish: Wish, *, full: bool) -> None:
+    copied = full or drive.is_cloud_init or drive.key == "tpmstate0"
+    if has_feature(shelf, "copy" if copied else "clone", drive.volume, wish.snapshot):
+        return
+    kind, of = "Full" if copied else "Linked", " a snapshot of" if wish.snapshot else ""
+    raise die(f"{kind} clone feature is not supported for{of} '{drive.volume}' ({drive.key})")
+
+
+@register
+class Clone(GuestWork):
+    """Makes a copy of a machine."""
+
+    name: ClassVar[str] = "qemu.clone"
+    patience: ClassVar[float] = 1.0
+
+    def shares(self, guest: Guest) -> bool:
+        return not guest.is_running
+
+    def check(self, job: Job, guest: Guest) -> float:
+        cluster, wish = job.cluster, _wish(job)
+        check_clone(cluster, guest, wish)
+        job.log(f"creating a clone of VM {guest.vmid} with ID {wish.newid}")
+        made = Guest(wish.newid, "qemu", guest.node, GuestConfig(values={"lock": "clone"}))
+        made.changed_at = cluster.now
+        cluster.state.guests[wish.newid] = made
+        cluster.changed()
+        job.arguments["begun"] = True
+        job.arguments["made"] = []
+        try:
+            made.config.values |= self._drives(job, guest, wish)
+        except ApiError as error:
+            raise die(f"clone failed: {error.message}") from None
+        full = is_full(guest, wish)
+        size = sum(one.size for one in copied_drives(source_values(guest, wish.snapshot)))
+        dice = cluster.around.dice
+        seconds = dice.between(*_LINKED)
+        return seconds + size / GIB * dice.between(*_FULL_A_GIB) if full else seconds
+
+    def do(self, job: Job, guest: Guest) -> None:
+        cluster, wish = job.cluster, _wish(job)
+        made = cluster.state.guests[wish.newid]
+        values = _plain_values(cluster, source_values(guest, wish.snapshot))
+        values["name"] = job.text("name") or f"Copy-of-VM-{_source_name(guest, wish)}"
+        if job.text("description"):
+            values["description"] = job.text("description").rstrip("\n")
+        drives = {key: value for key, value in made.config.values.items() if key != "lock"}
+        made.config.values = values | drives
+        if guest.vmid in cluster.state.guest_firewalls:
+            rules = copy.deepcopy(cluster.state.guest_firewalls[guest.vmid])
+            cluster.state.guest_firewalls[wish.newid] = rules
+        made.node = wish.target or made.node
+        made.changed_at = cluster.now
+        pool = cluster.state.resource_pools.get(job.text("pool"))
+        if pool is not None:
+            pool.guests.append(wish.newid)
+        cluster.changed()
+        job.arguments["done"] = True
+
+    def _drives(self, job: Job, guest: Guest, wish: Wish) -> dict[str, str]:
+        values = source_values(guest, wish.snapshot)
+        shelf = Shelf(job.cluster, host_of(job), wish.newid)
+        volumes = job.arguments["made"]
+        found = {}
+        for drive in copied_drives(values):
+            whole = is_full(guest, wish) or drive.is_cloud_init or drive.key == "tpmstate0"
+            kind = "full" if whole else "linked"
+            job.log(f"create {kind} clone of drive {drive.key} ({drive.volume})")
+            volume = _copied(shelf, drive, wish) if whole else _linked(shelf, drive)
+            if isinstance(volumes, list):
+                volumes.append(volume.id)
+            drive.options.pop("format", None)
+            drive.file, drive.size = volume.id, volume.size
+            found[drive.key] = str(drive)
+        return found
+
+    def ended(self, job: Job) -> None:
+        super().ended(job)
+        if job.arguments.get("done") or not job.arguments.get("begun"):
+            return
+        made = job.arguments.get("made")
+        shelf = Shelf(job.cluster, host_of(job), job.number("newid"))
+        free_all(shelf, [str(one) for one in made] if isinstance(made, list) else [])
+        forget(job.cluster, job.number("newid"))
+
+
+def _wish(job: Job) -> Wish:
+    full = job.arguments.get("full")
+    return Wish(
+        newid=job.number("newid"),
+        full=None if full is None else bool(full),
+        snapshot=job.text("snapname"),
+        storage=job.text("storage"),
+        format=job.text("format"),
+        target=job.text("target"),
+    )
+
+
+def _source(shelf: Shelf, drive: Drive) -> Volume:
+    shelf.storage(storage_of(drive.volume))
+    found = shelf.find(drive.volume)
+    if found is None:
+        raise die(f"volume '{drive.volume}' does not exist")
+    return found
+
+
+def _linked(shelf: Shelf, drive: Drive) -> Volume:
+    return shelf.link(_source(shelf, drive))
+
+
+def _copied(shelf: Shelf, drive: Drive, wish: Wish) -> Volume:
+    source = _source(shelf, drive)
+    storage = shelf.storage(wish.storage or source.storage)
+    form = shelf.form_for(storage, wish.format or source.format)
+    if drive.is_cloud_init:
+        name, form = cloud_init_name(storage.type, shelf.vmid, form)
+        return shelf.allocate(storage, CLOUD_INIT_SIZE, form, name)
+    made = shelf.copy(source, storage, form)
+    for kept in source.snapshots:
+        if kept.name == wish.snapshot:
+            made.contents = copy.deepcopy(kept.contents)
+    return made
+
+
+def _plain_values(cluster: Cluster, source: dict[str, str]) -> dict[str, str]:
+    """Values of the clone that are no drives with volumes: addresses and ids are new."""
+    found = cloned_machine(source, maker_of(cluster))
+    del found["lock"]
+    for key in [key for key in found if is_drive(key)]:
+        if not stored_drive(key, found[key]).is_plain_cdrom:
+            del found[key]
+    return found
+
+
+def _source_name(guest: Guest, wish: Wish) -> str:
+    return source_values(guest, wish.snapshot).get("name", str(guest.vmid))

@@ -1,0 +1,137 @@
+"""Workers that switch virtual machines on and off."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from stockman_lab.pve import workers
+from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.startup import parse_startup
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
+from stockman_lab.pve.qemu.power import boot, power_off, power_on, seconds_to_shut_down
+from stockman_lab.pve.workers import Job, register
+
+_START, _STOP, _RESET = (1.0, 3.0), (1.0, 2.0), (0.2, 0.6)
+_SHUTDOWN_TIMEOUT = 60
+_AFTER_TERMINATION = 1.0
+_GAVE_UP = "_gave_up"
+
+
+def _flag(job: Job, name: str) -> bool:
+    return bool(job.arguments.get(name))
+
+
+@register
+class Start(GuestWork):
+    """Switches a machine on."""
+
+    name: ClassVar[str] = "qemu.start"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        check_start(job, guest)
+        return job.cluster.around.dice.between(*_START)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        check_start(job, guest)
+        if guest.lock == "suspended":
+            job.log("Resuming suspended VM")
+        power_on(job.cluster, guest, job.log)
+
+
+def check_start(job: Job, guest: Guest) -> None:
+    """Refuse to start what cannot be started."""
+    if guest.is_template:
+        raise die("you can't start a vm if it's a template")
+    skip = _flag(job, "skiplock") or guest.lock == "suspended"
+    refuse_locked(job.cluster, guest, skip=skip)
+    if guest.is_running:
+        raise die(f"VM {guest.vmid} already running")
+
+
+@register
+class Stop(GuestWork):
+    """Takes the power from a machine."""
+
+    name: ClassVar[str] = "qemu.stop"
+
+    def begin(self, job: Job) -> float:
+        if job.arguments.pop("overrule-shutdown", 0):
+            workers.overrule(job, "qmshutdown")
+        return super().begin(job)
+
+    def check(self, job: Job, guest: Guest) -> float:
+        if not guest.is_running:
+            return 0.0
+        refuse_locked(job.cluster, guest, skip=_flag(job, "skiplock"))
+        return job.cluster.around.dice.between(*_STOP)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        power_off(job.cluster, guest)
+
+
+@register
+class Shutdown(GuestWork):
+    """Presses the power button, and waits."""
+
+    name: ClassVar[str] = "qemu.shutdown"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        if not guest.is_running:
+            return 0.0
+        refuse_locked(job.cluster, guest, skip=_flag(job, "skiplock"))
+        if _flag(job, "is_paused"):
+            job.log("VM is paused - stop instead of shutdown")
+            return job.cluster.around.dice.between(*_STOP)
+        timeout = _timeout(job, guest)
+        seconds = seconds_to_shut_down(job.cluster, guest)
+        if seconds is not None and seconds < timeout:
+            return seconds
+        job.arguments[_GAVE_UP] = True
+        return timeout + (_AFTER_TERMINATION if _flag(job, "forceStop") else 0.0)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        if not guest.is_running:
+            return
+        if _flag(job, _GAVE_UP):
+            if not _flag(job, "forceStop"):
+                raise die("VM quit/powerdown failed - got timeout")
+            job.log("VM still running - terminating now with SIGTERM")
+        power_off(job.cluster, guest)
+
+
+def _timeout(job: Job, guest: Guest) -> float:
+    if "timeout" in job.arguments:
+        return float(job.number("timeout"))
+    startup = guest.config.values.get("startup", "")
+    down = parse_startup(startup).down if startup else None
+    return float(down or _SHUTDOWN_TIMEOUT)
+
+
+@register
+class Reboot(Shutdown):
+    """Shuts a machine down and switches it on again: what waited is applied.
+
+    It ran when this was asked for; by the end it has often switched itself off, as it was told to.
+    """
+
+    name: ClassVar[str] = "qemu.reboot"
+
+    def do(self, job: Job, guest: Guest) -> None:
+        super().do(job, guest)
+        power_on(job.cluster, guest, job.log)
+
+
+@register
+class Reset(GuestWork):
+    """Presses the reset button: power stays, and nothing that waited is applied."""
+
+    name: ClassVar[str] = "qemu.reset"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        refuse_locked(job.cluster, guest, skip=_flag(job, "skiplock"))
+        return job.cluster.around.dice.between(*_RESET)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        if guest.is_running:
+            boot(job.cluster, guest)

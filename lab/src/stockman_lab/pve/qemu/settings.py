@@ -1,0 +1,116 @@
+"""Values of a request, from parameters to what is written down: permitted, checked, canonical."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from stockman_lab.pve.api.call import Call
+from stockman_lab.pve.cloudinit.password import kept_password, salt
+from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.cloud_init import decode_keys
+from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.mac import DEFAULT_PREFIX
+from stockman_lab.pve.formats.tags import PLAIN, TagStyle
+from stockman_lab.pve.guest_config.canonical import canonical_drives, canonical_machine
+from stockman_lab.pve.guest_config.change import Change, read_machine_change
+from stockman_lab.pve.guest_config.machine_needs import machine_create_needs, machine_update_needs
+from stockman_lab.pve.guest_config.needs import Asked
+from stockman_lab.pve.guest_config.state import GuestConfig
+from stockman_lab.pve.guest_config.volume_needs import Guest as Owner
+from stockman_lab.pve.guest_config.volume_needs import TagRules, tag_needs
+from stockman_lab.pve.qemu.drives import check_sources
+from stockman_lab.pve.qemu.rights import check_needs
+from stockman_lab.pve.qemu.shelf import Shelf
+
+_KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
+
+
+def given_values(call: Call, others: Collection[str]) -> dict[str, str]:
+    """Keys of the configuration among the parameters, as texts."""
+    return {
+        name: str(value)
+        for name, value in call.params.items()
+        if name not in others and value is not None
+    }
+
+
+def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
+    """The change that a request asks for, if the caller may ask for it."""
+    _check_keys(parameters)
+    change = read_machine_change(parameters)
+    shelf = Shelf(call.cluster, call.node, call.vmid)
+    owner = _owner(call, shelf, creating=False)
+    try:
+        needs = machine_update_needs(config.values, config.pending, change, owner)
+        check_needs(call, needs)
+        change.sets = _canonical(call, shelf, change.sets)
+    except FormatError as error:
+        raise die(error.text) from None
+    return change
+
+
+def settled_values(call: Call, parameters: Mapping[str, str], pool: str) -> dict[str, str]:
+    """The values that a new machine is asked to have, if the caller may ask for them."""
+    _check_keys(parameters)
+    values = dict(parameters)
+    cdrom = values.pop("cdrom", "")
+    if cdrom:
+        values["ide2"] = cdrom if "media=" in cdrom else f"{cdrom},media=cdrom"
+    shelf = Shelf(call.cluster, call.node, call.vmid)
+    owner = _owner(call, shelf, creating=True)
+    try:
+        needs: list[Asked] = machine_create_needs(values, owner)
+        if "tags" in values:
+            needs += tag_needs(owner, "", values["tags"])
+        check_needs(call, needs, pool)
+        return _canonical(call, shelf, values)
+    except FormatError as error:
+        raise die(error.text) from None
+
+
+def _canonical(call: Call, shelf: Shelf, sets: Mapping[str, str]) -> dict[str, str]:
+    check_sources(shelf, sets)
+    dice = call.cluster.around.dice
+    prefix = call.cluster.state.options.get("mac_prefix", DEFAULT_PREFIX)
+    found = canonical_machine(canonical_drives(sets, shelf), dice, prefix)
+    if found.get("cipassword"):
+        found["cipassword"] = kept_password(found["cipassword"], salt(dice.random_bytes(8)))
+    return found
+
+
+def _owner(call: Call, shelf: Shelf, *, creating: bool) -> Owner:
+    return Owner(call.vmid, shelf.name_of, creating=creating, tag_rules=tag_rules(call))
+
+
+def tag_rules(call: Call) -> TagRules:
+    """Who may set which tag."""
+    options = call.cluster.state.options
+    registered = frozenset(one for one in options.get("registered-tags", "").split(";") if one)
+    access = dict(
+        part.split("=", 1) for part in options.get("user-tag-access", "").split(",") if "=" in part
+    )
+    free = access.get("user-allow", "free")
+    listed = frozenset(one for one in access.get("user-allow-list", "").split(";") if one)
+    return TagRules(registered, listed if free == "list" else frozenset(), free == "free")
+
+
+def tag_style(options: Mapping[str, str]) -> TagStyle:
+    """What the data centre says about tags."""
+    style = dict(
+        part.split("=", 1) for part in options.get("tag-style", "").split(",") if "=" in part
+    )
+    if not style:
+        return PLAIN
+    return TagStyle(
+        case_sensitive=style.get("case-sensitive") == "1",
+        keep_order=style.get("ordering") == "config",
+    )
+
+
+def _check_keys(parameters: Mapping[str, str]) -> None:
+    for line in decode_keys(parameters.get("sshkeys", "")):
+        words = line.split()
+        if words[0].startswith("#"):
+            continue
+        if not any(word.startswith(_KEY_TYPES) for word in words[:-1]):
+            raise die("SSH public key validation error")

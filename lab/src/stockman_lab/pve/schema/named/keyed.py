@@ -1,0 +1,207 @@
+"""Named formats that are property strings: their keys, and what holds between keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from stockman_lab.pve.schema.named.cpu import FLAGS, MODELS
+from stockman_lab.pve.schema.perl import integer
+from stockman_lab.pve.schema.property_string import Validator
+from stockman_lab.pve.schema.shape import Part, Shape
+
+Keys = Mapping[str, Part]
+
+_UUID = r"[a-fA-F0-9]{8}(?:-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}"
+_BASE64 = r"[A-Za-z0-9+\/]+={0,2}"
+_PCI = r"(?:[a-f0-9]{4,}:)?[a-f0-9]{2}:[a-f0-9]{2}(?:\.[a-f0-9])?"
+_HEX_ID = r"(?:^0x[0-9a-fA-F]{4}$)"
+_ANY_FLAG = r"(?:([+-])([a-zA-Z0-9\-_\.]+))"
+_VANISHED = "(?:acl|properties|entry)"
+
+_FLAG = Part(Shape("boolean"), optional=True)
+_WHOLE = Part(Shape("integer"), optional=True)
+_COUNT = Part(Shape("integer", least=0), optional=True)
+
+
+def _form(name: str) -> Part:
+    return Part(Shape("string", form=name), optional=True)
+
+
+def _like(pattern: str) -> Part:
+    return Part(Shape("string", pattern=pattern), optional=True)
+
+
+def _of(*options: str) -> Part:
+    return Part(Shape("string", options=options), optional=True)
+
+
+def _bare(part: Part) -> Part:
+    shape = part.shape
+    return Part(
+        Shape(shape.kind, form=shape.form, options=shape.options, pattern=shape.pattern, bare=True),
+        part.optional,
+    )
+
+
+_TEXT = Part(Shape("string"), optional=True)
+_CPU: dict[str, Part] = {
+    "cputype": _bare(_TEXT),
+    "flags": _like(f"(?:{_ANY_FLAG}(;{_ANY_FLAG})*)"),
+    "hidden": _FLAG,
+    "hv-vendor-id": _like("(?:[a-zA-Z0-9]{1,12})"),
+    "phys-bits": _form("pve-phys-bits"),
+}
+_SEV: dict[str, Part] = {
+    "type": Part(Shape("string", options=("std", "es", "snp"), longest=3, bare=True)),
+    "allow-smt": _FLAG,
+    "kernel-hashes": _FLAG,
+    "no-debug": _FLAG,
+    "no-key-sharing": _FLAG,
+}
+_TDX: dict[str, Part] = {
+    "type": Part(Shape("string", options=("tdx",), bare=True)),
+    "attestation": Part(Shape("boolean")),
+    "vsock-cid": Part(Shape("integer", least=2), optional=True),
+    "vsock-port": _COUNT,
+}
+_HOSTPCI: dict[str, Part] = {
+    "host": _bare(_like(f"(?:{_PCI}(;{_PCI})*)")),
+    "device-id": _like(_HEX_ID),
+    "legacy-igd": _FLAG,
+    "mapping": _form("pve-configid"),
+    "mdev": _like(r"[^/\.:]+"),
+    "pcie": _FLAG,
+    "rombar": _FLAG,
+    "romfile": _like("[^,;]+"),
+    "sub-device-id": _like(_HEX_ID),
+    "sub-vendor-id": _like(_HEX_ID),
+    "vendor-id": _like(_HEX_ID),
+    "x-vga": _FLAG,
+}
+_SMBIOS: dict[str, Part] = {
+    "base64": _FLAG,
+    "family": _like(_BASE64),
+    "manufacturer": _like(_BASE64),
+    "product": _like(_BASE64),
+    "serial": _like(_BASE64),
+    "sku": _like(_BASE64),
+    "uuid": _like(_UUID),
+    "version": _like(_BASE64),
+}
+_REMOTE: dict[str, Part] = {
+    "apitoken": Part(Shape("string")),
+    "fingerprint": _like("([A-Fa-f0-9]{2}:){31}[A-Fa-f0-9]{2}"),
+    "host": Part(Shape("string")),
+    "port": _WHOLE,
+}
+_TFA: dict[str, Part] = {
+    "type": Part(Shape("string", options=("yubico", "oath"))),
+    "digits": Part(Shape("integer", least=6, most=8), optional=True),
+    "id": _TEXT,
+    "key": _TEXT,
+    "step": Part(Shape("integer", least=10), optional=True),
+    "url": _TEXT,
+}
+_KEEP = ("last", "hourly", "daily", "weekly", "monthly", "yearly")
+
+_FORMATS: dict[str, Keys] = {
+    "backup-fleecing": {
+        "enabled": Part(Shape("boolean", bare=True), optional=True),
+        "storage": _form("pve-storage-id"),
+    },
+    "backup-performance": {
+        "max-workers": Part(Shape("integer", least=1, most=256), optional=True),
+        "pbs-entries-max": Part(Shape("integer", least=1), optional=True),
+    },
+    "proxmox-remote": _REMOTE,
+    "prune-backups": {"keep-all": _FLAG} | {f"keep-{span}": _COUNT for span in _KEEP},
+    "pve-qemu-sev-fmt": _SEV,
+    "pve-qemu-tdx-fmt": _TDX,
+    "pve-qm-boot": {
+        "legacy": _bare(_like("[acdn]{1,4}")),
+        "order": _form("pve-qm-bootdev-list"),
+    },
+    "pve-qm-cicustom": {
+        name: _form("pve-volume-id") for name in ("meta", "network", "user", "vendor")
+    },
+    "pve-qm-ipconfig": {
+        "gw": Part(Shape("string", form="ipv4", needs="ip"), optional=True),
+        "gw6": Part(Shape("string", form="ipv6", needs="ip6"), optional=True),
+        "ip": _form("pve-ipv4-config"),
+        "ip6": _form("pve-ipv6-config"),
+    },
+    "pve-qm-rng": {
+        "source": Part(
+            Shape("string", options=("/dev/urandom", "/dev/random", "/dev/hwrng"), bare=True)
+        ),
+        "max_bytes": _WHOLE,
+        "period": _WHOLE,
+    },
+    "pve-qm-smbios1": _SMBIOS,
+    "pve-qm-watchdog": {
+        "model": _bare(_of("i6300esb", "ib700")),
+        "action": _of("reset", "shutdown", "poweroff", "pause", "debug", "none"),
+    },
+    "pve-sdn-dhcp-range": {"end-address": Part(Shape("ip")), "start-address": Part(Shape("ip"))},
+    "pve-tfa-config": _TFA,
+    "realm-sync-options": {
+        "enable-new": _FLAG,
+        "full": _FLAG,
+        "purge": _FLAG,
+        "remove-vanished": _like(f"(?:(?:{_VANISHED};)*{_VANISHED})|none"),
+        "scope": _of("users", "groups", "both"),
+    },
+}
+
+
+def keys(profile: str) -> dict[str, Keys]:
+    """The keys of each named property string."""
+    new = profile != "8.4"
+    models = (name for name in MODELS[profile] if not name.startswith("x86-64-"))
+    model = _of(*sorted(models, key=str.lower))
+    bits = {"guest-phys-bits": Part(Shape("integer", least=32, most=64), optional=True)}
+    driver = {"driver": _of("vfio", "keep")}
+    return _FORMATS | {
+        "pve-vm-cpu-conf": _CPU | {"reported-model": model} | (bits if new else {}),
+        "pve-qm-hostpci": _HOSTPCI | (driver if new else {}),
+    }
+
+
+def validators(profile: str) -> dict[str, Validator]:
+    """What holds between the keys of a format."""
+    return {
+        "backup-fleecing": _fleecing_problem,
+        "prune-backups": _retention_problem,
+        "pve-vm-cpu-conf": lambda values: _cpu_problem(values, profile),
+    }
+
+
+def _fleecing_problem(values: Mapping[str, str]) -> str | None:
+    if values.get("enabled") == "1" and values.get("storage", "0") == "0":
+        return "'storage' parameter is required when 'enabled' is set"
+    return None
+
+
+def _retention_problem(values: Mapping[str, str]) -> str | None:
+    counted = any(integer(value) > 0 for key, value in values.items() if key != "keep-all")
+    if counted and values.get("keep-all") == "1":
+        return "keep-all cannot be set together with other options."
+    return None
+
+
+def _cpu_problem(values: Mapping[str, str], profile: str) -> str | None:
+    model = values.get("cputype", "0")
+    if model == "0":
+        return "CPU is missing cputype"
+    if model.startswith("custom-"):
+        return f"Custom cputype '{model.removeprefix('custom-')}' not found"
+    if model not in MODELS[profile]:
+        return f"Built-in cputype '{model}' is not defined (missing 'custom-' prefix?)"
+    flags = FLAGS[profile]
+    one = f"[+-](?:{'|'.join(map(re.escape, flags))})"
+    if not re.match(f"{one}(;{one})*$", values.get("flags", f"+{flags[0]}")):
+        return f"VM-specific CPU flags must be a subset of: {', '.join(flags)}"
+    if "reported-model" in values:
+        return "Property 'reported-model' not allowed in VM-specific CPU config."
+    return None

@@ -1,0 +1,76 @@
+"""Storages as the cluster knows them: `storage.cfg`."""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from stockman_lab.core.state import state
+from stockman_lab.pve.storage_kinds import KINDS
+
+ALWAYS_SHARED = frozenset(
+    {"nfs", "cifs", "rbd", "cephfs", "pbs", "iscsi", "iscsidirect", "esxi", "zfs"}
+)
+FILE_BASED = frozenset({"dir", "nfs", "cifs", "btrfs", "cephfs"})
+
+
+@state
+class Storage:
+    """One entry of the storage configuration."""
+
+    id: str
+    type: str
+    options: dict[str, str] = field(default_factory=dict)
+    """As they are written down: `content`, `path`, `pool`, `nodes`, `disable`, `shared` ..."""
+
+    @property
+    def content(self) -> frozenset[str]:
+        given = self.options.get("content", "")
+        if not given:
+            return frozenset(KINDS[self.type].default_content)
+        return frozenset(one for one in given.split(",") if one and one != "none")
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """Hosts that it is for. Empty: all."""
+        return frozenset(one for one in self.options.get("nodes", "").split(",") if one)
+
+    @property
+    def is_enabled(self) -> bool:
+        return self.options.get("disable", "0") != "1"
+
+    @property
+    def is_shared(self) -> bool:
+        return self.type in ALWAYS_SHARED or self.options.get("shared", "0") == "1"
+
+    @property
+    def is_files(self) -> bool:
+        return self.type in FILE_BASED
+
+    def is_on(self, host: str) -> bool:
+        return not self.nodes or host in self.nodes
+
+    @property
+    def path(self) -> str:
+        """Where its files are; empty for block storages."""
+        if "path" in self.options:
+            return self.options["path"]
+        return f"/mnt/pve/{self.id}" if self.is_files else ""
+
+    @property
+    def pool(self) -> str:
+        """The name of the pool that its space comes from, on a host or shared by all."""
+        given = self.options
+        match self.type:
+            case "zfspool":
+                return f"zfs:{given.get('pool', '').split('/')[0]}"
+            case "lvmthin":
+                return f"lvmthin:{given.get('vgname', '')}/{given.get('thinpool', '')}"
+            case "lvm":
+                return f"lvm:{given.get('vgname', '')}"
+            case "rbd":
+                return f"rbd:{given.get('monhost', '')}/{given.get('pool', 'rbd')}"
+            case "nfs" | "cifs" | "cephfs" | "pbs" | "iscsi":
+                place = given.get("export") or given.get("share") or given.get("datastore") or "/"
+                return f"{self.type}:{given.get('server', given.get('monhost', ''))}:{place}"
+            case _:
+                return f"fs:{self.path}"

@@ -1,0 +1,230 @@
+"""Backups of guests: the work of `vzdump`."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from stockman_lab.pve import space
+from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.formats.content_file import backup_file
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.guest_config.state import (
+    GuestConfig,
+    container_config_text,
+    machine_config_text,
+)
+from stockman_lab.pve.host import Host
+from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.storages.backup_archive import Archive, SavedDisk, packed_archive
+from stockman_lab.pve.storages.backup_disks import backup_disks
+from stockman_lab.pve.storages.notes import notes_of
+from stockman_lab.pve.storages.pruning import prune, prune_list, retention
+from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.workers import Job, Work, register
+
+BACK_UP = "storage.back-up"
+_COMPRESSED = {"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}
+_BYTES_PER_SECOND = 300 << 20
+_SHARE = 0.6
+"""Of its bytes that a compressed backup takes."""
+_LEAST = 64 << 10
+_NEVER_KEPT = frozenset({"lock", "parent", "pending", "digest"})
+
+
+@register
+class BackUp(Work):
+    """Backs up `vmids` onto `storage`; other arguments are the parameters of the call."""
+
+    name = BACK_UP
+
+    def begin(self, job: Job) -> float:
+        storage = _target(job)
+        job.log(f"INFO: starting new backup job: {job.text('command')}")
+        seconds = 2.0
+        for vmid in _vmids(job):
+            try:
+                guest = _guest(job, vmid)
+            except ApiError as error:
+                _failed(job, vmid, error)
+                continue
+            guest.config.values["lock"] = "backup"
+            guest.changed_at = job.cluster.now
+            _locked(job).append(vmid)
+            taken = sum(one.used for _, one in _volumes(job, guest))
+            seconds += 3.0 + taken / _BYTES_PER_SECOND
+        job.arguments["storage"] = storage.id
+        return seconds
+
+    def finish(self, job: Job) -> None:
+        host = job.cluster.host(job.task.node)
+        storage = space.configured(job.cluster, job.text("storage"))
+        for vmid in list(_locked(job)):
+            guest = job.cluster.state.guests[vmid]
+            _unlock(job, vmid)
+            job.log(f"INFO: Starting Backup of VM {vmid} ({guest.kind})")
+            try:
+                self._save(job, storage, host, guest)
+            except ApiError as error:
+                _failed(job, vmid, error)
+            else:
+                job.log(f"INFO: Finished Backup of VM {vmid} (00:00:03)")
+        if job.arguments.get("_failures"):
+            job.log("INFO: Backup job finished with errors")
+            raise die("job errors")
+        job.log("INFO: Backup job finished successfully")
+
+    def ended(self, job: Job) -> None:
+        for vmid in list(_locked(job)):
+            _unlock(job, vmid)
+
+    def _save(self, job: Job, storage: Storage, host: Host, guest: Guest) -> None:
+        keep = retention(job.text("keep")) if job.text("keep") else {}
+        _check_limits(job, storage, host, guest, keep)
+        volume = _write(job, storage, host, guest)
+        job.log(f"INFO: creating vzdump archive '{volume.name}'")
+        template = job.text("notes_template")
+        if template:
+            volume.notes = notes_of(job.cluster, guest, template)
+        volume.protected = bool(job.number("protected"))
+        if job.number("remove") and keep:
+            entries = prune_list(job.cluster, storage, host, keep, (guest.vmid, guest.kind))
+            for entry in prune(job.cluster, storage, host, entries):
+                job.log(f"INFO: removing backup '{entry.volid}'")
+
+
+def _target(job: Job) -> Storage:
+    name = job.text("storage")
+    try:
+        storage = space.configured(job.cluster, name)
+        if "backup" not in storage.content:
+            raise die(f"can't use storage '{name}' for backups - wrong content type")
+        return space.activate(job.cluster, name, job.cluster.host(job.task.node))
+    except ApiError as error:
+        raise die(f"could not get storage information for '{name}': {error.message}") from None
+
+
+def _vmids(job: Job) -> list[int]:
+    found = job.arguments["vmids"]
+    return [int(str(one)) for one in found] if isinstance(found, list) else []
+
+
+def _locked(job: Job) -> list[int]:
+    found = job.arguments.setdefault("_locked", [])
+    return found if isinstance(found, list) else []
+
+
+def _guest(job: Job, vmid: int) -> Guest:
+    guest = job.cluster.state.guests.get(vmid)
+    if guest is None:
+        raise die(f"unable to find VM '{vmid}'")
+    if job.text("mode") == "stop" and _is_kept_running(job, guest):
+        raise die(
+            "Cannot execute a backup with stop mode on a HA managed and"
+            " enabled Service. Use snapshot mode or disable the Service."
+        )
+    job.cluster.refuse_locked(guest)
+    return guest
+
+
+def _is_kept_running(job: Job, guest: Guest) -> bool:
+    prefix = "vm" if guest.kind == "qemu" else "ct"
+    managed = job.cluster.state.ha_resources.get(f"{prefix}:{guest.vmid}")
+    return managed is not None and managed.options.get("state", "started") == "started"
+
+
+def _unlock(job: Job, vmid: int) -> None:
+    _locked(job).remove(vmid)
+    guest = job.cluster.state.guests.get(vmid)
+    if guest is not None and guest.lock == "backup":
+        del guest.config.values["lock"]
+        guest.changed_at = job.cluster.now
+
+
+def _failed(job: Job, vmid: int, error: ApiError) -> None:
+    job.arguments["_failures"] = True
+    job.log(f"ERROR: Backup of VM {vmid} failed - {error.message}")
+
+
+def _volumes(job: Job, guest: Guest) -> Iterator[tuple[str, Volume]]:
+    for disk in backup_disks(guest):
+        volume = space.find(job.cluster, guest.node, disk.volid) if disk.included else None
+        if volume is not None:
+            yield disk.key, volume
+
+
+def _check_limits(
+    job: Job, storage: Storage, host: Host, guest: Guest, keep: dict[str, int]
+) -> None:
+    most = 0 if keep.get("keep-all") else sum(keep.values())
+    if not most or job.number("remove"):
+        return
+    there = prune_list(job.cluster, storage, host, keep, (guest.vmid, guest.kind))
+    if sum(entry.mark != "protected" for entry in there) >= most:
+        raise die(
+            f"There is a max backup limit of {most} enforced by the target storage "
+            "or the vzdump parameters. Either increase the limit or delete old backups."
+        )
+
+
+def _write(job: Job, storage: Storage, host: Host, guest: Guest) -> Volume:
+    cluster = job.cluster
+    archive = _archive(job, guest)
+    taken = sum(disk.used for disk in archive.disks)
+    compressed = _COMPRESSED.get(job.text("compress"), "")
+    size = max(int(taken * _SHARE) if compressed else taken, _LEAST)
+    if size > space.space(cluster, storage, host).avail:
+        raise die("vma_queue_write: write error - No space left on device")
+    blob = cluster.around.blobs.put(packed_archive(archive))
+    cluster.around.blobs.hold(blob)
+    name, form = _name(cluster.now, storage, guest, compressed)
+    volume = Volume(
+        storage=storage.id,
+        host="" if storage.is_shared else host.name,
+        name=name,
+        content="backup",
+        format=form,
+        size=size,
+        used=size,
+        vmid=guest.vmid,
+        created_at=cluster.now,
+        blob=blob,
+    )
+    cluster.state.volumes[space.key(storage, host.name, name)] = volume
+    return volume
+
+
+def _name(now: float, storage: Storage, guest: Guest, compressed: str) -> tuple[str, str]:
+    moment = datetime.fromtimestamp(now, UTC)
+    if storage.type == "pbs":
+        kind = "vm" if guest.kind == "qemu" else "ct"
+        return f"backup/{kind}/{guest.vmid}/{moment:%Y-%m-%dT%H:%M:%SZ}", f"pbs-{kind}"
+    form = f"{'vma' if guest.kind == 'qemu' else 'tar'}{compressed}"
+    return f"backup/{backup_file(guest.kind, guest.vmid, moment, form)}", form
+
+
+def _archive(job: Job, guest: Guest) -> Archive:
+    blobs = job.cluster.around.blobs
+    values = {key: one for key, one in guest.config.values.items() if key not in _NEVER_KEPT}
+    disks = [
+        SavedDisk(
+            key=key,
+            volid=volume.id,
+            format=volume.format,
+            size=volume.size,
+            used=volume.used,
+            content=base64.b64encode(blobs.get(volume.blob)).decode(),
+            contents=dict(volume.contents),
+        )
+        for key, volume in _volumes(job, guest)
+    ]
+    config = GuestConfig(values)
+    text = machine_config_text(config) if guest.kind == "qemu" else container_config_text(config)
+    if guest.kind == "qemu":
+        text += "".join(
+            f"#qmdump#map:{disk.key}:drive-{disk.key}:{disk.volid.partition(':')[0]}"
+            f":{disk.format}:\n"
+            for disk in disks
+        )
+    return Archive(guest.kind, guest.vmid, text, values, disks)

@@ -1,0 +1,157 @@
+"""Adding, changing and removing storages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from stockman_lab.pve.access.acl import forget_path
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.host import Host
+from stockman_lab.pve.space import configured
+from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.storage_kinds import KINDS
+from stockman_lab.pve.storages import keys, places
+from stockman_lab.pve.storages.config_text import config_digest
+from stockman_lab.pve.storages.settings import checked_settings, kept_settings
+
+T = TypeVar("T")
+_LOCAL = {
+    "path": "/var/lib/vz",
+    "prune-backups": "keep-all=1",
+    "content": "backup,images,iso,rootdir,snippets,vztmpl",
+}
+"""What every cluster has, whatever its configuration says."""
+
+
+def add_storage(
+    cluster: Cluster, host: Host, storage_id: str, kind: str, given: Mapping[str, object]
+) -> dict[str, object]:
+    """Add a storage; returns what its owner has to know."""
+    known = {name: value for name, value in given.items() if name != "nodes" or value != ""}
+    secrets = {name: known.pop(name) for name in KINDS[kind].secrets if name in known}
+    settings = checked_settings(kind, known, storage=storage_id)
+
+    def add() -> dict[str, object] | None:
+        if storage_id in cluster.state.storages:
+            raise die(f"storage ID '{storage_id}' already defined")
+        shown = _keep_secrets(cluster, kind, settings, secrets)
+        storage = Storage(storage_id, kind, kept_settings(settings))
+        places.reach(cluster, storage)
+        if storage.is_enabled and storage.is_on(host.name):
+            problem = places.activation_problem(cluster, storage, host)
+            if problem:
+                raise die(problem)
+        cluster.state.storages[storage_id] = storage
+        places.find_again(cluster, storage)
+        return shown
+
+    return _reply(storage_id, kind, _locked(cluster, "create storage failed", add))
+
+
+def change_storage(
+    cluster: Cluster, storage_id: str, given: Mapping[str, object], delete: list[str], digest: str
+) -> dict[str, object]:
+    """Change options of a storage; returns what its owner has to know."""
+
+    def change() -> tuple[str, dict[str, object] | None]:
+        if digest and digest != config_digest(cluster.state.storages):
+            raise die("detected modified configuration - file changed by other user? Try again.")
+        storage = configured(cluster, storage_id)
+        known = dict(given)
+        secrets = _secrets(storage.type, known, delete)
+        settings = checked_settings(storage.type, known)
+        _check_deletions(storage.type, settings, delete)
+        was_shared = storage.is_shared
+        shown = _keep_secrets(cluster, storage.type, settings, secrets)
+        for name in delete:
+            storage.options.pop(name, None)
+        storage.options = kept_settings({**storage.options, **settings})
+        if storage_id == "local":
+            storage.options.pop("nodes", None)  # it is for every host, whatever somebody says
+        places.share(cluster, storage, was_shared=was_shared)
+        places.reach(cluster, storage)
+        return storage.type, shown
+
+    kind, shown = _locked(cluster, "update storage failed", change)
+    return _reply(storage_id, kind, shown)
+
+
+def remove_storage(cluster: Cluster, storage_id: str) -> None:
+    """Forget a storage; its volumes stay where they are."""
+
+    def remove() -> None:
+        storage = configured(cluster, storage_id)
+        based = f"{storage_id}:"
+        others = cluster.state.storages.values()
+        if any(one.options.get("base", "").startswith(based) for one in others):
+            raise die("can't remove storage - storage is used as base of another storage")
+        places.set_aside(cluster, storage)
+        del cluster.state.storages[storage_id]
+        if storage_id == "local":
+            local = Storage("local", "dir", dict(_LOCAL))
+            cluster.state.storages = {"local": local, **cluster.state.storages}
+            places.find_again(cluster, local)
+
+    _locked(cluster, "delete storage failed", remove)
+    forget_path(cluster.state.access, f"/storage/{storage_id}")
+    for pool in cluster.state.resource_pools.values():
+        pool.storages = [one for one in pool.storages if one != storage_id]
+
+
+def _locked(cluster: Cluster, prefix: str, work: Callable[[], T]) -> T:
+    try:
+        cluster.require_quorum("file-storage_cfg")
+        result = work()
+    except ApiError as error:
+        raise die(f"{prefix}: {error.message}") from None
+    cluster.changed()
+    return result
+
+
+def _secrets(kind: str, given: dict[str, object], delete: list[str]) -> dict[str, object]:
+    names = KINDS[kind].secrets
+    gone: dict[str, object] = {name: None for name in names if name in delete}
+    return gone | {name: given.pop(name) for name in names if name in given}
+
+
+def _check_deletions(kind: str, settings: Mapping[str, str], delete: list[str]) -> None:
+    rules = KINDS[kind]
+    for name in delete:
+        if not rules.knows(name):
+            raise die(f"no such option '{name}'")
+        if name in rules.required:
+            raise die(f"unable to delete required option '{name}'")
+        if name in rules.fixed:
+            raise die(f"unable to delete fixed option '{name}'")
+        if name in settings:
+            raise die(f"cannot set and delete property '{name}' at the same time!")
+
+
+def _keep_secrets(
+    cluster: Cluster, kind: str, settings: dict[str, str], secrets: Mapping[str, object]
+) -> dict[str, object] | None:
+    """What of secrets the configuration shows; returns what is told this one time."""
+    if kind == "esxi" and "server" in settings and secrets.get("password") is None:
+        raise die("missing password")
+    if kind != "pbs":
+        return None
+    shown: dict[str, object] = {}
+    key = secrets.get("encryption-key")
+    if key is not None:
+        text = keys.new_key(cluster) if key == keys.AUTOGEN else str(key)
+        settings["encryption-key"] = keys.fingerprint_of(text)
+        shown["encryption-key"] = text
+    if secrets.get("master-pubkey") is not None:
+        if "server" in settings and key is None:
+            raise die("'master-pubkey' can only be used together with 'encryption-key'")
+        settings["master-pubkey"] = "1"
+    return shown
+
+
+def _reply(storage: str, kind: str, shown: dict[str, object] | None) -> dict[str, object]:
+    reply: dict[str, object] = {"storage": storage, "type": kind}
+    if shown is not None:
+        reply["config"] = shown
+    return reply

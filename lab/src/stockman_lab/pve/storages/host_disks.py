@@ -1,0 +1,87 @@
+"""Disks of a host: which there are, and what they are used for."""
+
+from __future__ import annotations
+
+from stockman_lab.pve.errors import die
+from stockman_lab.pve.host import Host, PhysicalDisk
+
+_FLASH = frozenset({"ssd", "nvme"})
+
+
+def disk_at(host: Host, path: str) -> PhysicalDisk:
+    """The disk at a path of a host."""
+    for disk in host.disks:
+        if disk.devpath == path:
+            return disk
+    raise die("not a valid block device")
+
+
+def unused_disk(host: Host, path: str) -> PhysicalDisk:
+    """A disk that nobody uses."""
+    disk = disk_at(host, path)
+    if disk.used:
+        raise die(f"device '{path}' is already in use")
+    return disk
+
+
+def disk_row(disk: PhysicalDisk, *, skip_health: bool) -> dict[str, object]:
+    """A disk as lists show it."""
+    row: dict[str, object] = {
+        "devpath": disk.devpath,
+        "size": disk.size,
+        "vendor": disk.vendor,
+        "model": disk.model or "unknown",
+        "serial": disk.serial or "unknown",
+        "wwn": disk.wwn or "unknown",
+        "type": "nvme" if "nvme" in disk.devpath else disk.kind,
+        "rpm": disk.rpm,
+        "gpt": int(disk.gpt or bool(disk.used)),
+        "mounted": int(is_mounted(disk)),
+        "health": "UNKNOWN" if skip_health else disk.health,
+        "wearout": 100 if disk.kind in _FLASH and not skip_health else "N/A",
+        "osdid": -1,
+        "osdid-list": [],
+    }
+    if disk.serial:
+        name = f"{disk.model}_{disk.serial}".replace(" ", "_")
+        row["by_id_link"] = f"/dev/disk/by-id/ata-{name}"
+    if disk.used:
+        row["used"] = disk.used
+    return row
+
+
+def is_mounted(disk: PhysicalDisk) -> bool:
+    """Whether a file system of it is in use."""
+    return disk.used in ("mounted", "ext4", "xfs", "BIOS boot", "EFI")
+
+
+def smart_data(disk: PhysicalDisk) -> dict[str, object]:
+    """What a disk says of its health."""
+    if "nvme" in disk.devpath:
+        text = (
+            "\nSMART/Health Information (NVMe Log 0x02)\n"
+            "Critical Warning:                   0x00\n"
+            "Available Spare:                    100%\n"
+            "Percentage Used:                    0%\n"
+        )
+        return {"health": disk.health, "type": "text", "text": text}
+    attributes = [
+        _attribute(5, "Reallocated_Sector_Ct", 100, "0"),
+        _attribute(9, "Power_On_Hours", 99, "4380"),
+        _attribute(194, "Temperature_Celsius", 66, "34"),
+    ]
+    return {"health": disk.health, "type": "ata", "attributes": attributes}
+
+
+def _attribute(number: int, name: str, value: int, raw: str) -> dict[str, object]:
+    return {
+        "id": f"{number:3d}",
+        "name": name,
+        "flags": "-O--CK",
+        "value": value,
+        "worst": value,
+        "threshold": 0,
+        "fail": "-",
+        "normalized": value,
+        "raw": raw,
+    }

@@ -1,0 +1,136 @@
+"""Work that makes pools of disks, and takes pools apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.host import Host, Pool
+from stockman_lab.pve.storages.configuring import add_storage, change_storage, remove_storage
+from stockman_lab.pve.storages.host_disks import disk_at, unused_disk
+from stockman_lab.pve.storages.host_pools import (
+    capacity,
+    storages_in,
+    thin_capacity,
+    volume_groups,
+    volumes_in,
+)
+from stockman_lab.pve.storages.in_use import running_user
+from stockman_lab.pve.workers import Job, Work, register
+
+MAKE_POOL = "storage.make-pool"
+DROP_POOL = "storage.drop-pool"
+_USES = {"zfs": "ZFS", "lvm": "LVM", "lvmthin": "LVM"}
+
+
+def check_storage(
+    cluster: Cluster, host: Host, given: Mapping[str, str], verified: tuple[str, ...]
+) -> None:
+    """Refuse a storage for a new pool where there is another of that name."""
+    name = given["storage"]
+    found = cluster.state.storages.get(name)
+    if found is None:
+        return
+    if not found.nodes or host.name in found.nodes:
+        raise die(f"Storage ID '{name}' already exists on node {host.name}")
+    there = {**found.options, "type": found.type}
+    for option in ("type", *verified):
+        if given[option] != there.get(option, ""):
+            raise die(
+                f"Option '{option}' ({given[option]}) does not match "
+                f"existing storage configuration '{there.get(option, '')}'"
+            )
+
+
+@register
+class MakePool(Work):
+    """Makes the pool `pool` of `disks`; `storage` holds options of a storage for it."""
+
+    name = MAKE_POOL
+
+    def begin(self, job: Job) -> float:
+        return job.cluster.around.dice.between(3.0, 8.0)
+
+    def finish(self, job: Job) -> None:
+        host = job.cluster.host(job.task.node)
+        kind, name = job.text("kind"), job.text("pool_name")
+        paths = job.text("disks").split(",")
+        disks = [unused_disk(host, path) for path in paths]
+        if kind in ("lvm", "lvmthin") and name in volume_groups(job.cluster, host):
+            raise die(f"volume group with name '{name}' already exists on node '{host.name}'")
+        sizes = [disk.size for disk in disks]
+        form = job.text("form")
+        match kind:
+            case "zfs":
+                pool = Pool(f"zfs:{name}", capacity(form, sizes), disks=paths, form=form)
+            case "lvm":
+                pool = Pool(f"lvm:{name}", sizes[0], disks=paths)
+            case "lvmthin":
+                pool = Pool(f"lvmthin:{name}/{name}", thin_capacity(sizes[0]), disks=paths)
+            case _:
+                pool = Pool(f"fs:/mnt/pve/{name}", sizes[0], disks=paths, form=form)
+        host.pools[pool.name] = pool
+        for disk in disks:
+            disk.used = _USES.get(kind, form)
+        given = job.arguments.get("storage")
+        if isinstance(given, dict):
+            _add_or_extend(job.cluster, host, given)
+
+
+def _add_or_extend(cluster: Cluster, host: Host, given: dict[str, str]) -> None:
+    name = given["storage"]
+    found = cluster.state.storages.get(name)
+    if found is not None:
+        nodes = ",".join(sorted({*found.nodes, host.name}))
+        change_storage(cluster, name, {"nodes": nodes}, [], "")
+        return
+    options = {key: value for key, value in given.items() if key not in ("storage", "type")}
+    add_storage(cluster, host, name, given["type"], options)
+
+
+@register
+class DropPool(Work):
+    """Takes the pool `pool` apart; `config` also forgets its storages, `wipe` empties disks."""
+
+    name = DROP_POOL
+
+    def begin(self, job: Job) -> float:
+        host = job.cluster.host(job.task.node)
+        pool = host.pools.get(job.text("pool"))
+        if pool is None:
+            raise die(job.text("missing"))
+        if any(running_user(job.cluster, one) for one in volumes_in(job.cluster, host, pool)):
+            raise die(f"command '{job.text('command')}' failed: exit code 1")
+        return job.cluster.around.dice.between(2.0, 5.0)
+
+    def finish(self, job: Job) -> None:
+        cluster, host = job.cluster, job.cluster.host(job.task.node)
+        pool = host.pools.get(job.text("pool"))
+        if pool is None:
+            raise die(job.text("missing"))
+        for volume in volumes_in(cluster, host, pool):
+            del cluster.state.volumes[f"{volume.host}/{volume.id}"]
+            cluster.around.blobs.release(volume.blob)
+        users = [one.id for one in storages_in(cluster, host, pool)]
+        del host.pools[pool.name]
+        if job.number("config"):
+            for name in users:
+                _leave(cluster, host, name)
+        if job.number("wipe"):
+            for path in pool.disks:
+                disk_at(host, path).used = ""
+
+
+def _leave(cluster: Cluster, host: Host, name: str) -> None:
+    storage = cluster.state.storages.get(name)
+    if storage is None or not storage.is_on(host.name):
+        return
+    left = sorted((storage.nodes or set(cluster.state.hosts)) - {host.name})
+    try:
+        if left:
+            change_storage(cluster, name, {"nodes": ",".join(left)}, [], "")
+        else:
+            remove_storage(cluster, name)
+    except ApiError as error:
+        raise die(f"config cleanup failed - {error.message}") from None

@@ -1,0 +1,109 @@
+"""Files that come into a storage: what is kept of them, and when they are refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stockman_lab.images.untrusted import UntrustedImage, checked_image
+from stockman_lab.pve import space
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.host import Host
+from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.volume import Volume
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A file that somebody brought."""
+
+    content: str
+    """`iso`, `vztmpl`, `import` or `snippets`."""
+    filename: str
+    data: bytes
+
+
+_IMAGES = frozenset({"qcow2", "raw", "vmdk"})
+
+
+def extension_of(filename: str) -> str:
+    """What stands behind the last dot, as it is written."""
+    return filename.rpartition(".")[2]
+
+
+def image_form(content: str, filename: str) -> str:
+    """The form that a file has to be of; empty: any, or none that is an image."""
+    form = extension_of(filename)
+    return form if content == "import" and form in _IMAGES else ""
+
+
+def looked_at(content: str, filename: str, data: bytes, path: str) -> None:
+    """Refuse a file that is not what its name says, or that refers to another."""
+    if content == "import" and extension_of(filename) == "ova":
+        _check_appliance(data, path)
+    elif content != "vztmpl":
+        try:
+            checked_image(data, path, image_form(content, filename))
+        except UntrustedImage as refusal:
+            raise die(str(refusal)) from None
+
+
+def _check_appliance(data: bytes, path: str) -> None:
+    import io
+    import tarfile
+
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
+            names = archive.getnames()
+    except (tarfile.TarError, EOFError):
+        raise die(f"command 'tar -t -f {path}' failed: exit code 2") from None
+    if not any(name.endswith(".ovf") for name in names):
+        raise die("ova archive has no .ovf file inside")
+
+
+def format_of(content: str, filename: str) -> str:
+    """What lists call the format of a file."""
+    extension = extension_of(filename).lower()
+    match content:
+        case "iso":
+            return "iso"
+        case "vztmpl":
+            return extension if extension == "tar" else f"t{extension}"
+        case _:
+            return extension_of(filename)
+
+
+def put_file(cluster: Cluster, storage: Storage, host: Host, file: Brought) -> Volume:
+    """Keep a file, in place of one of the same name; refused where there is no room for it."""
+    content, filename, data = file.content, file.filename, file.data
+    name = f"{content}/{filename}"
+    old = space.find(cluster, host.name, f"{storage.id}:{name}")
+    room = space.space(cluster, storage, host).avail + (old.used if old is not None else 0)
+    if len(data) > room:
+        raise NoRoom
+    blob = cluster.around.blobs.put(data)
+    cluster.around.blobs.hold(blob)
+    if old is not None:
+        space.free(cluster, old)
+    form = image_form(content, filename)
+    size = checked_image(data, filename, form).virtual_size if form else len(data)
+    made = Volume(
+        storage=storage.id,
+        host="" if storage.is_shared else host.name,
+        name=name,
+        content=content,
+        format=format_of(content, filename),
+        size=size,
+        used=len(data),
+        created_at=cluster.now,
+        blob=blob,
+    )
+    cluster.state.volumes[space.key(storage, host.name, name)] = made
+    return made
+
+
+class NoRoom(ApiError):
+    """A file that is larger than what is left."""
+
+    def __init__(self) -> None:
+        super().__init__(500, "No space left on device")

@@ -1,0 +1,62 @@
+"""Destroying volumes one by one: the work of `imgdel`."""
+
+from __future__ import annotations
+
+from stockman_lab.pve import space
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.errors import die
+from stockman_lab.pve.host import Host
+from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.storages.in_use import busy_text, running_user
+from stockman_lab.pve.storages.paths import path_of
+from stockman_lab.pve.workers import Job, Work, register
+
+DELETE_VOLUME = "storage.delete-volume"
+FIRST_SECONDS, LAST_SECONDS = 0.3, 1.5
+"""How long it takes."""
+
+
+@register
+class DeleteVolume(Work):
+    """Destroys a volume: `volid`, and `seconds` that it takes."""
+
+    name = DELETE_VOLUME
+
+    def begin(self, job: Job) -> float:
+        return float(str(job.arguments["seconds"]))
+
+    def finish(self, job: Job) -> None:
+        host = job.cluster.host(job.task.node)
+        volid = job.text("volid")
+        storage = space.activate(job.cluster, volid.partition(":")[0], host)
+        volume = space.find(job.cluster, host.name, volid)
+        if volume is None:
+            _missing(job, storage, volid.partition(":")[2])
+        else:
+            destroy(job.cluster, storage, host, volid)
+        job.log(f"Removed volume '{volid}'")
+
+
+def destroy(cluster: Cluster, storage: Storage, host: Host, volid: str) -> None:
+    """Destroy a volume that is there; refused where it is protected or somebody needs it."""
+    volume = space.find(cluster, host.name, volid)
+    if volume is None:
+        return
+    if volume.protected:
+        raise die(f"cannot remove protected volume '{volume.name}' on '{storage.id}'")
+    busy = busy_text(storage, volume)
+    if busy and running_user(cluster, volume) is not None:
+        raise die(busy)
+    space.free(cluster, volume)
+
+
+def _missing(job: Job, storage: Storage, name: str) -> None:
+    """What storages say of a volume that is not there: some do not mind."""
+    if storage.is_files:
+        job.log(f"disk image '{path_of(storage, name)}' does not exist")
+    elif storage.type == "lvm":
+        where = f"{storage.options['vgname']}/{name}"
+        raise die(f"lvremove '{where}' error:   Failed to find logical volume \"{where}\"")
+    elif storage.type == "rbd":
+        why = f"rbd: error opening image {name}: (2) No such file or directory"
+        raise die(f"rbd error: {why}")

@@ -1,0 +1,163 @@
+"""A registry at work: requests and their answers, over HTTP or from inside of the world."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, quote
+
+from stockman_lab.core.faults import Effect, Fault, Faults, Point
+from stockman_lab.factory.state import FactoryState
+from stockman_lab.http.faulty import Told, told
+from stockman_lab.http.messages import Response
+from stockman_lab.images.container import INDEX
+from stockman_lab.registry import pushing
+from stockman_lab.registry.answers import RegistryError, content, document, error
+from stockman_lab.registry.contents import Contents
+from stockman_lab.registry.published import ARCHITECTURES, PLAIN, Twist
+from stockman_lab.registry.reference import DIGEST, NAME
+from stockman_lab.registry.state import RegistryState
+
+HTTP = "http"
+ARCH = "arch"
+_PATH = re.compile(
+    r"/v2/(?P<name>.+)/(?P<kind>manifests|blobs|tags|referrers)/(?P<rest>[^/]+|uploads/[^/]*)"
+)
+_COUNT = re.compile("[0-9]{1,9}")
+_BYTES = "application/octet-stream"
+_MANY = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class Ask:
+    """A request to a registry."""
+
+    path: str
+    """`/v2/siderolabs/kubelet/manifests/v1.36.3`."""
+    method: str = "GET"
+    query: str = ""
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Names in lower case."""
+    client: str = HTTP
+    """The machine that asks, or `http` for anybody outside."""
+
+
+class Registry:
+    """Answers out of the state of a registry and of the factory behind it."""
+
+    def __init__(
+        self,
+        state: RegistryState,
+        factory: FactoryState,
+        faults: Faults,
+        now: Callable[[], float],
+    ) -> None:
+        self._state = state
+        self._factory = factory
+        self._faults = faults
+        self._now = now
+        self._contents = Contents(state, factory)
+
+    def answer(self, ask: Ask) -> Told:
+        """What becomes of a request."""
+        found = _PATH.fullmatch(ask.path)
+        facts = {
+            "method": ask.method,
+            "path": ask.path,
+            "repository": found["name"] if found else "",
+            "reference": found["rest"] if found else "",
+            "client": ask.client,
+        }
+        fault = self._faults.due(Point.REGISTRY, self._now(), facts)
+        claims = fault is not None and fault.effect is Effect.CLAIM
+        taker = self._for_show() if claims else self
+        return told(fault, lambda: taker._made(ask, found, fault), error)
+
+    def _for_show(self) -> Registry:
+        """A registry with the same content, which forgets what is brought to it."""
+        return Registry(deepcopy(self._state), self._factory, self._faults, self._now)
+
+    def _made(self, ask: Ask, found: re.Match[str] | None, fault: Fault | None) -> Response:
+        try:
+            if ask.path.rstrip("/") == "/v2":
+                return document({})
+            if found is None:
+                return error(404, "404 page not found", "UNSUPPORTED")
+            if not NAME.fullmatch(found["name"]):
+                raise RegistryError(400, "NAME_INVALID", "invalid repository name")
+            return self._routed(ask, found["name"], found["kind"], found["rest"], fault)
+        except RegistryError as refusal:
+            return refusal.response
+
+    def _routed(self, ask: Ask, name: str, kind: str, rest: str, fault: Fault | None) -> Response:
+        reads = ask.method in ("GET", "HEAD")
+        if kind == "manifests":
+            return self._manifest(ask, name, rest, fault)
+        if kind == "tags" and rest == "list" and reads:
+            return self._tags(name, parse_qs(ask.query))
+        if kind == "referrers" and reads:
+            return document(pushing.referrers(self._state, name, rest), INDEX)
+        if kind == "blobs" and rest.startswith("uploads/"):
+            return self._upload(ask, name, rest.removeprefix("uploads/"))
+        if kind == "blobs" and reads:
+            if not DIGEST.fullmatch(rest):
+                raise RegistryError(400, "DIGEST_INVALID", "invalid digest")
+            return content(self._contents.blob(name, rest), _BYTES, rest)
+        raise _unsupported()
+
+    def _manifest(self, ask: Ask, name: str, reference: str, fault: Fault | None) -> Response:
+        if ask.method == "PUT":
+            kind = ask.headers.get("content-type", "")
+            return pushing.put_manifest(self._state, name, reference, kind, ask.body)
+        if ask.method == "DELETE":
+            return pushing.remove_manifest(self._state, name, reference)
+        if ask.method not in ("GET", "HEAD"):
+            raise _unsupported()
+        tag, twist = _twisted(reference, fault)
+        found = self._contents.manifest(name, tag, twist)
+        return content(found.content, found.media_type, found.digest)
+
+    def _tags(self, name: str, query: Mapping[str, list[str]]) -> Response:
+        count = query.get("n", [""])[0]
+        if count and not _COUNT.fullmatch(count):
+            raise RegistryError(400, "PAGINATION_NUMBER_INVALID", "invalid number of results")
+        most = min(int(count or _MANY), _MANY)
+        last = query.get("last", [""])[0]
+        tags = [one for one in self._contents.tags(name) if one > last]
+        page = tags[:most]
+        more = {}
+        if len(tags) > len(page) and page:
+            url = f"/v2/{name}/tags/list?last={quote(page[-1])}&n={most}"
+            more["Link"] = f'<{url}>; rel="next"'
+        return document({"name": name, "tags": page}, more=more)
+
+    def _upload(self, ask: Ask, name: str, upload: str) -> Response:
+        query = parse_qs(ask.query)
+        if ask.method == "POST" and not upload:
+            return pushing.begin(self._state, name, query, ask.body)
+        if ask.method == "PATCH" and upload:
+            return pushing.go_on(self._state, name, upload, ask.body)
+        if ask.method == "PUT" and upload:
+            digest = query.get("digest", [""])[0]
+            return pushing.finish(self._state, name, upload, digest, ask.body)
+        raise _unsupported()
+
+
+def _twisted(reference: str, fault: Fault | None) -> tuple[str, Twist]:
+    """What is looked for instead of what was asked for."""
+    if fault is None or DIGEST.fullmatch(reference):
+        return reference, PLAIN
+    if fault.effect is Effect.LIE:
+        if fault.message:
+            return fault.message, PLAIN
+        return reference, Twist(build=f"fault-{fault.number}")
+    if fault.effect is Effect.CORRUPT and fault.message == ARCH:
+        return reference, Twist(architectures=ARCHITECTURES[1:])
+    return reference, PLAIN
+
+
+def _unsupported() -> RegistryError:
+    return RegistryError(405, "UNSUPPORTED", "the operation is unsupported")

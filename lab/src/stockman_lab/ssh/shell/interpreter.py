@@ -1,0 +1,337 @@
+"""Runs commands of the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias
+
+from stockman_lab.ssh.host_files import FileTrouble, HostFiles
+from stockman_lab.ssh.shell.parser import parse
+from stockman_lab.ssh.shell.reader import SyntaxTrouble
+from stockman_lab.ssh.shell.streams import Bytes, Sink, Streams
+from stockman_lab.ssh.shell.syntax import (
+    Chain,
+    Command,
+    Function,
+    Group,
+    If,
+    Output,
+    Pipeline,
+    Redirection,
+    Sequence,
+    Simple,
+    Text,
+    Variable,
+    Word,
+)
+
+NOT_FOUND = 127
+_NOTHING = "/dev/null"
+_DEEPEST = 40
+
+
+class Exit(Exception):
+    """The end of a script before its last line."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+Program: TypeAlias = Callable[["Shell", list[str], Streams], Awaitable[int]]
+
+
+class Programs(Protocol):
+    """What can be run on a host."""
+
+    def find(self, name: str) -> Program | None:
+        """A program by its name or path; None: there is none."""
+        ...
+
+
+@dataclass(slots=True)
+class Shell:
+    """One shell with its variables and functions, on one host."""
+
+    files: HostFiles
+    programs: Programs
+    name: str = "bash"
+    variables: dict[str, str] = field(default_factory=dict)
+    arguments: list[str] = field(default_factory=list)
+    functions: dict[str, Command] = field(default_factory=dict)
+    options: set[str] = field(default_factory=set)
+    """`e`, `u` and `pipefail`."""
+    status: int = 0
+    """Of the command before."""
+    substituted: int = 0
+    """Of the commands whose output was filled in last."""
+    depth: int = 0
+
+    async def run(self, script: str, streams: Streams) -> int:
+        """Run a script; returns its exit status."""
+        try:
+            commands = parse(script)
+        except SyntaxTrouble as trouble:
+            streams.err.write(f"{self.name}: -c: line 1: {trouble.text}\n")
+            return 2
+        try:
+            return await self.sequence(commands, streams)
+        except Exit as end:
+            return end.status
+
+    def complain(self, streams: Streams, text: str) -> None:
+        """Say what is wrong the way the shell does."""
+        streams.err.write(f"{self.name}: line 1: {text}\n")
+
+    # -- commands ------------------------------------------------------------------------------
+
+    async def sequence(self, commands: Sequence, streams: Streams, *, tested: bool = False) -> int:
+        """Run commands one after another; `tested`: somebody asks how they end."""
+        status = 0
+        for chain in commands.chains:
+            status = self.status = await self._chain(chain, streams, tested=tested)
+        return status
+
+    async def _chain(self, chain: Chain, streams: Streams, *, tested: bool) -> int:
+        is_last = not chain.rest
+        status = await self._pipeline(chain.first, streams, tested=tested or not is_last)
+        for number, (sign, pipeline) in enumerate(chain.rest, start=1):
+            if (sign == "&&") == (status == 0):
+                is_last = number == len(chain.rest)
+                status = await self._pipeline(pipeline, streams, tested=tested or not is_last)
+        return status
+
+    async def _pipeline(self, pipeline: Pipeline, streams: Streams, *, tested: bool) -> int:
+        commands, source, statuses = pipeline.commands, streams.source, []
+        for command in commands[:-1]:
+            out = Sink()
+            inner = self._copy() if len(commands) > 1 else self
+            statuses.append(
+                await inner._ended(command, Streams(source, out, streams.err), tested=tested)
+            )
+            source = Bytes(bytes(out.content))
+        last = self._copy() if len(commands) > 1 else self
+        runs = last._ended if len(commands) > 1 else last._command
+        statuses.append(
+            await runs(
+                commands[-1],
+                Streams(source, streams.out, streams.err),
+                tested=tested or pipeline.negated,
+            )
+        )
+        status = statuses[-1]
+        if "pipefail" in self.options:
+            status = next((one for one in reversed(statuses) if one), 0)
+        if pipeline.negated:
+            return int(not status)
+        if status and not tested and "e" in self.options:
+            raise Exit(status)
+        return status
+
+    def _copy(self) -> Shell:
+        return replace(
+            self,
+            variables=dict(self.variables),
+            functions=dict(self.functions),
+            options=set(self.options),
+        )
+
+    async def _ended(self, command: Command, streams: Streams, *, tested: bool) -> int:
+        try:
+            return await self._command(command, streams, tested=tested)
+        except Exit as end:
+            return end.status
+
+    async def _command(self, command: Command, streams: Streams, *, tested: bool) -> int:
+        match command:
+            case Function():
+                self.functions[command.name] = command.body
+                return 0
+            case Simple():
+                return await self._simple(command, streams, tested=tested)
+            case If():
+                redirected = await self._redirected(command.redirections, streams)
+                return 1 if redirected is None else await self._if(command, redirected, tested)
+            case Group():
+                redirected = await self._redirected(command.redirections, streams)
+                if redirected is None:
+                    return 1
+                return await self.sequence(command.body, redirected, tested=tested)
+
+    async def _if(self, command: If, streams: Streams, tested: bool) -> int:
+        for condition, body in command.branches:
+            if await self.sequence(condition, streams, tested=True) == 0:
+                return await self.sequence(body, streams, tested=tested)
+        if command.otherwise is not None:
+            return await self.sequence(command.otherwise, streams, tested=tested)
+        return 0
+
+    async def _simple(self, command: Simple, streams: Streams, *, tested: bool) -> int:
+        self.substituted = 0
+        words: list[str] = []
+        for word in command.words:
+            words += await self._fields(word, streams)
+        assigned = {name: await self._joined(word, streams) for name, word in command.assignments}
+        redirected = await self._redirected(command.redirections, streams)
+        if redirected is None:
+            return 1
+        if not words:
+            self.variables |= assigned
+            return self.substituted
+        if assigned:
+            inner = self._copy()
+            inner.variables |= assigned
+            return await inner.call(words, redirected, tested=tested)
+        return await self.call(words, redirected, tested=tested)
+
+    async def call(self, words: list[str], streams: Streams, *, tested: bool = False) -> int:
+        """Run a function or a program with its arguments."""
+        name = words[0]
+        if self.depth > _DEEPEST:
+            self.complain(streams, f"{name}: maximum function nesting level exceeded ({_DEEPEST})")
+            raise Exit(1)
+        body = self.functions.get(name)
+        if body is not None:
+            before, self.arguments = self.arguments, words[1:]
+            self.depth += 1
+            try:
+                return await self._command(body, streams, tested=tested)
+            finally:
+                self.arguments = before
+                self.depth -= 1
+        program = self.programs.find(name)
+        if program is None:
+            missing = "No such file or directory" if "/" in name else "command not found"
+            self.complain(streams, f"{name}: {missing}")
+            return NOT_FOUND
+        return await program(self, words[1:], streams)
+
+    # -- streams -------------------------------------------------------------------------------
+
+    async def _redirected(
+        self, redirections: tuple[Redirection, ...], streams: Streams
+    ) -> Streams | None:
+        """Streams as they are told to go; None: that is not possible."""
+        found = replace(streams)
+        for one in redirections:
+            target = await self._joined(one.target, streams)
+            try:
+                self._redirect(found, one, target)
+            except FileTrouble as trouble:
+                self.complain(streams, f"{target}: {trouble.text}")
+                return None
+        return found
+
+    def _redirect(self, streams: Streams, one: Redirection, target: str) -> None:
+        if one.sign == "<":
+            content = b"" if target == _NOTHING else self.files.read(target)
+            streams.source = Bytes(content)
+            return
+        if one.sign == ">&":
+            sink = streams.out if target == "1" else streams.err
+        elif target == _NOTHING:
+            sink = Sink()
+        else:
+            sink = _FileSink(self.files, target, append=one.sign == ">>")
+        if one.stream == 1:
+            streams.out = sink
+        else:
+            streams.err = sink
+
+    # -- words ---------------------------------------------------------------------------------
+
+    async def _joined(self, word: Word, streams: Streams) -> str:
+        """A word as one text."""
+        return "".join([await self._text(part, streams) for part in word])
+
+    async def _fields(self, word: Word, streams: Streams) -> list[str]:
+        """A word as none, one or several texts."""
+        found: list[str] = []
+        current: str | None = None
+        for part in word:
+            if isinstance(part, Variable) and part.name == "@":
+                pieces = self.arguments if part.quoted else " ".join(self.arguments).split()
+                if pieces:
+                    pieces = [(current or "") + pieces[0], *pieces[1:]]
+                    found += pieces[:-1]
+                    current = pieces[-1]
+                continue
+            text = await self._text(part, streams)
+            if part.quoted or isinstance(part, Text):
+                current = (current or "") + text
+                continue
+            pieces = text.split()
+            if text[:1].isspace() and current is not None:
+                found.append(current)
+                current = None
+            for number, piece in enumerate(pieces):
+                if number:
+                    found.append(current or "")
+                    current = None
+                current = (current or "") + piece
+            if text[-1:].isspace() and current is not None:
+                found.append(current)
+                current = None
+        if current is not None:
+            found.append(current)
+        return found
+
+    async def _text(self, part: Text | Variable | Output, streams: Streams) -> str:
+        match part:
+            case Text():
+                return part.text
+            case Variable():
+                return await self._value(part, streams)
+            case Output():
+                return await self._printed(part.commands, streams)
+
+    async def _value(self, part: Variable, streams: Streams) -> str:
+        value = self._known(part.name)
+        if part.default is not None:
+            return value or await self._joined(part.default, streams)
+        if value is None:
+            if "u" in self.options:
+                self.complain(streams, f"{part.name}: unbound variable")
+                raise Exit(1)
+            return ""
+        return value
+
+    def _known(self, name: str) -> str | None:
+        if name in ("@", "*"):
+            return " ".join(self.arguments)
+        if name == "#":
+            return str(len(self.arguments))
+        if name == "?":
+            return str(self.status)
+        if name == "0":
+            return self.name
+        if name.isdigit():
+            number = int(name)
+            return self.arguments[number - 1] if number <= len(self.arguments) else None
+        return self.variables.get(name)
+
+    async def _printed(self, commands: Sequence, streams: Streams) -> str:
+        out = Sink()
+        inner = self._copy()
+        try:
+            status = await inner.sequence(commands, Streams(streams.source, out, streams.err))
+        except Exit as end:
+            status = end.status
+        self.substituted = status
+        return out.content.decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+class _FileSink(Sink):
+    """An output that is a file."""
+
+    def __init__(self, files: HostFiles, path: str, *, append: bool) -> None:
+        before = files.read(path) if append and files.is_file(path) else b""
+        super().__init__(bytearray(before))
+        self._files = files
+        self._path = path
+        files.write(path, before)
+
+    def write(self, text: str | bytes) -> None:
+        super().write(text)
+        self._files.write(self._path, bytes(self.content))

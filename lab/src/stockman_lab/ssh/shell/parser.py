@@ -1,0 +1,202 @@
+"""From the text of a script to commands: lists, pipelines, conditions and functions."""
+
+from __future__ import annotations
+
+import re
+
+from stockman_lab.ssh.shell.reader import BLANKS, NotInThisShell, Reader, SyntaxTrouble
+from stockman_lab.ssh.shell.syntax import (
+    Chain,
+    Command,
+    Function,
+    Group,
+    If,
+    Pipeline,
+    Redirection,
+    Sequence,
+    Simple,
+    Word,
+)
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
+_REDIRECTION = re.compile(r"(\d?)(>>|>&|<<|>|<)")
+_FUNCTION = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\(\)[ \t\n]*")
+_ENDINGS = frozenset({"then", "elif", "else", "fi", "}"})
+_UNKNOWN = frozenset({"for", "while", "until", "case", "select", "function", "[[", "time"})
+
+
+def parse(text: str) -> Sequence:
+    """The commands of a script; raises `SyntaxTrouble`."""
+    reader = Reader(text, _commands)
+    return _commands(reader, "")
+
+
+def _commands(reader: Reader, closing: str) -> Sequence:
+    """Commands up to a closing sign, which is stepped over; nothing closes a whole script."""
+    found = _sequence(reader)
+    if closing:
+        if not reader.take(closing):
+            raise SyntaxTrouble(f"unexpected EOF while looking for matching `{closing}'")
+    elif not reader.at_end:
+        raise _unexpected(reader)
+    return found
+
+
+def _sequence(reader: Reader) -> Sequence:
+    chains: list[Chain] = []
+    while True:
+        _skip_ends(reader)
+        if reader.at_end or reader.peek() in ")}" or reader.bare_word() in _ENDINGS:
+            return Sequence(tuple(chains))
+        chains.append(_chain(reader))
+        reader.skip_blanks()
+        if reader.peek() == "&":
+            raise NotInThisShell("&")
+        if reader.peek() not in ";\n)":
+            raise _unexpected(reader)
+
+
+def _skip_ends(reader: Reader) -> None:
+    reader.skip_blanks()
+    while reader.take(";") or reader.take("\n"):
+        reader.skip_blanks()
+
+
+def _chain(reader: Reader) -> Chain:
+    first = _pipeline(reader)
+    rest: list[tuple[str, Pipeline]] = []
+    while True:
+        reader.skip_blanks()
+        sign = reader.peek(2)
+        if sign not in ("&&", "||"):
+            return Chain(first, tuple(rest))
+        reader.take(sign)
+        _skip_lines(reader)
+        rest.append((sign, _pipeline(reader)))
+
+
+def _pipeline(reader: Reader) -> Pipeline:
+    negated = reader.bare_word() == "!" and reader.take("!")
+    reader.skip_blanks()
+    commands = [_command(reader)]
+    while True:
+        reader.skip_blanks()
+        if reader.peek() != "|" or reader.peek(2) == "||":
+            return Pipeline(tuple(commands), negated)
+        reader.take("|")
+        _skip_lines(reader)
+        commands.append(_command(reader))
+
+
+def _skip_lines(reader: Reader) -> None:
+    reader.skip_blanks()
+    while reader.take("\n"):
+        reader.skip_blanks()
+
+
+def _command(reader: Reader) -> Command:
+    if reader.peek() == "(":
+        raise NotInThisShell("(")
+    bare = reader.bare_word()
+    if bare == "if":
+        return _if(reader)
+    if bare in _UNKNOWN:
+        raise NotInThisShell(bare)
+    if reader.peek() == "{" and reader.peek(2)[1:] in BLANKS + "\n":
+        return _group(reader)
+    named = _FUNCTION.match(reader.text, reader.place)
+    if named:
+        reader.place = named.end()
+        if reader.peek() != "{":
+            raise _unexpected(reader)
+        return Function(named[1], _group(reader))
+    return _simple(reader)
+
+
+def _group(reader: Reader) -> Group:
+    reader.take("{")
+    body = _sequence(reader)
+    if not reader.take("}"):
+        raise SyntaxTrouble("syntax error: unexpected end of file")
+    return Group(body, _redirections(reader))
+
+
+def _if(reader: Reader) -> If:
+    branches, otherwise = [], None
+    keyword = "if"
+    while keyword in ("if", "elif"):
+        _keyword(reader, keyword)
+        condition = _sequence(reader)
+        _keyword(reader, "then")
+        branches.append((condition, _sequence(reader)))
+        keyword = reader.bare_word()
+    if keyword == "else":
+        _keyword(reader, "else")
+        otherwise = _sequence(reader)
+    _keyword(reader, "fi")
+    return If(tuple(branches), otherwise, _redirections(reader))
+
+
+def _keyword(reader: Reader, expected: str) -> None:
+    if reader.bare_word() != expected:
+        if reader.at_end:
+            raise SyntaxTrouble("syntax error: unexpected end of file")
+        raise _unexpected(reader)
+    reader.take(expected)
+
+
+def _simple(reader: Reader) -> Simple:
+    assignments: list[tuple[str, Word]] = []
+    words: list[Word] = []
+    redirections: list[Redirection] = []
+    while True:
+        reader.skip_blanks()
+        found = _redirection(reader)
+        if found is not None:
+            redirections.append(found)
+            continue
+        assigned = _ASSIGNMENT.match(reader.text, reader.place) if not words else None
+        if assigned:
+            reader.place = assigned.end()
+            assignments.append((assigned[1], reader.word()))
+            continue
+        word = reader.word()
+        if not word:
+            break
+        words.append(word)
+    if not assignments and not words and not redirections:
+        raise _unexpected(reader)
+    return Simple(tuple(assignments), tuple(words), tuple(redirections))
+
+
+def _redirections(reader: Reader) -> tuple[Redirection, ...]:
+    found: list[Redirection] = []
+    while True:
+        reader.skip_blanks()
+        one = _redirection(reader)
+        if one is None:
+            return tuple(found)
+        found.append(one)
+
+
+def _redirection(reader: Reader) -> Redirection | None:
+    matched = _REDIRECTION.match(reader.text, reader.place)
+    if matched is None:
+        return None
+    if matched[2] == "<<":
+        raise NotInThisShell("<<")
+    reader.place = matched.end()
+    stream = int(matched[1]) if matched[1] else int(matched[2] != "<")
+    reader.skip_blanks()
+    target = reader.word()
+    if not target:
+        raise _unexpected(reader)
+    return Redirection(stream, matched[2], target)
+
+
+def _unexpected(reader: Reader) -> SyntaxTrouble:
+    if reader.at_end:
+        return SyntaxTrouble("syntax error: unexpected end of file")
+    letter = reader.peek()
+    token = "newline" if letter == "\n" else reader.bare_word() or letter
+    return SyntaxTrouble(f"syntax error near unexpected token `{token}'")

@@ -1,0 +1,163 @@
+"""One call of a method on a machine, as the function that answers it sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from stockman.talos.wire.schema import ApiSchema
+    from stockman_lab.core.faults import Fault, Point
+    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.machine import Machine
+
+MAINTENANCE = "maintenance"
+SECURED = "secured"
+
+
+class Served(Protocol):
+    """A machine's API while it is up."""
+
+    @property
+    def mode(self) -> str:
+        """`maintenance` (anybody may ask, for little) or `secured`."""
+
+    @property
+    def boot(self) -> int:
+        """Another number after every boot."""
+
+    @property
+    def ca(self) -> str:
+        """Certificates in PEM that those of clients have to be signed by."""
+
+    @property
+    def certificate(self) -> str:
+        """What the machine shows, in PEM."""
+
+    @property
+    def key(self) -> str:
+        """Its private key, in PEM."""
+
+
+class Trust(Protocol):
+    """What a machine of the control plane signs certificates of others with."""
+
+    @property
+    def token(self) -> str:
+        """What those show who ask."""
+
+    @property
+    def ca(self) -> str:
+        """The authority that signs, in PEM."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def accepted(self) -> str:
+        """All authorities that are accepted, in PEM."""
+
+
+class ApiMachine(Protocol):
+    """What the API asks of a machine."""
+
+    @property
+    def hostname(self) -> str: ...
+
+    @property
+    def minor(self) -> str:
+        """`1.13`."""
+
+    @property
+    def is_controlplane(self) -> bool: ...
+
+    @property
+    def addresses(self) -> Sequence[str]:
+        """Without their prefix lengths."""
+
+    @property
+    def api(self) -> Served | None:
+        """None: nobody listens."""
+
+    @property
+    def trust(self) -> Trust | None:
+        """None: it signs nothing."""
+
+    @property
+    def clock(self) -> float:
+        """The moment that its own clock shows."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether its network answers; if not, connections are not even refused."""
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What faults can be matched by: cluster, machine, vmid, address."""
+
+
+class ApiLand(Protocol):
+    """What the API asks of the land that machines are in."""
+
+    @property
+    def now(self) -> float: ...
+
+    @property
+    def machines(self) -> Iterable[ApiMachine]: ...
+
+    def machine_at(self, text: str) -> ApiMachine | None:
+        """The machine that has an address or a name."""
+
+    def fault(self, point: Point, facts: Mapping[str, object]) -> Fault | None:
+        """A fault that strikes now, and is counted."""
+
+
+class Patience(Protocol):
+    """How a call lets time pass: another door, another way."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Let so many seconds pass in the world."""
+
+    async def changed(self) -> None:
+        """Return as soon as anything in the world is different."""
+
+
+@dataclass(slots=True)
+class Call:
+    """One call: what is asked, of whom, by whom."""
+
+    land: Land
+    machine: Machine
+    request: Any
+    """The message that was sent, of the machine's own minor. Uploads have none here."""
+    roles: frozenset[str]
+    wire: ApiSchema
+    """Messages of the machine's minor."""
+    patience: Patience
+    method: str = ""
+    """`/machine.MachineService/Version`."""
+    peer: str = ""
+    """Address of who asks."""
+
+    @property
+    def now(self) -> float:
+        return self.land.now
+
+    @property
+    def minor(self) -> str:
+        return self.wire.minor
+
+    @property
+    def in_maintenance(self) -> bool:
+        """Whether the machine has no configuration yet."""
+        api = self.machine.api
+        return api is not None and api.mode == MAINTENANCE
+
+    async def sleep(self, seconds: float) -> None:
+        """Let simulated time pass."""
+        await self.patience.sleep(seconds)
+
+    async def changed(self) -> None:
+        """Wait until anything in the world changed."""
+        await self.patience.changed()

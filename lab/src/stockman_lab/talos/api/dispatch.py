@@ -1,0 +1,148 @@
+"""How a call finds the function that answers it on a machine."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from stockman.talos.api.transport import GrpcCode
+from stockman.talos.wire.schema import UnknownApiName, load_api_schema
+from stockman_lab.talos.api import controlplane, maintenance
+from stockman_lab.talos.api.around import Around
+from stockman_lab.talos.api.asked import Asked
+from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Call, Served
+from stockman_lab.talos.api.envelope import decoded, encoded
+from stockman_lab.talos.api.faulty import delayed, spoiled, struck
+from stockman_lab.talos.api.lasting import BoundPatience
+from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.registry import Kind
+from stockman_lab.talos.api.roles import ADMIN, IMPERSONATOR, READER, allowed, reads_at_first_only
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from stockman.talos.wire.schema import ApiMethod, ApiSchema
+    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.machine import Machine
+
+_ELSEWHERE = frozenset({"securityapi.SecurityService", "signerapi.SignerService"})
+"""Services that are on the wire, and not at this door."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """A call on its way to its function."""
+
+    around: Around
+    machine: ApiMachine
+    wire: ApiSchema
+    method: ApiMethod
+    roles: frozenset[str]
+    asked: Asked
+    boot: int
+
+    def call(self, request: Message | None) -> Call:
+        """The call as functions see it."""
+        return Call(
+            land=cast("Land", self.around.land),
+            machine=cast("Machine", self.machine),
+            request=request,
+            roles=self.roles,
+            wire=self.wire,
+            patience=BoundPatience(self.around.patience, self.machine, self.boot),
+            method=self.asked.path,
+            peer=self.asked.peer,
+        )
+
+
+async def answered(
+    around: Around, machine: ApiMachine, asked: Asked
+) -> AsyncGenerator[bytes, None]:
+    """What one machine answers by itself; ends with `Refusal` or `Cut` where it does not."""
+    api = machine.api
+    if api is None:
+        raise Refusal(GrpcCode.UNAVAILABLE, "error reading server preface: EOF")
+    wire = load_api_schema(machine.minor)
+    method = found_method(wire, asked.path)
+    roles = roles_of(api, asked)
+    fault = struck(around.land, machine, asked.path, roles)
+    if fault is not None:
+        await delayed(fault, around.patience)
+    authorize(machine, api, method, roles)
+    answer = carried_out(Doing(around, machine, wire, method, roles, asked, api.boot))
+    if fault is not None:
+        nothing = encoded(wire, method, {})
+        answer = spoiled(fault, answer, (around.land, machine, asked.path), nothing)
+    async with aclosing(answer):
+        async for piece in answer:
+            yield piece
+
+
+def found_method(wire: ApiSchema, path: str, elsewhere: frozenset[str] = _ELSEWHERE) -> ApiMethod:
+    """The method that a path names, in a minor."""
+    service, slash, name = path.removeprefix("/").rpartition("/")
+    if not slash or not path.startswith("/"):
+        raise Refusal(GrpcCode.UNIMPLEMENTED, f'malformed method name: "{path}"')
+    try:
+        known = wire.service(service)
+    except UnknownApiName:
+        known = {}
+    if not known or service in elsewhere:
+        raise Refusal(GrpcCode.UNIMPLEMENTED, f"unknown service {service}")
+    if name not in known:
+        raise Refusal(GrpcCode.UNIMPLEMENTED, f"unknown method {name} for service {service}")
+    return known[name]
+
+
+def roles_of(api: Served, asked: Asked) -> frozenset[str]:
+    """The roles that a caller has; other machines speak for those who asked them."""
+    if api.mode == MAINTENANCE:
+        return frozenset({ADMIN if maintenance.is_siderolink(asked.peer) else READER})
+    if IMPERSONATOR in asked.roles and "talos-role" in asked.headers:
+        return frozenset(asked.headers["talos-role"])
+    return asked.roles
+
+
+def authorize(machine: ApiMachine, api: Served, method: ApiMethod, roles: frozenset[str]) -> None:
+    """Refuse who may not call a method, and what a machine has no part in."""
+    in_maintenance = api.mode == MAINTENANCE
+    if in_maintenance and maintenance.has_own_server(machine.minor):
+        maintenance.check(method.service, method.name, by_admin=ADMIN in roles)
+        return
+    path = f"/{method.service}/{method.name}"
+    passing = roles & allowed(path, machine.minor)
+    if not passing or (passing == {READER} and reads_at_first_only(path) and not in_maintenance):
+        raise Refusal(GrpcCode.PERMISSION_DENIED, "not authorized")
+    controlplane.check(machine, path, configured=not in_maintenance)
+
+
+async def carried_out(doing: Doing) -> AsyncGenerator[bytes, None]:
+    """The encoded messages of a method's answer."""
+    method, wire = doing.method, doing.wire
+    entry = doing.around.methods.entry_of(method.service, method.name, wire.minor)
+    if entry is None:
+        raise Refusal(GrpcCode.UNIMPLEMENTED, f"method {method.name} not implemented")
+    if entry.kind in (Kind.UPLOADED, Kind.TALKED):
+        answer = entry.function(doing.call(None), _messages(doing))
+    else:
+        answer = entry.function(doing.call(await _request(doing)))
+    if entry.kind in (Kind.STREAMED, Kind.TALKED):
+        async with aclosing(answer):
+            async for fields in answer:
+                yield encoded(wire, method, fields)
+    else:
+        yield encoded(wire, method, await answer if inspect.isawaitable(answer) else answer)
+
+
+async def _messages(doing: Doing) -> AsyncIterator[Message]:
+    async for piece in doing.asked.pieces:
+        yield decoded(doing.wire, doing.method, piece)
+
+
+async def _request(doing: Doing) -> Message:
+    async for piece in doing.asked.pieces:
+        return decoded(doing.wire, doing.method, piece)
+    raise Refusal(GrpcCode.INTERNAL, "EOF")

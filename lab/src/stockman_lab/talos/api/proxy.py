@@ -1,0 +1,191 @@
+"""Which machine a call is for: the one that got it, another, or many.
+
+Machines of the control plane carry calls on to others; workers do not. Many answers become one
+message, or one stream, in which each part says whose it is.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from stockman.talos.api.transport import GrpcCode
+from stockman_lab.talos.api.around import Around
+from stockman_lab.talos.api.asked import Asked
+from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Served
+from stockman_lab.talos.api.dispatch import answered, roles_of
+from stockman_lab.talos.api.lasting import LOST
+from stockman_lab.talos.api.many import merged_messages, merged_streams
+from stockman_lab.talos.api.refusal import Cut, Refusal
+from stockman_lab.talos.api.roles import IMPERSONATOR
+
+_ONE_TO_MANY = frozenset(
+    {
+        "machine.MachineService",
+        "cluster.ClusterService",
+        "inspect.InspectService",
+        "storage.StorageService",
+        "time.TimeService",
+    }
+)
+_STREAMED = frozenset(
+    {
+        "/cluster.ClusterService/HealthCheck",
+        "/machine.MachineService/Copy",
+        "/machine.MachineService/DiskUsage",
+        "/machine.MachineService/Dmesg",
+        "/machine.MachineService/EtcdSnapshot",
+        "/machine.MachineService/Events",
+        "/machine.MachineService/ImageList",
+        "/machine.MachineService/Kubeconfig",
+        "/machine.MachineService/List",
+        "/machine.MachineService/Logs",
+        "/machine.MachineService/PacketCapture",
+        "/machine.MachineService/Read",
+    }
+)
+_PORT = 50000
+_NO_ROUTE_AFTER = 3.0
+"""Seconds after which a neighbour that is silent is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A machine that carries calls on."""
+
+    around: Around
+    machine: ApiMachine
+
+    async def carried(self, target: str, asked: Asked) -> AsyncGenerator[bytes, None]:
+        """What another machine answers."""
+        found = await self._reached(target)
+        authority = asked.headers.get(":authority") or ["unknown"]
+        headers = {name: value for name, value in asked.headers.items() if name not in _ROUTING}
+        api = self.machine.api
+        roles = asked.roles if api is None else roles_of(api, asked)
+        onward = Asked(
+            path=asked.path,
+            pieces=asked.pieces,
+            headers={**headers, "proxyfrom": authority, "talos-role": sorted(roles)},
+            roles=frozenset({IMPERSONATOR}),
+            peer=next(iter(self.machine.addresses), ""),
+        )
+        try:
+            async with aclosing(answered(self.around, found, onward)) as answer:
+                async for piece in answer:
+                    yield piece
+        except Cut:
+            raise Refusal(GrpcCode.UNAVAILABLE, LOST) from None
+
+    async def _reached(self, target: str) -> ApiMachine:
+        if not target or _has_port(target):
+            raise Refusal(GrpcCode.INTERNAL, f'invalid target "{target}"')
+        found = self.around.land.machine_at(target)
+        if found is None and not _is_address(target):
+            raise Refusal(
+                GrpcCode.UNAVAILABLE,
+                f"dns: A record lookup error: lookup {target}: no such host",
+            )
+        if found is None or not found.is_on:
+            await self.around.patience.sleep(_NO_ROUTE_AFTER)
+            raise _not_dialled(target, "no route to host")
+        if found.api is None:
+            raise _not_dialled(target, "connection refused")
+        if not self._trusts(found.api):
+            raise _not_trusted(found.api)
+        return found
+
+    def _trusts(self, other: Served) -> bool:
+        own = self.machine.api
+        return (
+            own is not None
+            and other.mode != MAINTENANCE
+            and bool(_certificates(own.ca) & _certificates(other.ca))
+        )
+
+
+_ROUTING = frozenset({"node", "nodes", "proxyfrom", "talos-role", ":authority"})
+
+
+async def perform(around: Around, machine: ApiMachine, asked: Asked) -> AsyncGenerator[bytes, None]:
+    """What a machine answers to a call that it got, from wherever the answer comes.
+
+    Encoded messages; ends with `Refusal`, or with `Cut` where the connection breaks.
+    """
+    async with aclosing(_routed(around, machine, asked)) as answer:
+        async for piece in answer:
+            yield piece
+
+
+def _routed(around: Around, machine: ApiMachine, asked: Asked) -> AsyncGenerator[bytes, None]:
+    api, headers = machine.api, asked.headers
+    if api is None or api.mode == MAINTENANCE or "proxyfrom" in headers:
+        return answered(around, machine, asked)
+    node, nodes = headers.get("node"), headers.get("nodes")
+    if node is not None and len(node) != 1:
+        raise Refusal(GrpcCode.INVALID_ARGUMENT, "node metadata must be single-valued")
+    if not machine.is_controlplane:
+        node = None if node is not None and _is_local(machine, node) else node
+        nodes = None if nodes is not None and _is_local(machine, nodes) else nodes
+    if nodes is None and node is None:
+        return answered(around, machine, asked)
+    service = asked.path.removeprefix("/").partition("/")[0]
+    if nodes is not None and service not in _ONE_TO_MANY:
+        raise Refusal(
+            GrpcCode.INVALID_ARGUMENT,
+            f"one-2-many proxying is not supported for method {asked.path}",
+        )
+    if not machine.is_controlplane:
+        raise Refusal(GrpcCode.PERMISSION_DENIED, "no request forwarding")
+    carrier = Carrier(around, machine)
+    if nodes is None:
+        return carrier.carried("" if node is None else node[0], asked)
+    if asked.path in _STREAMED:
+        return merged_streams(carrier.carried, nodes, asked)
+    return merged_messages(carrier.carried, nodes, asked)
+
+
+def _is_local(machine: ApiMachine, targets: Sequence[str]) -> bool:
+    return len(targets) == 1 and targets[0] in {*machine.addresses, machine.hostname}
+
+
+def _is_address(target: str) -> bool:
+    try:
+        ipaddress.ip_address(target)
+    except ValueError:
+        return False
+    return True
+
+
+def _has_port(target: str) -> bool:
+    return target.count(":") == 1 or (target.startswith("[") and "]:" in target)
+
+
+def _not_dialled(target: str, why: str) -> Refusal:
+    where = f"[{target}]" if ":" in target else target
+    return Refusal(
+        GrpcCode.UNAVAILABLE,
+        'connection error: desc = "transport: Error while dialing: '
+        f'dial tcp {where}:{_PORT}: connect: {why}"',
+    )
+
+
+def _not_trusted(other: Served) -> Refusal:
+    hint = ""
+    if other.mode != MAINTENANCE:
+        hint = (
+            ' (possibly because of \\"x509: Ed25519 verification failure\\" while trying to verify '
+            'candidate authority certificate \\"talos\\")'
+        )
+    return Refusal(
+        GrpcCode.UNAVAILABLE,
+        'connection error: desc = "transport: authentication handshake failed: '
+        "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+        f'{hint}"',
+    )
+
+
+def _certificates(pem: str) -> set[str]:
+    return {one.strip() for one in pem.split("-----END CERTIFICATE-----") if one.strip()}

@@ -1,0 +1,61 @@
+"""The documents of a configuration: the v1alpha1 one, and the others by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from stockman_lab.talos.config.values import Tree, at, loaded, mapping
+
+_OLD = frozenset({"machine", "cluster", "debug", "persist", "version"})
+
+
+@dataclass(slots=True)
+class Documents:
+    """All documents of one configuration."""
+
+    oldest: Tree | None = None
+    """None: there is none."""
+    kinds: dict[str, list[Tree]] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+    """Kinds as they come."""
+    asked: set[str] = field(default_factory=set)
+    """Kinds that somebody read."""
+
+    def all(self, kind: str) -> list[Tree]:
+        self.asked.add(kind)
+        return self.kinds.get(kind, [])
+
+    def one(self, kind: str) -> Tree | None:
+        found = self.all(kind)
+        return found[0] if found else None
+
+    def several(self, kinds: Iterable[str]) -> list[tuple[str, Tree]]:
+        """Documents of some kinds in the order of those kinds."""
+        return [(kind, one) for kind in kinds for one in self.all(kind)]
+
+    @property
+    def machine(self) -> Tree:
+        return mapping(at(self.oldest, "machine"))
+
+    @property
+    def cluster(self) -> Tree:
+        return mapping(at(self.oldest, "cluster"))
+
+    @property
+    def unread(self) -> dict[str, tuple[Tree, ...]]:
+        """Documents of which nobody asked."""
+        return {kind: tuple(found) for kind, found in self.kinds.items() if kind not in self.asked}
+
+
+def documents(text: bytes | str) -> Documents:
+    """What a text consists of; a text that is no YAML has no documents."""
+    found = Documents()
+    for one in loaded(text):
+        kind = one.get("kind")
+        if isinstance(kind, str) and kind:
+            found.kinds.setdefault(kind, []).append(one)
+            found.order.append(kind)
+        elif found.oldest is None and _OLD & one.keys():
+            found.oldest = one
+    return found

@@ -1,0 +1,130 @@
+"""All that a machine configuration can say to its machine, in one record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stockman_lab.talos.config.kubernetes_setting import (
+    EtcdSetting,
+    KubeletSetting,
+    KubernetesSetting,
+)
+from stockman_lab.talos.config.link_setting import LinkSelector, LinkSetting
+from stockman_lab.talos.config.node_setting import (
+    Authority,
+    Discovery,
+    ExtensionService,
+    Features,
+    FirewallRule,
+    InstallSetting,
+    KernelModule,
+    KubeSpan,
+    RegistrySetting,
+    VolumeSetting,
+    WrittenFile,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effective:
+    """Everything that a configuration says; certificates and keys are PEM texts.
+
+    It is shared by whoever asks for the same text: nothing in it may be changed.
+    """
+
+    machine_type: str = ""
+    """`controlplane`, `worker` or `init`. Empty: only documents, as maintenance mode takes them."""
+    debug: bool = False
+    token: str = ""
+    """With which machines ask for certificates."""
+    os_ca: Authority = field(default_factory=Authority)
+    accepted_cas: tuple[str, ...] = ()
+    """Besides `os_ca`."""
+    cert_sans: tuple[str, ...] = ()
+
+    cluster_name: str = ""
+    cluster_id: str = ""
+    cluster_secret: str = ""
+    endpoint: str = ""
+    """URL of the Kubernetes API."""
+    bootstrap_token: str = ""
+    etcd_ca: Authority = field(default_factory=Authority)
+    k8s_ca: Authority = field(default_factory=Authority)
+    k8s_accepted_cas: tuple[str, ...] = ()
+    aggregator_ca: Authority = field(default_factory=Authority)
+    service_account_key: str = ""
+    secretbox_secret: str = ""
+    aescbc_secret: str = ""
+
+    hostname: str = ""
+    """Empty: `auto_hostname` tells."""
+    auto_hostname: str = "off"
+    """`stable`: made of the machine's identity; `addr`: of its address; `off`: not made at all."""
+    links: tuple[LinkSetting, ...] = ()
+    default_dhcp: bool = True
+    """Whether cards of which nothing is said ask for a lease: no document speaks of any link."""
+    aliases: dict[str, LinkSelector] = field(default_factory=dict)
+    """Names that cards get besides their own."""
+    nameservers: tuple[str, ...] = ()
+    search_domains: tuple[str, ...] = ()
+    default_search_domain: bool = True
+    """Whether the domain of the host name is searched too."""
+    static_hosts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    time_servers: tuple[str, ...] = ()
+    time_disabled: bool = False
+    time_boot_timeout: str = ""
+
+    install: InstallSetting | None = None
+    """None: nothing is said of it."""
+    kubelet: KubeletSetting = field(default_factory=KubeletSetting)
+    kubernetes: KubernetesSetting = field(default_factory=KubernetesSetting)
+    etcd: EtcdSetting = field(default_factory=EtcdSetting)
+    node_labels: dict[str, str] = field(default_factory=dict)
+    node_annotations: dict[str, str] = field(default_factory=dict)
+    node_taints: dict[str, str] = field(default_factory=dict)
+    static_pods: tuple[dict[str, object], ...] = ()
+
+    sysctls: dict[str, str] = field(default_factory=dict)
+    sysfs: dict[str, str] = field(default_factory=dict)
+    kernel_modules: tuple[KernelModule, ...] = ()
+    udev_rules: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    files: tuple[WrittenFile, ...] = ()
+    registries: dict[str, RegistrySetting] = field(default_factory=dict)
+    features: Features = field(default_factory=Features)
+    logging: tuple[str, ...] = ()
+    """Where logs of services go: URLs."""
+    kernel_logs: dict[str, str] = field(default_factory=dict)
+    event_sink: str = ""
+    trusted_roots: dict[str, str] = field(default_factory=dict)
+    volumes: tuple[VolumeSetting, ...] = ()
+    extension_services: dict[str, ExtensionService] = field(default_factory=dict)
+    watchdog: tuple[str, str] | None = None
+    """Device and timeout. None: nobody watches."""
+    discovery: Discovery = field(default_factory=Discovery)
+    kubespan: KubeSpan = field(default_factory=KubeSpan)
+    firewall_blocks: bool = False
+    """Whether what no rule lets in stays outside."""
+    firewall: tuple[FirewallRule, ...] = ()
+
+    kinds: tuple[str, ...] = ()
+    """Of all documents besides the v1alpha1 one, in their order, each time that it occurs."""
+    others: dict[str, tuple[dict[str, object], ...]] = field(default_factory=dict)
+    """Documents by kind that none of the above is read from."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the v1alpha1 document is missing, so that no node can run of it."""
+        return not self.machine_type
+
+    @property
+    def is_controlplane(self) -> bool:
+        return self.machine_type in ("controlplane", "init")
+
+    def volume(self, name: str) -> VolumeSetting | None:
+        """What is said of a volume by its name. None: nothing."""
+        return next((one for one in self.volumes if one.name == name), None)
+
+    def link(self, name: str) -> LinkSetting | None:
+        """What is said of a link by its name. None: nothing, or not by its name."""
+        return next((one for one in self.links if one.name == name), None)

@@ -1,0 +1,169 @@
+"""What a machine takes from the platform that it runs on: NoCloud drives, firmware, META."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from stockman_lab.guest.view import GuestView
+from stockman_lab.talos.config.cmdline import Cmdline, cmdline
+from stockman_lab.talos.config.link_setting import LinkSetting
+from stockman_lab.talos.config.metal_network import metal_network
+from stockman_lab.talos.config.nocloud_network import nocloud_network
+from stockman_lab.talos.config.values import Tree, first, loaded, text
+
+_FIELDS = {
+    "instance-id": "instanceId",
+    "instance-type": "instanceType",
+    "provider-id": "providerId",
+    "region": "region",
+    "zone": "zone",
+    "local-hostname": "internalDNS",
+    "public-hostname": "externalDNS",
+}
+"""Of `meta-data`, as the `PlatformMetadatas` resource calls them."""
+_METAL_ISO = "metal-iso"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformData:
+    """Everything that is known before there is a machine configuration."""
+
+    platform: str = "metal"
+    mode: str = "metal"
+    """`cloud`: nothing has to be said of an installation."""
+    hostname: str = ""
+    links: tuple[LinkSetting, ...] = ()
+    """A selector goes first; where no card fits it the name is taken."""
+    nameservers: tuple[str, ...] = ()
+    time_servers: tuple[str, ...] = ()
+    metadata: dict[str, str] = field(default_factory=dict)
+    """Fields of the `PlatformMetadatas` resource that are known."""
+    machine_config: bytes | None = None
+    """None: there is none, so that the machine waits for one in maintenance mode."""
+    config_url: str = ""
+    """Where one is to be fetched. Empty: nowhere."""
+    cmdline: Cmdline = field(default_factory=Cmdline)
+
+
+def platform_data(
+    view: GuestView,
+    kernel_args: str | Iterable[str],
+    platform: str,
+    meta: Mapping[int, str] | None = None,
+) -> PlatformData:
+    """What a machine finds out when it starts; `meta` are the values of its META partition."""
+    arguments = cmdline(kernel_args)
+    if platform == "nocloud":
+        return _nocloud(view, arguments)
+    kept = metal_network((meta or {}).get(0x0A, "").encode())
+    url = "" if arguments.config_url == _METAL_ISO else arguments.config_url
+    known = {"platform": platform, "instanceId": view.smbios.uuid, "hostname": arguments.hostname}
+    return PlatformData(
+        platform=platform,
+        hostname=kept.hostname,
+        links=kept.links,
+        nameservers=kept.nameservers,
+        time_servers=kept.time_servers,
+        metadata={name: value for name, value in known.items() if value},
+        config_url=url,
+        cmdline=arguments,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Serial:
+    """What the serial number of the machine says."""
+
+    is_network: bool = False
+    base_url: str = ""
+    hostname: str = ""
+    instance: str = ""
+
+
+def _serial(serial: str) -> _Serial:
+    pairs = dict(part.partition("=")[::2] for part in serial.split(";") if "=" in part)
+    source = pairs.get("s", "")
+    is_web = urlsplit(source).scheme.startswith("http")
+    return _Serial(
+        is_network=pairs.get("ds") == "nocloud-net",
+        base_url=(source if source.endswith("/") else f"{source}/") if is_web else "",
+        hostname=pairs.get("h", ""),
+        instance=pairs.get("i", ""),
+    )
+
+
+def _nocloud(view: GuestView, arguments: Cmdline) -> PlatformData:
+    serial = _serial(view.smbios.serial)
+    if serial.is_network and serial.base_url:
+        # Everything comes from there, and what it says is not known before the network is up.
+        return PlatformData(
+            platform="nocloud",
+            mode="cloud",
+            config_url=f"{serial.base_url}user-data",
+            cmdline=arguments,
+        )
+    return nocloud_data(view.cloud_init or {}, serial.hostname, serial.instance, arguments)
+
+
+def nocloud_data(
+    files: Mapping[str, bytes],
+    hostname: str = "",
+    instance: str = "",
+    arguments: Cmdline | None = None,
+) -> PlatformData:
+    """What the files of a drive or of a web server say; `hostname` and `instance` win over them."""
+    user = files.get("user-data")
+    known = _metadata(files, hostname, instance)
+    name = known.get("hostname") or known.get("internalDNS", "")
+    network = nocloud_network(files["network-config"]) if "network-config" in files else None
+    config, url = _machine_config(user)
+    arguments = arguments or Cmdline()
+    if network is None:
+        # Talos takes names and metadata only together with a network.
+        return PlatformData(
+            platform="nocloud",
+            mode="cloud",
+            machine_config=config,
+            config_url=url,
+            cmdline=arguments,
+        )
+    return PlatformData(
+        platform="nocloud",
+        mode="cloud",
+        hostname=name,
+        links=network.links,
+        nameservers=network.nameservers,
+        metadata={**known, "hostname": name, "platform": "nocloud"},
+        machine_config=config,
+        config_url=url,
+        cmdline=arguments,
+    )
+
+
+def _metadata(files: Mapping[str, bytes], hostname: str, instance: str) -> dict[str, str]:
+    told = first(loaded(files.get("meta-data", b""))) or {}
+    found = {ours: text(told.get(theirs)) for theirs, ours in _FIELDS.items()}
+    found["hostname"] = hostname or text(told.get("hostname"))
+    found["instanceId"] = instance or found["instanceId"]
+    if not found["hostname"] and not found["internalDNS"]:
+        # Proxmox VE writes the name of a machine into user-data.
+        user: Tree = first(loaded(files.get("user-data", b""))) or {}
+        found["hostname"] = text(user.get("hostname"))
+        found["internalDNS"] = text(user.get("local-hostname"))
+    return {name: value for name, value in found.items() if value}
+
+
+def _machine_config(user: bytes | None) -> tuple[bytes | None, str]:
+    """The configuration that user-data is, or where it comes from."""
+    if not user:
+        return None, ""
+    head, _, rest = user.partition(b"\n")
+    if head.strip() == b"#cloud-config":
+        return None, ""
+    if head.strip() == b"#include":
+        urls = [line.strip() for line in rest.decode(errors="replace").splitlines()]
+        urls = [line for line in urls if line]
+        return None, urls[0] if len(urls) == 1 else ""
+    return user, ""

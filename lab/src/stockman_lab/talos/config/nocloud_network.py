@@ -1,0 +1,213 @@
+"""`network-config` of a NoCloud drive, versions 1 and 2, as Talos reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_interface
+
+from stockman_lab.talos.config.link_setting import (
+    BondSetting,
+    DhcpSetting,
+    LinkSelector,
+    LinkSetting,
+    RouteSetting,
+)
+from stockman_lab.talos.config.values import (
+    Tree,
+    at,
+    first,
+    flag,
+    loaded,
+    mapping,
+    mappings,
+    number,
+    text,
+    texts,
+)
+
+METRIC, METRIC6 = 1024, 2048
+_DHCP = {"dhcp", "dhcp4"}
+_DHCP6 = "ipv6_dhcpv6-stateful"
+_STATIC = {"static", "static6"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoCloudNetwork:
+    """Links and resolvers."""
+
+    links: tuple[LinkSetting, ...] = ()
+    """A selector goes first; where no card fits it the name is taken."""
+    nameservers: tuple[str, ...] = ()
+
+
+def nocloud_network(raw: bytes) -> NoCloudNetwork | None:
+    """What a file says. None: Talos cannot use it, and takes nothing from the drive."""
+    decoded = first(loaded(raw))
+    if decoded is None:
+        return None
+    told = mapping(decoded["network"]) if "network" in decoded else decoded
+    version = number(told.get("version"))
+    try:
+        if version == 1:
+            return _first_version(list(mappings(told.get("config"))))
+        return _second_version(told) if version == 2 else None
+    except ValueError:
+        return None
+
+
+def _first_version(entries: list[Tree]) -> NoCloudNetwork:
+    makers = {"physical": _physical, "bond": _bond, "vlan": _vlan}
+    links = [makers[kind](one) for one in entries if (kind := text(one.get("type"))) in makers]
+    servers = [
+        str(ip_address(server))
+        for one in entries
+        if one.get("type") == "nameserver"
+        for server in texts(one.get("address"))
+    ]
+    return NoCloudNetwork(links=tuple(links), nameservers=tuple(servers))
+
+
+def _physical(entry: Tree) -> LinkSetting:
+    return _subnets(entry, selector=_selector(entry.get("mac_address")))
+
+
+def _selector(mac: object) -> LinkSelector | None:
+    return LinkSelector(permanent_mac=text(mac).lower()) if mac else None
+
+
+def _bond(entry: Tree) -> LinkSetting:
+    params = mapping(entry.get("params"))
+    options = {
+        "miimon": params.get("bond-miimon"),
+        "lacpRate": params.get("bond-lacp-rate"),
+        "xmitHashPolicy": params.get("bond-xmit-hash-policy"),
+        "updelay": params.get("up-delay"),
+        "downdelay": params.get("down-delay"),
+    }
+    members = texts(entry.get("bond_interfaces"))
+    bond = _bonded(text(params.get("bond-mode")), members, options)
+    return _subnets(entry, kind="bond", bond=bond)
+
+
+def _bonded(mode: str, members: tuple[str, ...], options: dict[str, object]) -> BondSetting:
+    if not mode:
+        raise ValueError("a bond without a mode")
+    given = {name: value for name, value in options.items() if value}
+    return BondSetting(mode=mode, members=members, options=given)
+
+
+def _vlan(entry: Tree) -> LinkSetting:
+    parent = text(entry.get("vlan_link"))
+    return _subnets(entry, kind="vlan", parent=parent, vlan=number(entry.get("vlan_id")))
+
+
+def _subnets(  # noqa: PLR0913 - what kinds of links differ in
+    entry: Tree,
+    *,
+    kind: str = "physical",
+    selector: LinkSelector | None = None,
+    bond: BondSetting | None = None,
+    parent: str = "",
+    vlan: int = 0,
+) -> LinkSetting:
+    subnets = list(mappings(entry.get("subnets")))
+    kinds = {text(one.get("type")) for one in subnets}
+    static = [one for one in subnets if one.get("type") in _STATIC]
+    return LinkSetting(
+        name=text(entry.get("name")),
+        selector=selector,
+        kind=kind,
+        bond=bond,
+        parent=parent,
+        vlan=vlan,
+        mtu=number(entry.get("mtu")),
+        addresses=tuple(_address(one) for one in static),
+        routes=tuple(_gateway(text(one["gateway"])) for one in static if one.get("gateway")),
+        dhcp4=DhcpSetting(metric=METRIC) if kinds & _DHCP else None,
+        dhcp6=DhcpSetting(metric=METRIC6) if _DHCP6 in kinds else None,
+    )
+
+
+def _address(subnet: Tree) -> str:
+    address, mask = text(subnet.get("address")), text(subnet.get("netmask"))
+    if "/" not in address and not mask:
+        raise ValueError(f"{address} without a mask")
+    found = ip_interface(address if "/" in address else f"{address}/{mask}")
+    return f"{found.ip}/{found.network.prefixlen}"
+
+
+def _gateway(gateway: str) -> RouteSetting:
+    version = ip_address(gateway).version
+    return RouteSetting(gateway=gateway, metric=METRIC if version == 4 else METRIC6)
+
+
+def _second_version(told: Tree) -> NoCloudNetwork:
+    links: list[LinkSetting] = []
+    for name, entry in sorted(mapping(told.get("ethernets")).items()):
+        mac = at(entry, "match", "macaddress")
+        links.append(_faced(name, mapping(entry), selector=_selector(mac)))
+    for name, entry in sorted(mapping(told.get("bonds")).items()):
+        params = mapping(at(entry, "parameters"))
+        options = {
+            "miimon": params.get("mii-monitor-interval"),
+            "lacpRate": params.get("lacp-rate"),
+            "xmitHashPolicy": params.get("transmit-hash-policy"),
+            "updelay": params.get("up-delay"),
+            "downdelay": params.get("down-delay"),
+        }
+        bond = _bonded(text(params.get("mode")), texts(at(entry, "interfaces")), options)
+        links.append(_faced(name, mapping(entry), kind="bond", bond=bond))
+    for name, entry in sorted(mapping(told.get("vlans")).items()):
+        parent, tag = text(at(entry, "link")), number(at(entry, "id"))
+        links.append(_faced(name, mapping(entry), kind="vlan", parent=parent, vlan=tag))
+    servers = [
+        str(ip_address(server))
+        for part in ("ethernets", "bonds", "vlans")
+        for _, entry in sorted(mapping(told.get(part)).items())
+        for server in texts(at(entry, "nameservers", "addresses"))
+    ]
+    return NoCloudNetwork(links=tuple(links), nameservers=tuple(servers))
+
+
+def _faced(  # noqa: PLR0913 - what kinds of links differ in
+    name: str,
+    entry: Tree,
+    *,
+    kind: str = "physical",
+    selector: LinkSelector | None = None,
+    bond: BondSetting | None = None,
+    parent: str = "",
+    vlan: int = 0,
+) -> LinkSetting:
+    addresses = [ip_interface(one) for one in texts(entry.get("addresses"))]
+    return LinkSetting(
+        name=name,
+        selector=selector,
+        kind=kind,
+        bond=bond,
+        parent=parent,
+        vlan=vlan,
+        mtu=number(entry.get("mtu")),
+        addresses=tuple(f"{one.ip}/{one.network.prefixlen}" for one in addresses),
+        routes=tuple(_routes(entry)),
+        dhcp4=DhcpSetting(metric=METRIC) if flag(entry.get("dhcp4")) else None,
+        dhcp6=DhcpSetting(metric=METRIC) if flag(entry.get("dhcp6")) else None,
+    )
+
+
+def _routes(entry: Tree) -> Iterator[RouteSetting]:
+    for key in ("gateway4", "gateway6"):
+        if entry.get(key):
+            yield _gateway(text(entry[key]))
+    for told in mappings(entry.get("routes")):
+        gateway = text(told.get("via"))
+        default = _gateway(gateway)
+        target = text(told.get("to"))
+        metric = number(told.get("metric")) or METRIC
+        yield RouteSetting(
+            destination="" if target in ("default", "0.0.0.0/0", "::/0") else target,
+            gateway=gateway,
+            metric=default.metric if metric == METRIC else metric,
+            table=text(told.get("table"), "main"),
+        )

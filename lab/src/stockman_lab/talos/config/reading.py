@@ -1,0 +1,179 @@
+"""The text of a configuration to what it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stockman_lab.talos.config import reading_kubernetes as kube
+from stockman_lab.talos.config import reading_links as net
+from stockman_lab.talos.config import reading_node as node
+from stockman_lab.talos.config.documents import Documents, documents
+from stockman_lab.talos.config.effective_record import Effective
+from stockman_lab.talos.config.node_setting import Authority
+from stockman_lab.talos.config.reading_stores import registries, volumes
+from stockman_lab.talos.config.releases import RELEASES
+from stockman_lab.talos.config.values import (
+    Tree,
+    at,
+    decoded,
+    flag,
+    items,
+    mapping,
+    mappings,
+    text,
+    texts,
+)
+
+_TYPES = {"join": "worker", "control-plane": "controlplane"}
+
+
+def read(raw: bytes, minor: str) -> Effective:
+    """What a text says to a machine of a minor."""
+    found = documents(raw)
+    machine_type = text(found.machine.get("type"), "worker" if found.oldest is not None else "")
+    machine_type = _TYPES.get(machine_type, machine_type)
+    controls = machine_type in ("controlplane", "init")
+    release = RELEASES[minor]
+    labels, annotations, taints = kube.node_marks(found, controls=controls)
+    hostname, auto = _hostname(found)
+    resolver = found.one("ResolverConfig") or {}
+    times = found.one("TimeSyncConfig") or mapping(found.machine.get("time"))
+    settings = Effective(
+        machine_type=machine_type,
+        debug=flag(at(found.oldest, "debug")),
+        hostname=hostname,
+        auto_hostname=auto,
+        links=net.links(found),
+        default_dhcp=not net.speaks_of_links(found),
+        aliases=net.aliases(found),
+        nameservers=net.nameservers(found),
+        search_domains=texts(at(resolver, "searchDomains", "domains"))
+        or texts(at(found.machine, "network", "searchDomains")),
+        default_search_domain=not flag(at(resolver, "searchDomains", "disableDefault"))
+        and not flag(at(found.machine, "network", "disableSearchDomain")),
+        static_hosts=net.static_hosts(found),
+        time_servers=texts(at(times, "ntp", "servers")) or texts(at(times, "servers")),
+        time_disabled=flag(times.get("disabled")) or not flag(times.get("enabled"), default=True),
+        time_boot_timeout=text(times.get("bootTimeout")),
+        install=node.install(found),
+        kubelet=kube.kubelet(found, release),
+        kubernetes=kube.kubernetes(found, release),
+        etcd=kube.etcd(found, release),
+        node_labels=labels,
+        node_annotations=annotations,
+        node_taints=taints,
+        static_pods=node.static_pods(found),
+        sysctls=node.laid(found, "sysctls", "SysctlConfig", "params"),
+        sysfs=node.laid(found, "sysfs", "SysfsConfig", "params"),
+        kernel_modules=node.kernel_modules(found),
+        udev_rules=(
+            *texts(at(found.machine, "udev", "rules")),
+            *texts(at(found.one("UdevRulesConfig"), "rules")),
+        ),
+        environment=node.laid(found, "env", "EnvironmentConfig", "variables"),
+        files=tuple(node.files(found)),
+        registries=registries(found),
+        features=node.features(found, minor),
+        logging=node.logging(found),
+        kernel_logs=_named(found, "KmsgLogConfig", "url"),
+        event_sink=text(at(found.one("EventSinkConfig"), "endpoint")),
+        trusted_roots=_named(found, "TrustedRootsConfig", "certificates"),
+        volumes=tuple(volumes(found)),
+        extension_services={one.name: one for one in node.extension_services(found)},
+        watchdog=node.watchdog(found),
+        discovery=node.discovery(found),
+        kubespan=node.kubespan(found),
+        firewall_blocks=at(found.one("NetworkDefaultActionConfig"), "ingress") == "block",
+        firewall=tuple(node.firewall(found)),
+        kinds=tuple(found.order),
+    )
+    settings = _identified(settings, found)
+    return replace(settings, others=found.unread)
+
+
+def _named(found: Documents, kind: str, key: str) -> dict[str, str]:
+    return {text(one.get("name")): text(one.get(key)) for one in found.all(kind)}
+
+
+def _hostname(found: Documents) -> tuple[str, str]:
+    document = found.one("HostnameConfig")
+    if document is not None:
+        name = text(document.get("hostname"))
+        return name, "off" if name else text(document.get("auto"), "off")
+    name = text(at(found.machine, "network", "hostname"))
+    if name or found.oldest is None:
+        return name, "off"
+    is_stable = flag(at(found.machine, "features", "stableHostname"))
+    return "", "stable" if is_stable else "addr"
+
+
+def _identified(settings: Effective, found: Documents) -> Effective:
+    """The same with who the machine and its cluster are."""
+    machine, cluster = found.machine, found.cluster
+    named = found.one("KubeClusterConfig") or {}
+    identity = found.one("DiscoveryIdentityConfig") or {}
+    authority = found.one("KubeAPIServerCAConfig")
+    aggregator = found.one("KubeAggregatorCAConfig")
+    account = found.one("KubeServiceAccountConfig")
+    secretbox, aescbc = _encryption(found)
+    return replace(
+        settings,
+        token=text(machine.get("token")),
+        os_ca=_authority(machine.get("ca")),
+        accepted_cas=_accepted(machine.get("acceptedCAs")),
+        cert_sans=texts(machine.get("certSANs")),
+        cluster_name=text(named.get("clusterName")) or text(cluster.get("clusterName")),
+        cluster_id=text(identity.get("clusterID")) or text(cluster.get("id")),
+        cluster_secret=text(identity.get("clusterSecret")) or text(cluster.get("secret")),
+        endpoint=text(named.get("endpoint")) or text(at(cluster, "controlPlane", "endpoint")),
+        bootstrap_token=text(cluster.get("token")),
+        etcd_ca=_authority(at(cluster, "etcd", "ca")),
+        k8s_ca=_authority(cluster.get("ca")) if authority is None else _issuing(authority),
+        k8s_accepted_cas=_accepted(cluster.get("acceptedCAs"))
+        if authority is None
+        else _besides(authority),
+        aggregator_ca=_authority(cluster.get("aggregatorCA"))
+        if aggregator is None
+        else _issuing(aggregator),
+        service_account_key=decoded(at(cluster, "serviceAccount", "key"))
+        if account is None
+        else text(at(account, "issuer", "privateKey")),
+        secretbox_secret=secretbox,
+        aescbc_secret=aescbc,
+    )
+
+
+def _authority(told: object) -> Authority:
+    return Authority(crt=decoded(at(told, "crt")), key=decoded(at(told, "key")))
+
+
+def _accepted(told: object) -> tuple[str, ...]:
+    return tuple(decoded(one.get("crt")) for one in mappings(told))
+
+
+def _issuing(document: Tree) -> Authority:
+    """The CA of a document; where there is none, the first that is accepted."""
+    issuing = mapping(document.get("issuingCA"))
+    if issuing:
+        return Authority(crt=text(issuing.get("cert")), key=text(issuing.get("key")))
+    accepted = texts(document.get("acceptedCAs"))
+    return Authority(crt=accepted[0] if accepted else "")
+
+
+def _besides(document: Tree) -> tuple[str, ...]:
+    """What is accepted besides the CA that `_issuing` names."""
+    known = _issuing(document).crt
+    return tuple(one for one in texts(document.get("acceptedCAs")) if one != known)
+
+
+def _encryption(found: Documents) -> tuple[str, str]:
+    """Secrets that etcd's contents are encrypted with: `secretbox` and `aescbc`."""
+    cluster = found.cluster
+    told = [text(cluster.get(f"{kind}EncryptionSecret")) for kind in ("secretbox", "aescbc")]
+    resources = at(found.one("KubeEtcdEncryptionConfig"), "config", "resources")
+    for resource in mappings(resources):
+        for provider in mappings(resource.get("providers")):
+            for index, kind in enumerate(("secretbox", "aescbc")):
+                for key in items(at(provider, kind, "keys")):
+                    told[index] = told[index] or text(at(key, "secret"))
+    return told[0], told[1]

@@ -1,0 +1,235 @@
+"""Links of a machine, out of the old network section and out of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stockman_lab.talos.config.documents import Documents
+from stockman_lab.talos.config.link_setting import (
+    BondSetting,
+    BridgeSetting,
+    DhcpSetting,
+    LinkSelector,
+    LinkSetting,
+    RouteSetting,
+)
+from stockman_lab.talos.config.values import (
+    Tree,
+    at,
+    flag,
+    items,
+    mapping,
+    mappings,
+    number,
+    text,
+    texts,
+)
+
+DEFAULT_METRIC = 1024
+_LINKS = {
+    "LinkConfig": "physical",
+    "BondConfig": "bond",
+    "BridgeConfig": "bridge",
+    "DummyLinkConfig": "dummy",
+    "WireguardConfig": "wireguard",
+    "VRFConfig": "vrf",
+    "VethConfig": "veth",
+    "VLANConfig": "vlan",
+}
+"""Kinds of links by kinds of documents; all VLANs after what they may stand on."""
+_COMMON = frozenset(
+    {"apiVersion", "kind", "name", "links", "bondMode", "up", "mtu", "addresses", "routes"}
+    | {"multicast", "hardwareAddr", "interfaces", "deviceSelectors", "mode"}
+)
+_ANY = ("0.0.0.0/0", "::/0")
+
+
+def links(documents: Documents) -> tuple[LinkSetting, ...]:
+    """All links that are spoken of, in their order."""
+    old = mappings(at(documents.machine, "network", "interfaces"))
+    found = [link for device in old for link in _device(device)]
+    return (*found, *_from_documents(documents))
+
+
+def speaks_of_links(documents: Documents) -> bool:
+    """Whether a document speaks of links or of DHCP, so that others are left alone."""
+    return bool(documents.several([*_LINKS, "DHCPv4Config", "DHCPv6Config"]))
+
+
+def aliases(documents: Documents) -> dict[str, LinkSelector]:
+    return {
+        text(one.get("name")): LinkSelector(expression=text(at(one, "selector", "match")))
+        for one in documents.all("LinkAliasConfig")
+    }
+
+
+def _device(device: Tree) -> Iterator[LinkSetting]:
+    selector = selected(mapping(device.get("deviceSelector")))
+    name = text(device.get("interface"))
+    kind, bond, bridge = "physical", None, None
+    if isinstance(device.get("bond"), dict):
+        kind, bond = "bond", _old_bond(mapping(device["bond"]))
+    elif isinstance(device.get("bridge"), dict):
+        kind, bridge = "bridge", _bridge(mapping(device["bridge"]), "interfaces", "vlanFiltering")
+    elif isinstance(device.get("wireguard"), dict):
+        kind = "wireguard"
+    elif flag(device.get("dummy")):
+        kind = "dummy"
+    base = LinkSetting(
+        name=name,
+        selector=selector,
+        kind=kind,
+        ignored=flag(device.get("ignore")),
+        bond=bond,
+        bridge=bridge,
+    )
+    yield _old_face(base, device)
+    for vlan in mappings(device.get("vlans")):
+        number_of = number(vlan.get("vlanId"))
+        yield _old_face(
+            LinkSetting(
+                name=f"{name}.{number_of}" if name else "",
+                selector=selector,
+                kind="vlan",
+                parent=name,
+                vlan=number_of,
+                ignored=base.ignored,
+            ),
+            vlan,
+        )
+
+
+def selected(told: Tree) -> LinkSelector | None:
+    """A selector of the old network section. None: there is none."""
+    if not told:
+        return None
+    return LinkSelector(
+        mac=text(told.get("hardwareAddr")).lower(),
+        permanent_mac=text(told.get("permanentAddr")).lower(),
+        bus_path=text(told.get("busPath")),
+        pci_id=text(told.get("pciID")),
+        driver=text(told.get("driver")),
+        physical=flag(told["physical"]) if "physical" in told else None,
+    )
+
+
+def _old_bond(told: Tree) -> BondSetting:
+    chosen = (selected(one) for one in mappings(told.get("deviceSelectors")))
+    return BondSetting(
+        mode=text(told.get("mode"), "balance-rr"),
+        members=texts(told.get("interfaces")),
+        selectors=tuple(one for one in chosen if one is not None),
+        options={key: value for key, value in told.items() if key not in _COMMON},
+    )
+
+
+def _bridge(told: Tree, members: str, filtering: str) -> BridgeSetting:
+    return BridgeSetting(
+        members=texts(told.get(members)),
+        stp=flag(at(told, "stp", "enabled")),
+        filters_vlans=flag(at(told, "vlan", filtering)),
+    )
+
+
+def _old_face(link: LinkSetting, told: Tree) -> LinkSetting:
+    options = mapping(told.get("dhcpOptions"))
+    asks = flag(told.get("dhcp"))
+    dhcp = DhcpSetting(
+        metric=number(options.get("routeMetric")) or DEFAULT_METRIC,
+        duid=text(options.get("duidv6")),
+    )
+    addresses = texts(told.get("addresses")) or tuple(filter(None, [text(told.get("cidr"))]))
+    return replace(
+        link,
+        mtu=number(told.get("mtu")),
+        addresses=addresses,
+        routes=tuple(_route(one, "network") for one in mappings(told.get("routes"))),
+        dhcp4=dhcp if asks and flag(options.get("ipv4"), default=True) else None,
+        dhcp6=dhcp if asks and flag(options.get("ipv6")) else None,
+        vips=tuple(filter(None, [text(at(told, "vip", "ip"))])),
+    )
+
+
+def _route(told: Tree, destination: str) -> RouteSetting:
+    target = text(told.get(destination))
+    return RouteSetting(
+        destination="" if target in _ANY else target,
+        gateway=text(told.get("gateway")),
+        source=text(told.get("source")),
+        metric=number(told.get("metric")),
+        mtu=number(told.get("mtu")),
+        table=text(told.get("table"), "main"),
+    )
+
+
+def _from_documents(documents: Documents) -> Iterator[LinkSetting]:
+    found = {
+        text(one.get("name")): _link(_LINKS[kind], one) for kind, one in documents.several(_LINKS)
+    }
+    for kind in ("DHCPv4Config", "DHCPv6Config"):
+        for one in documents.all(kind):
+            name = text(one.get("name"))
+            link = found.get(name) or LinkSetting(name=name)
+            dhcp = _dhcp(one)
+            asked = replace(link, dhcp4=dhcp) if "v4" in kind else replace(link, dhcp6=dhcp)
+            found[name] = asked
+    for _, one in documents.several(("Layer2VIPConfig", "HCloudVIPConfig")):
+        name = text(one.get("link"))
+        link = found.get(name) or LinkSetting(name=name)
+        found[name] = replace(link, vips=(*link.vips, text(one.get("name"))))
+    yield from found.values()
+
+
+def _link(kind: str, told: Tree) -> LinkSetting:
+    bond = bridge = None
+    if kind == "bond":
+        bond = BondSetting(
+            mode=text(told.get("bondMode"), "balance-rr"),
+            members=texts(told.get("links")),
+            options={key: value for key, value in told.items() if key not in _COMMON},
+        )
+    elif kind in ("bridge", "vrf"):
+        bridge = _bridge(told, "links", "filtering")
+    return LinkSetting(
+        name=text(told.get("name")),
+        kind=kind,
+        up=flag(told.get("up"), default=True),
+        mtu=number(told.get("mtu")),
+        hardware_addr=text(told.get("hardwareAddr")).lower(),
+        addresses=tuple(text(one.get("address")) for one in mappings(told.get("addresses"))),
+        routes=tuple(_route(one, "destination") for one in mappings(told.get("routes"))),
+        parent=text(told.get("parent")),
+        vlan=number(told.get("vlanID")),
+        vlan_protocol=text(told.get("vlanMode"), "802.1q"),
+        bond=bond,
+        bridge=bridge,
+    )
+
+
+def _dhcp(told: Tree) -> DhcpSetting:
+    return DhcpSetting(
+        metric=number(told.get("routeMetric"), DEFAULT_METRIC),
+        ignores_hostname=flag(told.get("ignoreHostname")),
+        ignores_routes=flag(told.get("ignoreRoutes")),
+        client_identifier=text(told.get("clientIdentifier"), "mac"),
+        duid=text(told.get("duidRaw")),
+    )
+
+
+def static_hosts(documents: Documents) -> dict[str, tuple[str, ...]]:
+    """Names of addresses that are written down."""
+    found = {
+        text(one.get("ip")): texts(one.get("aliases"))
+        for one in mappings(at(documents.machine, "network", "extraHostEntries"))
+    }
+    for one in documents.all("StaticHostConfig"):
+        found[text(one.get("name"))] = texts(one.get("hostnames"))
+    return found
+
+
+def nameservers(documents: Documents) -> tuple[str, ...]:
+    resolver = documents.one("ResolverConfig")
+    if resolver is not None and items(resolver.get("nameservers")):
+        return tuple(text(one.get("address")) for one in mappings(resolver["nameservers"]))
+    return texts(at(documents.machine, "network", "nameservers"))

@@ -1,0 +1,108 @@
+"""Contents as messages of the wire: addresses, durations and words in their numbers."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+from collections.abc import Callable, Mapping
+
+from stockman.talos.wire.values import new_message
+from stockman_lab.talos.cosi.durations import seconds_of
+from stockman_lab.talos.cosi.parts import PREFIX, Part, parts, wire_for
+from stockman_lab.talos.cosi.tables import words
+
+
+def proto_bytes(shape: str, minor: str, values: Mapping[str, object]) -> bytes:
+    """The message of a structure with these values."""
+    fields = _fields(shape, minor, values)
+    message = new_message(wire_for(shape, minor), PREFIX + shape, fields)
+    return message.SerializeToString(deterministic=True)
+
+
+def _fields(shape: str, minor: str, values: Mapping[str, object]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for part in parts(shape, minor):
+        told = values if part.row.is_inline else values.get(part.row.key)
+        if told is not None and part.row.hint != "cel":
+            found[part.field.name] = _value(part, minor, told)
+    return found
+
+
+def _value(part: Part, minor: str, told: object) -> object:
+    if part.is_map and isinstance(told, Mapping):
+        return {key: _single(part, minor, one) for key, one in told.items()}
+    if part.is_list and isinstance(told, list | tuple):
+        return [_single(part, minor, one) for one in told]
+    return _single(part, minor, told)
+
+
+def _single(part: Part, minor: str, told: object) -> object:
+    if part.enum:
+        return words(part.enum).get(told, 0) if isinstance(told, str) else told
+    if part.row.hint:
+        return _HINTED.get(part.row.hint, _flags_of(part.row.hint))(str(told))
+    if part.message in _MESSAGES:
+        return _MESSAGES[part.message](told)
+    if part.shape and isinstance(told, Mapping):
+        return _fields(part.shape, minor, told)
+    return told
+
+
+def _mac(text: str) -> bytes:
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def _flags_of(enum: str) -> Callable[[str], object]:
+    numbers = words(enum)
+    return lambda text: sum(numbers.get(word, 0) for word in text.split(",") if word)
+
+
+_HINTED: dict[str, Callable[[str], object]] = {
+    "mac": _mac,
+    "text": str.encode,
+    "bytes": str.encode,
+    "base64": base64.b64decode,
+}
+
+
+def _address(told: object) -> object:
+    text = str(told)
+    return {"ip": ipaddress.ip_address(text).packed} if text else {}
+
+
+def _prefix(told: object) -> object:
+    text = str(told)
+    if not text:
+        return {"prefix_length": -1}
+    found = ipaddress.ip_interface(text)
+    return {"ip": found.ip.packed, "prefix_length": found.network.prefixlen}
+
+
+def _port(told: object) -> object:
+    host, _, port = str(told).rpartition(":")
+    return {"ip": ipaddress.ip_address(host.strip("[]")).packed, "port": int(port)} if host else {}
+
+
+def _url(told: object) -> object:
+    if not isinstance(told, Mapping):
+        return {}
+    return {"full_path": f"{told['scheme']}://{told['host']}{told.get('path', '')}"}
+
+
+def _pem(told: object) -> object:
+    if not isinstance(told, Mapping):
+        return {}
+    return {key: base64.b64decode(str(text)) for key, text in told.items()}
+
+
+_MESSAGES: dict[str, Callable[[object], object]] = {
+    "common.NetIP": _address,
+    "common.NetIPPrefix": _prefix,
+    "common.NetIPPort": _port,
+    "common.URL": _url,
+    "common.PEMEncodedCertificateAndKey": _pem,
+    "common.PEMEncodedCertificate": _pem,
+    "common.PEMEncodedKey": _pem,
+    "google.protobuf.Duration": lambda told: seconds_of(str(told)),
+    "google.protobuf.Struct": dict,  # type: ignore[dict-item]  # only mappings come here
+}

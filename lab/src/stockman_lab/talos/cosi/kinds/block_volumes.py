@@ -1,0 +1,203 @@
+"""Volumes: what was wanted, what became of it, and where it is mounted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stockman_lab.talos.cosi.content import Content, Contents
+from stockman_lab.talos.cosi.facts import is_configured, pretty_size
+from stockman_lab.talos.cosi.kinds.block_disks import system_disk
+from stockman_lab.talos.cosi.layout import Partition, made_uuid, partition_name, partitions
+from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.sizes import size_of
+from stockman_lab.talos.disk import EPHEMERAL, META, STATE
+from stockman_lab.talos.disks import names
+
+if TYPE_CHECKING:
+    from stockman_lab.talos.config.node_setting import VolumeSetting
+    from stockman_lab.talos.machine import Machine
+
+_SYSTEM = {"talos.dev/system-volume": ""}
+_USER = {"talos.dev/user-volume": ""}
+_LABEL = "system_u:object_r:ephemeral_t:s0"
+_STATE_LABEL = "system_u:object_r:system_state_t:s0"
+_DATA = "0fc63daf-8483-4772-8e79-3d69d8477de4"
+_STATE_SIZE, _EPHEMERAL_LEAST, _USER_LEAST = 104857600, 2147483648, 104857600
+_PREFIXES = {"user": "u-", "raw": "r-", "swap": "s-", "existing": "e-", "external": "x-"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a volume is."""
+
+    disk: str
+    number: int
+    size: int
+    filesystem: str
+    uuid: str
+    partition_uuid: str
+
+    @property
+    def location(self) -> str:
+        return (
+            f"/dev/{partition_name(self.disk, self.number)}" if self.number else f"/dev/{self.disk}"
+        )
+
+
+def _mount(name: str, path: str) -> dict[str, object]:
+    if name == STATE:
+        return {"targetPath": "/system/state", "selinuxLabel": _STATE_LABEL, "fileMode": 0o700}
+    return {
+        "targetPath": path,
+        "selinuxLabel": _LABEL,
+        "projectQuotaSupport": False,
+        "fileMode": 0o755,
+    }
+
+
+def _encryption(machine: Machine, name: str) -> tuple[str, ...]:
+    config = machine.config
+    setting = config.volume(name) if config is not None else None
+    return setting.encryption if setting is not None else ()
+
+
+def _user_volumes(machine: Machine) -> list[VolumeSetting]:
+    config = machine.config
+    return [one for one in config.volumes if one.kind in _PREFIXES] if config is not None else []
+
+
+def _id(setting: VolumeSetting) -> str:
+    return _PREFIXES[setting.kind] + setting.name
+
+
+def _user_place(machine: Machine, setting: VolumeSetting, place: int) -> _Place:
+    """Where a user's volume is: on a disk of its own where there is one."""
+    own, view = system_disk(machine), machine.view
+    sizes = {name: one.size for slot, name in names(view).items() if (one := view.disk(slot))}
+    others = [name for name in sorted(sizes) if name != own and not name.startswith("sr")]
+    disk = others[0] if others else own
+    size = size_of(setting.max_size) or size_of(setting.min_size) or _USER_LEAST
+    number = 0 if setting.volume_type == "disk" else 1 + place
+    if disk == own:
+        number = len(partitions(machine)) + 1 + place
+    name = _id(setting)
+    return _Place(
+        disk,
+        number,
+        min(size, sizes.get(disk, size)),
+        setting.filesystem or ("none" if setting.kind == "raw" else "xfs"),
+        made_uuid(machine, f"filesystem/{name}"),
+        made_uuid(machine, f"partition/{name}"),
+    )
+
+
+@kind("VolumeStatuses.block.talos.dev", "block.VolumeManagerController")
+def volume_statuses(machine: Machine) -> Contents:
+    there = {one.label: one for one in partitions(machine)}
+    wanted = [META, STATE, EPHEMERAL] if is_configured(machine) else [META, STATE]
+    found: dict[str, Content] = {}
+    for name in wanted:
+        one = there.get(name)
+        spec = _missing(machine) if one is None else _ready(machine, name, one)
+        found[name] = Content(spec, _SYSTEM)
+    is_made = EPHEMERAL in there
+    for place, setting in enumerate(_user_volumes(machine)):
+        where = _user_place(machine, setting, place)
+        user = _status(where, f"/var/mnt/{setting.name}") if is_made else _missing(machine)
+        if setting.volume_type == "directory":
+            user = {"phase": "ready", "type": "directory", "mountSpec": _mount("", setting.name)}
+        found[_id(setting)] = Content(user, _USER)
+    return found
+
+
+def _missing(machine: Machine) -> dict[str, object]:
+    return {"phase": "waiting" if is_configured(machine) else "missing", "type": "partition"}
+
+
+def _ready(machine: Machine, name: str, one: Partition) -> dict[str, object]:
+    filesystem = one.filesystem if one.filesystem in ("xfs", "vfat") else "none"
+    place = _Place(
+        system_disk(machine), one.number, one.size, filesystem, one.filesystem_uuid, one.uuid
+    )
+    found = _status(place, "/var")
+    keys = _encryption(machine, name)
+    if keys:
+        found |= {
+            "mountLocation": f"/dev/mapper/luks2-{name}",
+            "encryptionProvider": "luks2",
+            "configuredEncryptionKeys": list(keys),
+        }
+    if name == META:
+        found.pop("mountSpec")
+    elif name == STATE:
+        found["mountSpec"] = _mount(STATE, "")
+    return found
+
+
+def _status(place: _Place, path: str) -> dict[str, object]:
+    return {
+        "phase": "ready",
+        "type": "partition" if place.number else "disk",
+        "location": place.location,
+        "mountLocation": place.location,
+        "partitionIndex": place.number,
+        "parentLocation": f"/dev/{place.disk}" if place.number else "",
+        "uuid": place.uuid,
+        "partitionUUID": place.partition_uuid if place.number else "",
+        "size": place.size,
+        "prettySize": pretty_size(place.size),
+        "filesystem": place.filesystem,
+        "mountSpec": _mount("", path),
+    }
+
+
+@kind("VolumeConfigs.block.talos.dev", "block.VolumeConfigController")
+def volume_configs(machine: Machine) -> Contents:
+    found = {META: Content({"type": "partition"}, _SYSTEM)}
+    if not is_configured(machine):
+        return {**found, STATE: Content(_config(STATE, "/system/state", 0, 0), _SYSTEM)}
+    found[STATE] = Content(_config(STATE, "", _STATE_SIZE, _STATE_SIZE), _SYSTEM)
+    found[EPHEMERAL] = Content(_config(EPHEMERAL, "/var", _EPHEMERAL_LEAST, 0), _SYSTEM)
+    for setting in _user_volumes(machine):
+        least, most = size_of(setting.min_size) or _USER_LEAST, size_of(setting.max_size)
+        spec = _config(_id(setting), f"/var/mnt/{setting.name}", least, most)
+        found[_id(setting)] = Content(spec, _USER)
+    return found
+
+
+def _config(name: str, path: str, least: int, most: int) -> dict[str, object]:
+    found: dict[str, object] = {"type": "partition", "mount": _mount(name, path)}
+    if least:
+        found["provisioning"] = {
+            "wave": -1 if name in (STATE, EPHEMERAL) else 0,
+            "partitionSpec": {
+                "minSize": least,
+                "maxSize": most,
+                "grow": name == EPHEMERAL,
+                "label": name,
+                "typeUUID": _DATA,
+            },
+            "filesystemSpec": {"type": "xfs", "label": name},
+        }
+    return found
+
+
+@kind("MountStatuses.block.talos.dev", "block.MountController")
+def mount_statuses(machine: Machine) -> Contents:
+    if not is_configured(machine):
+        return {}
+    targets = {STATE: "/system/state", EPHEMERAL: "/var"}
+    found: dict[str, dict[str, object]] = {}
+    for one in partitions(machine):
+        if one.label in targets:
+            source = f"/dev/{partition_name(system_disk(machine), one.number)}"
+            provider = "luks2" if _encryption(machine, one.label) else "none"
+            found[one.label] = {
+                "spec": {"volumeID": one.label, "requesters": ["sequencer"]},
+                "source": source,
+                "target": targets[one.label],
+                "filesystem": one.filesystem,
+                "encryptionProvider": provider,
+            }
+    return found

@@ -1,0 +1,86 @@
+"""Members of a cluster: who a machine is, and whom it knows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stockman_lab.talos.cosi.content import Contents
+from stockman_lab.talos.cosi.facts import full_hostname, is_configured, node_identity, nodename
+from stockman_lab.talos.cosi.kinds.network_addresses import routed_addresses
+from stockman_lab.talos.cosi.registry import kind
+
+if TYPE_CHECKING:
+    from stockman_lab.talos.machine import Machine
+
+
+@kind("Identities.cluster.talos.dev", "cluster.NodeIdentityController")
+def identities(machine: Machine) -> Contents:
+    return {"local": {"nodeId": node_identity(machine)}} if is_configured(machine) else {}
+
+
+@kind("Infos.cluster.talos.dev", "cluster.InfoController")
+def infos(machine: Machine) -> Contents:
+    config = machine.config
+    if config is None or config.is_partial:
+        return {}
+    return {"current": {"clusterId": config.cluster_id, "clusterName": config.cluster_name}}
+
+
+@kind("DiscoveryConfigs.cluster.talos.dev", "cluster.ConfigController")
+def discovery_configs(machine: Machine) -> Contents:
+    config = machine.config
+    if config is None or config.is_partial:
+        return {}
+    discovery = config.discovery
+    found: dict[str, object] = {"discoveryEnabled": discovery.enabled}
+    if discovery.enabled:
+        found["registryKubernetesEnabled"] = discovery.kubernetes
+    if discovery.enabled and discovery.service:
+        found["registryServiceEnabled"] = True
+        found["serviceEndpoint"] = _endpoint(discovery.service)
+        found["serviceClusterID"] = config.cluster_id
+    return {"cluster": found}
+
+
+def _endpoint(url: str) -> str:
+    host = url.partition("://")[2].strip("/")
+    return host if ":" in host else f"{host}:443"
+
+
+def known(machine: Machine) -> list[Machine]:
+    """Machines of its cluster that it found, itself too."""
+    config = machine.config
+    if config is None or not config.discovery.enabled:
+        return []
+    return [
+        one
+        for one in machine.land.members(machine)
+        if one is machine
+        or (one.hostname and (not one.is_on or (one.is_reachable and one.state.api == "secured")))
+    ]
+
+
+def _affiliate(machine: Machine) -> dict[str, object]:
+    config = machine.config
+    found: dict[str, object] = {
+        "nodeId": node_identity(machine),
+        "addresses": routed_addresses(machine),
+        "hostname": full_hostname(machine),
+        "operatingSystem": f"Talos ({machine.version})",
+        "machineType": config.machine_type if config is not None else "unknown",
+    }
+    if config is not None and config.is_controlplane:
+        found["controlPlane"] = {"port": config.kubernetes.api_port}
+    return found
+
+
+@kind("Affiliates.cluster.talos.dev", "cluster.AffiliateMergeController")
+def affiliates(machine: Machine) -> Contents:
+    return {
+        node_identity(one): {**_affiliate(one), "nodename": nodename(one)} for one in known(machine)
+    }
+
+
+@kind("Members.cluster.talos.dev", "cluster.MemberController")
+def members(machine: Machine) -> Contents:
+    return {nodename(one): _affiliate(one) for one in known(machine) if nodename(one)}

@@ -1,0 +1,74 @@
+"""Definitions and namespaces: what kinds of resources there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stockman.talos.go_yaml import dump
+from stockman.talos.wire.schema import load_api_schema
+from stockman.talos.wire.values import new_message
+from stockman_lab.talos.cosi.content import Contents, Spec
+from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.tables import (
+    DEFINITIONS,
+    NAMESPACES,
+    Definition,
+    definitions,
+    namespaces,
+)
+
+if TYPE_CHECKING:
+    from stockman_lab.talos.machine import Machine
+
+_OWNER = "meta"
+_PACKAGE = "cosi.resource.meta"
+
+
+def _written_definition(minor: str, spec: object) -> tuple[bytes, str]:
+    if not isinstance(spec, dict):
+        raise TypeError("a definition is a mapping")
+    columns = [{"name": one["name"], "json_path": one["jsonPath"]} for one in spec["printColumns"]]
+    fields = {
+        "resource_type": spec["type"],
+        "display_type": spec["displayType"],
+        "default_namespace": spec["defaultNamespace"],
+        "aliases": spec["aliases"],
+        "all_aliases": spec["allAliases"],
+        "print_columns": columns,
+        "sensitivity": int(bool(spec.get("sensitivity"))),
+    }
+    message = new_message(load_api_schema(minor), f"{_PACKAGE}.ResourceDefinitionSpec", fields)
+    return message.SerializeToString(deterministic=True), dump(spec)
+
+
+def _written_namespace(minor: str, spec: object) -> tuple[bytes, str]:
+    if not isinstance(spec, dict):
+        raise TypeError("a namespace is a mapping")
+    message = new_message(load_api_schema(minor), f"{_PACKAGE}.NamespaceSpec", spec)
+    return message.SerializeToString(deterministic=True), dump(spec)
+
+
+@kind(DEFINITIONS, _OWNER, written=_written_definition)
+def resource_definitions(machine: Machine) -> Contents:
+    return {name: _definition(one) for name, one in definitions(machine.minor).items()}
+
+
+def _definition(one: Definition) -> Spec:
+    found: dict[str, object] = {
+        "type": one.type,
+        "displayType": one.display,
+        "defaultNamespace": one.namespace,
+        "aliases": list(one.aliases),
+        "allAliases": list(one.all_aliases),
+    }
+    if not one.has_automatic_aliases:
+        found["skipAutomaticAliases"] = True
+    found["printColumns"] = [{"name": name, "jsonPath": path} for name, path in one.columns]
+    if one.is_sensitive:
+        found["sensitivity"] = "sensitive"
+    return found
+
+
+@kind(NAMESPACES, _OWNER, written=_written_namespace)
+def all_namespaces(machine: Machine) -> Contents:
+    return {name: {"description": text} for name, text in namespaces(machine.minor).items()}

@@ -1,0 +1,169 @@
+"""Addresses of links, and those that stand for the node."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING
+
+from stockman_lab.talos.cosi.content import Contents
+from stockman_lab.talos.cosi.facts import bare, family_of, is_configured, ordered
+from stockman_lab.talos.cosi.kinds.network_links import LOOPBACK, is_up
+from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.state import AddressState
+
+if TYPE_CHECKING:
+    from stockman_lab.talos.machine import Machine
+
+_LOOPBACK = (
+    AddressState("127.0.0.1/8", LOOPBACK, "default", "host"),
+    AddressState("::1/128", LOOPBACK, "default", "host"),
+)
+_LOCAL_SCOPES = ("link", "host", "nowhere")
+
+
+def _all(machine: Machine) -> list[AddressState]:
+    """Its addresses, those of the loopback too."""
+    network = machine.state.network
+    if not any(one.name == LOOPBACK for one in network.links):
+        return network.addresses
+    there = {one.address for one in network.addresses}
+    return [*(one for one in _LOOPBACK if one.address not in there), *network.addresses]
+
+
+def _index(machine: Machine, name: str) -> int:
+    return next((one.index for one in machine.state.network.links if one.name == name), 0)
+
+
+@kind("AddressStatuses.net.talos.dev", "network.AddressStatusController")
+def address_statuses(machine: Machine) -> Contents:
+    found: dict[str, dict[str, object]] = {}
+    for one in _all(machine):
+        spec = found[f"{one.link}/{one.address}"] = {
+            "address": one.address,
+            "local": bare(one.address),
+            "linkIndex": _index(machine, one.link),
+            "linkName": one.link,
+            "family": family_of(one.address),
+            "scope": one.scope,
+            "flags": "permanent",
+        }
+        network = ipaddress.ip_interface(one.address).network
+        if network.version == 4 and one.link != LOOPBACK and network.prefixlen < 31:
+            spec["broadcast"] = str(network.broadcast_address)
+    return found
+
+
+@kind("AddressSpecs.net.talos.dev", "AddressMergeControllers.net.talos.dev")
+def address_specs(machine: Machine) -> Contents:
+    found: dict[str, dict[str, object]] = {}
+    for one in _all(machine):
+        if one.link == LOOPBACK and family_of(one.address) == "inet6":
+            continue
+        found[f"{one.link}/{one.address}"] = {
+            "address": one.address,
+            "linkName": one.link,
+            "family": family_of(one.address),
+            "scope": one.scope,
+            "flags": "permanent",
+            "announceWithARP": one.is_vip,
+            "layer": one.layer,
+        }
+    return found
+
+
+def _node_addresses(machine: Machine) -> list[AddressState]:
+    """Those that may stand for the node, by link and address."""
+    found = [
+        one
+        for one in machine.state.network.addresses
+        if one.scope not in _LOCAL_SCOPES and one.link != LOOPBACK
+    ]
+    return sorted(found, key=lambda one: (one.link, ipaddress.ip_interface(one.address).packed))
+
+
+def routed_addresses(machine: Machine) -> list[str]:
+    """Addresses that others reach it at, without prefixes."""
+    there = [one.address for one in _node_addresses(machine) if is_up(machine, one.link)]
+    return [bare(one) for one in ordered(there)]
+
+
+def _algorithm(machine: Machine) -> str:
+    config = machine.config
+    return config.features.address_sorting if config is not None else "v1"
+
+
+@kind("NodeAddresses.net.talos.dev", "network.NodeAddressController")
+def node_addresses(machine: Machine) -> Contents:
+    there = _node_addresses(machine)
+    every = ordered([one.address for one in there])
+    current = ordered([one.address for one in there if is_up(machine, one.link)])
+    found = {"current": current, "routed": current, "accumulative": every}
+    for name, filtered in _filters(machine).items():
+        for base in ("current", "routed", "accumulative"):
+            found[f"{base}-{name}"] = [one for one in found[base] if _passes(one, filtered)]
+    first = next((one.address for one in there if not one.is_vip), "")
+    if first:
+        found["default"] = [first]
+    algorithm = _algorithm(machine)
+    return {
+        name: {"addresses": addresses, "sortAlgorithm": algorithm}
+        for name, addresses in found.items()
+    }
+
+
+def _filters(machine: Machine) -> dict[str, dict[str, object]]:
+    config = machine.config
+    if config is None or config.is_partial:
+        return {}
+    subnets = [*config.kubernetes.pod_subnets, *config.kubernetes.service_subnets]
+    return {"no-k8s": {"excludeSubnets": subnets}, "only-k8s": {"includeSubnets": subnets}}
+
+
+def _passes(prefix: str, filtered: dict[str, object]) -> bool:
+    address = ipaddress.ip_interface(prefix).ip
+
+    def is_in(name: str) -> bool | None:
+        subnets = filtered.get(name)
+        if not isinstance(subnets, list):
+            return None
+        return any(address in ipaddress.ip_network(one) for one in subnets)
+
+    return is_in("includeSubnets") is not False and is_in("excludeSubnets") is not True
+
+
+@kind("NodeAddressFilters.net.talos.dev", "k8s.AddressFilterController")
+def node_address_filters(machine: Machine) -> Contents:
+    return _filters(machine)
+
+
+@kind("NodeAddressSortAlgorithms.net.talos.dev", "network.NodeAddressSortAlgorithmController")
+def node_address_sort_algorithms(machine: Machine) -> Contents:
+    return {"default": {"algorithm": _algorithm(machine)}}
+
+
+@kind("NodeIPs.kubernetes.talos.dev", "k8s.NodeIPController")
+def node_ips(machine: Machine) -> Contents:
+    if not is_configured(machine) or not machine.address:
+        return {}
+    return {"kubelet": {"addresses": node_ip_addresses(machine)}}
+
+
+def node_ip_addresses(machine: Machine) -> list[str]:
+    """What the kubelet is told to be reached at: one address of each family at most."""
+    config = machine.config
+    subnets = config.kubelet.node_ip_subnets if config is not None else ()
+    found: dict[str, str] = {}
+    for one in _node_addresses(machine):
+        address = bare(one.address)
+        if not one.is_vip and _in_subnets(address, subnets):
+            found.setdefault(family_of(address), address)
+    return list(found.values())
+
+
+def _in_subnets(address: str, subnets: tuple[str, ...]) -> bool:
+    held = ipaddress.ip_address(address)
+    wanted = [one for one in subnets if not one.startswith("!")]
+    refused = [one.removeprefix("!") for one in subnets if one.startswith("!")]
+    if any(held in ipaddress.ip_network(one, strict=False) for one in refused):
+        return False
+    return not wanted or any(held in ipaddress.ip_network(one, strict=False) for one in wanted)

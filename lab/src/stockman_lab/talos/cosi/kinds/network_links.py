@@ -1,0 +1,152 @@
+"""Network links: what they are, and what was wanted of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stockman_lab.talos.cosi.content import Contents, Spec
+from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.state import LinkState
+
+if TYPE_CHECKING:
+    from stockman_lab.talos.machine import Machine
+
+LOOPBACK = "lo"
+_BROADCAST = "ff:ff:ff:ff:ff:ff"
+_NOTHING = "00:00:00:00:00:00"
+_CARD = {
+    "pciID": "1AF4:1000",
+    "driverVersion": "1.0.0",
+    "productID": "0x1000",
+    "vendorID": "0x1af4",
+    "product": "Virtio network device",
+    "vendor": "Red Hat, Inc.",
+}
+"""Of cards that are no hardware; machines of the lab have no others."""
+
+
+def _index(machine: Machine, name: str) -> int:
+    return next((one.index for one in machine.state.network.links if one.name == name), 0)
+
+
+def is_up(machine: Machine, name: str) -> bool:
+    """Whether a link is there and carries anything."""
+    return any(one.is_up for one in machine.state.network.links if one.name == name)
+
+
+@kind("LinkStatuses.net.talos.dev", "network.LinkStatusController")
+def link_statuses(machine: Machine) -> Contents:
+    return {one.name: _status(machine, one) for one in machine.state.network.links}
+
+
+def _status(machine: Machine, link: LinkState) -> Spec:
+    if link.name == LOOPBACK:
+        return _loopback(link)
+    master = next((one.kind for one in machine.state.network.links if one.name == link.master), "")
+    found: dict[str, object] = {
+        "index": link.index,
+        "type": "ether",
+        "linkIndex": _index(machine, link.parent) if link.parent else 0,
+        "flags": _flags(link),
+        "hardwareAddr": link.mac,
+        "permanentAddr": link.permanent_mac or link.mac,
+        "broadcastAddr": _BROADCAST,
+        "mtu": link.mtu,
+        "queueDisc": "noqueue" if link.kind else "pfifo_fast",
+        "masterIndex": _index(machine, link.master) if link.master else 0,
+        "operationalState": "up" if link.is_up else "down",
+        "kind": link.kind,
+        "slaveKind": master,
+        "linkState": link.is_up,
+        "port": "Other",
+        "duplex": "Unknown",
+    }
+    if not link.kind:
+        found |= {"busPath": link.bus_path, "driver": link.driver or "virtio_net", **_CARD}
+    if link.kind == "vlan":
+        found["vlan"] = {"vlanID": link.vlan, "vlanProtocol": "802.1q"}
+    if link.kind == "bond":
+        found["bondMaster"] = _bond(link)
+    return found
+
+
+def _bond(link: LinkState) -> Spec:
+    return {
+        "mode": link.bond_mode or "balance-rr",
+        "miimon": 100,
+        "resendIgmp": 1,
+        "lpInterval": 1,
+        "packetsPerSlave": 1,
+        "numPeerNotif": 1,
+        "tlbLogicalLb": 1,
+        "useCarrier": True,
+        "adActorSysPrio": 65535,
+    }
+
+
+def _loopback(link: LinkState) -> Spec:
+    return {
+        "index": link.index,
+        "type": "loopback",
+        "flags": "UP,LOOPBACK,RUNNING,LOWER_UP",
+        "hardwareAddr": _NOTHING,
+        "permanentAddr": "",
+        "broadcastAddr": _NOTHING,
+        "mtu": 65536,
+        "queueDisc": "noqueue",
+        "operationalState": "unknown",
+        "linkState": True,
+        "port": "Other",
+        "duplex": "Unknown",
+    }
+
+
+def _flags(link: LinkState) -> str:
+    found = ["UP", "BROADCAST"]
+    found += ["RUNNING"] if link.is_up else []
+    found += ["MASTER"] if link.kind == "bond" else []
+    found += ["SLAVE"] if link.master else []
+    found += ["MULTICAST"]
+    return ",".join(found + (["LOWER_UP"] if link.is_up else []))
+
+
+@kind("LinkSpecs.net.talos.dev", "LinkMergeControllers.net.talos.dev")
+def link_specs(machine: Machine) -> Contents:
+    return {one.name: _spec(one) for one in machine.state.network.links}
+
+
+def _spec(link: LinkState) -> Spec:
+    found: dict[str, object] = {
+        "name": link.name,
+        "logical": bool(link.kind),
+        "up": True,
+        "mtu": link.mtu if link.mtu != 1500 and link.name != LOOPBACK else 0,
+        "kind": link.kind,
+        "type": "ether" if link.kind else "netrom",
+        "parentName": link.parent,
+        "masterName": link.master,
+        "layer": "default" if link.name == LOOPBACK else "configuration",
+    }
+    if link.kind == "vlan":
+        found["vlan"] = {"vlanID": link.vlan, "vlanProtocol": "802.1q"}
+    if link.kind == "bond":
+        found["bondMaster"] = _bond(link)
+    return found
+
+
+@kind("HardwareAddresses.net.talos.dev", "network.HardwareAddrController")
+def hardware_addresses(machine: Machine) -> Contents:
+    cards = [one for one in machine.state.network.links if not one.kind and one.name != LOOPBACK]
+    if not cards:
+        return {}
+    first = min(cards, key=lambda one: one.name)
+    return {"first": {"name": first.name, "hardwareAddr": first.mac}}
+
+
+@kind("EthernetStatuses.net.talos.dev", "network.EthernetStatusController")
+def ethernet_statuses(machine: Machine) -> Contents:
+    return {
+        one.name: {"linkState": one.is_up, "port": "Other", "duplex": "Unknown"}
+        for one in machine.state.network.links
+        if not one.kind and one.name != LOOPBACK
+    }

@@ -1,0 +1,92 @@
+"""The machine as a whole: where it is in its life, its services, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stockman_lab.talos.cosi.content import Contents
+from stockman_lab.talos.cosi.kinds.network_addresses import node_addresses
+from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.state import Stage
+from stockman_lab.talos.status import unmet_conditions
+
+if TYPE_CHECKING:
+    from stockman_lab.talos.machine import Machine
+
+_API = ":50000"
+
+
+@kind("MachineStatuses.runtime.talos.dev", "runtime.MachineStatusController")
+def machine_statuses(machine: Machine) -> Contents:
+    unmet = unmet_conditions(machine)
+    stage = machine.state.stage
+    status = {
+        "ready": not unmet,
+        "unmetConditions": [{"name": name, "reason": reason} for name, reason in unmet],
+    }
+    return {
+        "machine": {"stage": stage.value if stage is not Stage.OFF else "unknown", "status": status}
+    }
+
+
+@kind("Services.v1alpha1.talos.dev", "v1alpha1.ServiceController")
+def services(machine: Machine) -> Contents:
+    return {
+        one.id: {
+            "running": True,
+            "healthy": one.is_healthy is True,
+            "unknown": one.is_healthy is None,
+        }
+        for one in machine.state.services.values()
+        if one.is_running
+    }
+
+
+@kind("Diagnostics.runtime.talos.dev", "runtime.DiagnosticsController")
+def diagnostics(machine: Machine) -> Contents:
+    config = machine.config
+    addresses = {
+        name: one["addresses"]
+        for name, one in node_addresses(machine).items()
+        if isinstance(one, dict)
+    }
+    if config is None or not addresses["routed"] or addresses.get("routed-no-k8s", [1]):
+        return {}
+    details = [
+        f"host routed addresses: {_quoted(addresses['routed'])}",
+        f"Kubernetes pod CIDRs: {_quoted(list(config.kubernetes.pod_subnets))}",
+        f"Kubernetes service CIDRs: {_quoted(list(config.kubernetes.service_subnets))}",
+    ]
+    message = "host and Kubernetes pod/service CIDR addresses overlap"
+    return {"address-overlap": {"message": message, "details": details}}
+
+
+def _quoted(texts: object) -> str:
+    found = texts if isinstance(texts, list) else []
+    return f"[{' '.join(f'{chr(34)}{one}{chr(34)}' for one in found)}]"
+
+
+@kind("DevicesStatuses.runtime.talos.dev", "runtime.DevicesStatusController")
+def devices_statuses(machine: Machine) -> Contents:
+    return {"devices": {"ready": machine.runs("udevd")}}
+
+
+@kind("MaintenanceServiceConfigs.runtime.talos.dev", "runtime.MaintenanceConfigController")
+def maintenance_service_configs(machine: Machine) -> Contents:
+    if machine.state.stage is not Stage.MAINTENANCE:
+        return {}
+    spec = {"listenAddress": _API, "reachableAddresses": list(machine.addresses)}
+    return {"maintenance": spec}
+
+
+@kind("APIServiceConfigs.runtime.talos.dev", "runtime.APIServiceConfigController")
+def api_service_configs(machine: Machine) -> Contents:
+    is_open = machine.state.stage is Stage.MAINTENANCE
+    return {
+        "apid": {
+            "listenAddress": _API,
+            "nodeRoutingDisabled": is_open,
+            "readonlyRoleMode": is_open,
+            "skipVerifyingClientCert": is_open,
+        }
+    }

@@ -1,0 +1,92 @@
+"""Contents as Go writes them: keys in order, what is empty filled in or left away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from stockman.talos.go_yaml import sort_free_form, sort_keys
+from stockman_lab.talos.cosi.parts import Part, parts
+from stockman_lab.talos.cosi.tables import word_of
+
+_DURATION = "google.protobuf.Duration"
+_TEXTS = frozenset({"common.NetIP", "common.NetIPPrefix", "common.NetIPPort"})
+_PEM = {
+    "common.PEMEncodedCertificateAndKey": ("crt", "key"),
+    "common.PEMEncodedCertificate": ("crt",),
+    "common.PEMEncodedKey": ("key",),
+}
+
+
+def shaped(shape: str, minor: str, values: Mapping[str, object]) -> dict[str, object]:
+    """All that is written of a structure, with what nobody told."""
+    found: dict[str, object] = {}
+    for part in parts(shape, minor):
+        row = part.row
+        if row.is_hidden:
+            continue
+        if row.is_inline:
+            found |= _inline(part, minor, values)
+            continue
+        value = _value(part, minor, values.get(row.key))
+        if not (row.omits_empty and _is_empty(part, minor, value)):
+            found[row.key] = value
+    return found
+
+
+def _inline(part: Part, minor: str, values: Mapping[str, object]) -> dict[str, object]:
+    if part.is_free:
+        ordered = sort_free_form(dict(values))
+        return ordered if isinstance(ordered, dict) else {}
+    return shaped(part.shape, minor, values)
+
+
+def _value(part: Part, minor: str, told: object) -> object:
+    if part.is_map:
+        entries = told if isinstance(told, Mapping) else {}
+        return {key: _single(part, minor, entries[key]) for key in sort_keys(entries)}
+    if part.is_list:
+        items = told if isinstance(told, list | tuple) else []
+        return [_single(part, minor, one) for one in items]
+    return _single(part, minor, told)
+
+
+def _single(part: Part, minor: str, told: object) -> object:
+    if part.is_free:
+        return sort_free_form(told if told is not None else {})
+    if told is None:
+        return None if part.row.is_pointer else _nothing(part, minor)
+    if part.message in _PEM and isinstance(told, Mapping):
+        return {key: told.get(key, "") for key in _PEM[part.message]}
+    if part.shape and isinstance(told, Mapping):
+        return shaped(part.shape, minor, told)
+    return told
+
+
+def _nothing(part: Part, minor: str) -> object:
+    """What a field holds that nobody set."""
+    if part.enum:
+        return word_of(part.enum, 0)
+    if part.message == _DURATION:
+        return "0s"
+    if part.message in _TEXTS or part.row.hint:
+        return ""
+    if part.shape:
+        return _empty_shape(part.shape, minor)
+    if part.message:
+        return None
+    default: object = part.field.default_value
+    return default.decode() if isinstance(default, bytes) else default
+
+
+@cache
+def _empty_shape(shape: str, minor: str) -> dict[str, object]:
+    return shaped(shape, minor, {})
+
+
+def _is_empty(part: Part, minor: str, value: object) -> bool:
+    if value is None or value == "" or value == 0 or value == [] or value == {}:
+        return True
+    if part.is_map or part.is_list or part.row.is_pointer:
+        return False
+    return bool(value == _nothing(part, minor))

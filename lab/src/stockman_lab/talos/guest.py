@@ -1,0 +1,91 @@
+"""Talos as what runs inside a virtual machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from stockman_lab.guest.system import AgentError, Throws
+
+if TYPE_CHECKING:
+    from stockman_lab.guest.view import GuestView
+    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.machine import Machine
+
+KIND = "talos"
+PLATFORMS = ("metal", "nocloud")
+_MACHINE = "machine"
+
+
+class TalosGuest:
+    """The way from a virtual machine to the Talos machine in it."""
+
+    kind: ClassVar[str] = KIND
+
+    def __init__(self, land: Land, key: str = "") -> None:
+        self._land = land
+        self._key = key
+
+    @property
+    def _machine(self) -> Machine | None:
+        return self._land.by_key.get(self._key)
+
+    def booted(self, view: GuestView, now: float, dice: Throws) -> None:
+        from stockman_lab.talos.booting import power_on
+
+        del dice
+        machine = self._land.machine(view.cluster, view.vmid)
+        self._key = machine.key
+        power_on(machine, view, max(now - self._land.now, 0.0))
+        self._land.settle(machine)
+
+    def changed(self, view: GuestView, now: float) -> None:
+        from stockman_lab.talos.networking import hardware_changed
+
+        del view, now
+        machine = self._machine
+        if machine is not None and machine.state.is_on:
+            hardware_changed(machine)
+            self._land.settle(machine)
+
+    def shutdown(self, now: float, dice: Throws) -> float | None:
+        from stockman_lab.talos.acting import press_button
+
+        del now, dice
+        machine = self._machine
+        if machine is None or not machine.state.services:
+            return None
+        seconds = press_button(machine)
+        self._land.settle(machine)
+        return seconds
+
+    def lost_power(self, now: float) -> None:
+        del now
+        machine = self._machine
+        if machine is None:
+            return
+        machine.state.boot += 1
+        machine.state.failures = 0
+        machine.go_dark()
+        self._land.settle(machine)
+
+    def agent_is_up(self, now: float) -> bool:
+        del now
+        machine = self._machine
+        return machine is not None and machine.runs("ext-qemu-guest-agent")
+
+    def ask(self, command: str, arguments: Mapping[str, object], now: float) -> object:
+        from stockman_lab.talos.guest_agent import answer
+
+        machine = self._machine
+        if machine is None or not self.agent_is_up(now):
+            raise AgentError("the agent is not there yet")
+        return answer(machine, command, arguments)
+
+    def saved(self) -> dict[str, object]:
+        return {_MACHINE: self._key}
+
+    @classmethod
+    def loaded(cls, land: Land, saved: Mapping[str, object]) -> TalosGuest:
+        """The guest that was saved."""
+        return cls(land, str(saved[_MACHINE]))

@@ -1,0 +1,200 @@
+"""The network of a machine: what its platform and its configuration make of its cards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from stockman_lab.core.faults import Effect, Point
+from stockman_lab.talos.state import AddressState, LinkState, NetworkState, RouteState
+
+if TYPE_CHECKING:
+    from stockman_lab.guest.network import Network
+    from stockman_lab.guest.nic import NicView
+    from stockman_lab.talos.config.applied import AppliedLink, AppliedNetwork
+    from stockman_lab.talos.config.nocloud import PlatformData
+    from stockman_lab.talos.machine import Machine
+
+
+class Leases:
+    """The networks behind a machine's bridges, with what goes wrong there."""
+
+    def __init__(self, machine: Machine, network: Network) -> None:
+        self._machine = machine
+        self._network = network
+
+    def lease(self, nic: NicView, version: int) -> str | None:
+        """The address that a card gets."""
+        fault = self._machine.fault(Point.LEASE, {"mac": nic.mac.lower()})
+        if fault is None:
+            return self._network.lease(nic, version)
+        if fault.effect is Effect.LIE:
+            self._network.lease(nic, version)  # its own is kept for it
+            return self._network.lease(replace(nic, mac=f"fe:{nic.mac[3:]}"), version)
+        return None
+
+    def prefix(self, nic: NicView) -> str | None:
+        """The network that a router announces."""
+        return self._network.prefix(nic)
+
+    def is_home(self, address: str, nic: NicView) -> bool:
+        """Whether a card is where an address belongs."""
+        return self._network.is_home(address, nic)
+
+
+def ask_platform(machine: Machine) -> PlatformData:
+    """What the platform says of a machine; it is kept for who asks the machine for it."""
+    from stockman_lab.talos.config.nocloud import platform_data
+
+    state, disk = machine.state, machine.disk
+    meta = {} if disk is None else _meta(disk.meta)
+    found = platform_data(machine.view, state.cmdline, state.platform, meta)
+    state.platform_config = {"platform": state.platform, **found.metadata}
+    return found
+
+
+def _meta(values: dict[str, str]) -> dict[int, str]:
+    import base64
+
+    return {
+        int(key): base64.b64decode(value).decode("utf-8", "replace")
+        for key, value in values.items()
+    }
+
+
+def set_up(machine: Machine, platform: PlatformData) -> None:
+    """Set links and addresses up; the shared address is taken when somebody holds none."""
+    applied = applied_to(machine, platform)
+    before = machine.state.network
+    held = [one for one in before.addresses if one.is_vip]
+    machine.state.network = _state(applied)
+    machine.state.network.addresses += [
+        one for one in held if one.address.partition("/")[0] == machine.state.network.vip
+    ]
+    machine.state.network.is_astray = _is_astray(machine)
+    if before.hostname != machine.state.network.hostname:
+        machine.note(f'setting hostname "{machine.hostname}"')
+    for one in machine.state.network.addresses:
+        if one.address not in [known.address for known in before.addresses]:
+            machine.note(f"assigned address {one.address} on {one.link}")
+    _tell(machine)
+
+
+def _is_astray(machine: Machine) -> bool:
+    """Whether the card behind the machine's address is not where the address's network is."""
+    network, address = machine.state.network, machine.address
+    found = next((one for one in network.addresses if _bare(one.address) == address), None)
+    link = next((one for one in network.links if found and one.name == found.link), None)
+    if link is None:
+        return False
+    tag = link.vlan or None
+    while link is not None and link.nic < 0:
+        under = link.parent or next(
+            (one.name for one in network.links if one.master == link.name), ""
+        )
+        link = next((one for one in network.links if one.name == under), None)
+    view = machine.view
+    card = next((one for one in view.nics if link is not None and one.number == link.nic), None)
+    return card is not None and not view.network.is_home(
+        address, replace(card, vlan=card.vlan or tag)
+    )
+
+
+def _bare(address: str) -> str:
+    return address.partition("/")[0]
+
+
+def applied_to(machine: Machine, platform: PlatformData) -> AppliedNetwork:
+    """The network that follows from all that is said."""
+    from stockman_lab.talos.config.applied import MachineNetwork
+    from stockman_lab.talos.config.applied_network import applied_network
+
+    view = machine.view
+    around = MachineNetwork(
+        minor=machine.minor,
+        nics=tuple(view.nics),
+        network=Leases(machine, view.network),
+        node_id=node_id(machine),
+    )
+    return applied_network(around, platform, machine.config)
+
+
+def node_id(machine: Machine) -> str:
+    """Who the machine is for those who discover it; kept on its disk."""
+    disk = machine.disk
+    if disk is None or not machine.state.slot:
+        return ""
+    if not disk.node_identity:
+        disk.node_identity = _new_identity(machine)
+    return disk.node_identity
+
+
+_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_IDENTITY_DIGITS = 44
+
+
+def _new_identity(machine: Machine) -> str:
+    number = int.from_bytes(machine.land.around.dice.random_bytes(33), "big")
+    digits = []
+    for _ in range(_IDENTITY_DIGITS):
+        number, digit = divmod(number, 62)
+        digits.append(_ALPHABET[digit])
+    return "".join(digits)
+
+
+def _state(applied: AppliedNetwork) -> NetworkState:
+    vip = next(iter(applied.vips.items()), ("", ""))
+    return NetworkState(
+        hostname=applied.hostname,
+        domain=applied.domain,
+        links=[_link(one) for one in applied.links],
+        addresses=[
+            AddressState(one.address, one.link, one.layer.value, one.scope)
+            for one in applied.addresses
+        ],
+        routes=[
+            RouteState(one.destination, one.gateway, one.link, one.metric, one.layer.value)
+            for one in applied.routes
+        ],
+        resolvers=list(applied.resolvers),
+        search_domains=list(applied.search_domains),
+        time_servers=list(applied.time_servers),
+        vip=vip[0],
+        vip_link=vip[1],
+    )
+
+
+def _link(one: AppliedLink) -> LinkState:
+    return LinkState(
+        name=one.name,
+        index=one.index,
+        kind="" if one.kind in ("physical", "loopback") else one.kind,
+        mac=one.mac,
+        permanent_mac=one.permanent_mac,
+        mtu=one.mtu,
+        is_up=one.up and one.carrier,
+        parent=one.parent,
+        vlan=one.vlan,
+        master=one.master,
+        driver=one.driver,
+        bus_path=one.bus_path,
+        nic=-1 if one.nic is None else one.nic,
+        bond_mode=one.bond_mode,
+    )
+
+
+def _tell(machine: Machine) -> None:
+    content: dict[str, object] = {"hostname": machine.hostname, "addresses": machine.addresses}
+    last = next(
+        (one for one in reversed(machine.state.events) if one.kind == "machine.AddressEvent"), None
+    )
+    if last is None or last.content != content:
+        machine.tell("AddressEvent", content)
+
+
+def hardware_changed(machine: Machine) -> None:
+    """Cards or disks came, went, or lost their cable."""
+    view = machine.view
+    machine.state.cores, machine.state.memory = view.cores, view.memory
+    if machine.state.network.links:
+        set_up(machine, ask_platform(machine))

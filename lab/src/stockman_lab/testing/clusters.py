@@ -1,0 +1,102 @@
+"""Labs with a Kubernetes cluster, as tests see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stockman.kubernetes.client import KubernetesClient
+from stockman_lab.objects.state import Bucket
+from stockman_lab.testing.far_port import far_kubernetes
+from stockman_lab.testing.steering import SteeredLab
+from stockman_lab.testing.storage import S3Lab
+from stockman_lab.testing.thread import LabThread, ProxmoxLab, TalosLab
+
+
+@dataclass(slots=True, kw_only=True)
+class KubernetesLab(SteeredLab):
+    """A running lab with a Kubernetes cluster: where it answers, who may ask, how to steer it."""
+
+    kubeconfig: Path
+    """For `kubectl --kubeconfig`, with all rights of an administrator."""
+    server: str
+    """Where the API answers: `https://127.x.y.z:PORT`."""
+    port: KubernetesClient
+    """`ports.Kubernetes` of an administrator, without a wire."""
+    talos: TalosLab
+    """The machines that are its nodes, with the Proxmox VE below."""
+
+    @property
+    def kubeconfig_text(self) -> str:
+        """What the file says."""
+        return self.kubeconfig.read_text("utf-8")
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterLab(SteeredLab):
+    """A running lab with everything: a cluster with Flux, and all that clusters ask for."""
+
+    proxmox: ProxmoxLab
+    talos: TalosLab
+    kubernetes: KubernetesLab
+    storage: S3Lab
+    """Object storage, with one empty bucket."""
+    registry: str
+    """URL of Image Factory and registry."""
+    git: str
+    """URL below which repositories are, by host and path of their own. Empty: there are none."""
+
+
+def kubernetes_of(lab: LabThread, talos: TalosLab) -> KubernetesLab:
+    """The Kubernetes of the first machine of a lab that was started."""
+    serving, world = lab.serving, lab.world
+    first = next(one for one in world.talos.on() if one.is_controlplane)
+    cluster = lab.run(lambda: world.kubernetes.cluster_of(first))
+    if cluster is None:
+        raise RuntimeError("the lab has no cluster")
+    kubeconfig = lab.scratch / "kubeconfig"
+    kubeconfig.touch(mode=0o600)
+    kubeconfig.write_text(lab.kubeconfig(), "utf-8")
+    return KubernetesLab(
+        kubeconfig=kubeconfig,
+        server=_url("https", lab.run(lambda: serving.machines.kube_place(first))),
+        port=far_kubernetes(cluster.api, lab.loop, lab.go_on),
+        talos=talos,
+        world=world,
+        run=lab.run,
+        jump=serving.pace.jump,
+    )
+
+
+def whole_of(lab: LabThread, bucket: str) -> ClusterLab:
+    """Everything of a lab that was not started yet."""
+    proxmox = lab.start()
+    talos = lab.talos(proxmox)
+    serving, world = lab.serving, lab.world
+    objects = world.state.objects
+    key = lab.run(serving.services.objects_key)
+    lab.run(lambda: objects.buckets.setdefault(bucket, Bucket(world.now)))
+    storage = S3Lab(
+        endpoint=_url("http", serving.services.objects_place),
+        access_key=key.id,
+        secret_key=key.secret,
+        region=objects.region,
+        bucket=bucket,
+        world=world,
+        run=lab.run,
+    )
+    return ClusterLab(
+        proxmox=proxmox,
+        talos=talos,
+        kubernetes=kubernetes_of(lab, talos),
+        storage=storage,
+        registry=talos.factory,
+        git=_url("http", serving.services.git_place),
+        world=world,
+        run=lab.run,
+        jump=serving.pace.jump,
+    )
+
+
+def _url(scheme: str, place: tuple[str, int] | None) -> str:
+    return "" if place is None else f"{scheme}://{place[0]}:{place[1]}"

@@ -1,0 +1,62 @@
+"""Worlds with a running Talos cluster: made once, and a copy for everybody who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Network
+
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
+from stockman_lab.world.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedWish:
+    """Which cluster is wanted."""
+
+    preset: str
+    network: str
+    talos: str | None
+    """`1.13.9`. None: as the preset has it."""
+    pve: str
+    seed: int
+    flux: bool = False
+    """Whether Flux is in it, and what else clusters have."""
+
+
+class StagedWorlds:
+    """Keeps what was made, as bytes."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        """When certificates begin to be valid."""
+        self._made: dict[StagedWish, bytes] = {}
+
+    def copy(self, wish: StagedWish) -> World:
+        """A world of its own for somebody."""
+        if wish not in self._made:
+            self._made[wish] = self._staged(wish)
+        return World(read_world(self._made[wish]))
+
+    def _staged(self, wish: StagedWish) -> bytes:
+        network = IPv4Network(wish.network)
+        world = preset_world(
+            Wish(
+                preset=wish.preset,
+                network=network,
+                profile=wish.pve,
+                seed=wish.seed,
+                now=float(int(self.now.timestamp())),
+            )
+        )
+        wanted = Staging(
+            preset=wish.preset,
+            network=network,
+            talos_version=wish.talos,
+            real_now=self.now,
+            flux=wish.flux,
+        )
+        stage_cluster(world, wanted)
+        return world_file(world.state)

@@ -1,0 +1,218 @@
+"""Worlds made of presets: the hosts, storages and bridges that a preset's machines need.
+
+A preset is the same text that `stockman init` writes, so what is described there fits here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from ipaddress import IPv4Network
+from typing import Any
+
+from stockman.model.package_file import read_package_bytes
+from stockman_lab.core.state import state
+from stockman_lab.guest.network import Pool as AddressPool
+from stockman_lab.pve.access.privileges import Profile
+from stockman_lab.pve.access.state import fresh_access
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.cluster_state import ClusterState
+from stockman_lab.pve.host import GIB, Host, PhysicalDisk, Pool
+from stockman_lab.pve.storage import Storage
+from stockman_lab.world import storages
+from stockman_lab.world.devices import built_in_pci, pci_device, usb_device
+from stockman_lab.world.world import World
+
+EMPTY = "empty"
+"""The preset of a single host with nothing on it."""
+_EMPTY: dict[str, Any] = {
+    "name": "pve",
+    "hosts": {"pve1": 4},
+    "storages": [],
+    "bridges": ["vmbr0"],
+    "vlans": None,
+    "image_storage": "local",
+    "devices": [],
+    "reservations": [],
+    "schematics": {},
+    "images": [],
+    "guests": [],
+}
+_TIB = 1024 * GIB
+_SMALL_LINUX = 3 * GIB
+"""Bytes of a disk that cloud images are made with."""
+_OBJECTS = 2
+"""Place of object storage in the network."""
+_IMAGES = 3
+"""Place of Image Factory and registry in the network."""
+
+
+@state
+class Wish:
+    """Which world is wanted."""
+
+    preset: str
+    network: IPv4Network
+    profile: str = "9.1"
+    seed: int = 1
+    now: float = 1_767_225_600.0
+
+
+def preset_world(wish: Wish) -> World:
+    """A world of one preset: hosts, storages, bridges, devices, and guests it only looks at."""
+    world = World.new(seed=wish.seed, now=wish.now)
+    world.state.images_address = str(wish.network.network_address + _IMAGES)
+    world.state.objects_address = str(wish.network.network_address + _OBJECTS)
+    table = json.loads(read_package_bytes("stockman_lab.world", "presets.json"))
+    for told in [_EMPTY] if wish.preset == EMPTY else table[wish.preset]:
+        _add(world, wish, told)
+    return world
+
+
+def _add(world: World, wish: Wish, told: dict[str, Any]) -> None:
+    state = ClusterState(
+        name=told["name"],
+        profile=wish.profile,
+        access=fresh_access(Profile(wish.profile), world.state.dice.random_bytes),
+        is_clustered=len(told["hosts"]) > 1,
+    )
+    for entry in storages.of_names(told["storages"], told["image_storage"]):
+        state.storages[entry.id] = entry
+        if entry.is_shared:
+            state.pools[entry.pool] = Pool(entry.pool, 20 * _TIB)
+    for number, (name, place) in enumerate(told["hosts"].items(), start=1):
+        address = str(wish.network.network_address + place)
+        host = state.hosts[name] = _host(name, address, number, world.now)
+        _connect(host, wish.network, told["bridges"])
+        _fit_pools(host, state.storages.values())
+    _add_devices(state, told["devices"])
+    world.add_cluster(state)
+    _add_addresses(world, wish.network, told["bridges"], told["vlans"])
+    _reserve(world, wish.network, told["reservations"])
+    world.factory.schematics |= told["schematics"]
+    for image in told["images"]:
+        _bring_image(world.clusters[state.name], image["host"], image["volume"])
+    if told["guests"]:
+        from stockman_lab.world.residents import bring_residents
+
+        bring_residents(world, world.clusters[state.name], told["guests"])
+
+
+def _host(name: str, address: str, number: int, now: float) -> Host:
+    return Host(
+        name=name,
+        address=address,
+        nodeid=number,
+        cores=16,
+        memory=128 * GIB,
+        booted_at=now - 86_400.0 * (3 + number),
+        pools={"fs:/": Pool("fs:/", 100 * GIB, 6 * GIB)},
+        pci=built_in_pci(),
+        disks=[
+            PhysicalDisk(
+                "/dev/nvme0n1",
+                2 * _TIB,
+                model="SAMSUNG MZVL22T0HBLB",
+                serial=f"S676NF0R{number:06}",
+                kind="nvme",
+                used="ZFS",
+            )
+        ],
+        hosts_file=f"127.0.0.1 localhost\n{address} {name}.lab.home.arpa {name}\n",
+    )
+
+
+def _connect(host: Host, network: IPv4Network, bridges: Iterable[str]) -> None:
+    """Give a host its cards, and bridges of which the first has its address."""
+    gateway = str(network.network_address + 1)
+    host.dns = {"search": "lab.home.arpa", "dns1": gateway}
+    for card in ("eno1", "eno2", "eno3"):
+        host.interfaces[card] = {"type": "eth", "method": "manual", "exists": "1", "active": "1"}
+    for number, bridge in enumerate(bridges):
+        options = {
+            "type": "bridge",
+            "method": "manual",
+            "autostart": "1",
+            "active": "1",
+            "bridge_ports": "none",
+            "bridge_vlan_aware": "1",
+            "bridge_vids": "2-4094",
+        }
+        if number == 0:
+            options |= {
+                "method": "static",
+                "bridge_ports": "eno1",
+                "cidr": f"{host.address}/{network.prefixlen}",
+                "gateway": gateway,
+            }
+        host.interfaces[bridge] = options
+
+
+def _fit_pools(host: Host, entries: Iterable[Storage]) -> None:
+    for entry in entries:
+        if entry.is_shared or entry.is_files:
+            continue
+        if entry.is_on(host.name) and entry.pool not in host.pools:
+            host.pools[entry.pool] = Pool(entry.pool, 2 * _TIB)
+
+
+def _add_devices(state: ClusterState, devices: Iterable[dict[str, Any]]) -> None:
+    """Devices that mappings of the preset name; the mappings are left to whoever wants them."""
+    for told in devices:
+        host = state.hosts.get(told["host"])
+        if host is None:
+            continue
+        if told["kind"] == "pci":
+            host.pci.append(pci_device(told, len(host.pci) + 1))
+        else:
+            host.usb.append(usb_device(told, len(host.usb) + 1))
+
+
+def _add_addresses(
+    world: World,
+    network: IPv4Network,
+    bridges: Iterable[str],
+    vlans: dict[str, list[int]] | None,
+) -> None:
+    """On every bridge a DHCP server with the upper addresses of the network, and a router.
+
+    The router announces an IPv6 network: clients that wait for an address that is more than this
+    machine's own take one of those.
+    """
+    size = network.num_addresses
+    first = network.network_address + max(size - 64, size // 2)
+    for bridge in bridges:
+        if not any(one.bridge == bridge for one in world.state.network.pools):
+            world.state.network.pools.append(
+                AddressPool(
+                    bridge=bridge,
+                    first=f"{first}/{network.prefixlen}",
+                    count=min(50, size // 2 - 2),
+                    trunks=None if vlans is None else vlans.get(bridge, []),
+                )
+            )
+            world.state.network.pools.append(
+                AddressPool(bridge=bridge, first="fd66::1:0/64", count=50, announced=True)
+            )
+
+
+def _reserve(world: World, network: IPv4Network, reservations: Iterable[dict[str, Any]]) -> None:
+    """Have DHCP servers keep addresses for the cards that the preset names."""
+    for told in reservations:
+        for pool in world.state.network.pools:
+            if (pool.bridge, pool.vlan, pool.version) == (told["bridge"], told["vlan"], 4):
+                pool.reserved[told["mac"]] = str(network.network_address + told["place"])
+
+
+def _bring_image(cluster: Cluster, host: str, volume: str) -> None:
+    """Have a host hold the image of some Linux, as its owner brought it there."""
+    from stockman_lab.images.facts import ImageFacts
+    from stockman_lab.images.image import Form
+    from stockman_lab.images.making import disk_image
+    from stockman_lab.pve.storages.receiving import Brought, put_file
+
+    storage, _, name = volume.partition(":")
+    content, _, filename = name.partition("/")
+    facts = ImageFacts(platform="linux", virtual_size=_SMALL_LINUX)
+    file = Brought(content, filename, disk_image(facts, Form.QCOW2))
+    put_file(cluster, cluster.state.storages[storage], cluster.state.hosts[host], file)

@@ -1,0 +1,38 @@
+"""Guests that live in a world from the beginning: those that a preset only looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stockman_lab.images.system_archive import system_archive
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.storages.receiving import Brought, put_file
+from stockman_lab.world.posting import post
+from stockman_lab.world.world import World
+
+
+def bring_residents(world: World, cluster: Cluster, told: Iterable[Mapping[str, Any]]) -> None:
+    """Make the guests of a preset's table, as their owner did long ago, and start them."""
+    residents = list(told)
+    for one in residents:
+        template = one["options"].get("ostemplate")
+        if template is not None:
+            _bring_template(cluster, one["host"], template)
+        post(cluster, f"/nodes/{one['host']}/{one['kind']}", one["options"])
+        world.settle()
+    for one in residents:
+        guest = f"/nodes/{one['host']}/{one['kind']}/{one['options']['vmid']}"
+        post(cluster, f"{guest}/status/start", {})
+    if residents:
+        world.settle()
+
+
+def _bring_template(cluster: Cluster, host: str, volume: str) -> None:
+    """Have a host hold what a container is made from: `local:vztmpl/debian-12-….tar.zst`."""
+    storage, _, name = volume.partition(":")
+    content, _, filename = name.partition("/")
+    system, version = filename.split("-")[:2]
+    archive = system_archive(system, version, filename.rpartition(".")[2])
+    file = Brought(content, filename, archive)
+    put_file(cluster, cluster.state.storages[storage], cluster.state.hosts[host], file)

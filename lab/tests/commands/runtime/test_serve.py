@@ -1,0 +1,193 @@
+"""A lab is served from one state by one process, and keeps it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stockman_lab.commands.runtime.background import detached
+from stockman_lab.commands.runtime.directories import LabPlaces, running
+from stockman_lab.commands.runtime.remote import ask, tell
+from stockman_lab.commands.runtime.serve import Doors, LabWish, serve
+from stockman_lab.commands.runtime.world_options import Manners, wish
+from stockman_lab.world.file import read_world
+
+from stockman.model.errors import StockmanError
+
+NETWORKS = iter(f"127.{100 + os.getpid() % 100}.{number}.0/24" for number in range(250))
+"""Each in a part of this machine's own addresses that other processes are unlikely to use."""
+
+
+class Noon:
+    """A clock that stands still."""
+
+    def now(self) -> datetime:
+        return datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+class Zeros:
+    """Dice that fall one way."""
+
+    def random_bytes(self, count: int) -> bytes:
+        return bytes(range(count % 256)) if count < 256 else bytes(count)
+
+
+DOORS = Doors(clock=Noon(), entropy=Zeros())
+
+
+def wanted(network: str = "", preset: str = "single") -> LabWish:
+    return LabWish(
+        preset=preset,
+        network=IPv4Network(network or next(NETWORKS)),
+        profile="9.1",
+        speed=None,
+    )
+
+
+@contextmanager
+def running_lab(places: LabPlaces, wish: LabWish) -> Iterator[None]:
+    """Serve a lab in a thread until the end of the block."""
+    ready = threading.Event()
+    troubles: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            serve(places, wish, DOORS, ready.set)
+        except BaseException as error:  # noqa: BLE001  # told to the test below
+            troubles.append(error)
+            ready.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert ready.wait(30)
+    if troubles:
+        thread.join()
+        raise troubles[0]
+    try:
+        yield
+    finally:
+        tell(places, "down", {})
+        thread.join(30)
+
+
+def environment(places: LabPlaces) -> dict[str, str]:
+    found = ask(places, "environment")
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_lab_tells_what_it_holds_and_keeps_it(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted()):
+        found: Any = ask(places, "status")
+        assert [host["name"] for host in found["clusters"][0]["hosts"]] == ["pve"]
+        assert environment(places)["PROXMOX_VE_ENDPOINT"].endswith(":8006/")
+        assert places.run.stat().st_mode & 0o077 == 0
+    assert not places.run.exists()
+    assert read_world(places.state.read_bytes()).clusters["single"].hosts.keys() == {"pve"}
+
+
+def test_the_clock_and_faults_are_steered_from_outside(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted()):
+        before: Any = ask(places, "status")
+        after: Any = tell(places, "clock", {"advance": 7200})
+        assert before["now"] + 7200 <= after["now"] < before["now"] + 7260
+        tell(places, "faults", {"point": "task", "effect": "fail"})
+        found: Any = ask(places, "faults")
+        assert [one["number"] for one in found] == [1]
+        tell(places, "forget", {"number": 1})
+        assert ask(places, "faults") == []
+
+
+def test_a_host_can_lose_its_power(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted(preset="three-node")):
+        tell(places, "faults", {"point": "host", "effect": "kill", "match": {"node": "neo"}})
+        found: Any = ask(places, "status")
+        powers = {host["name"]: host["power"] for host in found["clusters"][0]["hosts"]}
+        assert powers == {"trinity": True, "neo": False, "niobe": True}
+
+
+def test_a_kept_state_is_gone_on_with(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    network = next(NETWORKS)
+    with running_lab(places, wanted(network)):
+        first = environment(places)["PROXMOX_VE_API_TOKEN"]
+    with running_lab(places, wanted(network, preset="home")):
+        assert environment(places)["PROXMOX_VE_API_TOKEN"] == first
+
+
+def test_a_second_one_on_the_same_state_is_refused(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted()):
+        with pytest.raises(StockmanError, match=r"lab\.running"):
+            serve(places, wanted(), DOORS, lambda: None)
+        assert ask(places, "status")
+
+
+def test_one_in_the_background_is_refused_as_well(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted()):
+        with pytest.raises(StockmanError, match=r"lab\.running"):
+            detached(places, wanted())
+        assert ask(places, "status")
+
+
+def test_what_a_killed_lab_left_behind_is_cleared_away(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab[1].state")
+    left = tmp_path / "lab[1].state.4711.scratch"
+    left.mkdir()
+    (left / "upload").write_bytes(b"wool")
+    places.run.write_text('{"pid": 4711, "port": 1, "token": "x"}')
+    with running_lab(places, wanted()):
+        assert running(places).pid == os.getpid()
+    assert not left.exists()
+
+
+def test_a_port_in_use_is_one_clear_sentence(tmp_path: Path) -> None:
+    network = next(NETWORKS)
+    with running_lab(LabPlaces(state=tmp_path / "one.state"), wanted(network)):
+        other = LabPlaces(state=tmp_path / "two.state")
+        with pytest.raises(StockmanError, match=r"lab\.port: 127.*:8006 is in use"):
+            serve(other, wanted(network), DOORS, lambda: None)
+        assert not other.state.exists()
+
+
+def test_a_damaged_state_is_refused_and_left_alone(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    places.state.write_bytes(b"wool")
+    with pytest.raises(StockmanError, match=r"lab\.state"):
+        serve(places, wanted(), DOORS, lambda: None)
+    assert places.state.read_bytes() == b"wool"
+
+
+def test_strangers_are_not_listened_to(tmp_path: Path) -> None:
+    import http.client
+
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted()):
+        connection = http.client.HTTPConnection("127.0.0.1", running(places).port, timeout=10)
+        connection.request("POST", "/down", "{}", {"Authorization": "Bearer wool"})
+        assert connection.getresponse().status == 401
+        connection.close()
+        assert ask(places, "status")
+
+
+def test_repositories_are_kept_by_their_urls(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    url = "https://example.com/flock.git"
+    made = wish(
+        "single", next(NETWORKS), "9.1", "max", Manners(repositories=(f"{url}={tmp_path}",))
+    )
+    with running_lab(places, made):
+        found: Any = ask(places, "status")
+        assert found["repositories"] == {url: str(tmp_path)}
+    assert read_world(places.state.read_bytes()).repositories == {url: str(tmp_path)}

@@ -1,0 +1,108 @@
+"""Faults of a running lab are steered from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from stockman_lab.commands.control import _EFFECTS, _POINTS
+from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.core.faults import Effect, Point
+
+from lab.tests.commands.runtime.test_serve import environment, running_lab, wanted
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
+
+Fault = Callable[..., Ran]
+
+
+@pytest.fixture
+def fault(tmp_path: Path) -> Iterator[Fault]:
+    """Runs `stockman lab fault` on a lab of its own."""
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted(preset="three-node")):
+        yield lambda *words: ran_inside("lab", "fault", *words, "--state", str(places.state))
+
+
+def test_the_command_knows_every_point_and_effect() -> None:
+    assert set(_POINTS) == {one.value for one in Point}
+    assert set(_EFFECTS) == {one.value for one in Effect}
+
+
+def test_a_lie_is_listed_with_what_it_is_about(fault: Fault) -> None:
+    done = fault("request", "lie", "--match", "vmid=100", "--times", "always", "-o", "json")
+    (listed,) = json.loads(done.out)["data"]
+    assert (done.status, listed["match"]) == (0, {"vmid": "100", "method": "GET"})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("boot", "cut"), "`cut` means nothing at `boot`, which knows `fail`, `delay` and `hang`"),
+        (("task", "delay"), "a delay without a length (`seconds`) delays nothing"),
+        (("quorum", "fail", "--match", "node=neo"), "nothing at `quorum` is called `node`"),
+        (("request", "lie", "--match", "method=PUT"), "`method` can only be `GET`"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_a_sentence(
+    fault: Fault, words: tuple[str, ...], said: str
+) -> None:
+    done = fault(*words)
+    assert done.status != 0
+    assert "error[lab.fault]: that is no fault" in done.err
+    assert said in " ".join(done.err.split())
+
+
+def test_a_file_is_taken_whole_or_not_at_all(fault: Fault, tmp_path: Path) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("[{point: task, effect: fail}, {point: host, effect: lie}]")
+    assert "`lie` means nothing at `host`" in fault("--file", str(file)).err
+    assert json.loads(fault("-o", "json").out)["data"] == []
+    file.write_text("[{point: task, effect: fail}, {point: host, effect: kill}]")
+    assert fault("--file", str(file)).status == 0
+    assert len(json.loads(fault("-o", "json").out)["data"]) == 2
+
+
+def test_a_fault_that_is_not_there_cannot_be_taken_back(fault: Fault) -> None:
+    assert "there is no fault 7" in fault("--remove", "7").err
+    fault("task", "fail")
+    assert fault("--remove", "1").status == 0
+
+
+def test_coverage_is_that_of_the_lab_that_is_named(tmp_path: Path) -> None:
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, replace(wanted(), profile="8.4")):
+        words = ("lab", "coverage", "--state", str(places.state), "-o", "json")
+        named = json.loads(ran_inside(*words).out)["data"]["profile"]
+        told = json.loads(ran_inside(*words, "--pve", "9.1").out)["data"]["profile"]
+    usual = json.loads(ran_inside("lab", "coverage", "-o", "json").out)["data"]["profile"]
+    assert (named, told, usual) == ("8.4", "9.1", "9.1")
+
+
+def test_reads_over_the_wire_are_lied_about(tmp_path: Path) -> None:
+    import ssl
+    from http.client import HTTPSConnection
+    from urllib.parse import urlsplit
+
+    places = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(places, wanted()):
+        found = environment(places)
+        where = urlsplit(found["PROXMOX_VE_ENDPOINT"])
+        context = ssl.create_default_context(cafile=found["STOCKMAN_LAB_CA"])
+        headers = {"Authorization": f"PVEAPIToken={found['PROXMOX_VE_API_TOKEN']}"}
+
+        def asked(method: str, path: str) -> object:
+            wire = HTTPSConnection(str(where.hostname), where.port, context=context, timeout=30)
+            wire.request(method, f"/api2/json{path}", headers=headers)
+            data = json.loads(wire.getresponse().read())["data"]
+            wire.close()
+            return data
+
+        words = ("request", "lie", "--match", "path=/pools", "--times", "2")
+        ran_inside("lab", "fault", *words, "--state", str(places.state))
+        asked("POST", "/pools?poolid=wool")
+        seen = [asked("GET", "/pools") for _ in range(3)]
+    assert seen == [[], [], [{"poolid": "wool"}]]

@@ -1,0 +1,107 @@
+"""Talos machines of a lab on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+from stockman_lab.commands.runtime.directories import LabPlaces
+
+from lab.tests.commands.runtime.clusters import running_cluster
+from stockman.cli.completion import complete_lab_machines
+from stockman.cli.group import Program
+from stockman.cli.registry import COMMANDS
+from stockman.cli.terminal.durations import format_duration
+from tests.cli.inside import ran_inside
+from tests.cli.running import Ran
+
+Lab = Callable[..., Ran]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabPlaces]:
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as places:
+        yield places
+
+
+@pytest.fixture
+def lab(cluster: LabPlaces) -> Lab:
+    """Runs a command of `stockman lab` on a lab with one machine."""
+    return lambda *words: ran_inside("lab", *words, "--state", str(cluster.state))
+
+
+def test_machines_are_listed_with_their_stages(lab: Lab) -> None:
+    lines = lab("machine").out.splitlines()
+    assert lines[0].split() == ["MACHINE", "ADDRESS", "STAGE", "VERSION", "READY"]
+    assert lines[1].split()[0::2] == ["talos-1", "running", "yes"]
+    (row,) = json.loads(lab("machine", "-o", "json").out)["data"]
+    assert (row["name"], row["version"]) == ("talos-1", "v1.13.9")
+    assert lines[1] in lab("status").out
+
+
+def test_a_console_is_a_dashboard_and_the_serial_log(lab: Lab) -> None:
+    shown = lab("machine", "talos-1").out
+    assert shown.startswith("talos-1 (v1.13.9): uptime ")
+    words = " ".join(shown.split())
+    for text in ("READY True", "KUBELET healthy", "CONNECTIVITY OK", "etcd Running healthy"):
+        assert text in words
+    assert "[talos] machine is running and ready" in shown
+    told = json.loads(lab("machine", "talos-1", "-o", "json").out)
+    assert (told["kind"], told["data"]["stage"]) == ("LabMachine", "running")
+
+
+def test_the_log_alone_is_the_log_alone(lab: Lab) -> None:
+    log = lab("machine", "talos-1", "--log").out.splitlines()
+    assert log[0].startswith("[    0.000000] Linux version")
+    assert all(line.startswith("[") for line in log)
+
+
+def test_a_name_that_no_machine_has_is_told_with_those_that_there_are(lab: Lab) -> None:
+    done = lab("machine", "wool")
+    assert (done.status, done.out) == (1, "")
+    assert "error[lab.machine]: the lab has no Talos machine 'wool'" in done.err
+    assert "it has talos-1" in done.err
+
+
+@pytest.mark.parametrize("words", [("--log",), ("talos-1", "--follow", "-o", "json")])
+def test_options_that_do_not_go_together_are_refused(lab: Lab, words: tuple[str, ...]) -> None:
+    assert lab("machine", *words).status == 64
+
+
+def test_names_of_machines_are_completed(cluster: LabPlaces) -> None:
+    context = click.Context(Program(COMMANDS))
+    context.params["state"] = str(cluster.state)
+    argument = click.Argument(["name"])
+    found = complete_lab_machines(context, argument, "tal")
+    assert [item.value for item in found] == ["talos-1"]
+    context.params["state"] = str(Path(cluster.state).with_name("none.state"))
+    assert complete_lab_machines(context, argument, "") == []
+
+
+def test_talos_without_a_cluster_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    state = tmp_path / "lab.state"
+    done = ran_inside("lab", "up", "--talos", "1.13.9", "--state", str(state))
+    assert done.status == 64
+    assert "--talos needs --stage cluster" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(3.9, "3s"), (60, "1m0s"), (3723, "1h2m3s"), (100_000, "27h46m40s")]
+)
+def test_durations_are_written_as_talos_does(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("talos-call", "fail", "--status", "503"), "have a status from 1 to 16, and 503 is none"),
+        (("request", "fail", "--status", "14"), "have a status from 400 to 599, and 14 is none"),
+    ],
+)
+def test_a_status_is_one_of_the_point(lab: Lab, words: tuple[str, ...], said: str) -> None:
+    assert said in " ".join(lab("fault", *words).err.split())

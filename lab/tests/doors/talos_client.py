@@ -1,0 +1,152 @@
+"""Asks machines over the wire, with the same library on the other side."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+from grpclib.client import Channel, UnaryStreamMethod, UnaryUnaryMethod
+from grpclib.encoding.base import CodecBase
+from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.talos_face import Keeping, TalosFace
+from stockman_lab.talos.api.call import ApiMachine
+from stockman_lab.talos.api.registry import Methods
+from stockman_lab.world.world import World
+
+from lab.tests.talos.api.pretended import (
+    PretendedLand,
+    PretendedMachine,
+    client,
+    cluster_authority,
+    few_methods,
+)
+from stockman.crypto.pem import CertificateAndKey
+
+T = TypeVar("T")
+
+
+def today() -> datetime:
+    """The moment of the machine that the tests run on: certificates are verified by its clock."""
+    return datetime.now(UTC)  # noqa: TID251  # OpenSSL looks at the same clock
+
+
+class RawCodec(CodecBase):
+    """Messages are bytes."""
+
+    __content_subtype__ = "proto"
+
+    def encode(self, message: bytes, message_type: object) -> bytes:
+        del message_type
+        return message
+
+    def decode(self, data: bytes, message_type: object) -> bytes:
+        del message_type
+        return data
+
+
+def context(who: CertificateAndKey | None, scratch: Path) -> ssl.SSLContext:
+    """How a client speaks TLS: with a certificate, or without any."""
+    found = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    found.set_alpn_protocols(["h2"])
+    if who is None:
+        found.check_hostname = False
+        found.verify_mode = ssl.CERT_NONE
+        return found
+    found.load_verify_locations(cadata=cluster_authority().crt)
+    path = scratch / "client.pem"
+    path.write_text(who.key.reveal().replace("ED25519 PRIVATE", "PRIVATE") + who.crt, "ascii")
+    found.load_cert_chain(path)
+    return found
+
+
+@dataclass
+class Wired:
+    """Machines that are served, and how to ask them."""
+
+    land: PretendedLand
+    face: TalosFace
+    scratch: Path
+
+    @asynccontextmanager
+    async def channel(
+        self, machine: PretendedMachine, who: CertificateAndKey | None
+    ) -> AsyncIterator[Channel]:
+        place = self.face.place_of(machine, machine.addresses[0])
+        assert place is not None
+        channel = Channel(*place, codec=RawCodec(), ssl=context(who, self.scratch))
+        try:
+            yield channel
+        finally:
+            channel.close()
+
+    async def ask(
+        self,
+        machine: PretendedMachine,
+        path: str,
+        raw: bytes = b"",
+        who: CertificateAndKey | None = None,
+        **metadata: str,
+    ) -> bytes:
+        """The reply to one message."""
+        async with self.channel(machine, who) as channel:
+            method = UnaryUnaryMethod(channel, path, bytes, bytes)
+            return await method(raw, metadata=metadata, timeout=20)
+
+    async def stream(
+        self,
+        machine: PretendedMachine,
+        path: str,
+        raw: bytes = b"",
+        who: CertificateAndKey | None = None,
+    ) -> list[bytes]:
+        """All messages that come back."""
+        async with self.channel(machine, who) as channel:
+            return list(await UnaryStreamMethod(channel, path, bytes, bytes)(raw, timeout=20))
+
+
+def served(
+    scratch: Path,
+    machines: list[PretendedMachine],
+    steps: Callable[[Wired], Awaitable[T]],
+    methods: Methods | None = None,
+    world: World | None = None,
+) -> T:
+    """What the steps return, with machines served on any free port."""
+
+    async def run() -> T:
+        land = PretendedLand(*machines)
+        face = TalosFace(
+            land,
+            Pace(world or World.new(), None),
+            scratch,
+            Keeping(_any_port),
+            methods or few_methods(),
+        )
+        face.reconcile()
+        asyncio.get_running_loop().set_exception_handler(lambda _, about: mistakes.append(about))
+        try:
+            async with asyncio.timeout(30):
+                return await steps(Wired(land, face, scratch))
+        finally:
+            face.stop()
+
+    mistakes: list[object] = []
+    found = asyncio.run(run())
+    assert mistakes == []
+    return found
+
+
+def _any_port(machine: ApiMachine, address: str, port: int) -> tuple[str, int]:
+    del machine, port
+    return address, 0
+
+
+def admin(*roles: str) -> CertificateAndKey:
+    """Somebody with roles, an admin without any."""
+    return client(today() - timedelta(hours=1), *(roles or ("os:admin",)))

@@ -1,0 +1,54 @@
+"""The first content of a cluster."""
+
+from __future__ import annotations
+
+from lab.tests.etcd.keyspaces import seeded
+from stockman.etcd.kubernetes.keys import read_object_key
+from stockman.etcd.kubernetes.objects import StoredObject, read_stored_object
+from stockman.etcd.records import KeyValue
+
+
+def objects() -> list[KeyValue]:
+    return seeded().keyspace.range(b"/registry/", b"/registry0").items
+
+
+def test_every_object_is_kept_under_its_own_name() -> None:
+    for one in objects():
+        place, stored = read_object_key(one.key), read_stored_object(one.value)
+        assert place is not None, one.key
+        assert isinstance(stored, StoredObject)
+        assert (stored.name, stored.namespace) == (place.name, place.namespace)
+        assert stored.kind
+        assert stored.created is not None
+
+
+def test_every_object_has_an_identity_of_its_own() -> None:
+    found = [read_stored_object(one.value) for one in objects()]
+    uids = {one.uid for one in found if isinstance(one, StoredObject)}
+
+    assert len(uids) == len(found)
+    assert "" not in uids
+
+
+def test_what_every_cluster_has_is_there() -> None:
+    keys = {one.key.decode().removeprefix("/registry/") for one in objects()}
+
+    assert keys >= {
+        "namespaces/default",
+        "namespaces/kube-system",
+        "minions/ctrl-01",
+        "minions/work-01",
+        "leases/kube-node-lease/work-01",
+        "services/specs/default/kubernetes",
+        "services/endpoints/default/kubernetes",
+        "serviceaccounts/kube-system/default",
+        "configmaps/kube-system/coredns",
+        "configmaps/default/kube-root-ca.crt",
+        "clusterroles/cluster-admin",
+        "clusterrolebindings/cluster-admin",
+        "priorityclasses/system-node-critical",
+    }
+
+
+def test_the_same_dice_make_the_same_objects() -> None:
+    assert objects() == objects()

@@ -1,0 +1,74 @@
+"""Names of files that the factory makes."""
+
+import pytest
+from stockman_lab.factory.names import Asset, Kind, asset
+from stockman_lab.factory.refusals import FactoryRefusal
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("kernel-amd64", Asset(kind=Kind.KERNEL, architecture="amd64")),
+        ("kernel-x86_64", Asset(kind=Kind.KERNEL, architecture="amd64")),
+        ("initramfs-arm64.xz", Asset(kind=Kind.INITRAMFS, architecture="arm64")),
+        (
+            "cmdline-nocloud-amd64-secureboot",
+            Asset(
+                kind=Kind.COMMAND_LINE, platform="nocloud", architecture="amd64", secure_boot=True
+            ),
+        ),
+        ("metal-amd64.iso", Asset(kind=Kind.ISO, architecture="amd64")),
+        (
+            "metal-arm64-secureboot-uki.efi",
+            Asset(kind=Kind.UKI, architecture="arm64", secure_boot=True),
+        ),
+        ("installer-amd64.tar", Asset(kind=Kind.INSTALLER, architecture="amd64")),
+        (
+            "nocloud-installer-arm64-secureboot.tar",
+            Asset(kind=Kind.INSTALLER, platform="nocloud", architecture="arm64", secure_boot=True),
+        ),
+        (
+            "nocloud-amd64.raw.xz",
+            Asset(
+                kind=Kind.DISK,
+                platform="nocloud",
+                architecture="amd64",
+                form="raw",
+                compression="xz",
+            ),
+        ),
+        ("metal-amd64.qcow2", Asset(kind=Kind.DISK, architecture="amd64", form="qcow2")),
+        (
+            "digital-ocean-amd64.raw.gz",
+            Asset(
+                kind=Kind.DISK,
+                platform="digital-ocean",
+                architecture="amd64",
+                form="raw",
+                compression="gz",
+            ),
+        ),
+    ],
+)
+def test_a_name_says_what_a_file_is(name: str, wanted: Asset) -> None:
+    assert asset(name) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nocloud-amd64", 'invalid profile path: "nocloud-amd64"'),
+        ("nocloud-amd64.xz", 'invalid profile path: "nocloud-amd64"'),
+        ("nocloud-sparc.iso", 'invalid architecture: "sparc"'),
+        ("nocloud.iso", 'invalid platform-arch: "nocloud"'),
+        ("kernel-", 'invalid architecture: ""'),
+    ],
+)
+def test_other_names_are_refused_in_the_words_of_the_factory(name: str, text: str) -> None:
+    with pytest.raises(FactoryRefusal) as caught:
+        asset(name)
+
+    assert (caught.value.status, caught.value.text) == (
+        400,
+        f"error parsing profile from path: {text}",
+    )

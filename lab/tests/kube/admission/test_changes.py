@@ -1,0 +1,138 @@
+"""Changes that the server counts, takes over in part, or refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lab.tests.kube.asking import APPLY, MAPS, MERGE, STRATEGIC, Served, served
+from lab.tests.kube.controllers.playing import workload
+
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+SECRETS = "/api/v1/namespaces/default/secrets"
+SERVICES = "/api/v1/namespaces/default/services"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+PODS = "/api/v1/namespaces/default/pods"
+
+
+@pytest.fixture
+def server() -> Served:
+    return served()
+
+
+def test_annotations_of_deployments_count_as_changes(server: Served) -> None:
+    server.ask("POST", DEPLOYMENTS, workload())
+    change = {"metadata": {"annotations": {"a": "b"}}}
+
+    found = server.ask("PATCH", f"{DEPLOYMENTS}/wool", change, MERGE)
+
+    assert found["metadata"]["generation"] == 2
+
+
+def test_an_account_has_both_of_its_names(server: Served) -> None:
+    server.ask("POST", DEPLOYMENTS, workload())
+    change = {"spec": {"template": {"spec": {"serviceAccountName": "bot"}}}}
+
+    found = server.ask("PATCH", f"{DEPLOYMENTS}/wool", change, MERGE)
+
+    assert found["spec"]["template"]["spec"]["serviceAccount"] == "bot"
+
+
+def test_a_node_port_is_given_once(server: Served) -> None:
+    spec = {"type": "NodePort", "ports": [{"port": 80, "nodePort": 31234}]}
+    server.ask("POST", SERVICES, {"metadata": {"name": "a"}, "spec": spec})
+
+    found = server.ask("POST", SERVICES, {"metadata": {"name": "b"}, "spec": spec})
+
+    assert found["message"] == (
+        'Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 31234:'
+        " provided port is already allocated"
+    )
+
+
+def test_secrets_of_a_type_have_the_keys_of_that_type(server: Served) -> None:
+    found = server.ask("POST", SECRETS, {"metadata": {"name": "a"}, "type": "kubernetes.io/tls"})
+
+    assert found["message"].endswith(
+        "[data[tls.crt]: Required value, data[tls.key]: Required value]"
+    )
+
+
+def test_a_class_of_storage_stays_what_it_is(server: Served) -> None:
+    server.ask("POST", CLASSES, {"metadata": {"name": "a"}, "provisioner": "one"})
+
+    found = server.ask("PATCH", f"{CLASSES}/a", {"provisioner": "two"}, MERGE)
+
+    assert found["message"].endswith('provisioner: Invalid value: "two": field is immutable')
+
+
+@pytest.mark.parametrize(("grows", "code"), [(True, 200), (False, 403)])
+def test_claims_grow_where_their_class_lets_them(server: Served, grows: bool, code: int) -> None:
+    made = {"metadata": {"name": "a"}, "provisioner": "one", "allowVolumeExpansion": grows}
+    server.ask("POST", CLASSES, made)
+    resources = {"requests": {"storage": "1Gi"}}
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "a", "resources": resources}
+    server.ask("POST", CLAIMS, {"metadata": {"name": "a"}, "spec": spec})
+    server.ask("PATCH", f"{CLAIMS}/a/status", {"status": {"phase": "Bound"}}, MERGE)
+    change = {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
+
+    server.ask("PATCH", f"{CLAIMS}/a", change, MERGE)
+
+    assert server.last.status == code
+
+
+def test_a_value_of_another_kind_is_told_as_go_converts_it(server: Served) -> None:
+    server.made("a", weight="3")
+
+    found = server.ask("PATCH", f"{MAPS}/a", {"data": {"weight": 5}}, STRATEGIC)
+
+    assert found["message"].endswith(
+        'patch: Invalid value: "map[data:map[weight:5]]": cannot convert int64 to string'
+    )
+
+
+def test_fields_that_are_not_there_are_never_applied(server: Served) -> None:
+    content = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "colour": "red"}
+    path = f"{MAPS}/a?fieldManager=me&fieldValidation=Ignore"
+
+    found = server.ask("PATCH", path, content, APPLY)
+
+    assert ".colour: field not declared in schema" in found["message"]
+
+
+def test_a_decision_is_all_that_is_taken_from_who_decides(server: Served) -> None:
+    spec = {"signerName": "example.org/wool", "request": "d29vbA==", "usages": ["client auth"]}
+    made = server.ask("POST", REQUESTS, {"metadata": {"name": "a"}, "spec": spec})
+    made["spec"]["signerName"] = "example.org/other"
+    made["status"] = {"conditions": [{"type": "Denied", "status": "True", "reason": "No"}]}
+
+    server.ask("PUT", f"{REQUESTS}/a/approval", made)
+
+    found = server.ask("GET", f"{REQUESTS}/a")
+    assert found["spec"]["signerName"] == "example.org/wool"
+    assert [one["type"] for one in found["status"]["conditions"]] == ["Denied"]
+
+
+def test_pods_get_the_zone_of_their_node(server: Served) -> None:
+    labels = {"topology.kubernetes.io/zone": "north", "wool": "white"}
+    server.ask("POST", "/api/v1/nodes", {"metadata": {"name": "n1", "labels": labels}})
+    container: dict[str, Any] = {"name": "one", "image": "wool:1"}
+    server.ask("POST", PODS, {"metadata": {"name": "a"}, "spec": {"containers": [container]}})
+    target = {"kind": "Node", "name": "n1"}
+
+    server.ask("POST", f"{PODS}/a/binding", {"metadata": {"name": "a"}, "target": target})
+
+    found = server.ask("GET", f"{PODS}/a")["metadata"]["labels"]
+    assert found == {"topology.kubernetes.io/zone": "north"}
+
+
+def test_a_token_to_go_on_that_is_none_is_told_as_go_reads_it(server: Served) -> None:
+    found = server.ask("GET", f"{MAPS}?limit=1&continue=nonsense")
+
+    assert found["message"] == (
+        "invalid continue token: continue key is not valid: invalid character '\\u009e'"
+        " looking for beginning of value"
+    )

@@ -1,0 +1,129 @@
+"""Bodies that would break a careless server, and objects that have no effect."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.kube.schema.reading import DEEPEST
+
+from lab.tests.kube.asking import APPLY, JSON_PATCH, MAPS, MERGE, STRATEGIC, Served, served
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+YAML = "application/yaml"
+OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+@pytest.fixture
+def server() -> Served:
+    return served()
+
+
+def definition(plural: str, schema: object = None, **names: object) -> dict[str, object]:
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema or OPEN},
+    }
+    told = {"plural": plural, "kind": plural.capitalize(), **names}
+    spec = {"group": "example.org", "scope": "Cluster", "names": told, "versions": [version]}
+    return {"metadata": {"name": f"{plural}.example.org"}, "spec": spec}
+
+
+def nested(levels: int) -> bytes:
+    return b'{"a":' * levels + b"1" + b"}" * levels
+
+
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 5_000, 10_001, 300_000])
+@pytest.mark.parametrize("kind", [MERGE, STRATEGIC, JSON_PATCH, APPLY, "application/json", YAML])
+def test_documents_that_are_too_deep_are_refused(server: Served, levels: int, kind: str) -> None:
+    server.made("a")
+    method = "POST" if kind in {"application/json", YAML} else "PATCH"
+    path = MAPS if method == "POST" else f"{MAPS}/a?fieldManager=m"
+
+    found = server.ask(method, path, nested(levels), kind)
+
+    assert found["code"] == 400
+    assert server.respond("GET", f"{MAPS}/a").status == 200
+
+
+def test_objects_as_deep_as_the_lab_takes_them_go_all_ways(server: Served) -> None:
+    server.ask("POST", DEFINITIONS, definition("deep"))
+    place = "/apis/example.org/v1/deep"
+    head = b'{"apiVersion":"example.org/v1","kind":"Deep","metadata":{"name":"a"},"spec":'
+    body = head + nested(DEEPEST - 1) + b"}"
+
+    assert server.respond("POST", place, body).status == 201
+    assert server.respond("PUT", f"{place}/a", body).status == 422  # it names no version
+    assert server.respond("PATCH", f"{place}/a", body, MERGE).status == 200
+    assert server.respond("PATCH", f"{place}/a?fieldManager=m&force=1", body, APPLY).status == 200
+    assert server.respond("GET", f"{place}/a", accept=YAML).status == 200
+    assert server.respond("DELETE", f"{place}/a").status == 200
+
+
+def test_a_text_that_says_itself_too_often_is_refused(server: Served) -> None:
+    lines = ["a: &a [x,x,x,x,x,x,x,x,x]"]
+    for before, name in zip("abcdefghijk", "bcdefghijkl", strict=True):
+        lines.append(f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]")
+
+    found = server.ask("POST", MAPS, "\n".join(lines).encode(), YAML)
+
+    assert "document contains excessive aliasing" in found["message"]
+
+
+def test_what_etcd_does_not_take_is_not_stored(server: Served) -> None:
+    owners = [
+        {"apiVersion": "v1", "kind": "X", "name": "n" * 250, "uid": str(number)}
+        for number in range(6_000)
+    ]
+    body = {"metadata": {"name": "large", "ownerReferences": owners}}
+
+    found = server.ask("POST", MAPS, body)
+
+    assert (found["code"], found["message"]) == (500, "etcdserver: request is too large")
+
+
+def test_options_in_a_body_hide_those_of_the_query(server: Served) -> None:
+    server.made("a")
+    gone = {"propagationPolicy": "Background"}
+
+    assert server.respond("DELETE", f"{MAPS}/a?dryRun=All", gone).status == 200
+    assert server.respond("GET", f"{MAPS}/a").status == 404
+
+
+def test_hooks_are_stored_and_say_that_they_do_nothing(server: Served) -> None:
+    answer = server.respond("POST", HOOKS, {"metadata": {"name": "a"}, "webhooks": []})
+
+    text = "the lab stores ValidatingWebhookConfiguration objects and does not evaluate them"
+    assert answer.status == 201
+    assert answer.warnings == [f'299 - "{text}"']
+
+
+def test_rules_and_conversions_of_definitions_say_that_they_do_nothing(server: Served) -> None:
+    schema = {**OPEN, "x-kubernetes-validations": [{"rule": "self.a > 1"}]}
+    body = definition("wool", schema)
+    config = {"clientConfig": {"url": "https://127.0.0.1/"}, "conversionReviewVersions": ["v1"]}
+    conversion = {"strategy": "Webhook", "webhook": config}
+    body["spec"] = {**body["spec"], "conversion": conversion}  # type: ignore[dict-item]
+
+    answer = server.respond("POST", DEFINITIONS, body)
+
+    assert answer.status == 201
+    assert [one.partition("the lab stores ")[2].split()[0] for one in answer.warnings] == [
+        "conversion",
+        "x-kubernetes-validations",
+    ]
+
+
+def test_a_definition_with_a_name_that_another_has_is_not_served(server: Served) -> None:
+    server.ask("POST", DEFINITIONS, definition("wool", shortNames=["w"]))
+    server.ask("POST", DEFINITIONS, definition("yarn", shortNames=["w"]))
+
+    found = server.ask("GET", f"{DEFINITIONS}/yarn.example.org")["status"]["conditions"]
+
+    assert [(one["type"], one["status"], one["reason"]) for one in found] == [
+        ("NamesAccepted", "False", "ShortNamesConflict"),
+        ("Established", "False", "NotAccepted"),
+    ]
+    assert server.respond("GET", "/apis/example.org/v1/yarn").status == 404
+    assert server.respond("GET", "/apis/example.org/v1/wool").status == 200

@@ -1,0 +1,62 @@
+"""Endpoints name the pods behind a service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lab.tests.kube.controllers.playing import APPS, CORE, Played, node, played, workload
+
+SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+
+
+def serving(**spec: Any) -> Played:
+    lab = played()
+    lab.ask("POST", "/api/v1/nodes", node("one"))
+    wanted = {"selector": {"app": "wool"}, "ports": [{"port": 80, "targetPort": 8080}], **spec}
+    lab.ask("POST", f"{CORE}/services", {"metadata": {"name": "wool"}, "spec": wanted})
+    lab.ask("POST", f"{APPS}/deployments", workload(replicas=2))
+    return lab
+
+
+def test_pods_without_an_address_are_not_named() -> None:
+    lab = serving()
+
+    assert lab.items(SLICES)[0]["endpoints"] is None
+
+
+def test_ready_pods_are_named_with_their_node() -> None:
+    lab = serving()
+
+    lab.make_ready("one")
+
+    found = lab.items(SLICES)[0]
+    assert [one["conditions"]["ready"] for one in found["endpoints"]] == [True, True]
+    assert {one["nodeName"] for one in found["endpoints"]} == {"one"}
+    assert found["ports"][0]["port"] == 8080
+
+
+def test_endpoints_say_the_same() -> None:
+    lab = serving()
+
+    lab.make_ready("one")
+
+    subset = lab.get(f"{CORE}/endpoints/wool")["subsets"][0]
+    assert [one["ip"] for one in subset["addresses"]] == ["10.42.0.10", "10.42.0.11"]
+
+
+def test_both_go_with_their_service() -> None:
+    lab = serving()
+
+    lab.ask("DELETE", f"{CORE}/services/wool")
+
+    assert lab.items(SLICES) == []
+    assert lab.items(f"{CORE}/endpoints") == []
+
+
+def test_a_service_without_selector_is_left_alone() -> None:
+    lab = played()
+    wanted = {"ports": [{"port": 80}]}
+
+    lab.ask("POST", f"{CORE}/services", {"metadata": {"name": "wool"}, "spec": wanted})
+
+    assert lab.items(SLICES) == []

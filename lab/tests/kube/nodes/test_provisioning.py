@@ -1,0 +1,97 @@
+"""Storage drivers make volumes for claims, and take them away again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stockman_lab.kube.controllers.registry import CONTROLLERS
+
+from lab.tests.kube.nodes.running import Running
+
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+VOLUMES = "/api/v1/persistentvolumes"
+DRIVER = "csi.proxmox.sinextra.dev"
+IMAGE = "ghcr.io/sergelogvinov/proxmox-csi-controller:v0.19.1"
+
+
+def cluster() -> Running:
+    made = Running("n1", more=CONTROLLERS)
+    made.settle()
+    made.network()
+    spec = {"containers": [{"name": "c", "image": IMAGE}]}
+    made.ask("POST", "/api/v1/namespaces/default/pods", {"metadata": {"name": "d"}, "spec": spec})
+    made.settle()
+    return made
+
+
+def claim(made: Running, **more: Any) -> None:
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        **more,
+    }
+    made.ask("POST", CLAIMS, {"metadata": {"name": "wool"}, "spec": spec})
+    made.settle()
+
+
+def give_class(made: Running, mode: str = "Immediate") -> None:
+    annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
+    body = {
+        "metadata": {"name": "usual", "annotations": annotations},
+        "provisioner": DRIVER,
+        "volumeBindingMode": mode,
+    }
+    made.ask("POST", CLASSES, body)
+    made.settle()
+
+
+def phase(made: Running) -> str:
+    return str(made.ask("GET", f"{CLAIMS}/wool")["status"]["phase"])
+
+
+def test_a_claim_gets_a_volume_of_its_class() -> None:
+    made = cluster()
+    give_class(made)
+    claim(made)
+    assert phase(made) == "Bound"
+    volume = made.ask("GET", VOLUMES)["items"][0]
+    assert volume["spec"]["csi"]["driver"] == DRIVER
+    assert volume["status"]["phase"] == "Bound"
+
+
+def test_a_claim_that_was_there_first_gets_the_usual_class_later() -> None:
+    made = cluster()
+    claim(made)
+    assert phase(made) == "Pending"
+    give_class(made)
+    assert phase(made) == "Bound"
+    assert made.ask("GET", f"{CLAIMS}/wool")["spec"]["storageClassName"] == "usual"
+
+
+def test_a_claim_that_wants_no_class_is_left_alone() -> None:
+    made = cluster()
+    claim(made, storageClassName="")
+    give_class(made)
+    assert phase(made) == "Pending"
+
+
+def test_a_volume_is_made_once_it_is_known_where_its_pod_runs() -> None:
+    made = cluster()
+    give_class(made, "WaitForFirstConsumer")
+    claim(made)
+    assert phase(made) == "Pending"
+    used = {"name": "wool", "persistentVolumeClaim": {"claimName": "wool"}}
+    made.pod(volumes=[used])
+    made.settle()
+    assert phase(made) == "Bound"
+    assert made.found()["status"]["phase"] == "Running"
+
+
+def test_a_volume_goes_with_its_claim() -> None:
+    made = cluster()
+    give_class(made)
+    claim(made)
+    made.ask("DELETE", f"{CLAIMS}/wool")
+    made.settle()
+    assert made.ask("GET", VOLUMES)["items"] == []

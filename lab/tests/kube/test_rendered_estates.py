@@ -1,0 +1,44 @@
+"""A cluster of the lab follows what is rendered for it, as a real one does."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.tests.kube.estates.living import Living, living
+from lab.tests.kube.estates.looking import answered, counted, look_again, troubles, versions
+from lab.tests.kube.estates.written import Written
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Living:
+    found = living(Written("three-node", {}), tmp_path_factory.mktemp("estate"))
+    found.bootstrap()
+    return found
+
+
+def test_everything_that_is_rendered_comes_to_life(cluster: Living) -> None:
+    assert troubles(cluster) == []
+    releases = len(cluster.written.objects("HelmRelease"))
+    found = counted(cluster)
+    assert found["helmreleases"] == releases
+    assert found["kustomizations"] > releases
+
+
+def test_flux_takes_over_what_was_installed_before_it(cluster: Living) -> None:
+    found = cluster.revisions()
+    first = {f"{one['namespace']}/{one['name']}" for one in cluster.written.releases}
+    assert {name: found[name] for name in first} == {
+        name: [(1, "superseded"), (2, "deployed")] for name in first
+    }
+    later = {name: one for name, one in found.items() if name not in first}
+    assert later == {name: [(1, "deployed")] for name in later}
+    assert later
+
+
+def test_nothing_changes_when_flux_looks_again(cluster: Living) -> None:
+    before, revisions = versions(cluster), cluster.revisions()
+    look_again(cluster, "once-more")
+    assert answered(cluster, "once-more") == []
+    after = versions(cluster)
+    assert {name: one for name, one in after.items() if before.get(name) != one} == {}
+    assert cluster.revisions() == revisions

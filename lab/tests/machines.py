@@ -1,0 +1,90 @@
+"""Virtual machines for tests, and what they boot from."""
+
+from __future__ import annotations
+
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.images.facts import ImageFacts
+from stockman_lab.images.image import Form
+from stockman_lab.images.making import disk_image
+from stockman_lab.pve import space
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.host import GIB
+from stockman_lab.pve.schema.schema import Schema
+
+from lab.tests.returns import misfits
+
+IMAGE = "local:import/linux.qcow2"
+QEMU = "/nodes/pve1/qemu"
+
+
+def put_image(door: MemoryDoor, host: str = "pve1", storage: str = "local") -> str:
+    """A bootable image of 2 GiB that can be imported from; returns its id."""
+    content = disk_image(ImageFacts(platform="linux", virtual_size=2 * GIB), Form.QCOW2)
+    return put_file(door, "import/linux.qcow2", content, host=host, storage=storage)
+
+
+def put_file(
+    door: MemoryDoor, name: str, content: bytes, *, host: str = "pve1", storage: str = "local"
+) -> str:
+    """A file on a storage; returns its id."""
+    cluster = door.cluster
+    kind, _, file = name.partition("/")
+    new = space.NewVolume(
+        name=name,
+        content=kind,
+        format=file.rpartition(".")[2],
+        size=len(content),
+        written=len(content),
+        blob=cluster.around.blobs.put(content),
+    )
+    state = cluster.state
+    return space.allocate(cluster, state.storages[storage], state.hosts[host], new).id
+
+
+def create(door: MemoryDoor, vmid: int = 100, **values: object) -> Guest:
+    """A machine with these values."""
+    upid = door.post(QEMU, vmid=vmid, **values)
+    assert door.done(upid) == "OK"
+    return door.cluster.state.guests[vmid]
+
+
+def create_linux(door: MemoryDoor, vmid: int = 100, **values: object) -> Guest:
+    """A machine that boots Linux and has an agent."""
+    if door.cluster.state.volumes.get(f"pve1/{IMAGE}") is None:
+        put_image(door)
+    given: dict[str, object] = {
+        "name": f"vm{vmid}",
+        "memory": "2048",
+        "scsi0": f"local-zfs:0,import-from={IMAGE}",
+        "net0": "virtio,bridge=vmbr0",
+        "agent": "1",
+    }
+    return create(door, vmid, **(given | values))
+
+
+def start(door: MemoryDoor, vmid: int = 100) -> None:
+    """Switch a machine on, and let it come up."""
+    assert door.done(door.post(f"{QEMU}/{vmid}/status/start")) == "OK"
+    door.world.advance(60)
+
+
+def ended(door: MemoryDoor, method: str, path: str, /, **params: object) -> str:
+    """How the task ended that a request started."""
+    return door.done(door.call(method, path, **params))
+
+
+def user(door: MemoryDoor, *privileges: str, path: str = "/") -> MemoryDoor:
+    """The door for somebody who has some privileges."""
+    door.post("/access/roles", roleid="Some", privs=",".join(privileges))
+    door.post("/access/users", userid="ann@pve")
+    door.put("/access/acl", path=path, roles="Some", users="ann@pve")
+    return door.as_caller(Caller("ann@pve"))
+
+
+def replied(door: MemoryDoor, method: str, path: str, /, **params: object) -> object:
+    """The data of a reply that was found to be as the schema promises."""
+    data = door.call(method, path, **params)
+    operation = Schema.of(door.cluster.state.profile).route(method, path).operation
+    assert misfits(operation.returns, data) == []
+    return data

@@ -1,0 +1,209 @@
+"""The access control list."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.pve.access.acl import AclChange, acl_rows, change_acl, forget_path, forget_pool
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.permissions import Authority
+from stockman_lab.pve.errors import ApiError
+
+from lab.tests.pve.access.house import ANN, BOB, ROOT, authority
+
+
+def refused(found: Authority, caller: Caller, change: AclChange) -> str:
+    before = repr(found.state.acl)
+    with pytest.raises(ApiError) as caught:
+        change_acl(found, caller, change)
+    assert repr(found.state.acl) == before
+    return f"{caught.value.status} {caught.value.message}"
+
+
+def test_rows_are_sorted_by_path_and_say_who_holds_what() -> None:
+    found = authority(
+        "/vms/100 ann@pve Look",
+        "/vms @staff Look-",
+        "/ ann@pve!narrow Start",
+        "/vms ann@pve Start",
+        "/vms ann@pve Look",
+    )
+
+    assert [tuple(row.values()) for row in acl_rows(found, ROOT)] == [
+        ("/", "token", "ann@pve!narrow", "Start", 1),
+        ("/vms", "user", "ann@pve", "Look", 1),
+        ("/vms", "user", "ann@pve", "Start", 1),
+        ("/vms", "group", "staff", "Look", 0),
+        ("/vms/100", "user", "ann@pve", "Look", 1),
+    ]
+    assert acl_rows(found, ROOT)[0] == {
+        "path": "/",
+        "type": "token",
+        "ugid": "ann@pve!narrow",
+        "roleid": "Start",
+        "propagate": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("entries", "paths"),
+    [
+        ([], []),
+        (["/vms/100 bob@pve PVEVMAdmin"], ["/vms/100"]),
+        (["/access bob@pve PVEAuditor"], ["/access", "/storage/x", "/vms/100"]),
+    ],
+)
+def test_one_sees_the_entries_that_one_may_change(entries: list[str], paths: list[str]) -> None:
+    found = authority("/vms/100 ann@pve Look", "/storage/x ann@pve Look", *entries)
+
+    assert sorted({str(row["path"]) for row in acl_rows(found, BOB)}) == paths
+
+
+def test_several_holders_and_roles_at_once() -> None:
+    found = authority()
+    change = AclChange(
+        path="vms//100/",
+        roles=["Look", "Start"],
+        users=["ann@pve", "bob@pve"],
+        groups=["staff"],
+        tokens=["ann@pve!narrow"],
+        propagate=False,
+    )
+
+    change_acl(found, ROOT, change)
+
+    assert len(acl_rows(found, ROOT)) == 8
+    assert {(row["path"], row["propagate"]) for row in acl_rows(found, ROOT)} == {("/vms/100", 0)}
+
+
+def test_an_entry_given_twice_is_there_once_with_the_last_reach() -> None:
+    found = authority("/vms ann@pve Look", "/vms ann@pve Look-")
+
+    assert [row["propagate"] for row in acl_rows(found, ROOT)] == [0]
+
+
+def test_entries_of_root_are_not_kept() -> None:
+    assert acl_rows(authority("/vms root@pam Look"), ROOT) == []
+
+
+def test_taking_away_what_is_not_there_is_fine() -> None:
+    found = authority("/vms ann@pve Look")
+
+    for path in ("/vms", "/storage/x", "/no/such/place"):
+        change_acl(
+            found, ROOT, AclChange(path=path, roles=["Start"], users=["ann@pve"], delete=True)
+        )
+
+    assert len(acl_rows(found, ROOT)) == 1
+
+
+@pytest.mark.parametrize("path", ["/vm", "/vms/1", "/no/such/place", "/a b", ""])
+def test_an_invalid_path(path: str) -> None:
+    with pytest.raises(ApiError) as caught:
+        change_acl(authority(), ROOT, AclChange(path=path, roles=["Look"], users=["ann@pve"]))
+
+    assert caught.value.status == 400
+    assert caught.value.errors == {"path": f"invalid ACL path '{path}'"}
+
+
+def test_somebody_has_to_be_named() -> None:
+    with pytest.raises(ApiError) as caught:
+        change_acl(authority(), ROOT, AclChange(path="/vms", roles=["Look"]))
+
+    wrong = "either 'users', 'groups' or 'tokens' is required."
+    assert caught.value.errors == {"users": wrong, "groups": wrong, "tokens": wrong}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (AclChange(path="/", roles=["Gone"], users=["ann@pve"]), "role 'Gone' does not exist"),
+        (AclChange(path="/", roles=["Look"], users=["eve@pve"]), "user 'eve@pve' does not exist"),
+        (AclChange(path="/", roles=["Look"], groups=["moon"]), "group 'moon' does not exist"),
+        (
+            AclChange(path="/", roles=["Look"], tokens=["ann@pve!gone"]),
+            "no such token 'gone' for user 'ann@pve'",
+        ),
+        (AclChange(path="/", roles=["Look"], tokens=["eve@pve!gone"]), "no such user ('eve@pve')"),
+        (
+            AclChange(path="/", roles=["Look"], users=["ann@pve", "eve@pve"]),
+            "user 'eve@pve' does not exist",
+        ),
+        (
+            AclChange(path="/", roles=["Look"], users=["eve"]),
+            "value 'eve' does not look like a valid user name",
+        ),
+        (
+            AclChange(path="/", roles=["Look"], tokens=["ann@pve"]),
+            "'ann@pve' is not a valid token ID - not able to split into user and token parts",
+        ),
+    ],
+)
+def test_who_or_what_does_not_exist_gets_nothing(change: AclChange, why: str) -> None:
+    assert refused(authority(), ROOT, change) == f"500 ACL update failed: {why}"
+
+
+SUPERSET = "requires 'Permissions.Modify' or superset of privileges."
+PROPAGATED = "requires 'Permissions.Modify' or propagated superset of privileges."
+BAD = "500 ACL update failed: 400 Parameter verification failed.\nrole: "
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (
+            AclChange(path="/vms/100", roles=["PVEAuditor"], users=["bob@pve"]),
+            f"Cannot add role 'PVEAuditor' - {SUPERSET}",
+        ),
+        (
+            AclChange(path="/vms/100", roles=["PVEAuditor"], users=["bob@pve"], delete=True),
+            f"Cannot remove role 'PVEAuditor' - {SUPERSET}",
+        ),
+        (
+            AclChange(path="/vms/100", roles=["Look"], users=["bob@pve"]),
+            f"Cannot add role 'Look' with propagation - {PROPAGATED}",
+        ),
+        (
+            AclChange(path="/vms/100", roles=["NoAccess"], users=["bob@pve"]),
+            "Cannot add role 'NoAccess' - requires 'Permissions.Modify'",
+        ),
+    ],
+)
+def test_who_only_allocates_cannot_hand_out_more_than_they_hold(
+    change: AclChange, why: str
+) -> None:
+    found = authority("/vms/100 ann@pve PVEVMAdmin-")
+
+    assert refused(found, ANN, change) == f"{BAD}{why}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        AclChange(path="/vms/100", roles=["Look"], users=["bob@pve"], propagate=False),
+        AclChange(path="/vms/100", roles=["Look"], users=["bob@pve"], delete=True),
+    ],
+)
+def test_but_what_they_hold_they_can(change: AclChange) -> None:
+    found = authority("/vms/100 ann@pve PVEVMAdmin-")
+
+    change_acl(found, ANN, change)
+
+    assert found.allowed(BOB, "/vms/100", "VM.Audit") is not change.delete
+
+
+def test_a_guest_that_is_gone_takes_its_entries_along() -> None:
+    found = authority("/vms/100 ann@pve Look", "/vms/1000 ann@pve Look")
+
+    forget_path(found.state, "/vms/100")
+
+    assert list(found.state.acl) == ["/vms/1000"]
+    assert found.permissions(ANN, "/vms/100") == {}
+
+
+def test_a_pool_that_is_gone_takes_its_entries_along_unless_it_was_nested() -> None:
+    found = authority("/pool/web ann@pve Look", "/pool/outer/inner ann@pve Look")
+
+    forget_pool(found.state, "web")
+    forget_pool(found.state, "outer/inner")
+
+    assert list(found.state.acl) == ["/pool/outer/inner"]

@@ -1,0 +1,307 @@
+"""From the headers of a request to who is asking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from urllib.parse import quote
+
+import pytest
+from stockman_lab.pve.access.credentials import authenticate, presented
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.permissions import Authority
+from stockman_lab.pve.access.privileges import Profile
+from stockman_lab.pve.access.tickets import make_csrf_token, make_ticket
+from stockman_lab.pve.access.tokens import TokenChange, update_token
+from stockman_lab.pve.access.users import UserChange, create_user, delete_user, update_user
+from stockman_lab.pve.errors import ApiError
+
+from lab.tests.pve.access.house import (
+    ANN,
+    ANN_FULL_TOKEN,
+    ANN_TOKEN,
+    BOB,
+    NOW,
+    ROOT,
+    authority,
+    populated,
+)
+
+Case = Callable[[Authority], dict[str, str]]
+
+UPLOAD = "/nodes/pve1/storage/local/upload"
+
+
+def asked(
+    found: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
+) -> Caller | None:
+    return authenticate(found, presented(method, path, headers), NOW)
+
+
+def refused(
+    found: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
+) -> str:
+    with pytest.raises(ApiError) as caught:
+        asked(found, headers, method, path)
+    return f"{caught.value.status} {caught.value.message}"
+
+
+def secret(found: Authority, token: Caller) -> str:
+    return found.state.users[token.userid].tokens[token.tokenid or ""].secret
+
+
+def token_header(found: Authority, token: Caller) -> dict[str, str]:
+    return {"authorization": f"PVEAPIToken={token.authid}={secret(found, token)}"}
+
+
+def ticket(found: Authority, caller: Caller = ANN, age: int = 0) -> str:
+    return make_ticket(found.state.ticket_key, caller.userid, NOW - age)
+
+
+def cookie(found: Authority, caller: Caller = ANN) -> dict[str, str]:
+    return {"cookie": f"PVEAuthCookie={quote(ticket(found, caller), safe='')}"}
+
+
+def csrf(found: Authority, caller: Caller = ANN) -> dict[str, str]:
+    return {"csrfpreventiontoken": make_csrf_token(found.state.ticket_key, caller.userid, NOW)}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "PVEAPIToken={id}={secret}",
+        "PVEAPIToken {id}={secret}",
+        "PVEAPIToken={id}={secret}; more",
+        "Something PVEAPIToken={id}={secret}",
+    ],
+)
+def test_a_token_may_be_written_in_several_ways(form: str) -> None:
+    found = authority()
+    header = form.format(id=ANN_TOKEN.authid, secret=secret(found, ANN_TOKEN))
+
+    assert asked(found, {"authorization": header}) == ANN_TOKEN
+
+
+def test_a_token_may_be_escaped() -> None:
+    found = authority()
+    value = quote(f"{ANN_TOKEN.authid}={secret(found, ANN_TOKEN)}", safe="")
+
+    assert asked(found, {"authorization": f"PVEAPIToken={value}"}) == ANN_TOKEN
+
+
+def test_a_token_needs_no_csrf_token() -> None:
+    found = authority()
+
+    assert asked(found, token_header(found, ANN_TOKEN), "DELETE") == ANN_TOKEN
+
+
+@pytest.mark.parametrize("escaped", [True, False])
+@pytest.mark.parametrize(
+    ("header", "form"),
+    [
+        ("cookie", "PVEAuthCookie={}"),
+        ("cookie", "theme=dark; PVEAuthCookie={}; other=1"),
+        ("authorization", "PVEAuthCookie={}"),
+        ("authorization", "PVEAuthCookie {}"),
+    ],
+)
+def test_a_ticket_comes_as_cookie_or_in_the_authorization(
+    header: str, form: str, escaped: bool
+) -> None:
+    found = authority()
+    value = quote(ticket(found), safe="") if escaped else ticket(found)
+
+    assert asked(found, {header: form.format(value)}) == ANN
+
+
+def test_the_cookie_wins_over_a_token() -> None:
+    found = authority()
+
+    assert asked(found, {**cookie(found, BOB), **token_header(found, ANN_TOKEN)}) == BOB
+
+
+def test_a_bad_cookie_wins_as_well() -> None:
+    found = authority()
+    headers = {"cookie": "PVEAuthCookie=nonsense", **token_header(found, ANN_TOKEN)}
+
+    assert refused(found, headers) == "401 Authentication failed!"
+
+
+def test_an_empty_cookie_does_not_count() -> None:
+    found = authority()
+    headers = {"cookie": "PVEAuthCookie=; a=b", **token_header(found, ANN_TOKEN)}
+
+    assert asked(found, headers) == ANN_TOKEN
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"cookie": "other=1"},
+        {"authorization": "Basic abc"},
+        {"authorization": "Bearer PVE"},
+        {"cookie": "XPVEAuthCookie=1"},
+    ],
+)
+def test_without_credentials_there_is_no_ticket(headers: dict[str, str]) -> None:
+    assert refused(authority(), headers) == "401 No ticket"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_a_change_with_a_ticket_needs_the_csrf_token(method: str) -> None:
+    found = authority()
+
+    assert asked(found, {**cookie(found), **csrf(found)}, method) == ANN
+    for headers in (cookie(found), {**cookie(found), **csrf(found, BOB)}):
+        assert refused(found, headers, method) == "401 Permission denied - invalid csrf token"
+
+
+def test_an_upload_needs_no_csrf_token_but_the_privilege_at_once() -> None:
+    found = authority("/storage/local ann@pve PVEDatastoreAdmin")
+
+    assert asked(found, cookie(found), "POST", UPLOAD) == ANN
+    assert (
+        refused(found, cookie(found, BOB), "POST", UPLOAD)
+        == "403 Permission check failed (/storage/local, Datastore.AllocateTemplate)"
+    )
+    assert refused(found, cookie(found), "PUT", UPLOAD).startswith("401 Permission denied")
+
+
+def test_root_may_upload() -> None:
+    found = authority()
+
+    assert asked(found, cookie(found, ROOT), "POST", UPLOAD) == ROOT
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/access/domains"),
+        ("GET", "/access/ticket"),
+        ("POST", "/access/ticket"),
+        ("POST", "/access/vncticket"),
+        ("POST", "/access/openid/login"),
+        ("POST", "/access/openid/auth-url"),
+    ],
+)
+def test_some_endpoints_ask_nobody(method: str, path: str) -> None:
+    found = authority()
+
+    assert asked(found, {}, method, path) is None
+    assert asked(found, {"cookie": "PVEAuthCookie=nonsense"}, method, path) is None
+
+
+def test_other_methods_of_those_endpoints_do_ask() -> None:
+    assert refused(authority(), {}, "POST", "/access/domains") == "401 No ticket"
+
+
+def disabled(found: Authority) -> dict[str, str]:
+    update_user(found.state, ANN.userid, UserChange(enable=False))
+    return token_header(found, ANN_TOKEN)
+
+
+def expired_user(found: Authority) -> dict[str, str]:
+    update_user(found.state, ANN.userid, UserChange(expire=NOW - 1))
+    return token_header(found, ANN_TOKEN)
+
+
+def expired_token(found: Authority) -> dict[str, str]:
+    update_token(found.state, ANN_TOKEN, TokenChange(expire=NOW - 1))
+    return token_header(found, ANN_TOKEN)
+
+
+def unknown_user(found: Authority) -> dict[str, str]:
+    return {"authorization": "PVEAPIToken=eve@pve!some=1"}
+
+
+def unknown_token(found: Authority) -> dict[str, str]:
+    return {"authorization": "PVEAPIToken=ann@pve!gone=1"}
+
+
+def wrong_secret(found: Authority) -> dict[str, str]:
+    return {"authorization": f"PVEAPIToken={ANN_TOKEN.authid}={secret(found, ANN_FULL_TOKEN)}x"}
+
+
+def without_secret(found: Authority) -> dict[str, str]:
+    return {"authorization": f"PVEAPIToken={ANN_TOKEN.authid}"}
+
+
+def not_a_token(found: Authority) -> dict[str, str]:
+    return {"authorization": "PVEAPIToken=ann@pve=1"}
+
+
+def old_ticket(found: Authority) -> dict[str, str]:
+    return {"cookie": f"PVEAuthCookie={ticket(found, age=7200)}"}
+
+
+def ticket_of_nobody(found: Authority) -> dict[str, str]:
+    create_user(found.state, "eve@pve", UserChange())
+    headers = cookie(found, Caller("eve@pve"))
+    delete_user(found.state, "eve@pve")
+    return headers
+
+
+def ticket_of_disabled(found: Authority) -> dict[str, str]:
+    disabled(found)
+    return cookie(found)
+
+
+def ticket_of_expired(found: Authority) -> dict[str, str]:
+    expired_user(found)
+    return cookie(found)
+
+
+def ticket_of_no_name(found: Authority) -> dict[str, str]:
+    return cookie(found, Caller("ann"))
+
+
+REFUSALS: list[tuple[Case, str]] = [
+    (disabled, "user 'ann@pve' is disabled"),
+    (expired_user, "user 'ann@pve' access expired"),
+    (expired_token, "token 'narrow' access expired"),
+    (unknown_user, "no such user ('eve@pve')"),
+    (unknown_token, "no such token 'gone' for user 'ann@pve'"),
+    (wrong_secret, "invalid token value!"),
+    (without_secret, "no tokenid specified"),
+    (
+        not_a_token,
+        "'ann@pve' is not a valid token ID - not able to split into user and token parts",
+    ),
+    (old_ticket, "permission denied - invalid PVE ticket"),
+    (ticket_of_nobody, "no such user ('eve@pve')"),
+    (ticket_of_disabled, "user 'ann@pve' is disabled"),
+    (ticket_of_expired, "user 'ann@pve' access expired"),
+    (ticket_of_no_name, "permission denied - invalid PVE ticket"),
+]
+
+
+@pytest.mark.parametrize(("case", "why"), REFUSALS)
+def test_8_4_tells_why_it_refuses(case: Case, why: str) -> None:
+    found = Authority(populated(Profile.PVE_8_4))
+
+    assert refused(found, case(found)) == f"401 {why}"
+
+
+@pytest.mark.parametrize("case", [case for case, _ in REFUSALS])
+def test_9_1_does_not(case: Case) -> None:
+    found = authority()
+
+    assert refused(found, case(found)) == "401 Authentication failed!"
+
+
+def test_what_expires_in_this_second_is_still_good() -> None:
+    found = authority()
+    update_user(found.state, ANN.userid, UserChange(expire=NOW))
+    update_token(found.state, ANN_TOKEN, TokenChange(expire=NOW))
+
+    assert asked(found, token_header(found, ANN_TOKEN)) == ANN_TOKEN
+
+
+def test_credentials_do_not_show_in_texts() -> None:
+    found = authority()
+    headers = {**token_header(found, ANN_TOKEN), **csrf(found)}
+
+    shown = repr(presented("GET", "/version", headers))
+
+    assert secret(found, ANN_TOKEN) not in shown
+    assert headers["csrfpreventiontoken"] not in shown

@@ -1,0 +1,88 @@
+"""Containers for tests, and what they are made of."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.images.system_archive import system_archive
+from stockman_lab.pve import space
+from stockman_lab.pve.errors import ApiError
+from stockman_lab.pve.guest import Guest
+
+from lab.tests.worlds import door, small_world
+
+LXC = "/nodes/pve1/lxc"
+CT = f"{LXC}/200"
+TEMPLATE = "local:vztmpl/debian-13.tar.gz"
+
+
+def put_template(asked: MemoryDoor, name: str = "debian-13.tar.gz", content: bytes = b"") -> str:
+    """Put an archive of a system on every host; returns the name of the volume."""
+    content = content or system_archive("debian", "13")
+    cluster = asked.cluster
+    blob = cluster.around.blobs.put(content)
+    for host in cluster.state.hosts.values():
+        new = space.NewVolume(
+            f"vztmpl/{name}", "vztmpl", "tgz", len(content), 0, len(content), blob
+        )
+        space.allocate(cluster, cluster.state.storages["local"], host, new)
+    return f"local:vztmpl/{name}"
+
+
+def with_template(profile: str = "9.1", hosts: int = 3) -> MemoryDoor:
+    """A cluster that has a system to make containers of."""
+    asked = door(small_world(profile, hosts))
+    put_template(asked)
+    return asked
+
+
+def made(asked: MemoryDoor, vmid: int = 200, /, **settings: object) -> Guest:
+    """A container that is there."""
+    given = {"rootfs": "local-zfs:8", "hostname": "web", **settings}
+    upid = asked.post(LXC, vmid=vmid, ostemplate=TEMPLATE, **given)
+    assert asked.done(upid) == "OK"
+    return asked.cluster.state.guests[vmid]
+
+
+def one_container(profile: str = "9.1", /, **settings: object) -> MemoryDoor:
+    """A cluster with container 200."""
+    asked = with_template(profile)
+    made(asked, **settings)
+    return asked
+
+
+def running_container(**settings: object) -> MemoryDoor:
+    """A cluster with container 200, running."""
+    asked = one_container(**settings)
+    assert asked.done(asked.post(f"{CT}/status/start")) == "OK"
+    return asked
+
+
+def values(asked: MemoryDoor, vmid: int = 200) -> dict[str, str]:
+    """What is written down of a container."""
+    return asked.cluster.state.guests[vmid].config.values
+
+
+def shown(asked: MemoryDoor, path: str, **params: object) -> dict[str, object]:
+    """An object that the API answers."""
+    return cast("dict[str, object]", asked.get(path, **params))
+
+
+def rows(asked: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
+    """Rows that the API answers."""
+    return cast("list[dict[str, object]]", asked.get(path, **params))
+
+
+def refused(asked: MemoryDoor, method: str, path: str, **params: object) -> ApiError:
+    """How a request is refused."""
+    with pytest.raises(ApiError) as caught:
+        asked.call(method, path, **params)
+    return caught.value
+
+
+def volumes(asked: MemoryDoor, content: str = "rootdir") -> list[str]:
+    """Names of volumes of a kind, sorted."""
+    found = asked.cluster.state.volumes.values()
+    return sorted(one.id for one in found if one.content == content)

@@ -1,0 +1,85 @@
+"""Settings of the whole cluster."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.errors import ApiError
+
+from lab.tests.guests import put_guest
+from lab.tests.worlds import door
+
+OPTIONS = "/cluster/options"
+
+
+@pytest.fixture
+def lab() -> MemoryDoor:
+    return door()
+
+
+def test_a_fresh_cluster_has_a_prefix_for_cards(lab: MemoryDoor) -> None:
+    assert lab.get(OPTIONS) == {"mac_prefix": "BC:24:11", "description": "", "allowed-tags": []}
+
+
+def test_settings_of_several_values_are_taken_apart(lab: MemoryDoor) -> None:
+    lab.put(
+        OPTIONS,
+        migration="insecure,network=10.0.0.0/8",
+        crs="ha=static,ha-rebalance-on-start=1",
+        next__id="lower=200,upper=300",
+        bwlimit="clone=100",
+        keyboard="de",
+        description="wool",
+    )
+    found = lab.get(OPTIONS)
+    assert isinstance(found, dict)
+    assert found["migration"] == {"type": "insecure", "network": "10.0.0.0/8"}
+    assert found["crs"] == {"ha": "static", "ha-rebalance-on-start": 1}
+    assert found["next-id"] == {"lower": "200", "upper": "300"}
+    assert (found["bwlimit"], found["keyboard"]) == ("clone=100", "de")
+    assert found["description"] == "wool\n"
+    assert lab.get("/cluster/nextid") == "200"
+
+
+def test_settings_are_deleted(lab: MemoryDoor) -> None:
+    lab.put(OPTIONS, keyboard="de", language="de")
+    lab.put(OPTIONS, delete="keyboard,language")
+    found = lab.get(OPTIONS)
+    assert isinstance(found, dict)
+    assert "keyboard" not in found
+
+
+def test_the_range_of_ids_has_to_have_an_end_behind_its_beginning(lab: MemoryDoor) -> None:
+    reply = lab.reply("PUT", OPTIONS, {"next-id": "lower=300,upper=200"})
+    assert reply.reason == "lower (300) <= upper (200) boundary rule broken"
+    assert "next-id" not in lab.cluster.state.options
+
+
+def test_tags_are_those_in_sight_and_those_of_the_cluster(lab: MemoryDoor) -> None:
+    put_guest(lab, 100, tags="wool;white")
+    settings = {
+        "registered-tags": "shepherd",
+        "user-tag-access": "user-allow=existing,user-allow-list=grass;hay",
+    }
+    assert lab.reply("PUT", OPTIONS, dict(settings)).status == 200
+    found = lab.get(OPTIONS)
+    assert isinstance(found, dict)
+    assert found["allowed-tags"] == ["grass", "hay", "shepherd", "white", "wool"]
+    assert found["registered-tags"] == ["shepherd"]
+    assert found["user-tag-access"]["user-allow-list"] == ["grass", "hay"]
+
+
+def test_others_see_little(lab: MemoryDoor) -> None:
+    lab.put(OPTIONS, console="html5", keyboard="de")
+    lab.post("/access/users", userid="ada@pve")
+    assert lab.as_caller(Caller("ada@pve")).get(OPTIONS) == {"console": "html5", "allowed-tags": []}
+    with pytest.raises(ApiError, match=r"Permission check failed \(/, Sys.Modify\)"):
+        lab.as_caller(Caller("ada@pve")).put(OPTIONS, keyboard="fr")
+
+
+def test_settings_need_quorum(lab: MemoryDoor) -> None:
+    for name in ("pve2", "pve3"):
+        lab.cluster.state.hosts[name].has_power = False
+    with pytest.raises(ApiError, match="cfs-lock 'file-datacenter_cfg' error: no quorum!"):
+        lab.put(OPTIONS, keyboard="de")

@@ -1,0 +1,338 @@
+"""Resources, groups, rules and state of high availability."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve.errors import ApiError
+
+from lab.tests.guests import put_guest
+from lab.tests.returns import promised
+from lab.tests.worlds import door, small_world
+
+RESOURCES, GROUPS, RULES = "/cluster/ha/resources", "/cluster/ha/groups", "/cluster/ha/rules"
+
+
+@pytest.fixture
+def nine() -> MemoryDoor:
+    found = door()
+    for vmid in (100, 101, 102):
+        put_guest(found, vmid, onboot="1")
+    return found
+
+
+@pytest.fixture
+def eight() -> MemoryDoor:
+    found = door(small_world("8.4"))
+    put_guest(found, 100)
+    return found
+
+
+def test_a_resource_is_told_as_it_was_made(nine: MemoryDoor) -> None:
+    nine.post(RESOURCES, sid="vm:100", state="stopped", max_restart=3, failback=0, comment="x")
+    found = nine.get(f"{RESOURCES}/vm:100")
+    assert isinstance(found, dict)
+    assert len(str(found.pop("digest"))) == 40
+    assert found == {
+        "sid": "vm:100",
+        "type": "vm",
+        "state": "stopped",
+        "max_restart": 3,
+        "failback": 0,
+        "comment": "x",
+    }
+
+
+def test_a_number_is_enough_of_a_name(nine: MemoryDoor) -> None:
+    nine.post(RESOURCES, sid="101")
+    assert [row["sid"] for row in _rows(nine, RESOURCES)] == ["vm:101"]
+    assert _rows(nine, f"{RESOURCES}?", type="ct") == []
+
+
+def test_a_resource_is_changed_and_deleted(nine: MemoryDoor) -> None:
+    nine.post(RESOURCES, sid="vm:100", comment="x")
+    nine.put(f"{RESOURCES}/vm:100", state="disabled", delete="comment")
+    found = nine.get(f"{RESOURCES}/vm:100")
+    assert isinstance(found, dict)
+    assert (found["state"], "comment" in found) == ("disabled", False)
+    nine.delete(f"{RESOURCES}/vm:100")
+    assert nine.get(RESOURCES) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "params", "text"),
+    [
+        ("GET", f"{RESOURCES}/vm:100", {}, "no such resource 'vm:100'"),
+        (
+            "PUT",
+            f"{RESOURCES}/vm:100",
+            {"state": "started"},
+            "update resources config failed: no such resource 'vm:100'",
+        ),
+        (
+            "DELETE",
+            f"{RESOURCES}/vm:100",
+            {},
+            "cannot delete service 'vm:100', not HA managed!",
+        ),
+        (
+            "POST",
+            f"{RESOURCES}/vm:100/migrate",
+            {"node": "pve2"},
+            "resource 'vm:100' is not HA managed",
+        ),
+        ("POST", RESOURCES, {"sid": "vm:999"}, "resource 'vm:999' does not exist in cluster"),
+        (
+            "POST",
+            RESOURCES,
+            {"sid": "ct:100"},
+            "resource 'ct:100' - guest with ID 100 is not a container",
+        ),
+        (
+            "POST",
+            RESOURCES,
+            {"sid": "999"},
+            "unable to detect SID from VMID - VM/CT 999 does not exist",
+        ),
+        ("POST", RESOURCES, {"sid": "vm:100", "type": "ct"}, "types does not match"),
+        (
+            "POST",
+            RESOURCES,
+            {"sid": "vm:100", "group": "gg"},
+            "invalid parameter 'group': ha groups have been migrated to rules",
+        ),
+        ("GET", GROUPS, {}, "cannot index groups: ha groups have been migrated to rules"),
+        ("GET", f"{GROUPS}/gg", {}, "cannot read group: ha groups have been migrated to rules"),
+        (
+            "POST",
+            GROUPS,
+            {"group": "gg", "nodes": "pve1"},
+            "cannot create group: ha groups have been migrated to rules",
+        ),
+        (
+            "PUT",
+            f"{GROUPS}/gg",
+            {"nodes": "pve1"},
+            "cannot update group: ha groups have been migrated to rules",
+        ),
+        (
+            "DELETE",
+            f"{GROUPS}/gg",
+            {},
+            "cannot delete group: ha groups have been migrated to rules",
+        ),
+        ("GET", f"{RULES}/rr", {}, "no such ha rule 'rr'"),
+        (
+            "PUT",
+            f"{RULES}/rr",
+            {"type": "node-affinity"},
+            "update HA rules failed: HA rule 'rr' does not exist",
+        ),
+        (
+            "POST",
+            RULES,
+            {"rule": "rr", "type": "node-affinity", "nodes": "pve1", "resources": "vm:100"},
+            "create ha rule failed: cannot use unmanaged resource(s) vm:100.",
+        ),
+    ],
+)
+def test_what_nine_refuses(
+    nine: MemoryDoor, method: str, path: str, params: dict[str, object], text: str
+) -> None:
+    reply = nine.reply(method, path, params)
+    assert (reply.status, reply.reason) == (500, text)
+
+
+def test_a_resource_is_defined_once(nine: MemoryDoor) -> None:
+    nine.post(RESOURCES, sid="vm:100")
+    with pytest.raises(ApiError, match="resource ID 'vm:100' already defined"):
+        nine.post(RESOURCES, sid="vm:100")
+
+
+def test_somebody_else_changed_the_file(nine: MemoryDoor) -> None:
+    nine.post(RESOURCES, sid="vm:100")
+    with pytest.raises(ApiError, match="detected modified configuration - file changed by other"):
+        nine.put(f"{RESOURCES}/vm:100", state="stopped", digest="0" * 40)
+
+
+def test_options_that_cannot_be_deleted(nine: MemoryDoor) -> None:
+    nine.post(RESOURCES, sid="vm:100")
+    with pytest.raises(ApiError, match="no such option 'wool'"):
+        nine.put(f"{RESOURCES}/vm:100", delete="wool")
+
+
+def test_groups_work_on_eight(eight: MemoryDoor) -> None:
+    eight.post(GROUPS, group="gg", nodes="pve1:2,pve2", restricted=1)
+    found = eight.get(f"{GROUPS}/gg")
+    assert isinstance(found, dict)
+    del found["digest"]
+    assert found == {"group": "gg", "type": "group", "nodes": "pve1:2,pve2", "restricted": 1}
+    eight.post(RESOURCES, sid="vm:100", group="gg")
+    assert _rows(eight, RESOURCES)[0]["group"] == "gg"
+    with pytest.raises(ApiError, match="delete ha group failed: ha group is used by service"):
+        eight.delete(f"{GROUPS}/gg")
+    eight.put(f"{GROUPS}/gg", delete="restricted", nodes="pve3")
+    assert _rows(eight, GROUPS)[0]["nodes"] == "pve3"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "params", "text"),
+    [
+        ("GET", f"{GROUPS}/none", {}, "no such ha group 'none'"),
+        (
+            "PUT",
+            f"{GROUPS}/none",
+            {"nodes": "pve1"},
+            "update ha group failed: no such ha group 'none'",
+        ),
+        ("POST", RESOURCES, {"sid": "vm:100", "group": "no"}, "HA group 'no' does not exist"),
+    ],
+)
+def test_what_eight_refuses(
+    eight: MemoryDoor, method: str, path: str, params: dict[str, object], text: str
+) -> None:
+    reply = eight.reply(method, path, params)
+    assert (reply.status, reply.reason) == (500, text)
+
+
+def test_a_group_is_defined_once(eight: MemoryDoor) -> None:
+    eight.post(GROUPS, group="gg", nodes="pve1")
+    with pytest.raises(ApiError, match="ha group ID 'gg' already defined"):
+        eight.post(GROUPS, group="gg", nodes="pve1")
+
+
+def test_rules_are_not_known_on_eight(eight: MemoryDoor) -> None:
+    assert eight.reply("GET", RULES).status == 501
+
+
+def test_a_rule_is_told_in_one_form(nine: MemoryDoor) -> None:
+    for vmid in (100, 101):
+        nine.post(RESOURCES, sid=f"vm:{vmid}")
+    nine.post(
+        RULES, rule="rr", type="node-affinity", nodes="pve2,pve1:3", resources="vm:101,vm:100"
+    )
+    found = nine.get(f"{RULES}/rr")
+    assert isinstance(found, dict)
+    assert (found["nodes"], found["resources"], found["order"]) == (
+        "pve1:3,pve2",
+        "vm:100,vm:101",
+        1,
+    )
+    nine.put(f"{RULES}/rr", type="node-affinity", strict=1, disable=1)
+    nine.put(f"{RULES}/rr", type="node-affinity", delete="disable")
+    changed = nine.get(f"{RULES}/rr")
+    assert isinstance(changed, dict)
+    assert (changed["strict"], "disable" in changed) == (1, False)
+    assert promised(nine, "GET", f"{RULES}/{{rule}}", changed) == []
+    nine.delete(f"{RULES}/rr")
+    nine.delete(f"{RULES}/rr")
+    assert nine.get(RULES) == []
+
+
+def test_rules_that_cannot_hold_are_refused(nine: MemoryDoor) -> None:
+    for vmid in (100, 101):
+        nine.post(RESOURCES, sid=f"vm:{vmid}")
+    nine.post(RULES, rule="one", type="node-affinity", nodes="pve1", resources="vm:100")
+    with pytest.raises(ApiError, match="HA rule 'one' already defined"):
+        nine.post(RULES, rule="one", type="node-affinity", nodes="pve1", resources="vm:100")
+    reply = nine.reply(
+        "POST",
+        RULES,
+        {"rule": "two", "type": "node-affinity", "nodes": "pve1", "resources": "vm:100"},
+    )
+    assert reply.body is not None
+    assert reply.body["message"] == (
+        "create ha rule failed: 400 Rule 'two' is invalid.\n"
+        "resources: resource 'vm:100' is already used in another node affinity rule\n"
+    )
+    alone = {"rule": "x1", "type": "resource-affinity", "affinity": "positive"}
+    reply = nine.reply("POST", RULES, {**alone, "resources": "vm:101"})
+    assert reply.body is not None
+    assert "rule is ineffective as there are less than two resources" in str(reply.body["message"])
+
+
+def test_rules_name_hosts_that_there_are(nine: MemoryDoor) -> None:
+    nine.post(RESOURCES, sid="vm:100")
+    with pytest.raises(ApiError, match=r"cannot use non-existent node\(s\) pve9\."):
+        nine.post(RULES, rule="rr", type="node-affinity", nodes="pve9", resources="vm:100")
+    with pytest.raises(ApiError, match="missing value for required option 'nodes'"):
+        nine.post(RULES, rule="rr", type="node-affinity", resources="vm:100")
+    with pytest.raises(ApiError, match="unexpected property 'affinity'"):
+        nine.post(
+            RULES,
+            rule="rr",
+            type="node-affinity",
+            nodes="pve1",
+            resources="vm:100",
+            affinity="positive",
+        )
+
+
+def test_a_deleted_resource_leaves_its_rules(nine: MemoryDoor) -> None:
+    for vmid in (100, 101):
+        nine.post(RESOURCES, sid=f"vm:{vmid}")
+    nine.post(RULES, rule="rr", type="node-affinity", nodes="pve1", resources="vm:100,vm:101")
+    nine.delete(f"{RESOURCES}/vm:100")
+    assert _rows(nine, RULES)[0]["resources"] == "vm:101"
+    nine.delete(f"{RESOURCES}/vm:101")
+    assert nine.get(RULES) == []
+
+
+def test_a_move_tells_who_goes_along_and_who_is_in_the_way(nine: MemoryDoor) -> None:
+    for vmid in (100, 101, 102):
+        nine.post(RESOURCES, sid=f"vm:{vmid}")
+    nine.cluster.state.guests[102].node = "pve2"
+    same = {"type": "resource-affinity", "resources": "vm:100,vm:101", "affinity": "positive"}
+    nine.reply("POST", RULES, {"rule": "same", **same})
+    other = {"type": "resource-affinity", "resources": "vm:100,vm:102", "affinity": "negative"}
+    nine.reply("POST", RULES, {"rule": "other", **other})
+    assert nine.post(f"{RESOURCES}/vm:100/migrate", node="pve2") == {
+        "sid": "vm:100",
+        "requested-node": "pve2",
+        "comigrated-resources": ["vm:101"],
+        "blocking-resources": [{"sid": "vm:102", "cause": "resource-affinity"}],
+    }
+
+
+def test_a_move_says_nothing_on_eight(eight: MemoryDoor) -> None:
+    eight.post(RESOURCES, sid="vm:100")
+    assert eight.post(f"{RESOURCES}/vm:100/relocate", node="pve2") is None
+
+
+def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryDoor) -> None:
+    before = _rows(nine, "/cluster/ha/status/current")
+    assert [row["id"] for row in before] == ["quorum", "fencing"]
+    nine.post(RESOURCES, sid="vm:100", state="stopped")
+    rows = _rows(nine, "/cluster/ha/status/current")
+    names = [row["id"] for row in rows]
+    assert names == [
+        "quorum",
+        "master",
+        "fencing",
+        "lrm:pve1",
+        "lrm:pve2",
+        "lrm:pve3",
+        "service:vm:100",
+    ]
+    assert rows[-1]["status"] == "vm:100 (pve1, stopped)"
+    assert rows[1]["status"] == "pve1 (active, Thu Jan  1 00:00:00 2026)"
+    assert promised(nine, "GET", "/cluster/ha/status/current", rows) == []
+    status = nine.get("/cluster/ha/status/manager_status")
+    assert isinstance(status, dict)
+    assert status["manager_status"]["master_node"] == "pve1"
+
+
+def test_high_availability_is_disarmed_and_armed(nine: MemoryDoor) -> None:
+    nine.post(RESOURCES, sid="vm:100")
+    nine.post("/cluster/ha/status/disarm-ha", resource__mode="freeze")
+    row = next(r for r in _rows(nine, "/cluster/ha/status/current") if r["id"] == "fencing")
+    assert row["status"] == "disarmed, resource mode: freeze (CRM watchdog released)"
+    nine.post("/cluster/ha/status/arm-ha")
+    row = next(r for r in _rows(nine, "/cluster/ha/status/current") if r["id"] == "fencing")
+    assert row["armed-state"] == "armed"
+
+
+def _rows(found: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
+    rows = found.get(path.removesuffix("?"), **params)
+    assert isinstance(rows, list)
+    return rows

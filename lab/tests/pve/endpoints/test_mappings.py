@@ -1,0 +1,202 @@
+"""Mappings of devices and directories."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.errors import ApiError
+
+from lab.tests.returns import promised
+from lab.tests.worlds import door
+
+PCI, USB, DIR = "/cluster/mapping/pci", "/cluster/mapping/usb", "/cluster/mapping/dir"
+CARD = "id=10de:1eb8,iommugroup=1,node=pve1,path=0000:01:00.0"
+
+
+@pytest.fixture
+def lab() -> MemoryDoor:
+    return door()
+
+
+def test_a_mapping_is_told_as_it_was_made(lab: MemoryDoor) -> None:
+    lab.post(PCI, id="gpu", map=[CARD], description="cards", mdev=0)
+    found = lab.get(f"{PCI}/gpu")
+    assert isinstance(found, dict)
+    assert len(str(found.pop("digest"))) == 40
+    assert found == {"type": "pci", "map": [CARD], "description": "cards", "mdev": 0}
+
+
+def test_a_mapping_is_changed_and_deleted(lab: MemoryDoor) -> None:
+    lab.post(PCI, id="gpu", map=[CARD], description="cards")
+    lab.put(f"{PCI}/gpu", map=[CARD], delete="description")
+    found = lab.get(f"{PCI}/gpu")
+    assert isinstance(found, dict)
+    assert "description" not in found
+    lab.delete(f"{PCI}/gpu")
+    lab.delete(f"{PCI}/gpu")
+    assert lab.get(PCI) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "params", "text"),
+    [
+        ("GET", f"{PCI}/none", {}, "mapping 'none' not found"),
+        (
+            "POST",
+            PCI,
+            {"id": "gpu", "map": [CARD]},
+            "create hardware mapping failed: pci ID 'gpu' already defined",
+        ),
+        (
+            "PUT",
+            f"{PCI}/none",
+            {"map": [CARD]},
+            "update hardware mapping failed: pci ID 'none' does not exist",
+        ),
+        (
+            "PUT",
+            f"{USB}/none",
+            {"map": ["id=1a86:7523,node=pve1"]},
+            "update hardware mapping failed: usb ID 'none' does not exist",
+        ),
+        (
+            "PUT",
+            f"{PCI}/gpu",
+            {"map": [CARD], "delete": "map"},
+            "update hardware mapping failed: unable to delete required option 'map'",
+        ),
+        (
+            "PUT",
+            f"{PCI}/gpu",
+            {"map": [CARD], "delete": "wool"},
+            "update hardware mapping failed: no such option 'wool'",
+        ),
+        (
+            "PUT",
+            f"{PCI}/gpu",
+            {"map": [CARD], "digest": "0" * 40},
+            (
+                "update hardware mapping failed: detected modified configuration"
+                " - file changed by other user? Try again."
+            ),
+        ),
+        ("POST", DIR, {"id": "dd", "map": ["node=pve1,path=/none"]}, "Path /none does not exist"),
+        (
+            "POST",
+            DIR,
+            {"id": "dd", "map": ["node=pve2,path=/srv", "node=pve2,path=/mnt"]},
+            "Node 'pve2' is specified 2 times.",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    lab: MemoryDoor, method: str, path: str, params: dict[str, object], text: str
+) -> None:
+    lab.post(PCI, id="gpu", map=[CARD])
+    reply = lab.reply(method, path, params)
+    assert (reply.status, reply.reason) == (500, text)
+
+
+def test_map_entries_have_to_be_well_formed(lab: MemoryDoor) -> None:
+    reply = lab.reply("POST", PCI, {"id": "gpu", "map": ["node=pve1"]})
+    assert reply.status == 400
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (CARD, ""),
+        (
+            CARD.replace("1eb8", "9999"),
+            "Invalid configuration: 'id' does not match for 'gpu' (10de:1eb8 != 10de:9999)\n",
+        ),
+        (
+            CARD.replace("01:00.0", "02:00.0"),
+            "Invalid configuration: pci device '0000:02:00.0' not found\n",
+        ),
+        (
+            CARD.replace("iommugroup=1,", ""),
+            (
+                "Invalid configuration: missing expected property 'iommugroup' for device"
+                " '0000:01:00.0'\n"
+            ),
+        ),
+        (
+            f"{CARD},subsystem-id=10de:1eb8",
+            (
+                "Invalid configuration: unexpected property 'subsystem-id' configured for device"
+                " '0000:01:00.0'\n"
+            ),
+        ),
+    ],
+)
+def test_devices_of_a_mapping_are_checked_on_a_host(
+    lab: MemoryDoor, entry: str, message: str
+) -> None:
+    lab.post(PCI, id="gpu", map=[entry], description="cards")
+    rows = lab.get(PCI, check__node="pve1")
+    assert isinstance(rows, list)
+    assert [row["message"] for row in rows[0]["checks"]] == ([message] if message else [])
+    assert promised(lab, "GET", PCI, rows) == []
+
+
+def test_a_host_without_a_mapping_is_warned_about(lab: MemoryDoor) -> None:
+    lab.post(PCI, id="gpu", map=[CARD])
+    rows = lab.get(PCI, check__node="pve2")
+    assert isinstance(rows, list)
+    warning = {"severity": "warning", "message": "No mapping for node pve2."}
+    assert rows[0]["checks"] == [warning]
+
+
+@pytest.mark.parametrize(
+    ("entry", "messages"),
+    [
+        ("id=1a86:7523,node=pve1", []),
+        ("id=1a86:7523,node=pve1,path=1-2", []),
+        (
+            "id=1a86:0001,node=pve1",
+            ["Invalid configuration: usb device '1a86:0001' not found\n"],
+        ),
+        (
+            "id=1a86:7523,node=pve1,path=1-3",
+            ["Invalid configuration: usb device '1-3' not found\n"],
+        ),
+        (
+            "id=1a86:0001,node=pve1,path=1-2",
+            ["Invalid configuration: 'id' does not match for 'stick' (1a86:7523 != 1a86:0001)\n"],
+        ),
+    ],
+)
+def test_usb_devices_are_checked_too(lab: MemoryDoor, entry: str, messages: list[str]) -> None:
+    lab.post(USB, id="stick", map=[entry])
+    rows = lab.get(USB, check__node="pve1")
+    assert isinstance(rows, list)
+    assert [row["message"] for row in rows[0]["errors"]] == messages
+
+
+def test_directories_are_those_that_a_host_has(lab: MemoryDoor) -> None:
+    lab.cluster.state.hosts["pve1"].directories.append("/data/sheep")
+    lab.post(DIR, id="sheep", map=["node=pve1,path=/data/sheep", "node=pve2,path=/data/sheep"])
+    rows = lab.get(DIR, check__node="pve2")
+    assert isinstance(rows, list)
+    assert rows[0]["checks"][0]["message"] == (
+        "Invalid configuration: Path /data/sheep does not exist\n"
+    )
+
+
+def test_others_see_mappings_that_they_may_use(lab: MemoryDoor) -> None:
+    lab.post(PCI, id="gpu", map=[CARD])
+    lab.post(PCI, id="other", map=[CARD])
+    lab.post("/access/users", userid="ada@pve")
+    lab.put("/access/acl", path="/mapping/pci/gpu", roles="PVEMappingUser", users="ada@pve")
+    rows = lab.as_caller(Caller("ada@pve")).get(PCI)
+    assert isinstance(rows, list)
+    assert [row["id"] for row in rows] == ["gpu"]
+
+
+def test_mappings_need_quorum(lab: MemoryDoor) -> None:
+    for name in ("pve2", "pve3"):
+        lab.cluster.state.hosts[name].has_power = False
+    with pytest.raises(ApiError, match="cfs-lock 'file-mapping_pci_cfg' error: no quorum!"):
+        lab.post(PCI, id="gpu", map=[CARD])

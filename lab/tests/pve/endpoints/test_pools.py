@@ -1,0 +1,147 @@
+"""Pools of guests and storages."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.errors import ApiError
+
+from lab.tests.guests import put_guest
+from lab.tests.returns import promised
+from lab.tests.worlds import door, small_world
+
+
+@pytest.fixture
+def pool() -> MemoryDoor:
+    """The API with a pool `a` in which `a/b` is, and two guests."""
+    found = door()
+    found.post("/pools", poolid="a", comment="mine")
+    found.post("/pools", poolid="a/b")
+    put_guest(found, 100)
+    put_guest(found, 200, kind="lxc", node="pve2")
+    return found
+
+
+def test_pools_are_listed_by_name(pool: MemoryDoor) -> None:
+    assert pool.get("/pools") == [{"poolid": "a", "comment": "mine"}, {"poolid": "a/b"}]
+
+
+def test_members_are_guests_and_storages(pool: MemoryDoor) -> None:
+    pool.put("/pools/a", vms="100,200", storage="ceph")
+    found = pool.get("/pools/a")
+    assert isinstance(found, dict)
+    members = found["members"]
+    assert [row["id"] for row in members] == ["qemu/100", "lxc/200", "storage/pve1/ceph"]
+    assert promised(pool, "GET", "/pools/{poolid}", found) == []
+
+
+def test_members_of_one_kind_are_asked_for(pool: MemoryDoor) -> None:
+    pool.put("/pools", poolid="a/b", vms="200", storage="ceph,local")
+    found = pool.get("/pools", poolid="a/b", type="lxc")
+    assert isinstance(found, list)
+    assert [row["id"] for row in found[0]["members"]] == ["lxc/200"]
+    assert promised(pool, "GET", "/pools", found) == []
+
+
+def test_a_guest_moves_only_if_that_is_allowed(pool: MemoryDoor) -> None:
+    pool.put("/pools/a", vms="100")
+    with pytest.raises(
+        ApiError,
+        match="VM 100 belongs already to pool 'a' and 'allow-move' is not set",
+    ):
+        pool.put("/pools", poolid="a/b", vms="100")
+    pool.put("/pools", poolid="a/b", vms="100", allow__move=1)
+    assert pool.cluster.pool_of(100) == "a/b"
+
+
+def test_members_are_taken_out(pool: MemoryDoor) -> None:
+    pool.put("/pools/a", vms="100", storage="local")
+    pool.put("/pools/a", vms="100", storage="local", delete=1)
+    found = pool.get("/pools/a")
+    assert isinstance(found, dict)
+    assert found["members"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "params", "text"),
+    [
+        ("POST", "/pools", {"poolid": "a"}, "create pool failed: pool 'a' already exists"),
+        (
+            "POST",
+            "/pools",
+            {"poolid": "x/y"},
+            "create pool failed: parent 'x' of pool 'x/y' does not exist",
+        ),
+        ("GET", "/pools/none", {}, "pool 'none' does not exist"),
+        (
+            "PUT",
+            "/pools/none",
+            {"comment": "x"},
+            "update pools failed: pool 'none' does not exist",
+        ),
+        (
+            "PUT",
+            "/pools/a",
+            {"vms": "999", "delete": 1},
+            "update pools failed: VM 999 is not a pool member",
+        ),
+        (
+            "PUT",
+            "/pools/a",
+            {"storage": "local", "delete": 1},
+            "update pools failed: Storage 'local' is not a pool member",
+        ),
+        ("DELETE", "/pools/none", {}, "delete pool failed: pool 'none' does not exist"),
+        (
+            "DELETE",
+            "/pools/a",
+            {},
+            "delete pool failed: pool 'a' is not empty (contains pool 'a/b')",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    pool: MemoryDoor, method: str, path: str, params: dict[str, object], text: str
+) -> None:
+    reply = pool.reply(method, path, params)
+    assert (reply.status, reply.reason) == (500, text)
+
+
+def test_members_are_added_once(pool: MemoryDoor) -> None:
+    pool.put("/pools/a", vms="100", storage="local")
+    with pytest.raises(ApiError, match="VM 100 is already a pool member"):
+        pool.put("/pools/a", vms="100")
+    with pytest.raises(ApiError, match="Storage 'local' is already a pool member"):
+        pool.put("/pools/a", storage="local")
+
+
+def test_a_pool_with_members_stays(pool: MemoryDoor) -> None:
+    pool.put("/pools", poolid="a/b", vms="100")
+    with pytest.raises(ApiError, match=r"pool 'a/b' is not empty \(contains VM 100\)"):
+        pool.delete("/pools", poolid="a/b")
+    pool.put("/pools", poolid="a/b", vms="100", delete=1)
+    pool.put("/pools", poolid="a/b", storage="ceph")
+    with pytest.raises(ApiError, match=r"pool 'a/b' is not empty \(contains storage 'ceph'\)"):
+        pool.delete("/pools", poolid="a/b")
+
+
+def test_a_refused_change_changes_nothing(pool: MemoryDoor) -> None:
+    before = pool.get("/pools/a")
+    with pytest.raises(ApiError):
+        pool.put("/pools/a", vms="100,100", comment="new")
+    assert pool.get("/pools/a") == before
+
+
+def test_others_see_pools_that_they_may_audit(pool: MemoryDoor) -> None:
+    pool.post("/access/users", userid="ada@pve")
+    pool.put("/access/acl", path="/pool/a/b", roles="PVEPoolUser", users="ada@pve")
+    assert pool.as_caller(Caller("ada@pve")).get("/pools") == [{"poolid": "a/b"}]
+
+
+def test_pools_need_quorum() -> None:
+    world = small_world()
+    world.clusters["meadow"].state.hosts["pve2"].has_power = False
+    world.clusters["meadow"].state.hosts["pve3"].has_power = False
+    with pytest.raises(ApiError, match="cfs-lock 'file-user_cfg' error: no quorum!"):
+        door(world).post("/pools", poolid="x")

@@ -1,0 +1,197 @@
+"""Growing and moving disks."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.pve.errors import ApiError
+from stockman_lab.pve.host import GIB
+
+from lab.tests.machines import QEMU, create, create_linux, ended, put_file, start, user
+from lab.tests.worlds import door
+
+RESIZE, MOVE = f"{QEMU}/100/resize", f"{QEMU}/100/move_disk"
+
+
+@pytest.mark.parametrize(("size", "shown"), [("40G", "40G"), ("+8G", "40G"), ("32769M", "32769M")])
+def test_a_disk_grows_to_a_size_or_by_one(size: str, shown: str) -> None:
+    api = door()
+    guest = create(api, scsi0="local-zfs:32,iothread=1")
+
+    assert ended(api, "PUT", RESIZE, disk="scsi0", size=size) == "OK"
+
+    value = guest.config.values["scsi0"]
+    assert value == f"local-zfs:vm-100-disk-0,iothread=1,size={shown}"
+
+
+def test_what_runs_inside_sees_the_larger_disk() -> None:
+    api = door()
+    guest = create_linux(api)
+    start(api)
+
+    ended(api, "PUT", RESIZE, disk="scsi0", size="20G")
+
+    assert guest.inside["inside"]["disks"] == {"scsi0": 20 * GIB}  # type: ignore[index]
+    assert api.cluster.state.volumes["pve1/local-zfs:vm-100-disk-0"].size == 20 * GIB
+
+
+@pytest.mark.parametrize(
+    ("disk", "size", "status"),
+    [
+        ("scsi0", "1G", "shrinking disks is not supported"),
+        ("scsi0", "32G", "OK"),
+        ("scsi5", "40G", "disk 'scsi5' does not exist"),
+        ("ide2", "40G", "you can't resize a cdrom"),
+    ],
+)
+def test_how_the_task_ends_says_what_was_wrong(disk: str, size: str, status: str) -> None:
+    api = door()
+    create(api, scsi0="local-zfs:32", ide2="none,media=cdrom")
+
+    assert ended(api, "PUT", RESIZE, disk=disk, size=size) == status
+
+
+def test_a_disk_cannot_outgrow_its_storage() -> None:
+    api = door()
+    create(api, scsi0="files:10,format=raw")
+
+    assert "No space left on device" in ended(api, "PUT", RESIZE, disk="scsi0", size="900G")
+
+
+def test_growing_needs_space_on_the_storage() -> None:
+    api = door()
+    create(api, scsi0="local-zfs:32")
+    somebody = user(api, "VM.Config.Disk")
+
+    status = ended(somebody, "PUT", RESIZE, disk="scsi0", size="40G")
+
+    assert status == "Permission check failed (/storage/local-zfs, Datastore.AllocateSpace)"
+
+
+def test_a_moved_disk_leaves_its_source_as_unused() -> None:
+    api = door()
+    guest = create_linux(api, scsi0=None, scsi1="local-zfs:4,ssd=1")
+
+    assert ended(api, "POST", MOVE, disk="scsi1", storage="thin") == "OK"
+
+    assert guest.config.values["scsi1"] == "thin:vm-100-disk-0,size=4G,ssd=1"
+    assert guest.config.values["unused0"] == "local-zfs:vm-100-disk-0"
+
+
+def test_the_source_goes_if_that_is_wanted() -> None:
+    api = door()
+    guest = create_linux(api)
+    blob = api.cluster.state.volumes["pve1/local-zfs:vm-100-disk-0"].blob
+
+    ended(api, "POST", MOVE, disk="scsi0", storage="files", format="qcow2", delete=1)
+
+    assert guest.config.values["scsi0"] == "files:100/vm-100-disk-0.qcow2,size=2G"
+    volumes = api.cluster.state.volumes
+    assert "pve1/local-zfs:vm-100-disk-0" not in volumes
+    assert volumes["pve1/files:100/vm-100-disk-0.qcow2"].blob == blob
+
+
+def test_a_disk_of_a_template_stays_one_that_can_be_linked_to() -> None:
+    api = door()
+    guest = create(api, scsi0="local-zfs:4")
+    ended(api, "POST", f"{QEMU}/100/template")
+
+    ended(api, "POST", MOVE, disk="scsi0", storage="thin", delete=1)
+
+    assert guest.config.values["scsi0"] == "thin:base-100-disk-0,size=4G"
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ({"storage": "local-zfs"}, "you can't move to the same storage with same format"),
+        ({"disk": "scsi5"}, "disk 'scsi5' does not exist"),
+        ({"disk": "ide2"}, "you can't move a cdrom"),
+        ({"storage": "nowhere"}, "storage 'nowhere' does not exist"),
+        (
+            {"digest": "0" * 40},
+            "detected modified configuration - file changed by other user? Try again.",
+        ),
+    ],
+)
+def test_moves_that_cannot_be_are_refused_at_once(asked: dict[str, object], text: str) -> None:
+    api = door()
+    put_file(api, "iso/x.iso", b"x" * 2048)
+    create(api, scsi0="local-zfs:1", ide2="local:iso/x.iso,media=cdrom")
+
+    with pytest.raises(ApiError) as caught:
+        api.post(MOVE, **({"disk": "scsi0", "storage": "thin"} | asked))
+
+    assert caught.value.message == text
+
+
+def test_a_disk_with_snapshots_is_not_moved_away() -> None:
+    api = door()
+    create(api, scsi0="local-zfs:1")
+    ended(api, "POST", f"{QEMU}/100/snapshot", snapname="one")
+
+    with pytest.raises(ApiError) as caught:
+        api.post(MOVE, disk="scsi0", storage="thin", delete=1)
+
+    assert caught.value.message == "you can't move a disk with snapshots and delete the source"
+
+
+def test_a_move_needs_a_place_and_only_one() -> None:
+    api = door()
+    create(api, scsi0="local-zfs:1")
+
+    with pytest.raises(ApiError) as none:
+        api.post(MOVE, disk="scsi0")
+    with pytest.raises(ApiError) as both:
+        api.post(MOVE, disk="scsi0", storage="thin", target__vmid=101)
+
+    assert set(none.value.errors.values()) == {
+        "both 'storage' and 'target-vmid' missing, either needs to be set"
+    }
+    assert set(both.value.errors.values()) == {
+        "either set 'storage' or 'target-vmid', but not both"
+    }
+
+
+def test_a_disk_can_be_given_to_another_machine() -> None:
+    api = door()
+    giver = create(api, 100, scsi0="local-zfs:1", scsi1="local-zfs:2")
+    taker = create(api, 101, scsi0="local-zfs:1")
+
+    upid = str(api.post(MOVE, disk="scsi1", target__vmid=101, target__disk="scsi3"))
+
+    assert api.done(upid) == "OK"
+    assert upid.split(":")[6] == "100-scsi1>101-scsi3"
+    assert "scsi1" not in giver.config.values
+    assert taker.config.values["scsi3"] == "local-zfs:vm-101-disk-1,size=2G"
+    assert api.cluster.state.volumes["pve1/local-zfs:vm-101-disk-1"].vmid == 101
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ({"target-vmid": 999}, "could not find target VM 999"),
+        ({"target-disk": "scsi0"}, "Target disk key 'scsi0' is already in use for VM '101'"),
+        ({"disk": "scsi7"}, "Disk 'scsi7' for VM '100' does not exist"),
+    ],
+)
+def test_gifts_that_cannot_be_are_refused(asked: dict[str, object], text: str) -> None:
+    api = door()
+    create(api, 100, scsi1="local-zfs:2")
+    create(api, 101, scsi0="local-zfs:1")
+    given = {"disk": "scsi1", "target-vmid": 101, "target-disk": "scsi3"} | asked
+
+    with pytest.raises(ApiError) as caught:
+        api.post(MOVE, **given)
+
+    assert caught.value.message == text
+
+
+def test_a_key_that_does_not_know_the_options_of_a_disk_cannot_have_it() -> None:
+    api = door()
+    create(api, 100, scsi1="local-zfs:2,iothread=1")
+    create(api, 101)
+
+    with pytest.raises(ApiError) as caught:
+        api.post(MOVE, disk="scsi1", target__vmid=101, target__disk="sata0")
+
+    assert caught.value.message.startswith("failed to parse source disk for target disk format - ")

@@ -1,0 +1,328 @@
+"""Backups of guests: made, looked into, pruned."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.pve import space
+from stockman_lab.pve.cluster_state import Section
+from stockman_lab.pve.errors import ApiError
+from stockman_lab.pve.storages.backup_archive import archive_of
+
+from lab.tests.pve.endpoints.guests import container, machine
+from lab.tests.pve.endpoints.people import somebody
+from lab.tests.returns import promised
+from lab.tests.worlds import door, small_world
+
+CONTENT = "/nodes/pve1/storage/local/content"
+PRUNE = "/nodes/pve1/storage/local/prunebackups"
+
+
+def backed_up(api: MemoryDoor, vmid: int = 100, **given: object) -> str:
+    """The exit status of a backup."""
+    upid = api.post("/nodes/pve1/vzdump", vmid=str(vmid), **{"storage": "local"} | given)
+    assert str(upid).startswith("UPID:")
+    return api.done(upid)
+
+
+def backups(api: MemoryDoor) -> list[str]:
+    rows = api.get(CONTENT, content="backup")
+    assert isinstance(rows, list)
+    return [row["volid"] for row in rows]
+
+
+def test_a_backup_of_a_machine_holds_its_configuration_and_disks() -> None:
+    api = door()
+    guest = machine(api)
+    volume = space.find(api.cluster, "pve1", "local-zfs:vm-100-disk-0")
+    assert volume is not None
+    volume.contents["talos"] = "installed"
+
+    status = backed_up(api, compress="zstd", notes__template="{{guestname}} on {{node}}")
+
+    assert status == "OK"
+    (volid,) = backups(api)
+    assert volid.startswith("local:backup/vzdump-qemu-100-2026_01_01-00_00_")
+    assert volid.endswith(".vma.zst")
+    rows = api.get(CONTENT)
+    assert isinstance(rows, list)
+    assert rows[0]["notes"] == "vm100 on pve1"
+    text = api.get("/nodes/pve1/vzdump/extractconfig", volume=volid)
+    assert isinstance(text, str)
+    assert "memory: 2048\n" in text
+    assert "#qmdump#map:scsi0:drive-scsi0:local-zfs:raw:\n" in text
+    archive = archive_of(api.cluster, "pve1", volid)
+    assert archive.values["scsi0"] == guest.config.values["scsi0"]
+    assert archive.disks[0].contents == {"talos": "installed"}
+
+
+def test_a_guest_is_locked_while_it_is_backed_up() -> None:
+    api = door()
+    guest = machine(api)
+
+    upid = api.post("/nodes/pve1/vzdump", vmid="100", storage="local")
+
+    assert guest.lock == "backup"
+    assert api.done(upid) == "OK"
+    assert guest.lock == ""
+
+
+def test_a_stopped_backup_unlocks_its_guest() -> None:
+    api = door()
+    guest = machine(api)
+    upid = api.post("/nodes/pve1/vzdump", vmid="100", storage="local")
+
+    api.delete(f"/nodes/pve1/tasks/{upid}")
+
+    assert guest.lock == ""
+    assert backups(api) == []
+
+
+def test_a_container_is_backed_up_as_an_archive_of_files() -> None:
+    api = door()
+    container(api)
+
+    assert backed_up(api, 200, compress="gzip") == "OK"
+    assert backups(api)[0].endswith(".tar.gz")
+
+
+def test_a_backup_server_names_backups_by_time() -> None:
+    api = door()
+    machine(api)
+    api.post("/storage", storage="pbs", type="pbs", server="10.0.0.8", datastore="main")
+
+    assert backed_up(api, storage="pbs") == "OK"
+
+    rows = api.get("/nodes/pve2/storage/pbs/content")
+    assert isinstance(rows, list)
+    assert rows[0]["volid"].startswith("pbs:backup/vm/100/2026-01-01T00:00:")
+    assert (rows[0]["subtype"], rows[0]["vmid"]) == ("qemu", 100)
+
+
+def test_guests_of_other_hosts_are_left_to_them() -> None:
+    api = door()
+    machine(api, node="pve2")
+
+    assert api.post("/nodes/pve1/vzdump", vmid="100", storage="local") == "OK"
+
+
+def test_all_guests_of_a_host_are_backed_up() -> None:
+    api = door()
+    machine(api)
+    machine(api, 101)
+    machine(api, 102, node="pve2")
+    machine(api, 103)
+
+    upid = api.post("/nodes/pve1/vzdump", all=1, exclude="101", storage="local")
+
+    assert api.done(upid) == "OK"
+    assert [volid.split("-")[2] for volid in backups(api)] == ["100", "103"]
+
+
+def test_a_guest_that_is_locked_or_gone_fails_the_job() -> None:
+    api = door()
+    machine(api).config.values["lock"] = "snapshot"
+    machine(api, 101)
+
+    upid = api.post("/nodes/pve1/vzdump", vmid="100,101,999", storage="local")
+
+    assert api.done(upid) == "job errors"
+    log = api.cluster.state.tasks[str(upid)].log
+    assert "ERROR: Backup of VM 100 failed - VM is locked (snapshot)" in log
+    assert "ERROR: Backup of VM 999 failed - unable to find VM '999'" in log
+    assert [volid.split("-")[2] for volid in backups(api)] == ["101"]
+
+
+@pytest.mark.parametrize(
+    ("given", "errors"),
+    [
+        ({}, {"vmid": "property is missing"}),
+        ({"vmid": "100", "all": 1}, {"all": "option conflicts with option 'vmid'"}),
+        ({"vmid": "100", "exclude": "1000"}, {"exclude": "option conflicts with option 'vmid'"}),
+        ({"vmid": "100", "pool": "p"}, {"pool": "option conflicts with option 'vmid'"}),
+        (
+            {"vmid": "100", "stdout": 1},
+            {"stdout": "option is only allowed on the command line interface."},
+        ),
+        (
+            {"vmid": "100", "storage": "local", "notes-template": "{{who}}"},
+            {"notes-template": "found unknown: variable 'who' at char 4\n"},
+        ),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(
+    given: dict[str, object], errors: dict[str, str]
+) -> None:
+    reply = door().reply("POST", "/nodes/pve1/vzdump", given)
+
+    assert reply.status == 400
+    assert (reply.body or {}).get("errors") == errors
+
+
+@pytest.mark.parametrize(
+    ("storage", "text"),
+    [
+        ("nothere", "storage 'nothere' does not exist"),
+        ("thin", "can't use storage 'thin' for backups - wrong content type"),
+    ],
+)
+def test_a_storage_for_backups_has_to_take_them(storage: str, text: str) -> None:
+    api = door()
+    machine(api)
+
+    status = backed_up(api, storage=storage)
+
+    assert status == f"could not get storage information for '{storage}': {text}"
+
+
+def test_old_backups_go_when_the_storage_says_so() -> None:
+    api = door()
+    machine(api)
+    api.put("/storage/local", prune__backups="keep-last=2")
+
+    for _ in range(3):
+        assert backed_up(api) == "OK"
+        api.world.advance(3600)
+
+    assert len(backups(api)) == 2
+
+
+def test_a_protected_backup_is_not_pruned() -> None:
+    api = door()
+    machine(api)
+    backed_up(api, protected=1)
+    api.world.advance(3600)
+
+    backed_up(api, prune__backups="keep-last=1")
+
+    assert len(backups(api)) == 2
+
+
+def test_a_limit_without_removal_is_a_limit() -> None:
+    api = door()
+    machine(api)
+    backed_up(api)
+    api.world.advance(3600)
+
+    upid = api.post(
+        "/nodes/pve1/vzdump", vmid="100", storage="local", remove=0, prune__backups="keep-last=1"
+    )
+
+    assert api.done(upid) == "job errors"
+    assert any("max backup limit of 1" in line for line in api.cluster.state.tasks[str(upid)].log)
+
+
+def test_pruning_is_shown_before_it_is_done() -> None:
+    api = door()
+    machine(api)
+    for _ in range(3):
+        backed_up(api)
+        api.world.advance(7200)
+    first, *others = backups(api)
+
+    rows = api.get(PRUNE, prune__backups="keep-last=1,keep-daily=1", vmid=100)
+
+    assert isinstance(rows, list)
+    assert {row["volid"]: row["mark"] for row in rows} == {
+        first: "remove",
+        others[0]: "remove",
+        others[1]: "keep",
+    }
+    upid = api.delete(PRUNE, prune__backups="keep-last=2")
+    assert ":prunebackups:local:" in str(upid)
+    assert api.done(upid) == "OK"
+    assert backups(api) == others
+
+
+def test_without_retention_nothing_is_pruned() -> None:
+    with pytest.raises(ApiError) as error:
+        door().get(PRUNE)
+    assert error.value.message == "no prune-backups options configured for storage 'local'"
+    with pytest.raises(ApiError) as error:
+        door().get("/nodes/pve1/storage/thin/prunebackups", prune__backups="keep-last=1")
+    assert error.value.message == "storage 'thin' does not support backups"
+
+
+def test_a_missing_or_foreign_backup_cannot_be_looked_into() -> None:
+    api = door()
+    path = "/nodes/pve1/vzdump/extractconfig"
+
+    with pytest.raises(ApiError) as error:
+        api.get(path, volume="local:backup/vzdump-qemu-100-2026_01_01-00_00_00.vma")
+    assert error.value.message.startswith("can't find file 'local:backup/")
+    with pytest.raises(ApiError) as error:
+        api.get(path, volume="local:iso/a.iso")
+    assert error.value.message == (
+        "unable to use volume local:iso/a.iso - content type needs to be 'backup'"
+    )
+
+
+def test_backups_need_rights_on_guest_and_storage() -> None:
+    api = door()
+    machine(api)
+    user = somebody(api, "/vms/100", "VM.Backup")
+
+    with pytest.raises(ApiError, match=r"\(/storage/local, Datastore.AllocateSpace\)"):
+        backed_up(user)
+    somebody(api, "/storage/local", "Datastore.AllocateSpace")
+    assert backed_up(user) == "OK"
+    with pytest.raises(ApiError, match=r"\(/, Sys.Modify\)"):
+        backed_up(user, bwlimit=10)
+    with pytest.raises(ApiError) as error:
+        backed_up(user, script="/bin/x")
+    assert error.value.errors == {"script": "Only root may set this option."}
+    with pytest.raises(ApiError, match=r"\(/storage/local, Datastore.Allocate\)"):
+        backed_up(user, prune__backups="keep-last=1")
+
+
+def test_a_guest_that_is_kept_running_is_not_stopped_for_a_backup() -> None:
+    api = door()
+    machine(api)
+    api.cluster.state.ha_resources["vm:100"] = Section("vm:100")
+
+    upid = api.post("/nodes/pve1/vzdump", vmid="100", storage="local", mode="stop")
+
+    assert api.done(upid) == "job errors"
+    log = api.cluster.state.tasks[str(upid)].log
+    assert any("Cannot execute a backup with stop mode on a HA managed" in one for one in log)
+    assert backed_up(api, mode="snapshot") == "OK"
+
+
+def test_what_a_backup_is_by_default_comes_from_the_storage() -> None:
+    api = door()
+    api.put("/storage/local", prune__backups="keep-last=2")
+
+    found = api.get("/nodes/pve1/vzdump/defaults")
+
+    assert found == {
+        "storage": "local",
+        "dumpdir": "/var/lib/vz/dump",
+        "prune-backups": "keep-last=2",
+    }
+    assert promised(api, "GET", "/nodes/{node}/vzdump/defaults", found) == []
+
+
+def test_a_backup_task_that_fails_leaves_no_lock() -> None:
+    world = small_world()
+    world.faults.add(Fault(Point.TASK, Effect.FAIL, {"type": "vzdump"}, "out of luck"))
+    api = door(world)
+    guest = machine(api)
+
+    assert backed_up(api) == "out of luck"
+    assert guest.lock == ""
+
+
+@pytest.mark.parametrize("profile", ["8.4", "9.1"])
+def test_replies_are_what_the_schema_promises(profile: str) -> None:
+    api = door(small_world(profile))
+    machine(api)
+    upid = api.post("/nodes/pve1/vzdump", vmid="100", storage="local")
+    api.done(upid)
+
+    rows = api.get(PRUNE, prune__backups="keep-last=1")
+    text = api.get("/nodes/pve1/vzdump/extractconfig", volume=backups(api)[0])
+
+    assert promised(api, "POST", "/nodes/{node}/vzdump", upid) == []
+    assert promised(api, "GET", "/nodes/{node}/storage/{storage}/prunebackups", rows) == []
+    assert promised(api, "GET", "/nodes/{node}/vzdump/extractconfig", text) == []

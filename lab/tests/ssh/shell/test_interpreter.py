@@ -1,0 +1,139 @@
+"""Scripts run as a shell runs them."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from lab.tests.ssh.hosts import Login
+
+SCRIPTS = [
+    "echo hello",
+    "echo -n hello",
+    "echo one;echo two",
+    "echo one && echo two || echo three",
+    "false && echo no; echo yes",
+    "false || echo yes",
+    "true && false; echo $?",
+    "! true; echo $?",
+    "! false && echo yes",
+    "a=1; echo $a${a}x",
+    "a='x  y'; echo $a; echo \"$a\"",
+    'a=; echo "[$a]" [$a]',
+    'echo "${a:-default}" ${a:-x y}',
+    'a=set; echo "${a:-default}"',
+    'a=$(echo one; echo two); echo "$a"; echo $a',
+    "echo $(echo $(echo deep))",
+    "echo a | cat",
+    "printed=$(echo x:y:z | cut -d : -f 2); echo $printed",
+    r"echo \'quoted\' | cut -d \' -f 2",
+    r"""echo "unused0: disk 'local:100/a.qcow2'" | grep unused0 | cut -d : -f 3 | cut -d \' -f 1""",
+    "if [ 1 = 1 ]; then echo yes; else echo no; fi",
+    "if [ 1 = 2 ]; then echo a; elif [ 2 -gt 1 ]; then echo b; else echo c; fi",
+    "if false; then echo a; fi; echo $?",
+    'f(){ echo "$1-$2-$#"; }; f a "b c"',
+    'f(){ g "$@"; }; g(){ echo "$#:$1"; }; f "a b" c',
+    "f(){ echo in; false; }; f || echo failed",
+    "set -e; false; echo never",
+    "set -e; false || true; echo here",
+    "set -e; if false; then echo a; fi; echo here",
+    "set -e; f(){ false; echo kept; }; if f; then echo yes; fi",
+    "set -e; a=$(false); echo never",
+    "set -eu; echo ${b:-none}; echo done",
+    "set -o pipefail; false | true; echo $?",
+    "false | true; echo $?",
+    "exit 3; echo never",
+    "echo err 1>&2",
+    "echo a >/dev/null; echo b",
+    "{ echo a; echo b; } | wc -l",
+    "echo one # two",
+    "echo 'it'\"'\"'s'",
+    "echo a\\ b \"c\\$d\" 'e\\f'",
+    "a=1 b=2; echo $a$b",
+    "echo one \\\n two",
+    "[ -z '' ] && echo empty; [ -n x ] && echo full",
+    "test ! -z x && echo not",
+    "[ $(echo APIVER 13 | grep APIVER | wc -l) -gt 0 ] || echo none; echo end",
+    "echo a | grep -q a && echo found",
+    "export A=5; echo $A",
+    "x='a  b'; f(){ echo $#; }; f $x; f \"$x\"; f pre$x",
+    "a=' x '; f(){ echo $#; }; f b${a}c",
+    "/bin/bash -c 'echo inside \"$0\"'",
+    "bash -c 'echo $1' name first",
+]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_scripts_do_what_bash_does(script: str) -> None:
+    real = subprocess.run(
+        ["/bin/bash", "-c", script], capture_output=True, text=True, check=False, timeout=20
+    )
+
+    found = Login().run(script)
+
+    assert (found.out, found.status) == (real.stdout, real.returncode)
+
+
+def test_what_is_not_known_is_not_found() -> None:
+    found = Login().run("meadow --now")
+
+    assert (found.status, found.err) == (127, "bash: line 1: meadow: command not found\n")
+
+
+def test_a_path_that_is_not_there_is_said_to_be_missing() -> None:
+    found = Login().run("/usr/bin/meadow")
+
+    assert found.status == 127
+    assert found.err == "bash: line 1: /usr/bin/meadow: No such file or directory\n"
+
+
+def test_programs_of_the_system_are_not_among_those_of_users() -> None:
+    assert Login().run("/usr/bin/qm help").status == 127
+    assert Login().run("/usr/sbin/qm help").status == 0
+
+
+def test_a_script_that_breaks_off_is_refused() -> None:
+    for script in ("echo 'a", 'echo "a', "if true; then echo", "f(){ echo", "echo |", "echo $(a"):
+        found = Login().run(script)
+        assert found.status == 2
+        assert found.err.startswith("bash: -c: line 1: ")
+
+
+@pytest.mark.parametrize(
+    "script", ["for a in b; do echo; done", "while true; do :; done", "(echo)", "a=`id`", "id &"]
+)
+def test_what_this_shell_does_not_know_is_said_and_nothing_is_run(script: str) -> None:
+    found = Login().run(f"echo before; {script}")
+
+    assert (found.status, found.out) == (2, "")
+    assert "the shell of this lab does not know that" in found.err
+
+
+def test_unset_variables_end_a_strict_script() -> None:
+    found = Login().run("set -u; echo $meadow; echo never")
+
+    assert (found.status, found.out) == (1, "")
+    assert found.err == "bash: line 1: meadow: unbound variable\n"
+
+
+def test_a_function_that_calls_itself_comes_to_an_end() -> None:
+    found = Login().run("f(){ f; }; f")
+
+    assert found.status == 1
+    assert "maximum function nesting level exceeded" in found.err
+
+
+def test_output_goes_to_files() -> None:
+    login = Login()
+
+    found = login.run("echo a > /tmp/x; echo b >> /tmp/x; cat < /tmp/x; cat /tmp/none 2>/tmp/err")
+
+    assert (found.status, found.out) == (1, "a\nb\n")
+    assert login.files.read("/tmp/err") == b"cat: /tmp/none: No such file or directory\n"
+
+
+def test_output_to_nowhere_is_refused() -> None:
+    found = Login().run("echo a > /gone/x")
+
+    assert (found.status, found.err) == (1, "bash: line 1: /gone/x: No such file or directory\n")

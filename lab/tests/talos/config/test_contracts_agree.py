@@ -1,0 +1,140 @@
+"""The same node in the style of every contract says the same to its machine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields, replace
+
+import pytest
+from stockman_lab.guest.network import Pool, Pools
+from stockman_lab.guest.nic import NicView
+from stockman_lab.talos.config.applied import AppliedNetwork, MachineNetwork
+from stockman_lab.talos.config.applied_network import applied_network
+from stockman_lab.talos.config.cmdline import Cmdline
+from stockman_lab.talos.config.effective import Effective, effective
+from stockman_lab.talos.config.kubernetes_setting import KubernetesSetting
+from stockman_lab.talos.config.link_setting import LinkSetting
+from stockman_lab.talos.config.nocloud import PlatformData
+
+from lab.tests.talos.config.configurations import CONTRACTS, nodes
+from tests.real.machine.estates import ESTATES
+
+OWN = frozenset(
+    {"aliases", "default_dhcp", "features", "install", "kinds", "links", "others", "volumes"}
+)
+"""What contracts tell in different ways, or not at all; these are compared one by one."""
+HARDENING = "net.core.bpf_jit_harden"
+"""Only written for lines of Talos that need it."""
+_VERSION = re.compile(r"v\d+\.\d+\.\d+")
+
+
+@pytest.mark.parametrize("contract", CONTRACTS[1:])
+@pytest.mark.parametrize("estate", ESTATES)
+def test_settings_are_the_same_in_every_contract(estate: str, contract: str) -> None:
+    for name, text in nodes(estate, contract).items():
+        old = _plain(effective(nodes(estate, "1.11")[name], "1.14"))
+        new = _plain(effective(text, "1.14"))
+
+        assert new == old, name
+
+
+@pytest.mark.parametrize("contract", CONTRACTS[1:])
+@pytest.mark.parametrize("estate", ESTATES)
+def test_networks_are_the_same_in_every_contract(estate: str, contract: str) -> None:
+    for name, text in nodes(estate, contract).items():
+        old = _network(effective(nodes(estate, "1.11")[name], "1.14"))
+        new = _network(effective(text, "1.14"))
+
+        assert _seen(new) == _seen(old), name
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+@pytest.mark.parametrize("estate", ESTATES)
+def test_every_machine_has_what_it_needs_to_join(estate: str, contract: str) -> None:
+    for name, text in nodes(estate, contract).items():
+        found = effective(text, contract)
+
+        assert found.token
+        assert found.cluster_id
+        assert found.endpoint.startswith("https://")
+        assert found.os_ca.crt.startswith("-----BEGIN CERTIFICATE-----")
+        assert bool(found.os_ca.key) is found.is_controlplane
+        assert bool(found.etcd_ca.key) is found.is_controlplane
+        assert bool(found.k8s_ca.key) is found.is_controlplane
+        assert bool(found.service_account_key) is found.is_controlplane
+        assert found.k8s_ca.crt.startswith("-----BEGIN CERTIFICATE-----")
+        assert found.hostname == name
+
+
+@pytest.mark.parametrize("estate", ESTATES)
+def test_installation_and_volumes_are_the_same(estate: str) -> None:
+    for name, text in nodes(estate, "1.14").items():
+        old, new = effective(nodes(estate, "1.13")[name], "1.14"), effective(text, "1.14")
+        assert old.install is not None
+        assert new.install is not None
+
+        assert _terms(new.install.expression) == _terms(old.install.expression)
+        assert _VERSION.sub("", new.install.image) == _VERSION.sub("", old.install.image)
+        assert {one.name: (one.encryption, one.max_size) for one in old.volumes}.items() <= {
+            one.name: (one.encryption, one.max_size) for one in new.volumes
+        }.items()
+        assert replace(new.features, workload_isolation=False) == old.features
+
+
+def _plain(found: Effective) -> dict[str, object]:
+    """What is the same in every contract; versions differ from one to the next."""
+    told = {one.name: getattr(found, one.name) for one in fields(found) if one.name not in OWN}
+    told["sysctls"] = {key: one for key, one in found.sysctls.items() if key != HARDENING}
+    told["kubernetes"] = _kubernetes(found.kubernetes) if found.is_controlplane else None
+    told["files"] = {one.path: one.content for one in found.files}
+    return {name: _VERSION.sub("", repr(value)) for name, value in told.items()}
+
+
+def _kubernetes(told: KubernetesSetting) -> KubernetesSetting:
+    """Without names of manifests, which are new, and logins, which are a document of their own."""
+    server = told.api_server
+    arguments = {key: one for key, one in server.arguments.items() if not key.startswith("oidc-")}
+    return replace(
+        told,
+        api_server=replace(server, arguments=arguments),
+        manifests=tuple(replace(one, name="") for one in told.manifests),
+    )
+
+
+def _terms(expression: str) -> set[str]:
+    return set(expression.split(" && "))
+
+
+def _network(found: Effective) -> AppliedNetwork:
+    macs = dict.fromkeys(mac for link in found.links for mac in _macs(link))
+    macs |= dict.fromkeys(
+        one.expression.rpartition("== ")[2].strip('"') for one in found.aliases.values()
+    )
+    nics = tuple(
+        NicView(number=number, mac=mac, bridge="vmbr0") for number, mac in enumerate(sorted(macs))
+    )
+    machine = MachineNetwork(
+        minor="1.14",
+        nics=nics or (NicView(number=0, mac="bc:24:11:00:00:01", bridge="vmbr0"),),
+        network=Pools([Pool(bridge="vmbr0", first="127.66.9.1/24", count=9)]),
+    )
+    cmdline = Cmdline(predictable_names=False)
+    return applied_network(machine, PlatformData(cmdline=cmdline), found)
+
+
+def _seen(found: AppliedNetwork) -> list[set[object]]:
+    """What can be seen; VLANs are named after a card, or after the name that was given to it."""
+    links = {one.name: (one.mac, one.vlan, one.kind) for one in found.links}
+    return [
+        {(*links[one.name], one.mtu, one.master, one.up) for one in found.links},
+        {(links[one.link], one.address, one.scope, one.layer) for one in found.addresses},
+        {(links[one.link], one.destination, one.gateway, one.metric) for one in found.routes},
+        {(links[link], vip) for vip, link in found.vips.items()},
+    ]
+
+
+def _macs(link: LinkSetting) -> list[str]:
+    selectors = [link.selector, *(link.bond.selectors if link.bond is not None else ())]
+    return [
+        mac for one in selectors if one is not None for mac in (one.mac, one.permanent_mac) if mac
+    ]

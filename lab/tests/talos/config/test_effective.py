@@ -1,0 +1,383 @@
+"""What a configuration says to a machine."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from stockman_lab.talos.config.effective import Effective, effective
+from stockman_lab.talos.config.link_setting import (
+    BondSetting,
+    BridgeSetting,
+    DhcpSetting,
+    LinkSelector,
+    LinkSetting,
+    RouteSetting,
+)
+from stockman_lab.talos.config.node_setting import (
+    ExtensionService,
+    FirewallRule,
+    InstallSetting,
+    KernelModule,
+    VolumeSetting,
+    WrittenFile,
+)
+
+
+def read(text: str, minor: str = "1.14") -> Effective:
+    return effective(text.encode(), minor)
+
+
+def test_the_same_text_is_read_once() -> None:
+    text = b"machine: {type: worker}"
+
+    assert effective(text, "1.13") is effective(text, "1.13")
+
+
+def test_a_text_that_is_no_yaml_says_nothing() -> None:
+    assert read("machine: [") == Effective(
+        kubelet=read("").kubelet, kubernetes=read("").kubernetes, etcd=read("").etcd
+    )
+
+
+def test_documents_alone_are_partial() -> None:
+    found = read("apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: shed\n")
+
+    assert found.is_partial
+    assert found.hostname == "shed"
+    assert found.kinds == ("HostnameConfig",)
+
+
+@pytest.mark.parametrize(
+    ("spelled", "meant", "controls"),
+    [
+        ("controlplane", "controlplane", True),
+        ("init", "init", True),
+        ("worker", "worker", False),
+        ("join", "worker", False),
+    ],
+)
+def test_types_have_older_spellings(spelled: str, meant: str, controls: bool) -> None:
+    found = read(f"machine: {{type: {spelled}}}")
+
+    assert (found.machine_type, found.is_controlplane) == (meant, controls)
+
+
+def test_words_that_look_like_booleans_are_words() -> None:
+    found = read("apiVersion: v1alpha1\nkind: HostnameConfig\nauto: off\nhostname: on\n")
+
+    assert (found.hostname, found.auto_hostname) == ("on", "off")
+
+
+@pytest.mark.parametrize(
+    ("text", "auto"),
+    [
+        ("machine: {type: worker}", "addr"),
+        ("machine: {type: worker, features: {stableHostname: true}}", "stable"),
+        ("machine: {type: worker}\n---\nkind: HostnameConfig\nauto: stable", "stable"),
+        ("machine: {type: worker}\n---\nkind: HostnameConfig\nauto: off", "off"),
+        ("machine: {type: worker, network: {hostname: shed}}", "off"),
+    ],
+)
+def test_how_a_machine_without_a_name_gets_one(text: str, auto: str) -> None:
+    assert read(text).auto_hostname == auto
+
+
+def test_interfaces_of_old_configurations() -> None:
+    found = read(
+        """\
+machine:
+  type: controlplane
+  network:
+    interfaces:
+      - interface: eth0
+        dhcp: true
+        dhcpOptions: {routeMetric: 50, ipv6: true}
+        mtu: 9000
+        vip: {ip: 10.42.0.9}
+        vlans:
+          - {vlanId: 66, addresses: [10.42.6.5/24], dhcp: false}
+      - deviceSelector: {hardwareAddr: 'BC:24:*', driver: virtio_net}
+        addresses: [10.42.0.5/24]
+        routes: [{network: 0.0.0.0/0, gateway: 10.42.0.1, metric: 7}]
+      - interface: bond0
+        bond: {mode: 802.3ad, deviceSelectors: [{permanentAddr: 'bc:24:11:00:00:01'}], miimon: 100}
+      - interface: br0
+        bridge: {interfaces: [eth4], stp: {enabled: true}}
+      - {interface: eth9, ignore: true}
+      - {interface: dummy0, dummy: true}
+"""
+    )
+
+    assert found.default_dhcp
+    assert found.links == (
+        LinkSetting(
+            name="eth0",
+            mtu=9000,
+            dhcp4=DhcpSetting(metric=50),
+            dhcp6=DhcpSetting(metric=50),
+            vips=("10.42.0.9",),
+        ),
+        LinkSetting(
+            name="eth0.66", kind="vlan", parent="eth0", vlan=66, addresses=("10.42.6.5/24",)
+        ),
+        LinkSetting(
+            selector=LinkSelector(mac="bc:24:*", driver="virtio_net"),
+            addresses=("10.42.0.5/24",),
+            routes=(RouteSetting(gateway="10.42.0.1", metric=7),),
+        ),
+        LinkSetting(
+            name="bond0",
+            kind="bond",
+            bond=BondSetting(
+                mode="802.3ad",
+                selectors=(LinkSelector(permanent_mac="bc:24:11:00:00:01"),),
+                options={"miimon": 100},
+            ),
+        ),
+        LinkSetting(name="br0", kind="bridge", bridge=BridgeSetting(members=("eth4",), stp=True)),
+        LinkSetting(name="eth9", ignored=True),
+        LinkSetting(name="dummy0", kind="dummy"),
+    )
+
+
+def test_links_of_documents_are_put_together_by_name() -> None:
+    found = read(
+        """\
+kind: LinkConfig
+name: net0
+mtu: 1400
+up: false
+addresses: [{address: 10.42.0.5/24}]
+routes: [{gateway: 10.42.0.1}, {destination: 10.43.0.0/16, gateway: 10.42.0.2, metric: 9}]
+---
+kind: DHCPv4Config
+name: net0
+routeMetric: 9
+ignoreHostname: true
+---
+kind: Layer2VIPConfig
+name: 10.42.0.9
+link: net0
+---
+kind: DHCPv6Config
+name: net7
+---
+kind: VLANConfig
+name: net0.5
+parent: net0
+vlanID: 5
+---
+kind: LinkAliasConfig
+name: net0
+selector: {match: 'link.driver == "virtio_net"'}
+"""
+    )
+
+    assert not found.default_dhcp
+    assert found.aliases == {"net0": LinkSelector(expression='link.driver == "virtio_net"')}
+    assert found.links == (
+        LinkSetting(
+            name="net0",
+            mtu=1400,
+            up=False,
+            addresses=("10.42.0.5/24",),
+            routes=(
+                RouteSetting(gateway="10.42.0.1"),
+                RouteSetting(destination="10.43.0.0/16", gateway="10.42.0.2", metric=9),
+            ),
+            dhcp4=DhcpSetting(metric=9, ignores_hostname=True),
+            vips=("10.42.0.9",),
+        ),
+        LinkSetting(name="net0.5", kind="vlan", parent="net0", vlan=5),
+        LinkSetting(name="net7", dhcp6=DhcpSetting()),
+    )
+
+
+def test_certificates_are_texts_in_every_style() -> None:
+    pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"
+    held = base64.b64encode(pem.encode()).decode()
+    old = read(f"machine: {{type: worker, ca: {{crt: {held}}}}}\ncluster: {{ca: {{crt: {held}}}}}")
+    new = read(
+        f"machine: {{type: worker, ca: {{crt: {held}}}}}\n---\nkind: KubeAPIServerCAConfig\n"
+        "acceptedCAs:\n  - |\n    " + pem.replace("\n", "\n    ")
+    )
+
+    assert old.os_ca.crt == old.k8s_ca.crt == new.k8s_ca.crt == pem
+    assert new.k8s_accepted_cas == ()
+
+
+def test_an_unattended_installation_starts_again_if_it_has_an_image() -> None:
+    told = "kind: UnattendedInstallConfig\nprovisioning: {diskSelector: {match: 'true'}}\n"
+    with_image = read(told + "installer: {image: a/b:v1.14.1}\n").install
+
+    assert with_image == InstallSetting(
+        expression="true", image="a/b:v1.14.1", uses_uki_cmdline=True, is_unattended=True
+    )
+    assert read(told).install == InstallSetting(
+        expression="true", uses_uki_cmdline=True, is_unattended=True, reboots=False
+    )
+
+
+def test_the_disk_of_old_configurations_is_an_expression_too() -> None:
+    found = read("machine: {install: {disk: /dev/sda, extraKernelArgs: [quiet]}}").install
+
+    assert found == InstallSetting(
+        disk="/dev/sda", expression='disk.dev_path == "/dev/sda"', extra_kernel_args=("quiet",)
+    )
+    assert read("machine: {type: worker}").install is None
+
+
+def test_roles_cannot_be_switched_off_since_1_12() -> None:
+    text = "machine: {type: worker, features: {rbac: false}}"
+
+    assert not read(text, "1.11").features.rbac
+    assert read(text, "1.12").features.rbac
+
+
+def test_images_that_nobody_names_are_those_of_the_release() -> None:
+    found = read("machine: {type: controlplane}", "1.13")
+
+    assert found.etcd.image == "registry.k8s.io/etcd:v3.6.12"
+    assert found.kubelet.image == "ghcr.io/siderolabs/kubelet:v1.36.3"
+    assert found.kubernetes.version == "v1.36.3"
+    assert found.kubernetes.core_dns.image == "registry.k8s.io/coredns/coredns:v1.14.6"
+    assert found.kubernetes.cni == "flannel"
+
+
+def test_the_control_plane_is_marked_unless_pods_may_run_there() -> None:
+    mark = "node-role.kubernetes.io/control-plane"
+    closed = read("machine: {type: controlplane, nodeLabels: {a: b}}")
+    opened = read("machine: {type: controlplane}\ncluster: {allowSchedulingOnControlPlanes: true}")
+
+    assert closed.node_labels == {mark: "", "a": "b"}
+    assert closed.node_taints == {mark: "NoSchedule"}
+    assert opened.node_taints == {}
+    assert opened.kubernetes.schedules_on_control_planes
+
+
+def test_arguments_may_have_several_values() -> None:
+    found = read("cluster: {apiServer: {extraArgs: {a: b, c: [d, e]}}}")
+
+    assert found.kubernetes.api_server.arguments == {"a": ("b",), "c": ("d", "e")}
+
+
+def test_documents_besides_sections_are_laid_over_them() -> None:
+    found = read(
+        """\
+machine:
+  type: worker
+  sysctls: {a: 1, b: 2}
+  kernel: {modules: [{name: nbd}]}
+  files: [{path: /var/x, content: y, permissions: 0o600, op: create}]
+---
+kind: SysctlConfig
+params: {b: '3'}
+---
+kind: KernelModuleConfig
+name: zfs
+parameters: [zfs_arc_max=1]
+---
+kind: EtcFileConfig
+name: motd
+contents: hi
+---
+kind: ExtensionServiceConfig
+name: tunnel
+configFiles: [{mountPath: /etc/t, content: c}]
+environment: [A=b]
+---
+kind: WatchdogTimerConfig
+device: /dev/watchdog0
+timeout: 2m0s
+"""
+    )
+
+    assert found.sysctls == {"a": "1", "b": "3"}
+    assert found.kernel_modules == (
+        KernelModule(name="nbd"),
+        KernelModule(name="zfs", parameters=("zfs_arc_max=1",)),
+    )
+    assert found.files == (
+        WrittenFile(path="/var/x", content="y", permissions=0o600),
+        WrittenFile(path="/etc/motd", content="hi"),
+    )
+    assert found.extension_services == {
+        "tunnel": ExtensionService(name="tunnel", files={"/etc/t": "c"}, environment=("A=b",))
+    }
+    assert found.watchdog == ("/dev/watchdog0", "2m0s")
+
+
+def test_volumes_of_every_kind() -> None:
+    found = read(
+        """\
+machine:
+  type: worker
+  systemDiskEncryption: {state: {keys: [{slot: 1, tpm: {}}, {slot: 0, nodeID: {}}]}}
+  disks: [{device: /dev/sdb, partitions: [{mountpoint: /var/mnt/x, size: 5GB}]}]
+---
+kind: VolumeConfig
+name: EPHEMERAL
+provisioning: {maxSize: 40GiB, grow: false, diskSelector: {match: system_disk}}
+---
+kind: UserVolumeConfig
+name: data
+provisioning: {minSize: 1GiB}
+---
+kind: SwapVolumeConfig
+name: swap
+"""
+    )
+
+    assert found.volumes == (
+        VolumeSetting(name="STATE", encryption=("nodeID", "tpm")),
+        VolumeSetting(name="EPHEMERAL", max_size="40GiB", grow=False, disk_match="system_disk"),
+        VolumeSetting(name="data", kind="user", min_size="1GiB", filesystem="xfs"),
+        VolumeSetting(name="swap", kind="swap"),
+        VolumeSetting(
+            name="/var/mnt/x",
+            kind="disk",
+            disk_match='disk.dev_path == "/dev/sdb"',
+            max_size="5GB",
+            filesystem="xfs",
+        ),
+    )
+    assert found.volume("data") == found.volumes[2]
+    assert found.volume("nothing") is None
+
+
+def test_registries_of_sections_and_documents() -> None:
+    old = read(
+        "machine: {registries: {mirrors: {docker.io: {endpoints: ['https://10.42.0.2'], "
+        "skipFallback: true}}, config: {10.42.0.2: {auth: {username: u, password: p}, "
+        "tls: {insecureSkipVerify: true}}}}}"
+    )
+    new = read(
+        "kind: RegistryMirrorConfig\nname: docker.io\nendpoints: [{url: 'https://10.42.0.2'}]\n"
+        "skipFallback: true\n---\nkind: RegistryAuthConfig\nname: 10.42.0.2\nusername: u\n"
+        "password: p\n---\nkind: RegistryTLSConfig\nname: 10.42.0.2\ninsecureSkipVerify: true\n"
+    )
+
+    assert old.registries == new.registries
+    assert old.registries["docker.io"].mirrors == ("https://10.42.0.2",)
+    assert old.registries["10.42.0.2"].insecure
+
+
+def test_the_firewall_and_what_nobody_reads() -> None:
+    found = read(
+        "kind: NetworkDefaultActionConfig\ningress: block\n---\nkind: NetworkRuleConfig\n"
+        "name: etcd\nportSelector: {ports: [2379-2380, 50000], protocol: tcp}\n"
+        "ingress: [{subnet: 10.42.0.0/24, except: 10.42.0.9/32}]\n---\nkind: OOMConfig\n"
+        "sampleInterval: 1s\n"
+    )
+
+    assert found.firewall_blocks
+    assert found.firewall == (
+        FirewallRule(
+            name="etcd",
+            ports=("2379-2380", "50000"),
+            subnets=("10.42.0.0/24",),
+            excepted=("10.42.0.9/32",),
+        ),
+    )
+    assert list(found.others) == ["OOMConfig"]

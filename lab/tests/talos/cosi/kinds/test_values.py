@@ -1,0 +1,200 @@
+"""What single kinds say of a machine, where it is more than a copy of its state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from stockman_lab.talos.cosi.registry import claimed, content_of
+from stockman_lab.talos.disk import EPHEMERAL, GRUB
+from stockman_lab.talos.state import AddressState
+
+from lab.tests.talos.cosi.handmade import HandMade, HandMadeLand, handmade_land, waiting_machine
+
+
+def told(machine: HandMade, name: str) -> dict[str, Any]:
+    """Contents of the kind whose type begins so, by id."""
+    (kind,) = (one for key, one in claimed().items() if key.startswith(name))
+    return {key: content_of(one).spec for key, one in kind.told(machine).items()}
+
+
+def first(minor: str = "1.13") -> HandMade:
+    return handmade_land(minor).machines[0]
+
+
+def test_a_machine_says_what_it_waits_for() -> None:
+    machine = first()
+    machine.state.services["kubelet"].is_healthy = False
+
+    assert told(machine, "MachineStatuses.")["machine"] == {
+        "stage": "running",
+        "status": {
+            "ready": False,
+            "unmetConditions": [{"name": "services", "reason": "kubelet not healthy"}],
+        },
+    }
+
+
+def test_members_are_those_of_the_cluster_that_are_reached() -> None:
+    land = handmade_land()
+    land.machines[1].state.network.links.clear()
+
+    assert sorted(told(land.machines[0], "Members.")) == ["ctrl-1", "work-3"]
+
+
+def test_a_member_says_what_it_is() -> None:
+    member = told(first(), "Members.")["work-3"]
+
+    assert member["machineType"] == "worker"
+    assert member["operatingSystem"] == "Talos (v1.13.9)"
+    assert "controlPlane" not in member
+
+
+def test_addresses_of_pods_are_told_apart() -> None:
+    machine = first()
+    machine.state.network.addresses.append(AddressState("10.244.0.1/24", "eth0"))
+    found = told(machine, "NodeAddresses.")
+
+    assert found["routed-only-k8s"]["addresses"] == ["10.244.0.1/24"]
+    assert "10.244.0.1/24" not in found["routed-no-k8s"]["addresses"]
+
+
+def test_a_link_without_carrier_has_no_current_addresses() -> None:
+    machine = first()
+    machine.state.network.links[1].is_up = False
+    found = told(machine, "NodeAddresses.")
+
+    assert found["current"]["addresses"] == ["10.42.62.1/24"]
+    assert "127.51.0.1/24" in found["accumulative"]["addresses"]
+
+
+def test_a_shared_address_is_no_address_of_the_node_itself() -> None:
+    machine = first()
+    shared = AddressState("10.42.0.9/32", "eth0", "operator", is_vip=True)
+    machine.state.network.addresses.insert(0, shared)
+
+    assert told(machine, "NodeAddresses.")["default"]["addresses"] == ["127.51.0.1/24"]
+    assert told(machine, "NodeIPs.")["kubelet"]["addresses"] == ["127.51.0.1", "fd00:66::5"]
+    assert told(machine, "AddressSpecs.")["eth0/10.42.0.9/32"]["announceWithARP"] is True
+
+
+def test_a_network_inside_of_the_cluster_is_diagnosed() -> None:
+    machine = first()
+    machine.state.network.addresses = [AddressState("10.96.0.5/24", "eth0")]
+    found = told(machine, "Diagnostics.")["address-overlap"]
+
+    assert found["message"] == "host and Kubernetes pod/service CIDR addresses overlap"
+    assert found["details"][0] == 'host routed addresses: ["10.96.0.5/24"]'
+
+
+def test_routes_are_called_after_their_gateways() -> None:
+    names = set(told(first(), "RouteSpecs."))
+
+    assert names == {"inet4/127.51.0.254//1024", "eth0/inet6/fd00:66::1//2048"}
+
+
+def test_a_vlan_knows_its_parent() -> None:
+    found = told(first(), "LinkStatuses.")["eth0.62"]
+
+    assert (found["linkIndex"], found["vlan"]["vlanID"]) == (2, 62)
+
+
+@pytest.mark.parametrize(
+    ("minor", "form"), [("1.12", "2"), ("1.13", {"values": ["2"]}), ("1.14", {"values": ["2"]})]
+)
+def test_arguments_may_have_several_values_later(minor: str, form: object) -> None:
+    assert told(first(minor), "APIServerConfigs.")["kube-apiserver"]["extraArgs"] == {"v": form}
+
+
+def test_the_newest_minor_tells_whole_command_lines_too() -> None:
+    found = told(first("1.14"), "SchedulerConfigs.")
+
+    assert sorted(found) == ["final-kube-scheduler", "kube-scheduler"]
+    assert "--leader-elect=true" in found["final-kube-scheduler"]["args"]
+    assert list(told(first("1.13"), "SchedulerConfigs.")) == ["kube-scheduler"]
+
+
+def test_pods_of_the_control_plane_are_called_after_the_node() -> None:
+    found = told(first(), "StaticPodStatuses.")
+
+    assert list(found) == [
+        "kube-system/kube-apiserver-ctrl-1",
+        "kube-system/kube-controller-manager-ctrl-1",
+        "kube-system/kube-scheduler-ctrl-1",
+    ]
+
+
+def test_pods_are_there_when_the_kubelet_is() -> None:
+    machine = first()
+    machine.state.services["kubelet"].state = "Finished"
+
+    assert told(machine, "StaticPodStatuses.") == {}
+
+
+def test_volumes_are_partitions_of_the_system_disk() -> None:
+    found = told(first(), "VolumeStatuses.")
+
+    assert {name: one["location"] for name, one in found.items()} == {
+        "META": "/dev/sda2",
+        "STATE": "/dev/sda3",
+        "EPHEMERAL": "/dev/sda4",
+        "u-data": "/dev/vda1",
+    }
+
+
+def test_older_bootloaders_need_more_partitions() -> None:
+    machine = first()
+    disk = machine.view.disks[0]
+    disk.contents["talos"]["bootloader"] = GRUB  # type: ignore[index]
+    found = told(machine, "DiscoveredVolumes.")
+    labels = [one["partition_label"] for one in found.values() if "partition_label" in one]
+
+    assert labels == ["EFI", "BIOS", "BOOT", "META", "STATE", "EPHEMERAL"]
+
+
+def test_a_volume_that_was_wiped_is_waited_for() -> None:
+    machine = first()
+    disk = machine.disk
+    assert disk is not None
+    disk.wipe(EPHEMERAL)
+
+    assert told(machine, "VolumeStatuses.")["EPHEMERAL"]["phase"] == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "transport"), [("sda", "34 GB", "virtio"), ("vda", "107 GB", "virtio")]
+)
+def test_disks_have_sizes_that_people_read(name: str, size: str, transport: str) -> None:
+    found = told(first(), "Disks.")[name]
+
+    assert (found["pretty_size"], found["transport"]) == (size, transport)
+
+
+def test_the_schematic_is_the_last_extension() -> None:
+    land = HandMadeLand()
+    text = (
+        "customization:\n    systemExtensions:\n        officialExtensions:\n"
+        "            - siderolabs/qemu-guest-agent\n"
+    )
+    machine = waiting_machine(land, "1.13", "127.51.0.9")
+    land.factory.schematics["abc"] = text
+    machine.state.schematic = "abc"
+    found = told(machine, "ExtensionStatuses.")
+
+    assert [one["metadata"]["name"] for one in found.values()] == ["qemu-guest-agent", "schematic"]
+    assert found["1"]["metadata"]["version"] == "abc"
+
+
+def test_keys_of_meta_are_in_digits_of_sixteen() -> None:
+    assert told(first(), "MetaKeys.") == {"0x0a": {"value": "addresses: []\n"}}
+
+
+def test_authorities_of_workers_cannot_sign() -> None:
+    land = handmade_land()
+
+    assert told(land.machines[2], "OSRootSecrets.")["os"]["issuingCA"] is None
+    assert told(land.machines[0], "OSRootSecrets.")["os"]["issuingCA"]["key"]
+
+
+def test_a_watchdog_is_fed_three_times_in_its_time() -> None:
+    assert told(first(), "WatchdogTimerStatuses.")["timer"]["feedInterval"] == "40s"

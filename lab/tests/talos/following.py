@@ -1,0 +1,30 @@
+"""Streams that go on, read until nothing more is going to happen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from stockman_lab.doors.talos_memory import NothingMoves
+
+from lab.tests.talos.asking import Asking
+
+
+def followed(
+    asking: Asking, name: str, then: Callable[[], object] | None = None, **fields: object
+) -> list[Any]:
+    """All messages of a stream; `then` is called after the first one, to let something begin."""
+
+    async def collected() -> list[Any]:
+        found: list[Any] = []
+        try:
+            async for one in asking.door.stream(f"machine.MachineService/{name}", **fields):
+                if not found and then is not None:
+                    then()
+                found.append(one)
+        except NothingMoves:
+            pass
+        return found
+
+    return asyncio.run(collected())

@@ -1,0 +1,110 @@
+"""Containers as the API lists them."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.talos import acting
+from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.services.running import stop
+from stockman_lab.world.world import World
+
+from lab.tests.talos.asking import Asking
+from lab.tests.talos.staged import machine, staged
+from stockman.talos.api.transport import GrpcCode
+
+
+@pytest.fixture
+def world() -> World:
+    return staged()
+
+
+@pytest.fixture
+def asking(world: World) -> Asking:
+    return Asking(world, machine(world))
+
+
+def test_services_of_the_system_are_containers_without_an_image(asking: Asking) -> None:
+    found = asking.call("Containers", namespace="system", driver="CONTAINERD").containers
+    assert [one.id for one in found] == ["apid", "ext-qemu-guest-agent", "trustd"]
+    assert all(one.image == "" and one.status == "RUNNING" and one.pid for one in found)
+
+
+def test_their_processes_are_those_of_the_process_list(asking: Asking) -> None:
+    known = {one.pid: one.args for one in asking.call("Processes").processes}
+    for one in asking.call("Containers", namespace="system").containers:
+        assert known[one.pid].endswith(f"/{one.id.removeprefix('ext-')}")
+    for one in asking.call("Containers", namespace="k8s.io", driver="CRI").containers:
+        assert one.pid in known
+
+
+def test_static_pods_are_there_with_their_images(world: World, asking: Asking) -> None:
+    found = asking.call("Containers", namespace="k8s.io", driver="CRI").containers
+    name = machine(world).hostname
+    pods = [one for one in found if one.id == one.pod_id]
+    assert [one.id for one in pods if "kube-apiserver" in one.id] == [
+        f"kube-system/kube-apiserver-{name}"
+    ]
+    assert all(one.status == "SANDBOX_READY" and one.uid for one in pods)
+    config = machine(world).config
+    assert config is not None
+    (server,) = (one for one in found if one.name == "kube-apiserver")
+    assert server.image == config.kubernetes.api_server.image
+    assert server.status == "CONTAINER_RUNNING"
+    assert server.id == f"{server.pod_id}:kube-apiserver:{server.internal_id[:12]}"
+
+
+def test_containerd_itself_calls_them_differently(asking: Asking) -> None:
+    found = asking.call("Containers", namespace="k8s.io", driver="CONTAINERD").containers
+    (server,) = (one for one in found if one.name == "kube-apiserver")
+    assert server.id == f"{server.pod_id}:kube-apiserver"
+    assert server.status == "RUNNING"
+
+
+def test_containers_are_new_ones_after_a_reboot(world: World, asking: Asking) -> None:
+    def identities() -> set[str]:
+        reply = asking.call("Containers", namespace="k8s.io", driver="CRI")
+        return {one.internal_id for one in reply.containers}
+
+    before = identities()
+    acting.reboot(machine(world), "default")
+    world.settle()
+    assert before
+    assert not before & identities()
+
+
+def test_containers_use_memory_and_sandboxes_do_not(world: World, asking: Asking) -> None:
+    before = {one.id: one for one in asking.call("Stats", namespace="k8s.io", driver="CRI").stats}
+    world.advance(60.0)
+    for one in asking.call("Stats", namespace="k8s.io", driver="CRI").stats:
+        if one.id == one.pod_id:
+            assert one.memory_usage == one.cpu_usage == 0
+        else:
+            assert one.memory_usage > 1 << 20
+            assert one.cpu_usage > before[one.id].cpu_usage
+
+
+@pytest.mark.parametrize(
+    ("namespace", "driver", "code", "message"),
+    [
+        ("", 0, GrpcCode.INVALID_ARGUMENT, "namespace can't be empty"),
+        ("system", 1, GrpcCode.UNKNOWN, "CRI inspector is supported only for K8s namespace"),
+        ("k8s.io", 7, GrpcCode.INVALID_ARGUMENT, 'unsupported driver "7"'),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(
+    asking: Asking, namespace: str, driver: int, code: GrpcCode, message: str
+) -> None:
+    with pytest.raises(Refusal) as caught:
+        asking.call("Containers", namespace=namespace, driver=driver)
+    assert (caught.value.code, caught.value.message) == (code, message)
+
+
+def test_a_namespace_that_nobody_uses_is_empty(asking: Asking) -> None:
+    assert not asking.call("Containers", namespace="nobody").containers
+
+
+def test_nobody_answers_while_the_container_runtime_is_down(world: World, asking: Asking) -> None:
+    stop(machine(world), "cri")
+    with pytest.raises(Refusal, match=r"dial unix /run/containerd/containerd\.sock") as caught:
+        asking.call("Containers", namespace="k8s.io", driver="CRI")
+    assert caught.value.code is GrpcCode.UNAVAILABLE

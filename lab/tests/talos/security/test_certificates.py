@@ -1,0 +1,79 @@
+"""Machines show certificates as the real ones do, and look at those of their callers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding
+from stockman_lab.core.dice import Dice
+from stockman_lab.talos.security.callers import NotForClients, roles_in
+from stockman_lab.talos.security.certificates import (
+    Names,
+    maintenance_certificate,
+    server_certificate,
+)
+
+from lab.tests.talos.api.pretended import TODAY, client, cluster_authority
+from stockman.crypto.certificates import (
+    Purpose,
+    is_issued_by,
+    key_matches_certificate,
+    read_certificate,
+    read_certificate_facts,
+)
+
+NAMES = Names("cp-1.example.org", ("cp-1", "cp-1.example.org"), ("10.42.0.11", "127.0.0.1", "::1"))
+
+
+def der(pem: str) -> bytes:
+    return read_certificate(pem).public_bytes(Encoding.DER)
+
+
+def test_a_server_certificate_names_all_addresses_and_lasts_a_day() -> None:
+    made = server_certificate(cluster_authority(), NAMES, TODAY, Dice(3).random_bytes)
+    found = read_certificate(made.crt)
+    names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+
+    assert is_issued_by(made.crt, cluster_authority().crt)
+    assert key_matches_certificate(made.crt, made.key)
+    assert [str(one) for one in names.get_values_for_type(x509.IPAddress)] == list(NAMES.addresses)
+    assert names.get_values_for_type(x509.DNSName) == list(NAMES.dns)
+    assert found.not_valid_after_utc - TODAY == timedelta(hours=24)
+    assert isinstance(found.public_key(), Ed25519PublicKey)
+
+
+def test_the_same_bytes_make_the_same_certificate() -> None:
+    made = [
+        server_certificate(cluster_authority(), NAMES, TODAY, Dice(3).random_bytes).crt
+        for _ in range(2)
+    ]
+
+    assert made[0] == made[1]
+
+
+def test_a_machine_without_a_configuration_shows_one_that_nobody_knows() -> None:
+    made = maintenance_certificate(["10.42.0.11"], TODAY, Dice(3).random_bytes)
+
+    assert read_certificate_facts(made.crt).common_name == "maintenance-service.talos.dev"
+    assert not is_issued_by(made.crt, cluster_authority().crt)
+
+
+def test_roles_are_the_organizations_of_a_caller() -> None:
+    who = client(TODAY, "os:operator", "os:etcd:backup", "what:ever")
+
+    assert roles_in(der(who.crt)) == {"os:operator", "os:etcd:backup", "what:ever"}
+
+
+@pytest.mark.parametrize(
+    "purposes", [(), (Purpose.SERVER,), (Purpose.CLIENT, Purpose.SERVER)], ids=str
+)
+def test_a_certificate_for_anything_but_clients_gives_no_role(
+    purposes: tuple[Purpose, ...],
+) -> None:
+    who = client(TODAY, "os:admin", purposes=purposes)
+
+    with pytest.raises(NotForClients):
+        roles_in(der(who.crt))

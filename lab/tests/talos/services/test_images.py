@@ -1,0 +1,65 @@
+"""Services wait for their images."""
+
+from __future__ import annotations
+
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.talos.bootstrapping import bootstrap
+from stockman_lab.talos.pulling import believable_size
+from stockman_lab.talos.state import Stage
+from stockman_lab.world.world import World
+
+from lab.tests.talos.asking import Asking
+from lab.tests.talos.staged import machine, stage_of, staged
+
+
+def switched_on(world: World) -> None:
+    for name, cluster in world.clusters.items():
+        for vmid, guest in cluster.state.guests.items():
+            MemoryDoor(world, name).post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
+    world.settle()
+
+
+def test_a_kubelet_without_its_image_waits_until_the_registry_is_back() -> None:
+    world = staged("single", bootstrap=False)
+    fault = world.faults.add(Fault(Point.REGISTRY, Effect.KILL, times=None))
+    switched_on(world)
+    found = machine(world)
+    kubelet = found.state.services["kubelet"]
+    assert kubelet.state == "Preparing"
+    assert "connection refused" in kubelet.events[-1].message
+    assert len([one for one in kubelet.events if "refused" in one.message]) == 1
+    world.faults.remove(fault.number)
+    world.talos.look_around()
+    world.settle()
+    assert found.state.services["kubelet"].state == "Running"
+    bootstrap(found)
+    world.settle()
+    assert stage_of(found) is Stage.RUNNING
+
+
+def test_images_outlast_a_reboot_and_are_not_fetched_again() -> None:
+    world = staged("single")
+    found = machine(world)
+    names = set(found.state.images["system"]) | set(found.state.images["k8s.io"])
+    assert {one.rpartition("/")[2].partition(":")[0] for one in names} == {
+        "etcd",
+        "kubelet",
+        "kube-apiserver",
+        "kube-controller-manager",
+        "kube-scheduler",
+        "cilium",
+        "cilium-envoy",
+        "operator-generic",
+    }
+    world.faults.add(Fault(Point.REGISTRY, Effect.KILL, times=None))
+    Asking(world, found).call("Reboot")
+    world.settle()
+    assert stage_of(found) is Stage.RUNNING
+
+
+def test_sizes_are_those_of_real_images() -> None:
+    kubelet = believable_size("ghcr.io/siderolabs/kubelet:v1.36.3")
+    assert 100_000_000 < kubelet < 130_000_000
+    assert believable_size("ghcr.io/siderolabs/kubelet:v1.36.3") == kubelet
+    assert believable_size("registry.k8s.io/pause:3.10") < 2_000_000

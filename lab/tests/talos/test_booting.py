@@ -1,0 +1,173 @@
+"""Machines come up from disks and media, and go down again."""
+
+from __future__ import annotations
+
+import pytest
+from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.talos import acting
+from stockman_lab.talos.state import Stage
+from stockman_lab.talos.status import unmet_conditions
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.world import World
+
+from lab.tests.talos.staged import machine, stage_of, staged
+
+MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_a_cluster_comes_up_in_every_minor(version: str) -> None:
+    world = staged("single", version)
+    found = machine(world)
+    assert found.version == f"v{version}"
+    assert stage_of(found) is Stage.RUNNING
+    assert unmet_conditions(found) == []
+    assert found.state.api == "secured"
+
+
+def test_three_control_planes_form_one_etcd_of_voters() -> None:
+    world = staged("three-node")
+    (cluster,) = world.state.talos.etcd.values()
+    assert sorted(one.name for one in cluster.members.values()) == [
+        "talos-neo",
+        "talos-niobe",
+        "talos-trinity",
+    ]
+    assert not any(one.is_learner for one in cluster.members.values())
+    assert cluster.leader in cluster.members
+
+
+def test_one_control_plane_holds_the_shared_address() -> None:
+    world = staged("three-node")
+    holders = [
+        one
+        for one in world.talos.machines
+        if any(address.is_vip for address in one.state.network.addresses)
+    ]
+    assert len(holders) == 1
+
+
+def test_a_machine_without_a_configuration_waits_in_maintenance() -> None:
+    world = staged("single", bootstrap=False)
+    cluster, vmid = _place(world)
+    door = MemoryDoor(world, cluster)
+    node = door.cluster.state.guests[vmid].node
+    door.put(f"/nodes/{node}/qemu/{vmid}/config", delete="ide2")
+    _switch_on(world)
+    found = machine(world)
+    assert stage_of(found) is Stage.MAINTENANCE
+    assert found.state.api == "maintenance"
+    assert found.address != ""
+
+
+def test_a_control_plane_stays_booting_until_somebody_bootstraps_it() -> None:
+    world = staged("single", bootstrap=False)
+    _switch_on(world)
+    found = machine(world)
+    assert stage_of(found) is Stage.BOOTING
+    assert found.state.services["etcd"].state == "Preparing"
+    assert {name for name, _ in unmet_conditions(found)} >= {"services", "nodeReady"}
+
+
+def test_a_reboot_gives_a_new_boot_id_and_comes_back_ready() -> None:
+    world = staged()
+    found = machine(world)
+    before = found.state.boot_id
+    acting.reboot(found, "default")
+    assert stage_of(found) is Stage.REBOOTING
+    world.settle()
+    assert found.state.boot_id != before
+    assert found.state.by_kexec
+    assert stage_of(found) is Stage.RUNNING
+    assert unmet_conditions(found) == []
+
+
+def test_a_power_cycle_goes_through_firmware() -> None:
+    world = staged()
+    found = machine(world)
+    acting.reboot(found, "powercycle")
+    world.settle()
+    assert not found.state.by_kexec
+    assert stage_of(found) is Stage.RUNNING
+
+
+def test_kexec_works_while_firmware_does_not_boot() -> None:
+    world = staged()
+    found = machine(world)
+    world.faults.add(Fault(Point.BOOT, Effect.HANG, times=None))
+    acting.reboot(found, "default")
+    world.settle()
+    assert stage_of(found) is Stage.RUNNING
+    acting.reboot(found, "powercycle")
+    world.settle()
+    assert stage_of(found) is Stage.OFF
+    assert found.api is None
+
+
+def test_a_shutdown_takes_the_power_of_the_virtual_machine() -> None:
+    world = staged()
+    found = machine(world)
+    acting.shut_down(found, force=False)
+    world.settle()
+    guest = world.talos.guest(found)
+    assert guest is not None
+    assert not guest.is_running
+    assert stage_of(found) is Stage.OFF
+
+
+def test_the_button_of_a_virtual_machine_shuts_talos_down() -> None:
+    world = staged()
+    cluster, vmid = _place(world)
+    door = MemoryDoor(world, cluster)
+    node = door.cluster.state.guests[vmid].node
+    upid = door.post(f"/nodes/{node}/qemu/{vmid}/status/shutdown", timeout=180)
+    assert door.done(upid) == "OK"
+    assert machine(world).state.stage is Stage.OFF
+
+
+def test_etcd_loses_its_quorum_with_two_of_three_and_finds_it_again() -> None:
+    world = staged("three-node")
+    for name in ("talos-neo", "talos-niobe"):
+        found = machine(world, name)
+        world.talos.power_off(found)
+    world.settle()
+    left = machine(world, "talos-trinity")
+    assert not left.runs("etcd")
+    (cluster,) = world.state.talos.etcd.values()
+    assert cluster.leader == ""
+    _switch_on(world)
+    assert left.runs("etcd")
+    assert cluster.leader != ""
+    assert all(one.state.stage is Stage.RUNNING for one in world.talos.machines)
+
+
+def test_a_world_goes_on_where_it_was_saved() -> None:
+    world = staged("three-node")
+    acting.reboot(machine(world, "talos-neo"), "default")
+    world.advance(5.0)
+    again = World(read_world(world_file(world.state)))
+    for one in (world, again):
+        one.settle()
+    states = [
+        [(one.hostname, one.state.boot_id, one.state.stage) for one in found.talos.machines]
+        for found in (world, again)
+    ]
+    assert states[0] == states[1]
+    assert world_file(world.state) == world_file(again.state)
+
+
+def _place(world: World) -> tuple[str, int]:
+    for name, cluster in world.clusters.items():
+        for vmid in cluster.state.guests:
+            return name, vmid
+    raise KeyError
+
+
+def _switch_on(world: World) -> None:
+    for name, cluster in world.clusters.items():
+        door = MemoryDoor(world, name)
+        for vmid, guest in cluster.state.guests.items():
+            if not guest.is_running:
+                door.post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
+    world.settle()

@@ -1,0 +1,47 @@
+"""What machines take from Proxmox: drives for cloud-init, and serial numbers."""
+
+from __future__ import annotations
+
+from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.talos.state import Stage
+from stockman_lab.world.world import World
+
+from lab.tests.talos.staged import machine, staged
+
+
+def started(**values: str) -> World:
+    """A machine whose own drive was taken, with other settings."""
+    world = staged("single", "1.13.9", bootstrap=False)
+    (cluster,) = world.clusters
+    door = MemoryDoor(world, cluster)
+    vmid, guest = next(iter(door.cluster.state.guests.items()))
+    path = f"/nodes/{guest.node}/qemu/{vmid}"
+    door.put(f"{path}/config", delete="ide2")
+    upid = door.post(f"{path}/config", **values)
+    assert door.done(upid) == "OK"
+    door.post(f"{path}/status/start")
+    world.settle()
+    return world
+
+
+def test_a_drive_of_proxmox_gives_name_and_address_but_no_configuration() -> None:
+    world = started(
+        ide2="local-lvm:cloudinit",
+        ipconfig0="ip=127.67.9.9/16,gw=127.67.0.1",
+        nameserver="127.67.0.1",
+        name="from-proxmox",
+    )
+    found = machine(world)
+    assert found.state.stage is Stage.MAINTENANCE
+    assert found.address == "127.67.9.9"
+    assert found.hostname == "from-proxmox"
+    assert found.state.network.resolvers == ["127.67.0.1"]
+    assert any(one.gateway == "127.67.0.1" for one in found.state.network.routes)
+
+
+def test_without_a_drive_a_lease_is_asked_for() -> None:
+    world = started(name="alone")
+    found = machine(world)
+    assert found.state.stage is Stage.MAINTENANCE
+    assert found.address.startswith("127.67.")
+    assert found.hostname == ""

@@ -1,0 +1,182 @@
+"""`ports.repo.Repo` in memory: for tests, and for trying out what would be committed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from stockman.ports import repository_errors as refusals
+from stockman.ports.repository import Commit, PushTarget, RepositoryState, TreeFile
+
+Tree = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class MemoryCommit:
+    """A commit."""
+
+    name: str
+    parent: str | None
+    tree: Tree
+    message: str
+    author: str
+    at: datetime
+
+
+@dataclass
+class MemoryRemote:
+    """What several repositories push to."""
+
+    commits: dict[str, MemoryCommit] = field(default_factory=dict)
+    branches: dict[str, str] = field(default_factory=dict)
+    is_down: bool = False
+    address: str = "memory"
+
+
+class MemoryRepo:
+    """`ports.repo.Repo` in memory; `files` is the work tree, `staged` what somebody added."""
+
+    def __init__(self, remote: MemoryRemote | None = None, *, branch: str | None = "main") -> None:
+        self.files: Tree = {}
+        self.staged: dict[str, bytes | None] = {}
+        self.ignored: set[str] = set()
+        self.branch = branch
+        self.has_identity = True
+        self.below = ""
+        self.author = "Shepherd <shepherd@example.com>"
+        self.now = datetime.fromtimestamp(0, UTC)
+        self.remote = remote
+        self._commits: dict[str, MemoryCommit] = {}
+        self._head: str | None = None
+
+    async def state(self) -> RepositoryState:
+        tree = self._tree
+        index: dict[str, bytes | None] = {**tree, **self.staged}
+        dirty = {path for path in index if self.files.get(path) != index[path]}
+        dirty |= {path for path in self.files if path not in index and path not in self.ignored}
+        dirty |= {path for path, content in self.staged.items() if tree.get(path) != content}
+        return RepositoryState(branch=self.branch, commit=self._head, dirty=tuple(sorted(dirty)))
+
+    async def prospect(self) -> PushTarget:
+        address = self.remote.address if self.remote is not None else None
+        return PushTarget(
+            below=self.below,
+            remote=address,
+            upstream=f"origin {self.branch}" if self.remote is not None else "",
+            has_identity=self.has_identity,
+        )
+
+    async def commit(self, paths: Collection[str], message: str) -> str | None:
+        if self.branch is None:
+            raise refusals.detached_head_error("memory")
+        tree = dict(self._tree)
+        for path in sorted(set(paths)):
+            self._check(path)
+            if path in self.files:
+                tree[path] = self.files[path]
+            else:
+                tree.pop(path, None)
+        if tree == self._tree:
+            return None
+        if not self.has_identity:
+            raise refusals.missing_identity()
+        text = repr((self._head, sorted(tree.items()), message))
+        name = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+        self._commits[name] = MemoryCommit(name, self._head, tree, message, self.author, self.now)
+        self._head = name
+        for path in paths:
+            self.staged.pop(path, None)
+        return name
+
+    async def push(self) -> None:
+        remote, branch = self._asked_remote()
+        if self._head is None:
+            return
+        there = remote.branches.get(branch)
+        if there is not None and there not in self._line():
+            raise refusals.remote_ahead(branch, "the remote answers [rejected] (fetch first)")
+        remote.commits |= {name: self._commits[name] for name in self._line()}
+        remote.branches[branch] = self._head
+
+    async def fetch(self) -> str | None:
+        remote, branch = self._asked_remote()
+        self._commits = {**remote.commits, **self._commits}
+        return remote.branches.get(branch)
+
+    async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
+        below = f"{folder.rstrip('/')}/" if folder else ""
+        return tuple(
+            TreeFile(path=path, object=hashlib.sha256(content).hexdigest())
+            for path, content in sorted(self._named(commit).tree.items())
+            if path.startswith(below)
+        )
+
+    async def read(self, commit: str, path: str) -> bytes:
+        found = self._named(commit).tree.get(path)
+        if found is None:
+            raise refusals.unknown_commit(f"{commit}:{path}")
+        return found
+
+    async def commits(
+        self, until: str, *, since: str = "", path: str = "", most: int = 20
+    ) -> tuple[Commit, ...]:
+        known = set(self._line(self._named(since).name)) if since else set()
+        found = []
+        for name in self._line(self._named(until).name):
+            one = self._commits[name]
+            before = self._commits[one.parent].tree if one.parent is not None else {}
+            if name in known or (path and before.get(path) == one.tree.get(path)):
+                continue
+            subject = one.message.partition("\n")[0]
+            found.append(Commit(name=name, author=one.author, at=one.at, subject=subject))
+        return tuple(found[:most])
+
+    def clone(self) -> None:
+        """Have all that the remote has, at its newest commit."""
+        if self.remote is None or self.branch not in self.remote.branches:
+            return
+        self._commits = dict(self.remote.commits)
+        self._head = self.remote.branches[self.branch]
+        self.files = dict(self._tree)
+
+    @property
+    def _tree(self) -> Tree:
+        return self._commits[self._head].tree if self._head is not None else {}
+
+    def _named(self, name: str) -> MemoryCommit:
+        wanted = self._head if name in ("HEAD", self.branch) else name
+        found = self._commits.get(wanted or "")
+        if found is None:
+            raise refusals.unknown_commit(name)
+        return found
+
+    def _line(self, newest: str | None = None) -> list[str]:
+        """Commits from the newest to the first."""
+        found: list[str] = []
+        at = newest or self._head
+        while at is not None:
+            found.append(at)
+            at = self._commits[at].parent
+        return found
+
+    def _asked_remote(self) -> tuple[MemoryRemote, str]:
+        if self.branch is None:
+            raise refusals.detached_head_error("memory")
+        if self.remote is None:
+            raise refusals.missing_remote("it has none at all")
+        if self.remote.is_down:
+            raise refusals.unreachable_remote("origin", "nothing listens there")
+        return self.remote, self.branch
+
+    def _check(self, path: str) -> None:
+        parts = path.split("/")
+        if not all(parts) or {".", ".."} & set(parts):
+            raise refusals.invalid_path(path, "it is not written as git writes paths")
+        if ".git" in (part.lower() for part in parts):
+            raise refusals.invalid_path(path, "it belongs to git itself")
+        if any(one.startswith(f"{path}/") for one in self.files):
+            raise refusals.invalid_path(path, "it is a directory")
+        if path in self.ignored and path not in self._tree:
+            raise refusals.invalid_path(path, "it is ignored, so it is not for everybody to see")

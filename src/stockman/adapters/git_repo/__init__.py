@@ -1,1 +1,0 @@
-"""`ports.repo.Repo` by the git program."""

@@ -1,1 +1,0 @@
-"""`ports.Talos` over gRPC."""

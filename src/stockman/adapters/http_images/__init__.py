@@ -1,1 +1,0 @@
-"""`ports.Images` over HTTPS."""

@@ -1,1 +1,0 @@
-"""`ports.Kubernetes` over HTTPS."""

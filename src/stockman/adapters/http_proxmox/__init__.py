@@ -1,1 +1,0 @@
-"""`ports.Proxmox` over HTTPS."""

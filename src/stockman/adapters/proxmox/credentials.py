@@ -1,0 +1,175 @@
+"""How one gets in: by a token, or by a user's password that is changed for a ticket."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from stockman.model.errors import Denied
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.ports.system import Clock
+from stockman.proxmox.errors import Requester
+from stockman.proxmox.transport import Reply, Request
+
+_FIT = re.compile(r"[!-~]+")
+
+
+@record
+class ApiToken:
+    """A token and its secret."""
+
+    id: str
+    """`user@realm!name`."""
+    secret: Secret
+    given: str = ""
+    """Where the secret was found. Empty: not told."""
+    otherwise: str = ""
+    """What can be done where it is not let in, beside looking at it. Empty: nothing."""
+
+    @property
+    def asker(self) -> Requester:
+        return Requester(name=f"token {self.id}", given=self.given, otherwise=self.otherwise)
+
+    def header(self) -> str:
+        """The header that carries it; `Denied` where no header can."""
+        secret = self.secret.reveal()
+        if not _FIT.fullmatch(self.id) or not _FIT.fullmatch(secret):
+            raise Denied(_token_problem())
+        return f"PVEAPIToken={self.id}={secret}"
+
+
+class DeferredToken:
+    """A token that is known only when it is used: it may be made by the same run."""
+
+    def __init__(self, read: Callable[[], ApiToken]) -> None:
+        """`read` is called until it returns a token, and where one is not let in any more."""
+        self._read = read
+        self._known: ApiToken | None = None
+
+    @property
+    def secret(self) -> Secret:
+        return self._token().secret
+
+    @property
+    def asker(self) -> Requester:
+        return self._token().asker
+
+    def header(self) -> str:
+        """The header that carries it; `Denied` where no header can."""
+        return self._token().header()
+
+    def is_renewed(self, used: str) -> bool:
+        """Read it again; whether it is another one now than the one in a header that was used."""
+        try:
+            self._known = self._read()
+        except Denied:
+            return False
+        return self._known.header() != used
+
+    def _token(self) -> ApiToken:
+        if self._known is None:
+            self._known = self._read()
+        return self._known
+
+
+@record
+class Login:
+    """A user and its password."""
+
+    user: str
+    """`user@realm`."""
+    password: Secret
+    given: str = ""
+    """Where the password was found. Empty: not told."""
+
+    @property
+    def asker(self) -> Requester:
+        return Requester(name=f"user {self.user}", given=self.given)
+
+
+@record
+class Ticket:
+    """What a login was answered with; it holds for two hours."""
+
+    cookie: Secret
+    csrf: Secret
+
+
+def _token_problem() -> Problem:
+    return Problem(
+        code="proxmox.authentication",
+        what="the token of Proxmox VE cannot be sent",
+        where="token_id, token_secret",
+        why="it is empty, or holds blanks or characters that are not ASCII",
+        fix="give token_id as user@realm!name and token_secret as the UUID that belongs to it",
+    )
+
+
+_AGE = timedelta(hours=1)
+"""A ticket holds for two hours."""
+
+LogIn = Callable[[Request], Awaitable[Reply]]
+
+
+class Tickets:
+    """The ticket of one login."""
+
+    def __init__(self, login: Login, clock: Clock) -> None:
+        self._login = login
+        self._clock = clock
+        self._ticket: Ticket | None = None
+        self._taken: datetime | None = None
+        self._turn = asyncio.Lock()
+
+    async def headers(self, request: Request, log_in: LogIn) -> dict[str, str]:
+        """Headers that let a call in."""
+        async with self._turn:
+            ticket = await self._current(log_in)
+        cookie = quote(ticket.cookie.reveal(), safe="")
+        found = {"Cookie": f"PVEAuthCookie={cookie}"}
+        if not request.is_read:
+            found["CSRFPreventionToken"] = ticket.csrf.reveal()
+        return found
+
+    def secrets(self) -> tuple[str, ...]:
+        """Texts that nobody may see."""
+        known = [self._login.password.reveal()]
+        if self._ticket is not None:
+            known += [self._ticket.cookie.reveal(), self._ticket.csrf.reveal()]
+        return tuple(known)
+
+    async def _current(self, log_in: LogIn) -> Ticket:
+        now = self._clock.now()
+        if self._ticket is None or self._taken is None or now - self._taken > _AGE:
+            self._ticket = await self._new(log_in)
+            self._taken = now
+        return self._ticket
+
+    async def _new(self, log_in: LogIn) -> Ticket:
+        request = Request(
+            method="POST",
+            segments=("access", "ticket"),
+            parameters={"username": self._login.user, "password": self._login.password},
+        )
+        data = (await log_in(request)).data
+        if not isinstance(data, dict) or data.get("NeedTFA"):
+            raise Denied(_second_factor(self._login.user))
+        ticket, csrf = data.get("ticket"), data.get("CSRFPreventionToken")
+        if not isinstance(ticket, str) or not isinstance(csrf, str):
+            raise Denied(_second_factor(self._login.user))
+        return Ticket(cookie=Secret(ticket, resolved=True), csrf=Secret(csrf, resolved=True))
+
+
+def _second_factor(user: str) -> Problem:
+    return Problem(
+        code="proxmox.authentication",
+        what=f"{user} cannot log in to Proxmox VE with a password alone",
+        where="POST /access/ticket",
+        why="no ticket was given; a second factor may be asked for",
+        fix="use an API token instead",
+    )

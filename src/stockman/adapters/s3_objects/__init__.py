@@ -1,1 +1,0 @@
-"""`ports.Objects` over S3."""

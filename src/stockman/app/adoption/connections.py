@@ -1,0 +1,94 @@
+"""Doors to the cluster that is to be adopted: a kubeconfig, a talosconfig, and a token."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+from stockman.app.adoption.observation import AdoptionClients
+from stockman.app.init.from_proxmox import ProxmoxSource, find_endpoints, with_token
+from stockman.app.proxmox.credentials import credentials
+from stockman.assessment.adoption import problems as trouble
+from stockman.model.errors import Refused
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.planning.starter.observed import ApiConnection
+from stockman.ports.environment import Network
+from stockman.ports.system import Timekeeper
+from stockman.talos.credentials.talosconfig import TalosContext, read_talosconfig
+
+_LARGEST = 1 << 20
+
+
+@record
+class ClientSources:
+    """What a user has of a cluster."""
+
+    kubeconfig: Path
+    talosconfig: Path
+    proxmox: ProxmoxSource
+
+
+def usual_files(environment: Mapping[str, str]) -> tuple[Path, Path]:
+    """Where kubectl and talosctl look: kubeconfig and talosconfig."""
+    home = Path(environment.get("HOME", "~")).expanduser()
+    kubeconfig = environment.get("KUBECONFIG", "").partition(":")[0]
+    talosconfig = environment.get("TALOSCONFIG", "")
+    return (
+        Path(kubeconfig) if kubeconfig else home / ".kube" / "config",
+        Path(talosconfig) if talosconfig else home / ".talos" / "config",
+    )
+
+
+@asynccontextmanager
+async def open_clients(
+    clients: ClientSources, network: Network, clock: Timekeeper
+) -> AsyncIterator[tuple[AdoptionClients, ApiConnection]]:
+    """Every door, closed afterwards, and how Proxmox was reached. Refuses files that cannot be
+    used."""
+    from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
+    from stockman.adapters.proxmox.endpoint import Endpoints as ProxmoxEndpoints
+    from stockman.adapters.proxmox.transport import HttpProxmox
+    from stockman.adapters.talos.endpoint import TalosEndpoints
+    from stockman.adapters.talos.transport import GrpcTalos
+
+    context = _current_context(clients.talosconfig)
+    endpoint = endpoint_from_kubeconfig(clients.kubeconfig)
+    errand = clients.proxmox
+    servers = ProxmoxEndpoints(urls=(errand.url,), trust=errand.trust)
+    async with AsyncExitStack() as stack:
+        proxmox = await stack.enter_async_context(
+            HttpProxmox(servers, credentials(errand.asker), clock)
+        )
+        talos = await stack.enter_async_context(GrpcTalos(TalosEndpoints.of(context)))
+        kubernetes = await stack.enter_async_context(HttpKubernetes(endpoint, clock))
+        reached = await find_endpoints(errand, proxmox, await proxmox.cluster_state(), network)
+        doors = AdoptionClients(
+            proxmox=proxmox,
+            talos=talos,
+            kubernetes=kubernetes,
+            clock=clock,
+            endpoints=context.endpoints,
+            authority=endpoint.context.ca,
+        )
+        yield doors, with_token(reached, errand.asker)
+
+
+def _current_context(path: Path) -> TalosContext:
+    try:
+        with path.open("rb") as file:
+            text = Secret(file.read(_LARGEST).decode("utf-8", "replace"))
+    except OSError as error:
+        raise Refused(
+            trouble.talosconfig(str(path), error.strerror or type(error).__name__)
+        ) from None
+    problems = Problems()
+    found = read_talosconfig(str(path), text, problems)
+    for problem in problems.errors:
+        raise Refused(problem)
+    context = found.contexts.get(found.context) if found is not None else None
+    if context is None:
+        raise Refused(trouble.talosconfig(str(path), "it has no current context"))
+    return context

@@ -1,0 +1,206 @@
+"""What a plan would say of the new files: a look at everything once more, and no guess.
+
+What an adopted cluster may be changed in is listed here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from stockman.app.adoption.observation import AdoptionClients
+from stockman.app.runs.observation import ObservationScope, observe
+from stockman.model.problem import Problem, Problems
+from stockman.model.record import record
+from stockman.model.version import Version
+from stockman.planning.change import Change, ChangeKind, ProxmoxChange
+from stockman.planning.desired import DesiredState
+from stockman.planning.kubernetes.stage import KubernetesChange
+from stockman.planning.observed.talos import ObservedMachine, ObservedTalos
+from stockman.planning.plan import compose_plan
+from stockman.planning.talos.changes import ReconfigureChange
+from stockman.planning.talos.desired import DesiredTalos
+from stockman.planning.talos.refusals import parse_both_configs
+from stockman.ports.system import Entropy
+from stockman.steps.base import Checkpoint
+from stockman.steps.kubernetes.resources import ApplyNamespace, ApplySecret
+from stockman.steps.ports import Ports
+from stockman.steps.step import Stage
+from stockman.steps.vm.configure import ConfigureVm
+from stockman.steps.vm.values import key_family
+from stockman.talos.machine.values import changed_paths, configuration_values
+
+SAFE_KEYS: Mapping[str, str] = {
+    "tags": "says whose the VM is",
+    "description": "says whose the VM is",
+    "citype": "is read at the next start, and is what it was",
+}
+"""Keys of a VM that may change without anything inside noticing, with the reason."""
+SAFE_IF_CONFIGURED: Mapping[str, re.Pattern[str]] = {
+    "ipconfig": re.compile(r".*: addresses\[0\]\.address|machine\.network\..*addresses\[0\]"),
+    "nameserver": re.compile(r"(ResolverConfig: |machine\.network\.)nameservers\[0\].*"),
+}
+"""Keys that a machine is told before it reads its configuration, with the places there that say the
+same; where nothing stands at those, a change would be noticed at the next start."""
+_OVERRULED = "is read at the next start, and the machine configuration overrules it"
+SAFE_PLACES: Mapping[str, str] = {
+    "HostnameConfig": "says the name that the machine has",
+    "machine.network.hostname": "says the name that the machine has",
+    "machine.install.": "is read when Talos is installed",
+    "UnattendedInstallConfig": "is read when Talos is installed",
+}
+"""Beginnings of places in a machine configuration that may change, with the reason."""
+_SCHEDULING_KEY = "cluster.allowSchedulingOnControlPlanes"
+_ALREADY_IN_EFFECT = "says what holds already"
+
+
+@record
+class ExpectedChange:
+    """One change that a plan would contain."""
+
+    stage: Stage
+    node: str
+    """Empty: of no machine."""
+    what: str
+    why: str
+    safe: str
+    """Why nothing notices it. Empty: something may."""
+
+
+def files_expected(cluster: str) -> tuple[ExpectedChange, ...]:
+    """What a first plan of a new directory contains besides: its own files."""
+    safe = "writes files beside the others, and no system"
+    rows = (
+        (Stage.ACCESS, "rendered files of the repository", "nothing was rendered yet"),
+        (Stage.TALOS, f"talosconfig of {cluster} is written", "it is not there yet"),
+        (Stage.TALOS, f"kubeconfig of {cluster} is written", "it is not there yet"),
+    )
+    return tuple(
+        ExpectedChange(stage=stage, node="", what=what, why=why, safe=safe)
+        for stage, what, why in rows
+    )
+
+
+@record
+class ExpectedPlan:
+    """What a plan would say."""
+
+    expected: tuple[ExpectedChange, ...]
+    problems: Problems
+
+    @property
+    def unsafe(self) -> tuple[ExpectedChange, ...]:
+        return tuple(one for one in self.expected if not one.safe)
+
+
+async def expect_plan(
+    wishes: DesiredState, doors: AdoptionClients, entropy: Entropy
+) -> ExpectedPlan:
+    """Plan with the doors that there are, as `stockman plan` does; nothing is changed."""
+    desired = wishes.desired
+    ports = Ports(
+        clock=doors.clock,
+        entropy=entropy,
+        proxmox={str(one.region): doors.proxmox for one in desired.proxmox},
+        talos=doors.talos,
+        kubernetes=doors.kubernetes,
+    )
+    seen = await observe(ObservationScope(desired=desired, kubernetes=wishes.kubernetes), ports)
+    found = compose_plan(wishes, seen, doors.clock.now())
+    machines = _MachineValues(wishes, seen.talos)
+    return ExpectedPlan(
+        expected=tuple(_expected_change(one, machines.reason(one)) for one in found.changes),
+        problems=found.problems,
+    )
+
+
+class _MachineValues:
+    """Why changes are not noticed, told by what the machines have."""
+
+    def __init__(self, wishes: DesiredState, seen: ObservedTalos | None) -> None:
+        self._wish = DesiredTalos(desired=wishes.desired, configurations=wishes.configurations)
+        self._seen = seen
+
+    def reason(self, change: Change) -> str:
+        """Empty: something may notice it."""
+        if isinstance(change, ProxmoxChange):
+            return self._of_vm(change)
+        if isinstance(change, KubernetesChange):
+            return _object_reason(change)
+        if isinstance(change, ReconfigureChange) and not change.boot_id:
+            return self._of_machine(change.node)
+        return ""
+
+    def _of_vm(self, change: ProxmoxChange) -> str:
+        if change.stage is Stage.ACCESS:
+            return "gives rights to a token, and takes none away"
+        keys: list[str] = []
+        for step in change.steps:
+            if not isinstance(step.action, ConfigureVm) or step.action.delete:
+                return ""
+            keys += step.action.values
+        overruled = self._overruled(change.node)
+        reasons = [
+            _OVERRULED if key_family(key) in overruled else SAFE_KEYS.get(key_family(key), "")
+            for key in keys
+        ]
+        return _join_reasons(reasons)
+
+    def _machine(self, name: str) -> ObservedMachine | None:
+        return self._seen.machine(name) if self._seen is not None else None
+
+    def _overruled(self, name: str) -> frozenset[str]:
+        """Keys of a VM that mean nothing to the machine in it."""
+        machine = self._machine(name)
+        if machine is None or machine.configuration is None or machine.version is None:
+            return frozenset()
+        minor = Version.parse(machine.version).minor_text
+        places = configuration_values(machine.configuration, minor).values
+        return frozenset(
+            key
+            for key, place in SAFE_IF_CONFIGURED.items()
+            if any(place.fullmatch(path) for path in places)
+        )
+
+    def _of_machine(self, name: str) -> str:
+        node = next(one for one in self._wish.desired.nodes if str(one.name) == name)
+        seen = self._machine(name)
+        before, after = (
+            parse_both_configs(self._wish, node, seen) if seen is not None else (None, None)
+        )
+        if before is None or after is None:
+            return ""
+        reasons = []
+        for path in changed_paths(before, after):
+            said = (
+                path == _SCHEDULING_KEY
+                and path not in before.values
+                and after.values[path] is False
+            )
+            known = (why for start, why in SAFE_PLACES.items() if path.startswith(start))
+            reasons.append(_ALREADY_IN_EFFECT if said else next(known, ""))
+        return _join_reasons(reasons)
+
+
+def _object_reason(change: KubernetesChange) -> str:
+    if isinstance(change.action, Checkpoint):
+        return "only waits"
+    if isinstance(change.action, ApplyNamespace | ApplySecret) and change.mark is ChangeKind.ADD:
+        return "is not there yet, and nothing reads it"
+    return ""
+
+
+def _join_reasons(reasons: list[str]) -> str:
+    """All reasons; none where something has none."""
+    return "; ".join(dict.fromkeys(reasons)) if reasons and all(reasons) else ""
+
+
+def _expected_change(change: Change, safe: str) -> ExpectedChange:
+    return ExpectedChange(
+        stage=change.stage, node=change.node, what=change.what, why=change.why, safe=safe
+    )
+
+
+def mentions_guest(problem: Problem, name: str) -> bool:
+    """Whether a problem is about a guest."""
+    return name in problem.what or name in problem.why

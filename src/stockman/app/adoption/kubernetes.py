@@ -1,0 +1,48 @@
+"""What files ask for in Kubernetes, before there is a directory to render them in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stockman.app.secrets.generation import AGE_KEY, SECRET_NAMES
+from stockman.assessment.kubernetes import desired_kubernetes
+from stockman.catalog.component import InputFiles
+from stockman.crypto.age.identities import parse_identities
+from stockman.model.desired import Desired
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret
+from stockman.planning.kubernetes.desired import DesiredKubernetes
+from stockman.rendering.repository import render_repository
+from stockman.rendering.talos_files import without_references
+
+_NOT_KNOWN = Secret("not known yet", resolved=True)
+
+
+def expected_kubernetes(desired: Desired, keys: Mapping[str, Secret]) -> DesiredKubernetes | None:
+    """What comes before Flux; None where Flux is left to others."""
+    flux = desired.components.get("flux-instance")
+    if desired.cluster is None or flux is None or not flux.enabled:
+        return None
+    wanted = without_references(desired, _NOT_KNOWN)
+    rendered = render_repository(wanted, _materials(keys), "classic", Problems())
+    return desired_kubernetes(desired.cluster, rendered)
+
+
+def _materials(keys: Mapping[str, Secret]) -> InputFiles:
+    identity, recipient = _identity(keys.get(AGE_KEY))
+    return InputFiles(
+        age_recipient=recipient,
+        age_identity=identity,
+        deploy_key=keys.get(SECRET_NAMES["classic"].deploy_key, _NOT_KNOWN),
+        webhook_token=_NOT_KNOWN,
+    )
+
+
+def _identity(known: Secret | None) -> tuple[Secret, str]:
+    """With its recipient; where there is none that can be read, one is made with the files."""
+    try:
+        found = parse_identities(known.reveal(), AGE_KEY)[0] if known is not None else None
+    except StockmanError:
+        found = None
+    return (_NOT_KNOWN, "age1notknown") if found is None else (found.text, found.recipient)

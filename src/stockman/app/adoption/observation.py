@@ -1,0 +1,270 @@
+"""What a cluster follows: its repository, and the addresses of its gateways."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Iterable
+from ipaddress import AddressValueError, IPv4Address, IPv4Interface
+
+from stockman.assessment.adoption import problems as trouble
+from stockman.assessment.adoption.cluster import GitOpsSource, RunningCluster, RunningMachine
+from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
+from stockman.engine.observe.proxmox import observe_proxmox
+from stockman.kubernetes.objects import SECRETS, Object, ObjectRef, ResourceKind
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.model.compatibility import talos_line
+from stockman.model.errors import Denied, NotFound, Refused, StockmanError, Unsupported
+from stockman.model.names import MachineAddress
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.model.version import Version
+from stockman.planning.observed.kubernetes import ObservedKubernetes
+from stockman.planning.observed.proxmox import ProxmoxQuery
+from stockman.ports.system import Timekeeper
+from stockman.proxmox.protocol import Proxmox
+from stockman.steps.kubernetes.objects import FLUX_INSTANCES, GIT_REPOSITORIES, object_name, text_at
+from stockman.talos.machine.values import configuration_values
+from stockman.talos.records.machines import Link, LinkAddress, network_cards
+from stockman.talos.records.protocol import Talos
+
+_SERVICES = ResourceKind(api_version="v1", name="Service", plural="services")
+_GATEWAYS = ResourceKind(
+    api_version="gateway.networking.k8s.io/v1", name="Gateway", plural="gateways"
+)
+_ADDRESSES = "lbipam.cilium.io/ips"
+_KEYS = {
+    "envoy-internal": "internal",
+    "internal": "internal",
+    "envoy-external": "external",
+    "external": "external",
+    "k8s-gateway": "dns",
+}
+"""What gateways are called in clusters of the catalog and of templates that it follows."""
+_FLUX = "flux-system"
+_SECRETS = (
+    ("age.key", "sops-age", "age.agekey"),
+    ("github-deploy.key", "github-deploy-key", "identity"),
+    ("github-deploy.key", "deploy-key", "identity"),
+    ("github-deploy.key", "flux-system", "identity"),
+    ("github-push-token.txt", "flux-webhook-token", "token"),
+    ("github-push-token.txt", "github-webhook-token-secret", "token"),
+)
+"""File, and the name and key of the Secret that holds the same."""
+
+
+async def observe_gitops(kubernetes: Kubernetes) -> GitOpsSource:
+    """What the cluster says of it; nothing where it has neither Flux nor gateways."""
+    instances = await _list_objects(kubernetes, FLUX_INSTANCES)
+    repositories = await _list_objects(kubernetes, GIT_REPOSITORIES)
+    gateways = await _list_objects(kubernetes, _GATEWAYS)
+    services = await _list_objects(kubernetes, _SERVICES)
+    url, branch = _repository(instances, repositories)
+    return GitOpsSource(
+        url=url,
+        branch=branch,
+        addresses=_service_addresses((*gateways, *services)),
+        keys=await _keys(kubernetes),
+    )
+
+
+async def _keys(kubernetes: Kubernetes) -> dict[str, Secret]:
+    """What Flux opens secrets with, fetches its repository with, and is called by.
+
+    With others, what is encrypted so far would be lost, and the Git server had to be told anew.
+    """
+    found: dict[str, Secret] = {}
+    for file, name, key in _SECRETS:
+        ref = ObjectRef(kind=SECRETS, name=name, namespace=_FLUX)
+        try:
+            packed = text_at(await kubernetes.get(ref), "data", key)
+        except (NotFound, Denied):
+            continue
+        try:
+            plain = base64.b64decode(packed, validate=True).decode("ascii")
+        except ValueError:
+            continue
+        if plain:
+            found.setdefault(file, Secret(plain, resolved=True))
+    return found
+
+
+async def _list_objects(kubernetes: Kubernetes, kind: ResourceKind) -> tuple[Object, ...]:
+    try:
+        return (await kubernetes.objects(kind)).items
+    except (NotFound, Unsupported):
+        return ()
+
+
+def _repository(instances: Iterable[Object], repositories: Iterable[Object]) -> tuple[str, str]:
+    for one in instances:
+        if url := text_at(one, "spec", "sync", "url"):
+            return url, _branch(text_at(one, "spec", "sync", "ref"))
+    for one in repositories:
+        if object_name(one) == _FLUX:
+            return text_at(one, "spec", "url"), text_at(one, "spec", "ref", "branch")
+    return "", ""
+
+
+def _branch(ref: str) -> str:
+    return ref.removeprefix("refs/heads/")
+
+
+def _service_addresses(objects: Iterable[Object]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in objects:
+        key = _KEYS.get(object_name(one), "")
+        address = text_at(one, "spec", "infrastructure", "annotations", _ADDRESSES) or text_at(
+            one, "metadata", "annotations", _ADDRESSES
+        )
+        if key and address:
+            found.setdefault(key, address.partition(",")[0].strip())
+    return found
+
+
+_AT_ONCE = 16
+
+
+@record
+class AdoptionClients:
+    """The systems that are looked at."""
+
+    proxmox: Proxmox
+    talos: Talos
+    kubernetes: Kubernetes
+    clock: Timekeeper
+    endpoints: tuple[str, ...]
+    """Machines that the talosconfig names."""
+    authority: str = ""
+    """PEM text of whom the kubeconfig believes. Empty: it names a file, or nobody."""
+
+
+async def observe_cluster(doors: AdoptionClients, region: str) -> RunningCluster:
+    """Everything that files are made from. Refuses where something that is needed is not told."""
+    seen = await observe_kubernetes(doors.kubernetes, doors.clock, KubernetesQuery())
+    if seen.nodes is None:
+        raise Refused(trouble.no_machine("Kubernetes", seen.unknown.get("nodes", "")))
+    proxmox = await observe_proxmox(
+        region, doors.proxmox, doors.clock, ProxmoxQuery(every_guest=True)
+    )
+    for unknown in proxmox.unknown_basics():
+        raise Refused(unknown.problem)
+    addresses = await _addresses(doors, seen)
+    room = asyncio.Semaphore(_AT_ONCE)
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(_observe_in_turn(doors.talos, room, name, address))
+            for name, address in addresses.items()
+        ]
+    found = [task.result() for task in tasks]
+    for one in found:
+        if isinstance(one, StockmanError):
+            raise one
+    machines = [one for one in found if isinstance(one, RunningMachine)]
+    check_versions(one.version for one in machines)
+    return RunningCluster(
+        proxmox=proxmox,
+        machines=tuple(sorted(machines, key=_order)),
+        kubernetes=seen,
+        follows=await observe_gitops(doors.kubernetes),
+        authority=doors.authority,
+    )
+
+
+def check_versions(found: Iterable[Version]) -> None:
+    """Refuse machines of several versions, or of one that nobody knows."""
+    different = sorted(set(found))
+    if len(different) > 1:
+        raise Refused(trouble.mixed_versions([one.tagged for one in different]))
+    for version in different:
+        if talos_line(version) is None:
+            because = "its machine configurations may have fields that stockman cannot write"
+            raise Refused(trouble.unknown_version(str(version), because))
+
+
+async def _addresses(doors: AdoptionClients, seen: ObservedKubernetes) -> dict[str, MachineAddress]:
+    """Machines by name: as Kubernetes has them, and whoever discovery knows besides."""
+    found = {
+        one.name: MachineAddress(address)
+        for one in seen.nodes or ()
+        for address in one.addresses[:1]
+    }
+    known, heard = set(found), set[str]()
+    why = "the talosconfig names no endpoint"
+    for endpoint in doors.endpoints:
+        address = MachineAddress(endpoint.partition(":")[0])
+        try:
+            for one in await doors.talos.neighbours(address):
+                heard.add(one.hostname)
+                own = next(filter(_is_ipv4, one.addresses), "")
+                if own:
+                    found.setdefault(one.hostname, MachineAddress(own))
+            name = await doors.talos.hostname(address)
+        except StockmanError as no:
+            why = f"{no.problem.what}: {no.problem.why}"
+            continue
+        heard.add(name)
+        if name not in found and _is_ipv4(str(address)):
+            found[name] = address
+    if not heard:
+        raise Refused(trouble.no_machine("talosconfig", why))
+    if known and not known & heard:
+        raise Refused(trouble.other_cluster(known, heard))
+    return found
+
+
+async def _observe_in_turn(
+    talos: Talos, room: asyncio.Semaphore, name: str, address: MachineAddress
+) -> RunningMachine | StockmanError:
+    try:
+        async with room:
+            return await _observe_machine(talos, address)
+    except StockmanError as no:
+        if no.problem.code == trouble.VERSION:
+            return no
+        why = f"{no.problem.what}: {no.problem.why}"
+        return NotFound(trouble.machine_unreachable(name, str(address), why))
+
+
+async def _observe_machine(talos: Talos, address: MachineAddress) -> RunningMachine:
+    version = await talos.version(address)
+    check_versions((version.parsed,))
+    configuration = await talos.machine_configuration(address)
+    links, addresses = await talos.links(address), await talos.addresses(address)
+    own = next((one for one in addresses if one.address.partition("/")[0] == address), None)
+    return RunningMachine(
+        hostname=await talos.hostname(address),
+        address=address,
+        interface=IPv4Interface(own.address if own is not None else str(address)),
+        version=version.parsed,
+        platform=version.platform,
+        uuid=await talos.system_uuid(address),
+        macs=tuple(one.mac.lower() for one in network_cards(links)),
+        mac=_mac(links, own),
+        schematic=str(await talos.schematic(address) or ""),
+        system_disk=await talos.system_disk(address) or "",
+        configuration=configuration,
+        values=configuration_values(configuration, version.parsed.minor_text),
+    )
+
+
+def _mac(links: Iterable[Link], own: LinkAddress | None) -> str:
+    """Of the card that has an address, or of the only one; VLANs have the address of theirs."""
+    known = {one.name: one.mac.lower() for one in links}
+    real = [one.mac.lower() for one in network_cards(links)]
+    found = known.get(own.link, "") if own is not None else ""
+    if found in real:
+        return found
+    return real[0] if len(real) == 1 else ""
+
+
+def _order(machine: RunningMachine) -> tuple[bool, int]:
+    return not machine.is_controller, int(IPv4Address(str(machine.address)))
+
+
+def _is_ipv4(text: str) -> bool:
+    try:
+        IPv4Address(text)
+    except AddressValueError:
+        return False
+    return True

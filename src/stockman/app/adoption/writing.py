@@ -1,0 +1,85 @@
+"""The files of an adopted cluster, written where nothing of theirs stands yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from stockman.adapters import files
+from stockman.app.adoption.adopt import Adoption
+from stockman.app.init import problems
+from stockman.app.init.directory import (
+    DraftFiles,
+    InitContext,
+    InitOptions,
+    StartedFile,
+    init_directory,
+)
+from stockman.app.secrets.bundle import bundle_path
+from stockman.app.secrets.keyring import find_keyring
+from stockman.app.secrets.store import SecretStore
+from stockman.assessment.adoption import problems as trouble
+from stockman.model.errors import Conflict, StockmanError
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.planning.starter.observed import CA_FILE
+
+
+@record
+class AdoptionResult:
+    """What became of the files."""
+
+    files: tuple[StartedFile, ...]
+    problems: Problems
+
+    @property
+    def complete(self) -> bool:
+        return all(one.state != "refused" for one in self.files)
+
+
+def refuse_existing(directory: Path) -> None:
+    """Refuse a directory in which a cluster is described already."""
+    for name in ("cluster.yaml", "nodes.yaml", "cluster.toml", bundle_path("classic")):
+        if files.path_exists(directory / name):
+            raise Conflict(trouble.exists(directory / name))
+
+
+def write_adoption(
+    adoption: Adoption, directory: Path, doors: InitContext, *, dry_run: bool = False
+) -> AdoptionResult:
+    """Write everything; keys for encryption are made as `stockman init` makes them."""
+    refuse_existing(directory)
+    extra = dict(adoption.draft.patches)
+    if adoption.reached.ca is not None:
+        extra[CA_FILE] = adoption.reached.ca
+    for name in (*extra, *adoption.draft.secrets):
+        if files.path_exists(directory / name):
+            raise Conflict(trouble.exists(directory / name))
+    bundle = adoption.bundle
+    making = replace(doors, make_bundle=lambda *_: bundle, keys=adoption.keys)
+    wish = InitOptions(
+        directory=directory,
+        preset="",
+        dialect="classic",
+        drafted=DraftFiles(texts=adoption.draft.texts, beside=extra),
+    )
+    started = init_directory(wish, making, dry_run=dry_run)
+    try:
+        sealed = tuple(_encrypt_bundle(directory, adoption, doors, dry_run=dry_run))
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        place = str(error.filename or directory)
+        raise StockmanError(problems.unwritable(place, why)) from None
+    return AdoptionResult(files=(*started.files, *sealed), problems=started.problems)
+
+
+def _encrypt_bundle(
+    directory: Path, adoption: Adoption, doors: InitContext, *, dry_run: bool
+) -> Iterator[StartedFile]:
+    if adoption.draft.secrets and not dry_run:
+        store = SecretStore(directory, find_keyring(directory, {}), {}, doors.clock, doors.entropy)
+        for name, text in adoption.draft.secrets.items():
+            store.create(name, text.reveal().encode())
+    for name in adoption.draft.secrets:
+        yield StartedFile(path=name, state="written")

@@ -1,0 +1,201 @@
+"""Client configurations on disk: where they are, and how they get there without being seen."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stockman.adapters.files import replace_private_file, restrict_to_owner
+from stockman.adapters.git.probe import LocalGitProbe
+from stockman.app.secrets.keyring import Keyring
+from stockman.app.workspace.desired import load_desired
+from stockman.model.desired import Cluster, Desired
+from stockman.model.errors import Refused, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.ports.system import Clock, Entropy
+
+if TYPE_CHECKING:
+    from stockman.talos.credentials.talosconfig_update import UpdateState
+from datetime import timedelta
+
+from stockman.crypto.certificates import read_certificate_facts
+from stockman.talos.credentials.certificates import ClientIssuer
+from stockman.talos.secrets.bundle import SecretsBundle
+
+_OF_PROGRAMS = ".stockman"
+_LARGEST = 16 << 20
+_TAG_BYTES = 4
+
+
+@record
+class ClientFileContext:
+    """What client configurations need from the system."""
+
+    clock: Clock
+    entropy: Entropy
+    keyring: Keyring
+    environment: Mapping[str, str]
+
+
+@record
+class ClientFile:
+    """What became of a client configuration."""
+
+    file: str
+    state: UpdateState
+    context: str
+    """What the context is called in the file; another name than the cluster's where that is
+    taken."""
+    roles: tuple[str, ...]
+    """Roles of Talos, or groups of Kubernetes."""
+    ends: datetime
+    days_left: int
+    closed: bool = False
+    """Whether others could read the file before, and can no longer."""
+
+
+def desired_cluster(directory: Path) -> tuple[Desired, Cluster]:
+    """What the files ask for; refuses where they ask for no cluster."""
+    found = load_desired(directory)
+    if found.cluster is None:
+        raise Refused(
+            Problem(
+                code="client.no-cluster",
+                what="there is no cluster to be a client of",
+                why="the configuration names no Talos nodes",
+                fix="write the cluster and its nodes, or name another directory with `-C`",
+            )
+        )
+    return found, found.cluster
+
+
+def client_file_path(
+    directory: Path, variable: str, environment: Mapping[str, str], usual: str
+) -> Path:
+    """The file of a workspace: the one that the variable names, if it is inside, or the usual.
+
+    What programs keep in `.stockman` is theirs: `stockman lab env` names files there, too.
+    """
+    told = environment.get(variable, "")
+    if told and not told.count(":"):
+        path, here = (directory / told).absolute(), directory.resolve()
+        real = path.resolve()
+        if real.is_relative_to(here) and not real.is_relative_to(here / _OF_PROGRAMS):
+            return path
+    return directory / usual
+
+
+def read_client_file(path: Path, shown: str) -> Secret:
+    """The text of a file; empty where there is none."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST)
+        return Secret(content.decode("utf-8"))
+    except FileNotFoundError:
+        return Secret("")
+    except UnicodeDecodeError:
+        raise StockmanError(_unusable(shown, "it is not UTF-8 text")) from None
+    except OSError as error:
+        raise StockmanError(_unusable(shown, error.strerror or type(error).__name__)) from None
+
+
+def write_client_file(path: Path, shown: str, text: Secret, entropy: Entropy) -> None:
+    """Write a file that only its owner can read."""
+    tag = entropy.random_bytes(_TAG_BYTES).hex()
+    try:
+        replace_private_file(path, text.reveal().encode(), tag=tag)
+    except OSError as error:
+        raise StockmanError(_unwritable(shown, error.strerror or type(error).__name__)) from None
+
+
+def restrict_mode(path: Path, shown: str) -> bool:
+    """Take the rights of others to a file that stays as it is; False: they had none."""
+    try:
+        return restrict_to_owner(path)
+    except OSError as error:
+        raise StockmanError(_unwritable(shown, error.strerror or type(error).__name__)) from None
+
+
+def refuse_exposed(path: Path, shown: str) -> None:
+    """Refuse a place from where others would get the file through git."""
+    target = path.resolve()
+    above = next(one for one in target.parents if one.is_dir())
+    if LocalGitProbe(above).exposure(str(target.relative_to(above))) == "tracked":
+        raise Refused(
+            Problem(
+                code="client.exposed",
+                what=f"git would keep {shown}, which holds a private key",
+                where=shown,
+                why="it is tracked, or the next `git add .` takes it along",
+                fix=f"run `git rm --cached {shlex.quote(shown)}` if it is tracked, and add its name"
+                " to .gitignore",
+            )
+        )
+
+
+def shown_name(path: Path, directory: Path) -> str:
+    """A file as the user knows it: relative to the workspace where it is inside."""
+    here, there = directory.absolute(), path.absolute()
+    return str(there.relative_to(here)) if there.is_relative_to(here) else str(path)
+
+
+def _unusable(shown: str, why: str) -> Problem:
+    return Problem(
+        code="client.unreadable",
+        what=f"{shown} cannot be read",
+        where=shown,
+        why=why,
+        fix="check that it is a file that you may read, or move it away to get a new one",
+    )
+
+
+def _unwritable(shown: str, why: str) -> Problem:
+    return Problem(
+        code="client.unwritable",
+        what=f"{shown} cannot be written",
+        where=shown,
+        why=f"the system says: {why}",
+        fix="make room and give yourself the right to write there; nothing was changed",
+    )
+
+
+_DAY = timedelta(days=1)
+
+
+def issuer(bundle: SecretsBundle, cluster: Cluster, doors: ClientFileContext) -> ClientIssuer:
+    """Who makes certificates now; the contract decides which roles there are."""
+    return ClientIssuer(
+        bundle=bundle,
+        talos=cluster.talos.contract,
+        now=doors.clock.now(),
+        random_bytes=doors.entropy.random_bytes,
+    )
+
+
+def lifetime_below(authority: str, name: str, wished: timedelta, now: datetime) -> timedelta:
+    """How long a certificate may hold: as wished, but never longer than its authority.
+
+    Refuses where the authority has ended.
+    """
+    left = read_certificate_facts(authority).period.end - now
+    if left <= timedelta():
+        raise Refused(
+            Problem(
+                code="client.authority-ended",
+                what=f"the authority certs.{name} of the secrets bundle has ended",
+                why="no machine believes a certificate of it any more",
+                fix="give the cluster new authorities (`talosctl rotate-ca`) and import them",
+            )
+        )
+    return min(wished, left)
+
+
+def remaining_days(crt: str, now: datetime) -> tuple[datetime, int]:
+    """When a certificate ends, and how many whole days that is from now."""
+    end = read_certificate_facts(crt).period.end
+    return end, (end - now) // _DAY

@@ -1,0 +1,219 @@
+"""Converting files into a dialect: read, convert, and write where nothing is overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from stockman.adapters.files import create_file, path_exists, replace_file
+from stockman.app.conversion import problems as trouble
+from stockman.app.workspace.directory import read_directory
+from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
+from stockman.config.convert.formats import TALCONFIG, TOPF, SourceFormat, detect_format
+from stockman.config.convert.result import ConversionResult
+from stockman.config.convert.terraform import convert_terraform
+from stockman.config.convert.vm_file import convert_vm_file
+from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, CONFIG_FILES, NODES_YAML, load
+from stockman.config.redact import build_redactor
+from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
+from stockman.model.errors import Conflict, NotFound, StockmanError, WrongUsage
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.ports.system import Entropy
+
+Dialect = Literal["classic", "toml"]
+FileState = Literal["written", "replaced", "up to date", "not written"]
+
+_FILES_OF: dict[Dialect, tuple[str, ...]] = {
+    "classic": (CLUSTER_YAML, NODES_YAML),
+    "toml": (CLUSTER_TOML,),
+}
+_NAME_OF: dict[SourceFormat, str] = {"classic": CLUSTER_YAML, "toml": CLUSTER_TOML}
+_TAG_BYTES = 4
+
+
+@record
+class ConvertedFile:
+    """One file of the result, and what became of it."""
+
+    name: str
+    state: FileState
+
+
+@record
+class Conversion:
+    """A source in another form, not yet written anywhere."""
+
+    source: Path
+    form: SourceFormat
+    to: Dialect
+    result: ConversionResult
+    texts: dict[str, str]
+    """Texts of the source that may be shown beside problems."""
+    redact: Callable[[str], str]
+    """What may be shown of a line."""
+
+
+def tool_of(source: Path) -> SourceFormat | None:
+    """The tool for Talos whose directory or file a source is. None: it is something else."""
+    if source.is_file():
+        return {TALCONFIG: "talhelper", TOPF: "topf"}.get(source.name)  # type: ignore[return-value]
+    if any(path_exists(source / name) for name in CONFIG_FILES):
+        return None
+    if path_exists(source / TALCONFIG):
+        return "talhelper"
+    return "topf" if path_exists(source / TOPF) else None
+
+
+def convert_files(
+    source: Path, *, to: Dialect | None = None, form: SourceFormat | None = None
+) -> Conversion:
+    """Convert a directory or a file; `to` and `form` are found out where they are None."""
+    contents = _contents(source, form)
+    form = form or _form(source, contents)
+    target = to or ("toml" if form == "classic" else "classic")
+    if target == form:
+        raise WrongUsage(trouble.same_dialect(source, target))
+    if form in _NAME_OF:
+        contents = _name_contents(contents, _NAME_OF[form])
+    return Conversion(
+        source=source,
+        form=form,
+        to=target,
+        result=_convert(form, target, contents),
+        texts=_texts(contents) if form != "terraform" else {},
+        redact=build_redactor(_secrets(contents)),
+    )
+
+
+def write_conversion(
+    conversion: Conversion, out: Path, entropy: Entropy, *, force: bool = False
+) -> tuple[ConvertedFile, ...]:
+    """Write the result into a directory, which is made if needed.
+
+    A file that exists is replaced only with `force`; without it nothing at all is written then.
+    """
+    try:
+        states = {name: _state(out / name, text) for name, text in conversion.result.files.items()}
+        standing = [name for name, state in states.items() if state == "replaced"]
+        if standing and not force:
+            raise Conflict(trouble.file_exists(out / standing[0]))
+        for name, state in states.items():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            tag = entropy.random_bytes(_TAG_BYTES).hex()
+            content = conversion.result.files[name].encode()
+            if state == "replaced":
+                replace_file(out / name, content, tag=tag)
+            elif state == "written" and not create_file(
+                out / name, content, private=False, tag=tag
+            ):
+                raise Conflict(trouble.file_exists(out / name))
+    except OSError as error:
+        raise StockmanError(trouble.unwritable(out, error)) from None
+    return tuple(ConvertedFile(name=name, state=state) for name, state in states.items())
+
+
+def unwritten_files(conversion: Conversion) -> tuple[ConvertedFile, ...]:
+    """The files of a result that stays where it is."""
+    return tuple(ConvertedFile(name=name, state="not written") for name in conversion.result.files)
+
+
+def leftover_files(conversion: Conversion, out: Path) -> tuple[str, ...]:
+    """Files of the other dialect in a directory, which would describe the cluster a second time."""
+    other: Dialect = "toml" if conversion.to == "classic" else "classic"
+    return tuple(name for name in _FILES_OF[other] if path_exists(out / name))
+
+
+def _state(path: Path, text: str) -> FileState:
+    if not path_exists(path):
+        return "written"
+    same = path.is_file() and path.read_bytes() == text.encode()
+    return "up to date" if same else "replaced"
+
+
+def _contents(source: Path, form: SourceFormat | None) -> dict[str, bytes]:
+    """The files that a source consists of, by name."""
+    if source.is_dir():
+        found = read_directory(source)
+        if form in ("vm", "terraform") or not found:
+            raise NotFound(trouble.no_source(source))
+        return (
+            found
+            if form is None
+            else {
+                name: content
+                for name, content in found.items()
+                if name in _FILES_OF[_dialect(form)]
+            }
+        )
+    if source.name in _FILES_OF["classic"] and form in (None, "classic"):
+        found = read_directory(source.parent)
+        return {name: found[name] for name in _FILES_OF["classic"] if name in found}
+    return {source.name: _read(source)}
+
+
+def _dialect(form: SourceFormat) -> Dialect:
+    return "toml" if form == "toml" else "classic"
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise StockmanError(trouble.unreadable(path, error)) from None
+
+
+def _form(source: Path, contents: dict[str, bytes]) -> SourceFormat:
+    if source.is_dir():
+        if CLUSTER_TOML in contents and len(contents) > 1:
+            raise WrongUsage(trouble.two_dialects(source))
+        return "toml" if CLUSTER_TOML in contents else "classic"
+    name, content = next(iter(contents.items()))
+    form = detect_format(name, content)
+    if form is None:
+        raise WrongUsage(trouble.unknown_form(source))
+    return form
+
+
+def _convert(form: SourceFormat, to: Dialect, contents: dict[str, bytes]) -> ConversionResult:
+    to_toml = to == "toml"
+    match form:
+        case "classic":
+            return classic_to_toml(contents)
+        case "toml":
+            return toml_to_classic(contents)
+        case "vm":
+            return convert_vm_file(*_only(contents), to_toml=to_toml)
+        case "terraform":
+            return convert_terraform(*_only(contents), to_toml=to_toml)
+        case "talhelper" | "topf":
+            raise ValueError("directories of other tools are taken over by `app.adoption`")
+
+
+def _name_contents(contents: dict[str, bytes], name: str) -> dict[str, bytes]:
+    """Contents under the names that the dialect knows; another name stands for one of them."""
+    if any(known in contents for known in CONFIG_FILES):
+        return contents
+    return {name: _only(contents)[1]}
+
+
+def _only(contents: dict[str, bytes]) -> tuple[str, bytes]:
+    return next(iter(contents.items()))
+
+
+def _texts(contents: dict[str, bytes]) -> dict[str, str]:
+    texts = {}
+    for name, content in contents.items():
+        try:
+            texts[name] = decode_text(name, content)
+        except Unreadable:
+            continue
+    return texts
+
+
+def _secrets(contents: dict[str, bytes]) -> tuple[Secret, ...]:
+    return load(
+        {name: content for name, content in contents.items() if name in CONFIG_FILES}
+    ).secrets

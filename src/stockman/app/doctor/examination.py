@@ -1,0 +1,162 @@
+"""Every check, in the order of the report.
+
+A new check is a function in the file of its area, and a name in the `CHECKS` at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stockman.app.doctor import (
+    clock,
+    configuration,
+    machine,
+    names,
+    proxmox,
+    proxmox_rights,
+    reach,
+    repository,
+    secrets,
+)
+from stockman.app.doctor.check import Check, CheckInput, Question
+from stockman.app.doctor.finding import CheckResult, DoctorReport, skip, unknown
+from stockman.ports.environment import Network
+
+if TYPE_CHECKING:
+    from stockman.config.load import LoadedConfig
+    from stockman.model.problem import Problem
+
+
+CHECKS = (
+    *machine.CHECKS,
+    *repository.CHECKS,
+    *configuration.CHECKS,
+    *secrets.CHECKS,
+    *names.CHECKS,
+    *reach.CHECKS,
+    *proxmox.CHECKS,
+    *proxmox_rights.CHECKS,
+    *clock.CHECKS,
+)
+
+
+TIMEOUT = 5.0
+"""Seconds for a question with everything that it takes to answer it."""
+
+NamedResults = Sequence[tuple[str, CheckResult | Question]]
+"""What checks yielded, each with the name of its check."""
+
+ProgressCallback = Callable[[int], None]
+"""Told how many questions are about to be asked."""
+
+
+def diagnose(
+    directory: Path, *, offline: bool = False, listen: ProgressCallback = lambda _: None
+) -> DoctorReport:
+    """Look at everything that stockman depends on when it works in a directory."""
+    seen = run_local_checks(build_check_input(directory), CHECKS)
+    if offline:
+        return report_offline(seen)
+    import asyncio
+
+    from stockman.adapters.network import SocketNetwork
+
+    listen(sum(isinstance(one, Question) for _, one in seen))
+    return asyncio.run(run_network_checks(seen, SocketNetwork()))
+
+
+def build_check_input(directory: Path) -> CheckInput:
+    """What checks look at, with the real machine behind it."""
+    from stockman.adapters.git.probe import LocalGitProbe
+    from stockman.adapters.system import LocalMachine, SystemClock
+    from stockman.app.workspace.validation import validate
+    from stockman.config.load import load
+    from stockman.model.errors import NotFound, StockmanError
+
+    try:
+        validation = validate(directory)
+        loaded, trouble = validation.loaded, tuple(validation.problems)
+    except NotFound:
+        raise
+    except StockmanError as error:
+        loaded, trouble = load({}), (error.problem,)
+    return CheckInput(
+        directory=directory,
+        estate=loaded.estate,
+        secrets=tuple(dict.fromkeys(loaded.secrets)),
+        problems=trouble,
+        complete=bool(loaded.texts) and loaded.complete,
+        machine=LocalMachine(),
+        repo=LocalGitProbe(directory),
+        clock=SystemClock(),
+        **_proxmox(directory, loaded, trouble),
+    )
+
+
+def _proxmox(directory: Path, loaded: LoadedConfig, trouble: Sequence[Problem]) -> dict[str, Any]:
+    """What is looked at only where the configuration has a token for Proxmox VE."""
+    import os
+
+    from stockman.app.doctor.regions import has_token, regions
+    from stockman.config.resolve import resolve
+
+    if not has_token(loaded.estate, directory):
+        return {}
+    right = not any(problem.is_error for problem in trouble)
+    desired = resolve(loaded) if right and loaded.complete else None
+    found = regions(directory, loaded.estate, desired, os.environ)
+    return {"desired": desired, "regions": found}
+
+
+def run_local_checks(scene: CheckInput, checks: Iterable[Check]) -> NamedResults:
+    """What checks find without the network, and what they would ask it."""
+    return [(one.name, found) for one in checks for found in one.look(scene)]
+
+
+def report_offline(seen: NamedResults) -> DoctorReport:
+    """The report without the network: what would be asked is skipped, a line for each check."""
+    findings = (
+        replace(finding, check=name)
+        for name, items in groupby(seen, key=lambda pair: pair[0])
+        for finding in _skip_question([one for _, one in items])
+    )
+    return DoctorReport(findings=tuple(findings))
+
+
+async def run_network_checks(
+    seen: NamedResults, network: Network, patience: float = TIMEOUT
+) -> DoctorReport:
+    """The report once every question is answered, or given up."""
+    import asyncio
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            (name, group.create_task(_run_question(one, network, patience))) for name, one in seen
+        ]
+    findings = (replace(one, check=name) for name, task in tasks for one in task.result())
+    return DoctorReport(findings=tuple(findings))
+
+
+async def _run_question(
+    one: CheckResult | Question, network: Network, patience: float
+) -> tuple[CheckResult, ...]:
+    import asyncio
+
+    if isinstance(one, CheckResult):
+        return (one,)
+    try:
+        async with asyncio.timeout(patience):
+            return tuple(await one.ask(network))
+    except TimeoutError:
+        return (unknown(one.subject, f"no answer within {patience:g} s", "run it again"),)
+
+
+def _skip_question(yielded: Sequence[CheckResult | Question]) -> Iterator[CheckResult]:
+    yield from (one for one in yielded if isinstance(one, CheckResult))
+    subjects = [one.subject for one in yielded if isinstance(one, Question)]
+    if subjects:
+        yield skip(", ".join(subjects), "not asked")

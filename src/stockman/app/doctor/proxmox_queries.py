@@ -1,0 +1,71 @@
+"""Asking a Proxmox cluster with a token, and what it means when that does not work."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
+from typing import TypeVar
+
+from stockman.app.doctor.check import CheckInput, ConfiguredToken, ProxmoxAccess, Question
+from stockman.app.doctor.finding import CheckResult, fail, skip, unknown
+from stockman.model.errors import Denied, Refused, StockmanError, Unreachable
+from stockman.ports.environment import Network
+from stockman.proxmox.protocol import Proxmox
+
+T = TypeVar("T")
+_WITH_EVERY_CALL = (
+    "proxmox.authentication",
+    "proxmox.certificate",
+    "proxmox.unreachable",
+)
+ProxmoxCheck = Callable[[CheckInput, ProxmoxAccess, Proxmox], Awaitable[Iterable[CheckResult]]]
+
+
+def questions(scene: CheckInput, look: ProxmoxCheck) -> Iterator[Question]:
+    """One question to every Proxmox cluster, asked with stockman's token."""
+    for region in scene.regions:
+        yield Question(subject=region.subject, ask=partial(_query_cluster, scene, region, look))
+
+
+async def _query_cluster(
+    scene: CheckInput, region: ProxmoxAccess, look: ProxmoxCheck, network: Network
+) -> Iterable[CheckResult]:
+    del network
+    return await query_with_token(
+        region, region.token, region.subject, partial(look, scene, region)
+    )
+
+
+async def query_with_token(
+    region: ProxmoxAccess,
+    token: ConfiguredToken,
+    subject: str,
+    look: Callable[[Proxmox], Awaitable[Iterable[CheckResult]]],
+) -> Iterable[CheckResult]:
+    """What a look through a door comes to that is opened with a token."""
+    if token.secret is None:
+        return (skip(subject, f"the token of {token.whose} is not at hand: {token.why_not}"),)
+    try:
+        async with region.open(token.id, token.secret) as pve:
+            return tuple(await look(pve))
+    except StockmanError as error:
+        return (_failed_query(subject, error),)
+
+
+async def result_or_reason(asked: Awaitable[T]) -> T | StockmanError:
+    """What was asked, or why it alone is not told; trouble with every call is raised."""
+    try:
+        return await asked
+    except StockmanError as error:
+        if error.problem.code in _WITH_EVERY_CALL:
+            raise
+        return error
+
+
+def _failed_query(subject: str, error: StockmanError) -> CheckResult:
+    problem = error.problem
+    if isinstance(error, Unreachable | Refused):
+        return skip(subject, f"{problem.what}: {problem.why}; see `reach.proxmox`")
+    if isinstance(error, Denied) and problem.code == "proxmox.authentication":
+        return fail(subject, f"{problem.what}: {problem.why}", problem.fix)
+    return unknown(subject, f"{problem.what}: {problem.why}", problem.fix)

@@ -1,0 +1,99 @@
+"""One look at the objects of a cluster that plans do not need in full."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from stockman.assessment.drift.flux import FluxObject, is_compared
+from stockman.config.writers.commented import strip_comments
+from stockman.kubernetes.objects import Object, ObjectRef, ResourceKind
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.model.errors import NotFound, Unsupported
+from stockman.rendering.app_order import OrderedApp
+from stockman.rendering.checks.objects import read_objects
+from stockman.rendering.repository import RenderedRepository
+from stockman.rendering.tree import FileTree, RenderedFile
+from stockman.steps.kubernetes.objects import FLUX, object_name, text_at
+
+_ROOT = "kubernetes/flux/"
+_APPS = "kubernetes/apps/"
+_TOP = "flux-system/flux-system"
+_ALL_APPS = "flux-system/cluster-apps"
+_AT_ONCE = 8
+
+
+async def observe_objects(
+    kubernetes: Kubernetes, refs: Iterable[ObjectRef]
+) -> dict[ObjectRef, Object]:
+    """Those of the objects that are there."""
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(ref: ObjectRef) -> Object | None:
+        async with turns:
+            try:
+                return await kubernetes.get(ref)
+            except NotFound:
+                return None
+
+    wanted = tuple(refs)
+    found = await asyncio.gather(*(one(ref) for ref in wanted))
+    return {ref: there for ref, there in zip(wanted, found, strict=True) if there is not None}
+
+
+async def observe_flux_objects(kubernetes: Kubernetes) -> dict[tuple[str, str, str], Object]:
+    """Everything that Flux works with, by kind, namespace and name."""
+
+    async def listed(kind: ResourceKind) -> tuple[Object, ...]:
+        try:
+            return (await kubernetes.objects(kind)).items
+        except (Unsupported, NotFound):
+            return ()
+
+    lists = await asyncio.gather(*(listed(kind) for kind in FLUX))
+    return {
+        (kind.name, text_at(one, "metadata", "namespace"), object_name(one)): one
+        for kind, found in zip(FLUX, lists, strict=True)
+        for one in found
+    }
+
+
+def desired_flux_objects(
+    rendered: RenderedRepository, pushed: Mapping[str, bytes | None]
+) -> tuple[FluxObject, ...]:
+    """What Flux is to apply; `pushed` has files that are otherwise, or not, in the commit."""
+    tree = FileTree()
+    for file in rendered.tree:
+        if not file.path.startswith((_ROOT, _APPS)) or file.is_secret:
+            continue
+        if file.path not in pushed:
+            tree.add(file)
+        elif (told := pushed[file.path]) is not None:
+            words = told.decode(errors="replace")
+            tree.add(RenderedFile(path=file.path, owner=file.owner, text=words))
+    placed = {one.directory: one for one in rendered.apps}
+    found: list[FluxObject] = []
+    for one in read_objects(tree, {}):
+        content = strip_comments(one.content)
+        if isinstance(content, dict) and is_compared(content):
+            made = _flux_object(one.path, content, placed)
+            if made is not None:
+                found.append(made)
+    return tuple(found)
+
+
+def _flux_object(path: str, content: Object, placed: Mapping[str, OrderedApp]) -> FluxObject | None:
+    """Which Kustomization applies an object, and where. None: one that is to wait."""
+    own = text_at(content, "metadata", "namespace")
+    if path.startswith(_ROOT):
+        return FluxObject(content=content, namespace=own, owner=_TOP, file=path)
+    folder = path.rpartition("/")[0]
+    app = placed.get(folder)
+    space = path.removeprefix(_APPS).partition("/")[0]
+    if app is None:
+        return FluxObject(content=content, namespace=own or space, owner=_ALL_APPS, file=path)
+    if app.app.pending:
+        return None
+    owner = f"{space}/{app.app.name}"
+    place = own if app.app.scattered else app.app.namespace
+    return FluxObject(content=content, namespace=place, owner=owner, file=path)

@@ -1,0 +1,235 @@
+"""Finding drift: one look at every system, judged layer by layer, with the plan as correction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from stockman.app.drift.cluster import desired_flux_objects, observe_flux_objects, observe_objects
+from stockman.app.drift.repository import differing_in_push, observe_repository
+from stockman.app.rendering.render import Rendering, prepare_rendering
+from stockman.app.rendering.tree import OverwrittenTree
+from stockman.app.runs.plans import Planner
+from stockman.app.runs.workspace import RunWorkspace
+from stockman.assessment.drift.access import access_drifts, access_gaps, rights_drifts
+from stockman.assessment.drift.correction import unassigned_changes, with_correction
+from stockman.assessment.drift.flux import FluxSide, flux_drifts
+from stockman.assessment.drift.ignore import apply_ignore_rules, expired_rules
+from stockman.assessment.drift.machines import TalosSide, machine_drifts, machine_gaps
+from stockman.assessment.drift.objects import ObjectsSide, object_drifts, object_refs
+from stockman.assessment.drift.placement import placement_drifts, placement_gaps
+from stockman.assessment.drift.proxmox import ProxmoxSide
+from stockman.assessment.drift.report import Drift, DriftReport, Gap, Layer, unreadable_part
+from stockman.assessment.drift.tree import TreeSide, tree_drifts
+from stockman.assessment.drift.vms import idle_nodes, vm_drifts, vm_gaps
+from stockman.kubernetes.protocol import Kubernetes
+from stockman.model.desired import Cluster
+from stockman.model.errors import Refused, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.planning.fact import Fact
+from stockman.planning.kubernetes.desired import DesiredKubernetes
+from stockman.planning.observed.proxmox import ObservedProxmox
+from stockman.planning.observed.systems import Observed
+from stockman.planning.planned import Planned
+from stockman.planning.talos.desired import DesiredTalos
+from stockman.proxmox.tasks import TaskSummary
+from stockman.rendering.managed_files import FileDecisions
+from stockman.steps.access.admin import admin_client_name
+from stockman.steps.ports import Ports
+
+_TASKS = 500
+"""So many tasks of a host are looked through for who did something."""
+_IN_PROXMOX = (Layer.VMS, Layer.PLACEMENT, Layer.ACCESS)
+_IN_KUBERNETES = (Layer.KUBERNETES, Layer.TREE)
+
+
+class DriftFinder:
+    """Finds drift of one directory; nothing is changed anywhere."""
+
+    def __init__(self, workspace: RunWorkspace) -> None:
+        """`Refused` where the files have mistakes."""
+        self._workspace = workspace
+        self._rendering = _render(workspace)
+        self._planner = Planner(workspace)
+
+    async def find(self, ports: Ports, layers: Collection[Layer] = ()) -> DriftReport:
+        """What differs in these layers; in all of them where none is named."""
+        meant = tuple(layers) or tuple(Layer)
+        planned = await self._planner.plan(ports)
+        wish = self._planner.wish
+        looking = _DriftSearch(self._workspace, self._rendering, wish, planned, ports)
+        await looking.look(meant)
+        looking.drifts += tuple(unassigned_changes(looking.drifts, planned))
+        today = ports.clock.now().date()
+        rules = self._workspace.desired.drift.ignore
+        found = [with_correction(one, planned) for one in looking.drifts if one.layer in meant]
+        drifts, ignored = apply_ignore_rules(found, rules, today)
+        return DriftReport(
+            today=today,
+            layers=meant,
+            drifts=tuple(sorted(drifts, key=_order)),
+            unknown=tuple(dict.fromkeys(one for one in looking.gaps if one.layer in meant)),
+            ignored=ignored,
+            expired=expired_rules(rules, today),
+        )
+
+
+class _DriftSearch:
+    """One pass over all layers."""
+
+    def __init__(
+        self,
+        workspace: RunWorkspace,
+        done: Rendering | None,
+        wish: DesiredKubernetes | None,
+        planned: Planned,
+        ports: Ports,
+    ) -> None:
+        self._workspace = workspace
+        self._rendering = done
+        self._wish = wish
+        self._planned = planned
+        self._ports = ports
+        self.drifts: tuple[Drift, ...] = ()
+        self.gaps: list[Gap] = []
+
+    @property
+    def _seen(self) -> Observed:
+        return self._planned.observed
+
+    async def look(self, layers: tuple[Layer, ...]) -> None:
+        still: frozenset[str] = frozenset()
+        for one in self._workspace.desired.proxmox:
+            still |= await self._proxmox(one)
+        self._add(rights_drifts(self._planned.problems))
+        cluster = self._workspace.cluster
+        if cluster is None:
+            return
+        self._machines(still)
+        if Layer.KUBERNETES in layers or Layer.TREE in layers:
+            await self._kubernetes(cluster)
+
+    def _add(self, found: Iterable[Drift]) -> None:
+        self.drifts += tuple(found)
+
+    def _gap(self, layers: Iterable[Layer], subject: str, problem: Problem) -> None:
+        self.gaps += (Gap(layer=layer, subject=subject, problem=problem) for layer in layers)
+
+    # -- Proxmox VE ---------------------------------------------------------------------------
+
+    async def _proxmox(self, cluster: ProxmoxCluster) -> frozenset[str]:
+        """Judges a cluster; returns the nodes that do not run there."""
+        name = str(cluster.region)
+        seen = self._seen.proxmox.get(name)
+        if seen is None:
+            why = "the files give no endpoint"
+            self._gap(_IN_PROXMOX, name, unreadable_part(f"Proxmox cluster {name}", why))
+            return frozenset()
+        for unknown in seen.unknown_basics():
+            self._gap(_IN_PROXMOX, name, unknown.problem)
+        side = ProxmoxSide(desired=self._workspace.desired, cluster=cluster, seen=seen)
+        if any((*vm_drifts(side), *placement_drifts(side))):
+            tasks = await self._tasks(seen)
+            side = ProxmoxSide(desired=side.desired, cluster=cluster, seen=seen, tasks=tasks)
+        self._add(vm_drifts(side))
+        self._add(placement_drifts(side))
+        self._add(access_drifts(side, self._planned.changes))
+        self.gaps += (*vm_gaps(side), *placement_gaps(side), *access_gaps(side))
+        return idle_nodes(side)
+
+    async def _tasks(self, seen: ObservedProxmox) -> tuple[TaskSummary, ...]:
+        """Tasks of all hosts that answer; who is not told stays unknown, and that is no gap."""
+        door = self._ports.proxmox.get(admin_client_name(seen.name)) or self._ports.on(seen.name)
+        members = seen.state.value.members if isinstance(seen.state, Fact) else ()
+        found: list[TaskSummary] = []
+        for host in (one.name for one in members if one.online):
+            try:
+                found += await door.past_tasks(host, _TASKS)
+            except StockmanError:
+                continue
+        return tuple(found)
+
+    # -- machines -----------------------------------------------------------------------------
+
+    def _machines(self, still: frozenset[str]) -> None:
+        seen = self._seen.talos
+        if seen is None:
+            why = "the secrets of the cluster cannot be opened"
+            self._gap((Layer.TALOS,), "talos", unreadable_part("the machines of the cluster", why))
+            return
+        for name, lack in seen.client_files.items():
+            if lack is None:
+                why = "nobody could use it; without it, `stockman apply` writes it anew"
+                self._gap((Layer.ACCESS,), name, unreadable_part(name, why))
+        wish = DesiredTalos(
+            desired=self._workspace.desired, configurations=self._workspace.configurations()
+        )
+        side = TalosSide(wish=wish, seen=seen, idle=still)
+        self._add(machine_drifts(side))
+        self.gaps += machine_gaps(side)
+
+    # -- the cluster and its repository -------------------------------------------------------
+
+    async def _kubernetes(self, cluster: Cluster) -> None:
+        tree = await self._tree(cluster)
+        seen, kubernetes = self._seen.kubernetes, self._ports.kubernetes
+        if seen is None or kubernetes is None or not self._seen.api_answers:
+            why = (seen.unknown.get("version") if seen is not None else "") or "no answer"
+            self._gap(_IN_KUBERNETES, "Kubernetes", unreadable_part("the Kubernetes API", why))
+            return
+        for part, why in seen.unknown.items():
+            self._gap((Layer.KUBERNETES,), part, unreadable_part(f"{part} of the cluster", why))
+        try:
+            await self._objects(kubernetes)
+        except StockmanError as no:
+            self._gap((Layer.KUBERNETES,), "objects", no.problem)
+        try:
+            await self._followed(tree, kubernetes)
+        except StockmanError as no:
+            self._gap((Layer.TREE,), "flux", no.problem)
+
+    async def _tree(self, cluster: Cluster) -> TreeSide | None:
+        actions = self._rendering.actions if self._rendering is not None else ()
+        try:
+            side = await observe_repository(
+                self._ports.to_repo(), cluster.repository.branch, actions
+            )
+        except StockmanError as no:
+            self._gap((Layer.TREE,), "git", no.problem)
+            return None
+        self._add(tree_drifts(side))
+        return side
+
+    async def _objects(self, kubernetes: Kubernetes) -> None:
+        if self._wish is not None:
+            there = await observe_objects(kubernetes, object_refs(self._wish))
+            self._add(object_drifts(ObjectsSide(wish=self._wish, there=there)))
+
+    async def _followed(self, tree: TreeSide | None, kubernetes: Kubernetes) -> None:
+        """The objects of Flux against the commit that is pushed."""
+        if tree is None or tree.remote is None or self._rendering is None:
+            return
+        otherwise = await differing_in_push(self._ports.to_repo(), tree)
+        side = FluxSide(
+            commit=tree.remote,
+            wanted=desired_flux_objects(self._rendering.rendered, otherwise),
+            there=await observe_flux_objects(kubernetes),
+        )
+        self._add(flux_drifts(side))
+
+
+def _order(drift: Drift) -> tuple[int, str]:
+    return list(Layer).index(drift.layer), drift.subject
+
+
+def _render(workspace: RunWorkspace) -> Rendering | None:
+    """What rendering would do; files that wait for a decision do not keep plans from being made."""
+    if workspace.cluster is None:
+        return None
+    done = prepare_rendering(workspace.directory, FileDecisions(), workspace.render_doors)
+    for problem in done.problems.errors:
+        raise Refused(problem)
+    if done.undecided:
+        paths = frozenset(one.path for one in done.undecided)
+        workspace.tree = OverwrittenTree(workspace.directory, workspace.render_doors, paths)
+    return done

@@ -1,0 +1,331 @@
+"""Starting a directory: commented files of a preset, keys and tokens, and what git leaves alone.
+
+Nothing that exists is ever changed, apart from lines that `.gitignore` lacks; so a second run
+changes nothing, and finishes what an interrupted one began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from functools import partial
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Literal
+
+from stockman.adapters import files
+from stockman.app.init import problems as trouble
+from stockman.app.init.gitignore import GITIGNORE, missing_lines
+from stockman.app.init.secrets import ENCRYPTED_DIRECTORIES, FirstSecrets
+from stockman.app.schemas import schema_text
+from stockman.app.secrets import generation
+from stockman.app.secrets.bundle_creation import BundleCreation, BundleMaker
+from stockman.config.load import load
+from stockman.config.presets import (
+    SCHEMA_DIRECTORY,
+    SCHEMAS,
+    Dialect,
+    add_schema_hints,
+    render_preset,
+)
+from stockman.config.presets.answers import Answers
+from stockman.config.rules import check_rules
+from stockman.model.errors import Conflict, StockmanError
+from stockman.model.problem import Problem, Problems
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.ports.environment import GitFileState, GitProbe, NoAnswer
+from stockman.ports.system import Clock, Entropy
+from stockman.talos.secrets.bundle import new_bundle
+
+StartedFileState = Literal["written", "extended", "kept", "refused"]
+
+_SAMPLES: dict[Dialect, tuple[str, ...]] = {
+    "classic": ("cluster.yaml", "nodes.yaml"),
+    "toml": ("cluster.toml",),
+}
+_TAG_BYTES = 4
+
+
+@record
+class DraftFiles:
+    """Files that were made for what is there, instead of those of the preset."""
+
+    texts: dict[str, str]
+    """In the classic dialect."""
+    beside: dict[str, str]
+    """Files that they refer to."""
+
+
+@record
+class InitOptions:
+    """What a user wants to start with."""
+
+    directory: Path
+    preset: str
+    """Empty: of none, the files are given."""
+    dialect: Dialect | None = None
+    """None: that of the files that exist, otherwise classic."""
+    network: IPv4Network | None = None
+    """None: the preset's own."""
+    answers: Answers = Answers()
+    drafted: DraftFiles | None = None
+    """None: the files of the preset. Otherwise network and answers are in them already."""
+
+
+@record
+class InitContext:
+    """What starting a directory needs from the system."""
+
+    clock: Clock
+    entropy: Entropy
+    repo: GitProbe
+    make_bundle: BundleMaker = new_bundle
+    """Takes about a second: it makes an RSA key."""
+    keys: Mapping[str, Secret] = field(default_factory=dict)
+    """Contents of secret files that are known already, by name; the others are made."""
+
+
+@record
+class StartedFile:
+    """One file, and what became of it."""
+
+    path: str
+    """Relative to the directory."""
+    state: StartedFileState
+    """`extended`: lines were added to its end. `refused`: not made, see the problems."""
+    secret: bool = False
+
+
+@record
+class InitResult:
+    """What a start did, or would do."""
+
+    preset: str
+    dialect: Dialect
+    files: tuple[StartedFile, ...]
+    problems: Problems
+    """Warnings; or the errors of files that the user's answers spoiled, and nothing was done."""
+    texts: dict[str, str]
+    """The configuration files that were, or would be, written."""
+
+    @property
+    def spoiled(self) -> bool:
+        """Whether the answers do not fit, so that nothing was done."""
+        return bool(self.problems.errors)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is there that should be."""
+        return not self.spoiled and all(file.state != "refused" for file in self.files)
+
+
+def invalid_option(wish: InitOptions) -> str:
+    """What is wrong with the answers of a wish, in one line; empty where nothing is."""
+    try:
+        texts = render_preset(wish.preset, network=wish.network, answers=wish.answers)
+    except StockmanError as error:
+        return trouble.in_one_line(error.problem)
+    return next((trouble.in_one_line(problem) for problem in _check_texts(texts).errors), "")
+
+
+def init_directory(wish: InitOptions, doors: InitContext, *, dry_run: bool = False) -> InitResult:
+    """Make what a directory lacks; with `dry_run`, only tell what that would be."""
+    dialect = wish.dialect or _dialect_of(wish.directory)
+    _check_dialect(wish.directory, dialect)
+    texts = _texts(wish, dialect)
+    wrong = _check_texts(texts)
+    if wrong.errors:
+        return InitResult(
+            preset=wish.preset, dialect=dialect, files=(), problems=wrong, texts=texts
+        )
+    starting = _Init(wish.directory, dialect, doors, dry_run=dry_run)
+    beside = wish.drafted.beside if wish.drafted is not None else {}
+    try:
+        files = tuple(starting.files(texts, beside))
+        written = {file.path for file in files if file.state == "written"}
+        _check_together(wish.directory, texts, written, starting.problems)
+    except OSError as error:
+        raise StockmanError(_unwritable_directory(wish.directory, error)) from None
+    return InitResult(
+        preset=wish.preset,
+        dialect=dialect,
+        files=files,
+        problems=starting.problems,
+        texts={name: text for name, text in texts.items() if name in written},
+    )
+
+
+class _Init:
+    """One start on its way. `.gitignore` comes first, so that no secret is ever unprotected."""
+
+    def __init__(
+        self, directory: Path, dialect: Dialect, doors: InitContext, *, dry_run: bool
+    ) -> None:
+        self._directory = directory
+        self._dialect = dialect
+        self._names = generation.SECRET_NAMES[dialect]
+        self._doors = doors
+        self._dry_run = dry_run
+        self._asks_git = directory.is_dir() or not dry_run
+        self.problems = Problems()
+
+    def files(self, texts: dict[str, str], beside: dict[str, str]) -> Iterator[StartedFile]:
+        """Every file in the order in which it is made."""
+        if not self._dry_run:
+            self._directory.mkdir(parents=True, exist_ok=True)
+            for place in (".", SCHEMA_DIRECTORY, *ENCRYPTED_DIRECTORIES):
+                files.remove_drafts(self._directory / place)
+        yield self._gitignore()
+        for name, text in (texts | beside).items():
+            yield self._file(name, partial(str, text))
+            if self._standing(name) == "ignored":
+                self.problems.add(trouble.ignored_by_git(name))
+        for name in texts:
+            yield self._file(SCHEMAS[name], partial(_schema, name))
+        yield self._secret(self._names.age_key, generation.generate_age_key(self._dialect))
+        yield from self._deploy_key()
+        yield self._secret(self._names.token, generation.generate_token)
+        yield from self._encrypted(texts)
+
+    def _encrypted(self, texts: dict[str, str]) -> Iterator[StartedFile]:
+        doors = self._doors
+        making = BundleCreation(
+            clock=doors.clock, entropy=doors.entropy, make_bundle=doors.make_bundle
+        )
+        first = FirstSecrets(self._directory, self._dialect, making, self.problems)
+        for name, state in first.planned(texts) if self._dry_run else first.files(texts):
+            yield StartedFile(path=name, state=state)
+            if self._standing(name) == "ignored":
+                self.problems.add(trouble.ignored_by_git(name))
+
+    def _gitignore(self) -> StartedFile:
+        path = self._directory / GITIGNORE
+        if path.is_symlink():
+            raise Conflict(trouble.gitignore_is_link(path))
+        if not path.exists():
+            return self._file(GITIGNORE, missing_lines(b"").decode)
+        added = missing_lines(path.read_bytes())
+        if added and not self._dry_run:
+            files.append_bytes(path, added)
+        return StartedFile(path=GITIGNORE, state="extended" if added else "kept")
+
+    def _file(self, name: str, content: Callable[[], str]) -> StartedFile:
+        path = self._directory / name
+        if not self._dry_run:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        return self._made(name, content, private=False)
+
+    def _secret(self, name: str, make: generation.Maker) -> StartedFile:
+        standing = self._standing(name)
+        if standing == "tracked":
+            self.problems.add(trouble.tracked_by_git(name))
+            if not files.path_exists(self._directory / name):
+                return StartedFile(path=name, state="refused", secret=True)
+        elif standing == "untracked" and not self._dry_run:
+            self.problems.add(trouble.not_gitignored(name))
+        clock, entropy = self._doors.clock, self._doors.entropy
+
+        def content() -> str:
+            known = self._doors.keys.get(name)
+            return (known if known is not None else make(clock, entropy)).reveal()
+
+        return self._made(name, content, private=True)
+
+    def _deploy_key(self) -> Iterator[StartedFile]:
+        private, public = self._names.deploy_key, self._names.public_key
+        lonely = not files.path_exists(self._directory / private)
+        if lonely and files.path_exists(self._directory / public):
+            self.problems.add(trouble.incomplete_key(private, public))
+            yield StartedFile(path=private, state="refused", secret=True)
+            yield self._made(public, str, private=True)
+        else:
+            made = self._secret(private, generation.generate_deploy_key)
+            yield made
+            yield self._public_key(made, public)
+
+    def _public_key(self, private: StartedFile, public: str) -> StartedFile:
+        if files.path_exists(self._directory / public):
+            return self._made(public, str, private=True)
+        path = self._directory / private.path
+        if private.state == "refused" or (private.state == "kept" and not path.is_file()):
+            return StartedFile(path=public, state="refused", secret=True)
+        if self._dry_run:
+            return StartedFile(path=public, state="written", secret=True)
+        text = generation.deploy_key_public(Secret(path.read_text(errors="replace")))
+        if text is None:
+            self.problems.add(trouble.unknown_key(private.path, public))
+            return StartedFile(path=public, state="refused", secret=True)
+        return self._made(public, lambda: text, private=True)
+
+    def _made(self, name: str, content: Callable[[], str], *, private: bool) -> StartedFile:
+        path = self._directory / name
+        made = not files.path_exists(path)
+        if made and not self._dry_run:
+            tag = self._doors.entropy.random_bytes(_TAG_BYTES).hex()
+            made = files.create_file(path, content().encode(), private=private, tag=tag)
+        if not made and not path.is_file():
+            self.problems.add(trouble.not_a_file(name, path))
+        return StartedFile(path=name, state="written" if made else "kept", secret=private)
+
+    def _standing(self, name: str) -> GitFileState:
+        if not self._asks_git:
+            return "outside"
+        try:
+            standing = self._doors.repo.standing(name)
+        except NoAnswer:
+            standing = "outside"
+        self._asks_git = standing != "outside"
+        return standing
+
+
+def _texts(wish: InitOptions, dialect: Dialect) -> dict[str, str]:
+    if wish.drafted is not None:
+        return add_schema_hints(wish.drafted.texts, dialect)
+    return render_preset(wish.preset, network=wish.network, dialect=dialect, answers=wish.answers)
+
+
+def _schema(name: str) -> str:
+    return f"{schema_text(name)}\n"
+
+
+def _dialect_of(directory: Path) -> Dialect:
+    found = [one for one, names in _SAMPLES.items() if _has_any_file(directory, names)]
+    return found[0] if found else "classic"
+
+
+def _check_dialect(directory: Path, dialect: Dialect) -> None:
+    for other, names in _SAMPLES.items():
+        if other != dialect and _has_any_file(directory, names):
+            raise Conflict(trouble.other_dialect(directory, other, dialect))
+
+
+def _has_any_file(directory: Path, names: tuple[str, ...]) -> bool:
+    return any(files.path_exists(directory / name) for name in names)
+
+
+def _check_together(
+    directory: Path, texts: dict[str, str], written: set[str], problems: Problems
+) -> None:
+    """Warn where files that were there do not fit those that are new."""
+    kept = [name for name in texts if name not in written]
+    if len(kept) == len(texts) or not all((directory / name).is_file() for name in kept):
+        return
+    contents = {name: text.encode() for name, text in texts.items()}
+    contents |= {name: (directory / name).read_bytes() for name in kept}
+    if kept and _problems(contents).errors:
+        problems.add(trouble.not_together(kept, sorted(written & set(texts))))
+
+
+def _check_texts(texts: dict[str, str]) -> Problems:
+    return _problems({name: text.encode() for name, text in texts.items()})
+
+
+def _problems(contents: dict[str, bytes]) -> Problems:
+    loaded = load(contents)
+    check_rules(loaded)
+    return loaded.problems
+
+
+def _unwritable_directory(directory: Path, error: OSError) -> Problem:
+    return trouble.unwritable(str(error.filename or directory), error.strerror or str(error))

@@ -1,0 +1,237 @@
+"""First files for a Proxmox cluster that is there: one look, and what is chosen for it.
+
+Proxmox VE is only read. A token is sent to nobody whose certificate is not trusted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from stockman.app.init.directory import DraftFiles
+from stockman.app.init.proxmox_survey import free_vmids, survey_cluster
+from stockman.app.proxmox.credentials import ProxmoxLogin, credentials
+from stockman.config.presets import default_answers
+from stockman.config.presets.answers import Answers, apply_answers
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.version import Version
+from stockman.planning.starter.cluster_text import cluster_text, disk_storages
+from stockman.planning.starter.draft import (
+    Draft,
+    DraftOptions,
+    build_draft,
+    free_name,
+    is_name_in_use,
+)
+from stockman.planning.starter.nodes_text import nodes_text
+from stockman.planning.starter.observed import CA_FILE, ApiConnection
+from stockman.ports.environment import Certificate, Network, NoAnswer, ServerAddress, Trust
+from stockman.ports.system import Timekeeper
+from stockman.proxmox.cluster import ClusterState
+from stockman.proxmox.protocol import Proxmox
+
+if TYPE_CHECKING:
+    from stockman.adapters.proxmox.endpoint import Endpoints
+
+_ROOT_CA = "pve-root-ca.pem"
+_PLAIN_PRESET = "single"
+
+
+@record
+class ProxmoxSource:
+    """Where to look, as whom, and what the user decided beforehand."""
+
+    url: str
+    asker: ProxmoxLogin
+    trust: Trust = Trust()
+    wish: DraftOptions = DraftOptions()
+    answers: Answers = Answers()
+
+
+@record
+class ProxmoxProposal:
+    """What a look came to."""
+
+    draft: Draft
+    reached: ApiConnection
+    name: str
+    """That of the cluster."""
+    first_vmid: int
+    files: DraftFiles
+
+
+async def fetch_certificate(url: str, network: Network) -> Certificate:
+    """The certificate behind an address, judged by the CAs of the system; nothing else is sent."""
+    from stockman.adapters.proxmox import errors
+    from stockman.adapters.proxmox.endpoint import format_address
+
+    door = _door(url)
+    try:
+        return await network.certificate(door, Trust())
+    except NoAnswer as silence:
+        raise errors.unreachable_error(format_address(door), str(silence)) from None
+
+
+async def propose_files(
+    errand: ProxmoxSource, network: Network, clock: Timekeeper
+) -> ProxmoxProposal:
+    """First files for the cluster at an address. `Refused` or `Denied` where none can be made."""
+    from stockman.adapters.proxmox.transport import HttpProxmox
+
+    async with HttpProxmox(_endpoints(errand), credentials(errand.asker), clock) as pve:
+        state = await pve.cluster_state()
+        reached = await find_endpoints(errand, pve, state, network)
+        return await propose_files_with_client(pve, errand, reached)
+
+
+async def propose_files_with_client(
+    pve: Proxmox, errand: ProxmoxSource, reached: ApiConnection
+) -> ProxmoxProposal:
+    """First files for the cluster behind a door."""
+    draft = build_draft(await survey_cluster(pve), errand.wish)
+    first_vmid = await free_vmids(pve, draft.found, draft.shape.count)
+    reached = with_token(reached, errand.asker)
+    talos = Version.parse(default_answers(_PLAIN_PRESET).talos_version or "")
+    name = errand.answers.cluster_name or free_name(draft.found)
+    cluster = cluster_text(draft, reached, talos, name)
+    texts = {
+        "cluster.yaml": apply_answers(cluster, errand.answers),
+        "nodes.yaml": nodes_text(draft, first_vmid, name),
+    }
+    beside = {CA_FILE: reached.ca} if reached.ca is not None else {}
+    files = DraftFiles(texts=texts, beside=beside)
+    return ProxmoxProposal(
+        draft=draft, reached=reached, name=name, first_vmid=first_vmid, files=files
+    )
+
+
+def with_token(reached: ApiConnection, asker: ProxmoxLogin) -> ApiConnection:
+    """The same with the token that files are to name."""
+    return replace(
+        reached,
+        token_id=asker.token_id,
+        token_why=asker.token_why,
+        token_is_given=asker.stays,
+    )
+
+
+async def find_endpoints(
+    errand: ProxmoxSource, pve: Proxmox, state: ClusterState, network: Network
+) -> ApiConnection:
+    ca, why = await _authority(errand, pve, state, network)
+    pinned = errand.trust.fingerprint if ca is None else None
+    trust = Trust(ca=ca.encode() if ca is not None else errand.trust.ca, fingerprint=pinned)
+    others, silent = await _others(errand.url, state, trust, network)
+    return ApiConnection(
+        url=errand.url.rstrip("/"),
+        others=others,
+        silent=silent,
+        ca=ca,
+        fingerprint=pinned,
+        trust_why=why,
+    )
+
+
+async def _authority(
+    errand: ProxmoxSource, pve: Proxmox, state: ClusterState, network: Network
+) -> tuple[str | None, str]:
+    """The CA that the files are to name, and why. None: the pinned one, or those of the system."""
+    if errand.trust.ca is not None:
+        return errand.trust.ca.decode("utf-8", "replace"), "The CA that was given."
+    if errand.trust.fingerprint is None:
+        return None, "The certificate is trusted by the CAs of the system."
+    local = next((one.name for one in state.members if one.is_local), None)
+    rows = await pve.host_certificates(local) if local is not None else ()
+    own = next((one.pem for one in rows if one.filename == _ROOT_CA and one.pem), None)
+    if own is not None and not await _flaw(_door(errand.url), Trust(ca=own.encode()), network):
+        return own if own.endswith("\n") else f"{own}\n", (
+            "The CA of the hosts, told by the host whose fingerprint was confirmed. It stays when"
+            " certificates are renewed."
+        )
+    return None, (
+        "The certificate that was confirmed; the CA of the hosts did not sign it for this address."
+        " It has to be pinned anew when it is renewed."
+    )
+
+
+async def _others(
+    url: str, state: ClusterState, trust: Trust, network: Network
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Addresses of the other hosts that answer and are trusted, and why the rest is left out.
+
+    Those of IPv6 are none that files may hold.
+    """
+    first = _door(url)
+    members = [one for one in state.members if not one.is_local and ":" not in one.address]
+    doors = [
+        ServerAddress(host=one.address, port=first.port)
+        for one in members
+        if one.address not in ("", first.host)
+    ]
+    flaws = await asyncio.gather(*(_flaw(door, trust, network) for door in doors))
+    judged = [(_url(door), flaw) for door, flaw in zip(doors, flaws, strict=True)]
+    good = tuple(one for one, flaw in judged if not flaw)
+    return good, tuple((one, flaw) for one, flaw in judged if flaw)
+
+
+async def _flaw(door: ServerAddress, trust: Trust, network: Network) -> str:
+    """Why a door is not to be trusted or used, as a clause. Empty: it is."""
+    try:
+        return (await network.certificate(door, trust)).flaw
+    except NoAnswer as silence:
+        return str(silence)
+
+
+def _endpoints(errand: ProxmoxSource) -> Endpoints:
+    from stockman.adapters.proxmox.endpoint import Endpoints
+
+    return Endpoints(urls=(errand.url,), trust=errand.trust)
+
+
+def _door(url: str) -> ServerAddress:
+    from stockman.adapters.proxmox.endpoint import Endpoints
+
+    return Endpoints(urls=(url,)).doors()[0]
+
+
+def _url(door: ServerAddress) -> str:
+    return f"https://{door.host}:{door.port}"
+
+
+def untrusted_certificate(url: str, seen: Certificate) -> Refused:
+    """Nobody vouched for a certificate that no CA of the system signed."""
+    return Refused(
+        Problem(
+            code="init.untrusted",
+            what="the certificate of Proxmox VE is not trusted, and no token was sent",
+            where=url,
+            why=f"{seen.flaw}; its fingerprint is {seen.fingerprint}",
+            fix="compare that with what `pvenode cert info` prints on the host, and run this again"
+            f" with `--fingerprint {seen.fingerprint}`; or give the host's /etc/pve/pve-root-ca.pem"
+            " with `--ca-file`",
+        )
+    )
+
+
+def describe_proposal(looked_at: ProxmoxProposal) -> Iterable[str]:
+    """What was found and chosen, in a few lines."""
+    draft = looked_at.draft
+    hosts = ", ".join(host.name for host in draft.hosts)
+    yield f"Proxmox VE {draft.found.version} at {looked_at.reached.url}: hosts {hosts}"
+    for name, why in draft.away:
+        yield f"left out is {name}: {why}"
+    if is_name_in_use(draft.found, looked_at.name):
+        yield f"a cluster {looked_at.name} has machines there already: another needs another name"
+    last = looked_at.first_vmid + draft.shape.count - 1
+    vmids = (
+        f"VM id {last}" if draft.shape.count == 1 else f"VM ids {looked_at.first_vmid} to {last}"
+    )
+    yield (
+        f"chosen: preset {draft.shape.preset}, disks on {disk_storages(draft)}, images on"
+        f" {draft.storages.images}, bridge {draft.network.bridge}, network"
+        f" {draft.network.network}, {vmids}"
+    )

@@ -1,0 +1,144 @@
+"""What differs in meaning between a node's configuration and one in a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from stockman.app.machine_config.machines import Machines
+from stockman.app.workspace.machine_patches import unreadable_configuration
+from stockman.config.origin_tree import ConfigDifference
+from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
+from stockman.config.source.tree import MappingNode as SourceMapping
+from stockman.config.source.tree import ScalarNode
+from stockman.config.source.tree import TreeNode as Source
+from stockman.model.errors import StockmanError
+from stockman.model.record import record
+from stockman.model.secret import MASK, Secret
+from stockman.talos.machine.assembly import AssembledConfiguration
+from stockman.talos.patches.apply import load_documents, read_patch
+from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.encode import REDACTED
+from stockman.talos.patches.patch import Patch
+from stockman.talos.patches.tree import Branch, Leaf, iter_leaves, plain_value
+
+_UNORDERED = ("machine.certSANs", "cluster.apiServer.certSANs", "certExtraSANs")
+"""Lists in which only the names count, not their order."""
+_EMPTY = ("", None)
+_MASKED = re.compile(rf"(['\"]){re.escape(MASK)}\1")
+"""A masked secret as our own output has it; Talos knows its own mask only."""
+
+Masking = Callable[[Branch], Branch]
+ChangeKind = Literal["added", "removed", "changed"]
+
+
+@record
+class Comparison:
+    """Differences from a file to a configuration, and what could not be compared."""
+
+    differences: tuple[ConfigDifference, ...]
+    withheld: tuple[str, ...]
+    """Secrets that the file does not show."""
+
+
+def compare_configurations(
+    machines: Machines, assembled: AssembledConfiguration, file: Path, *, show_secrets: bool
+) -> Comparison:
+    """What the configuration changes against a file; secrets are compared, and shown masked."""
+    text = _configuration(file.name, _text(file))
+    before = load_documents(file.name, text, machines.minor)
+    shown: Masking = _clear if show_secrets else machines.masking.masked
+    return _Comparer(shown).of(_by_label(before), _by_label(assembled.documents))
+
+
+class _Comparer:
+    def __init__(self, shown: Masking) -> None:
+        self._shown = shown
+        self._found: list[ConfigDifference] = []
+        self._withheld: list[str] = []
+
+    def of(self, before: Mapping[str, Branch], after: Mapping[str, Branch]) -> Comparison:
+        for label, tree in before.items():
+            if label in after:
+                self._document(label, tree, after[label])
+            else:
+                self._add(label, "removed", plain_value(self._shown(tree)), None)
+        for label, tree in after.items():
+            if label not in before:
+                self._add(label, "added", None, plain_value(self._shown(tree)))
+        return Comparison(differences=tuple(self._found), withheld=tuple(self._withheld))
+
+    def _document(self, label: str, before: Branch, after: Branch) -> None:
+        prefix = "" if label == "v1alpha1" else f"{label}: "
+        one, other = _values(before), _values(after)
+        shown_one, shown_other = _values(self._shown(before)), _values(self._shown(after))
+        for path, value in one.items():
+            name = f"{prefix}{path}"
+            if path not in other:
+                self._add(name, "removed", shown_one.get(path, MASK), None)
+            elif value == REDACTED and other[path] != value:
+                self._withheld.append(name)
+            elif value != other[path]:
+                self._add(name, "changed", shown_one.get(path, MASK), shown_other.get(path, MASK))
+        for path in other:
+            if path not in one:
+                self._add(f"{prefix}{path}", "added", None, shown_other.get(path, MASK))
+
+    def _add(self, path: str, kind: ChangeKind, before: object, after: object) -> None:
+        self._found.append(ConfigDifference(path=path, kind=kind, before=before, after=after))
+
+
+def _clear(tree: Branch) -> Branch:
+    return tree
+
+
+def _by_label(documents: tuple[ConfigDocument, ...]) -> dict[str, Branch]:
+    return {document.label: document.printed() for document in documents}
+
+
+def _values(tree: Branch) -> dict[str, object]:
+    """Every value by its path; empty ones count as absent, and sets by what is in them."""
+    found: dict[str, object] = {}
+    for path, leaf in iter_leaves(tree):
+        value = _plain_leaf(leaf)
+        if value in _EMPTY:
+            continue
+        place = path.rpartition("[")[0]
+        found[f"{place}[{value}]" if place in _UNORDERED else path] = value
+    return found
+
+
+def _plain_leaf(leaf: Leaf) -> object:
+    return leaf.value.reveal() if isinstance(leaf.value, Secret) else leaf.value
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return decode_text(file.name, opened.read(MAX_BYTES + 1))
+    except OSError as error:
+        raise StockmanError(unreadable_configuration(file, error)) from None
+    except Unreadable as unreadable:
+        raise StockmanError(unreadable.problem) from None
+
+
+def _configuration(file: str, text: str) -> str:
+    """The configuration itself, out of what `talosctl get machineconfig -o yaml` prints too."""
+    text = _MASKED.sub(f"\\g<1>{REDACTED}\\g<1>", text)
+    if "\nspec:" not in text:
+        return text
+    for document in read_patch(Patch(label=file, file=file, text=text)):
+        spec = _spec(document)
+        if spec is not None:
+            return spec
+    return text
+
+
+def _spec(document: Source) -> str | None:
+    """The text inside of a resource; None: the document is none."""
+    if not isinstance(document, SourceMapping) or document.get("metadata") is None:
+        return None
+    spec = document.get("spec")
+    return spec.text if isinstance(spec, ScalarNode) else None

@@ -1,0 +1,126 @@
+"""What a node reads at its first boot, and how Proxmox can give it that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from stockman.app.workspace.desired import load_desired
+from stockman.app.workspace.private_files import write_private
+from stockman.model.desired import Cluster, Desired, Node
+from stockman.model.errors import NotFound
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.planning.vm.desired import needs_labels
+from stockman.ports.system import Clock, Entropy
+from stockman.talos.nocloud.native_keys import FirstBootData, NativeKeys, choose_delivery
+from stockman.talos.nocloud.network import UnsupportedSetting, build_node_network
+from stockman.talos.nocloud.seed import (
+    NetworkConfigVersion,
+    NocloudSeed,
+    choose_version,
+    meta_data,
+    network_config,
+    unsupported_settings,
+)
+
+ConfigurationReader = Callable[[str], Secret]
+"""The machine configuration of a node, by its name."""
+
+
+@record
+class FirstBootOptions:
+    """How a node is to be given its files."""
+
+    form: NetworkConfigVersion | None = None
+    """Version of network-config. None: the one that says most."""
+    snippet: str = ""
+    """Volume with the machine configuration. Empty: none."""
+    first_boot: bool = False
+    """Whether it reads its configuration at first boot."""
+
+
+@record
+class FirstBoot:
+    """The files of one node, and the keys that say the same where they suffice."""
+
+    node: str
+    meta_data: str
+    network_config: str
+    user_data: Secret
+    """The machine configuration."""
+    way: Literal["keys", "image"]
+    """Whether the keys of the VM suffice, or an image is needed."""
+    keys: dict[str, str]
+    """Empty: they do not suffice."""
+    wishes: tuple[UnsupportedSetting, ...]
+    """What the keys cannot say."""
+    unsaid: tuple[UnsupportedSetting, ...]
+    """What network-config cannot say."""
+
+
+def first_boot_files(
+    directory: Path, name: str, asked: FirstBootOptions, text: ConfigurationReader | None
+) -> FirstBoot:
+    """The files of a node. Without `text` its configuration is not opened, and not known."""
+    wanted = load_desired(directory)
+    cluster, node = _find_node(wanted, name)
+    network = build_node_network(cluster, node)
+    form = asked.form or choose_version(network)
+    delivery = FirstBootData(
+        first_boot=asked.first_boot, snippet=asked.snippet, labels=needs_labels(wanted)
+    )
+    native = choose_delivery(node, network, delivery)
+    suffices = isinstance(native, NativeKeys)
+    return FirstBoot(
+        node=name,
+        meta_data=meta_data(node),
+        network_config=network_config(network, form),
+        user_data=Secret("") if text is None else text(name),
+        way="keys" if suffices else "image",
+        keys=native.keys if isinstance(native, NativeKeys) else {},
+        wishes=native.later if isinstance(native, NativeKeys) else native.wishes,
+        unsaid=unsupported_settings(network, form),
+    )
+
+
+def write_image(path: Path, made: FirstBoot, clock: Clock, entropy: Entropy) -> int:
+    """Write the ISO image of a node's files; gives its size in bytes."""
+    seed = NocloudSeed(
+        user_data=made.user_data,
+        meta_data=made.meta_data,
+        network_config=made.network_config,
+    )
+    content = seed.image(clock.now())
+    write_private(path, content, entropy)
+    return len(content)
+
+
+def _find_node(wanted: Desired, name: str) -> tuple[Cluster, Node]:
+    for node in wanted.nodes:
+        if node.name == name and wanted.cluster is not None:
+            return wanted.cluster, node
+    from stockman.config.nearest import nearest_name
+
+    known = [str(node.name) for node in wanted.nodes]
+    near = nearest_name(name, known)
+    raise NotFound(
+        Problem(
+            code="config.no-such-node",
+            what=f"there is no node {name}",
+            why=f"the nodes are {', '.join(known) or 'none'}",
+            fix=f"try {near}" if near else "name a node",
+        )
+    )
+
+
+def machine_text(directory: Path, environment: Mapping[str, str], name: str) -> Secret:
+    """The configuration of one node with all patches and secrets in it."""
+    from stockman.app.machine_config.machines import load_machines
+    from stockman.talos.machine.assembly import trees_text
+
+    found = load_machines(directory, environment)
+    documents = found.documents(found.named(name), show_secrets=True)
+    return Secret(trees_text(documents))

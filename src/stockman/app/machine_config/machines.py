@@ -1,0 +1,138 @@
+"""Machine configurations of the nodes, as they would be given to the machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from stockman.app.secrets.bundle import open_bundle
+from stockman.app.secrets.keyring import Keyring, find_keyring
+from stockman.app.secrets.reading import decrypt_file
+from stockman.app.secrets.references import ReferenceContext, resolve_secrets
+from stockman.app.workspace import machine_patches as trouble
+from stockman.app.workspace.machine_patches import PatchFiles, machine_files
+from stockman.app.workspace.validation import validate_files
+from stockman.config.load import LoadedConfig
+from stockman.config.resolve import resolve
+from stockman.model.desired import Desired, Node
+from stockman.model.errors import NotFound, Refused
+from stockman.model.problem import Problem, Problems
+from stockman.talos.machine.assembly import (
+    AssembledConfiguration,
+    ConfigurationAssembler,
+    runtime_mode,
+)
+from stockman.talos.machine.masking import SecretMask, list_secrets
+from stockman.talos.machine.patch_sets import check_reserved_paths
+from stockman.talos.patches.patch import PatchRefused
+from stockman.talos.patches.tree import Branch
+from stockman.talos.secrets.bundle import SecretsBundle
+
+
+class Machines:
+    """The machines of a directory, with everything their configurations are made from."""
+
+    def __init__(
+        self,
+        desired: Desired,
+        assembly: ConfigurationAssembler,
+        masking: Callable[[], SecretMask],
+        problems: Problems,
+        warnings: tuple[Problem, ...],
+    ) -> None:
+        self._desired = desired
+        self._assembly = assembly
+        self._problems = problems
+        """Secrets that are not at hand; only those that a configuration needs matter."""
+        self._masking = masking
+        self.warnings = warnings
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return self._desired.nodes
+
+    @property
+    def assembly(self) -> ConfigurationAssembler:
+        """What configurations are made with, for whoever makes them later."""
+        return self._assembly
+
+    @cached_property
+    def masking(self) -> SecretMask:
+        """What hides secrets wherever a configuration is shown."""
+        return self._masking()
+
+    @property
+    def minor(self) -> str:
+        """The Talos that reads the configurations, `1.13`."""
+        return self._assembly.minor
+
+    def named(self, name: str) -> Node:
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise NotFound(trouble.no_such_machine(name, [str(node.name) for node in self.nodes]))
+
+    def assembled(self, node: Node) -> AssembledConfiguration:
+        """The configuration of a node; refuses when a patch does not apply."""
+        return self._assembly.of(node)
+
+    def judged(self, nodes: Iterable[Node]) -> Problems:
+        """What Talos would say about the configurations of these nodes."""
+        found = Problems()
+        for node in nodes:
+            found.extend(self.assembled(node).judged(runtime_mode(self._desired)))
+        return found
+
+    def documents(self, node: Node, *, show_secrets: bool) -> tuple[Branch, ...]:
+        """The documents of a node's configuration as Talos prints them, secrets masked or not."""
+        assembled = self.assembled(node)
+        if not show_secrets:
+            return tuple(self.masking.masked(one) for one in assembled.printed())
+        try:
+            return assembled.revealed()
+        except Refused as refused:
+            raise Refused(self._reason(refused.problem)) from None
+
+    def _reason(self, problem: Problem) -> Problem:
+        """Why a secret is not at hand, where that is known."""
+        reference, _, _ = problem.why.partition(" is a reference")
+        same = (one for one in self._problems if one.what.endswith(f" {reference}"))
+        return next(same, problem)
+
+
+def load_machines(directory: Path, environment: Mapping[str, str]) -> Machines:
+    """The machines of a directory; refuses mistakes, and a bundle that cannot be opened."""
+    loaded = validate_files(directory).loaded
+    desired = resolve(loaded)
+    if desired.cluster is None:
+        raise NotFound(trouble.no_cluster())
+    keyring = find_keyring(directory, environment)
+    around = ReferenceContext(directory=directory, keyring=keyring, environment=environment)
+    return build_machines(around, loaded, desired, open_bundle(directory, keyring))
+
+
+def build_machines(
+    around: ReferenceContext, loaded: LoadedConfig, desired: Desired, bundle: SecretsBundle
+) -> Machines:
+    """The machines of files that were read already; refuses patches that are wrong."""
+    keyring = around.keyring
+    resolved = resolve_secrets(desired, around)
+    problems = Problems()
+    files = PatchFiles(around.directory, loaded, problems, _opener(keyring))
+    patches = files.patches(desired)
+    check_reserved_paths(patches, problems)
+    for problem in problems.errors:
+        raise PatchRefused(problem)
+    texts = machine_files(around.directory, desired)
+    return Machines(
+        desired,
+        ConfigurationAssembler(resolved.desired, bundle, patches, texts),
+        lambda: SecretMask(list_secrets(resolved.desired, bundle), files.encrypted),
+        resolved.problems,
+        (*keyring.problems, *problems.warnings),
+    )
+
+
+def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes]:
+    return lambda content, name: decrypt_file(content, name, keyring)

@@ -1,0 +1,217 @@
+"""A newer contract for a machine configuration, or for the patches of a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from stockman.app.workspace.desired import load_desired
+from stockman.app.workspace.directory import load_directory
+from stockman.app.workspace.machine_patches import PatchFiles
+from stockman.app.workspace.private_files import write_private
+from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
+from stockman.config.source.tree import to_plain_data
+from stockman.model.desired import Desired
+from stockman.model.errors import Refused, StockmanError
+from stockman.model.problem import Problem, Problems
+from stockman.model.record import record
+from stockman.ports.system import Entropy
+from stockman.talos.go_yaml import dump
+from stockman.talos.migration.contracts import (
+    CONTRACTS,
+    contract_path,
+    detect_contract,
+    parse_contract,
+)
+from stockman.talos.migration.draft import ConfigEdit, mask_edit, mask_value
+from stockman.talos.migration.migrate import (
+    Migration,
+    MigrationOptions,
+    migrate_configuration,
+    plan_patch_edits,
+)
+from stockman.talos.patches.apply import load_documents, read_patch
+from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.patch import Patch, PatchRefused
+from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.tree import Branch, plain_value
+
+
+@record
+class ShownEdit:
+    """One edit as people see it; confidential values are masked."""
+
+    document: str
+    path: str
+    """Empty: the whole document."""
+    before: object
+    """None: nothing stood there."""
+    after: object
+    """None: nothing stands there any more."""
+    reason: str
+    since: str
+    nature: str
+    where: str
+    """File, line and column of what changes. Empty: it is new."""
+
+
+@record
+class MigratedPart:
+    """What changes in one place: a machine configuration, a patch, or a key."""
+
+    label: str
+    edits: tuple[ShownEdit, ...]
+    becomes: str = ""
+    """The patch in its new style, without its secrets. Empty: not a patch, or unchanged."""
+
+
+@record
+class MigrationPlan:
+    """All that a newer contract asks for."""
+
+    source: str
+    target: str
+    places: tuple[MigratedPart, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def changes(self) -> bool:
+        return any(place.edits for place in self.places)
+
+
+def migrate_file(
+    path: Path, target: str, choices: MigrationOptions
+) -> tuple[MigrationPlan, Migration]:
+    """What a machine configuration becomes in the style of a newer contract."""
+    line = parse_contract(target)
+    migration = migrate_configuration(_documents(path, line), line, choices)
+    place = MigratedPart(label=str(path), edits=tuple(_mask_edit(edit) for edit in migration.edits))
+    plan = MigrationPlan(
+        source=migration.source, target=line, places=(place,), problems=migration.warnings
+    )
+    return plan, migration
+
+
+def _documents(path: Path, line: str) -> tuple[ConfigDocument, ...]:
+    text = _text(path)
+    try:
+        return load_documents(str(path), text, line)
+    except PatchRefused:
+        if line == CONTRACTS[-1]:
+            raise
+        newer = load_documents(str(path), text, CONTRACTS[-1])
+        contract_path(detect_contract(newer), line)
+        raise
+
+
+def write_migration(path: Path, migration: Migration, entropy: Entropy) -> Path:
+    """Write the new configuration beside the old one, which stays; it holds secrets."""
+    target = path.with_name(f"{path.stem}.{migration.target}{path.suffix}")
+    text = "---\n".join(dump(_mapping(one.printed())) for one in migration.documents)
+    write_private(target, text.encode(), entropy)
+    return target
+
+
+def migrate_directory(directory: Path, target: str) -> MigrationPlan:
+    """What the files of a directory have to say for a newer contract."""
+    line = parse_contract(target)
+    wanted = load_desired(directory)
+    if wanted.cluster is None:
+        raise Refused(no_cluster(directory))
+    source = wanted.cluster.talos.contract.minor_text
+    contract_path(source, line)
+    found = [_key(wanted, source, line)] if source != line else []
+    problems: list[Problem] = []
+    for patch, for_workers in _patches(directory, wanted):
+        edits = plan_patch_edits(patch.label, read_patch(patch), line, for_workers=for_workers)
+        problems += edits.warnings
+        if edits.edits:
+            shown = tuple(_mask_edit(edit) for edit in edits.edits)
+            found.append(MigratedPart(label=patch.label, edits=shown, becomes=_safe(edits.text)))
+    return MigrationPlan(source=source, target=line, places=tuple(found), problems=tuple(problems))
+
+
+def _key(wanted: Desired, source: str, target: str) -> MigratedPart:
+    talos = wanted.cluster.talos if wanted.cluster is not None else None
+    origin = talos.where("contract") if talos is not None else None
+    is_written = origin is not None and not origin.is_derived
+    edit = ShownEdit(
+        document=origin.at.file if origin is not None and is_written else "cluster.yaml",
+        path=origin.name if origin is not None and is_written else "talos.contract",
+        before=source if is_written else None,
+        after=target,
+        reason="machine configurations are written in this style",
+        since=target,
+        nature="moved",
+        where=str(origin.at) if origin is not None and is_written else "",
+    )
+    return MigratedPart(label="talos.contract", edits=(edit,))
+
+
+def _patches(directory: Path, wanted: Desired) -> Iterator[tuple[Patch, bool]]:
+    """Every patch, wherever it stands, and whether workers get it."""
+    loaded = load_directory(directory)
+    problems = Problems()
+    files = PatchFiles(directory, loaded, problems)
+    patches = files.patches(wanted)
+    for problem in problems.errors:
+        raise Refused(problem)
+    workers = [node for node in wanted.nodes if not node.is_controller]
+    if wanted.cluster is None:
+        return
+    reached = {patch: None for node in workers for patch in patches.of(node, wanted.cluster)}
+    for patch in patches.each():
+        yield patch, patch in reached
+
+
+def _mask_edit(edit: ConfigEdit) -> ShownEdit:
+    safe = mask_edit(edit)
+    return ShownEdit(
+        document=safe.document,
+        path=safe.path,
+        before=safe.before,
+        after=safe.after,
+        reason=safe.reason,
+        since=safe.since,
+        nature=safe.nature.value,
+        where="" if edit.origin is None else str(edit.origin.at),
+    )
+
+
+def _safe(text: str) -> str:
+    """The text of a patch without its secrets."""
+    parts = [mask_value(to_plain_data(node)) for node in read_documents("", text)]
+    return "---\n".join(dump(part) for part in parts if isinstance(part, dict))
+
+
+def _mapping(tree: Branch) -> dict[str, object]:
+    value = plain_value(tree)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return decode_text(str(path), file.read(MAX_BYTES + 1))
+    except Unreadable as unreadable:
+        raise StockmanError(unreadable.problem) from None
+    except OSError as error:
+        raise StockmanError(
+            Problem(
+                code="workspace.unreadable",
+                what=f"{path.name} cannot be read",
+                where=str(path),
+                why=error.strerror or type(error).__name__,
+                fix="check that it is a file that you may read",
+            )
+        ) from None
+
+
+def no_cluster(directory: Path) -> Problem:
+    return Problem(
+        code="migration.no-cluster",
+        what="there is no cluster whose contract could change",
+        where=str(directory),
+        why="the files describe machines without Talos",
+        fix="name a machine configuration: `stockman config migrate --to 1.14 FILE`",
+    )

@@ -1,0 +1,178 @@
+"""Who may grant access to Proxmox VE: an administrator, for as long as a run needs one.
+
+The names of variables are those that other tools for Proxmox VE read as well. Those of a single
+cluster end with its number from the second on, such as `PROXMOX_VE_API_TOKEN_2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from stockman.model.errors import WrongUsage
+from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.secret import Secret
+
+if TYPE_CHECKING:
+    from stockman.adapters.proxmox.credentials import ApiToken, Login
+from stockman.model.record import record
+from stockman.planning.access.desired import OWN_TOKEN
+
+TOKEN, USER, PASSWORD = "PROXMOX_VE_API_TOKEN", "PROXMOX_VE_USERNAME", "PROXMOX_VE_PASSWORD"
+
+
+def find_administrator(
+    environment: Mapping[str, str], cluster: ProxmoxCluster, number: int, given: Login | None
+) -> ApiToken | Login | None:
+    """Who grants access to a cluster, the `number`th of all. None: nobody does.
+
+    Raises `WrongUsage` where the environment says it by halves.
+    """
+    from stockman.adapters.proxmox.credentials import ApiToken, Login
+
+    if given is not None:
+        return given
+    suffix = "" if number == 0 else f"_{number + 1}"
+    named, user, password = f"{TOKEN}{suffix}", f"{USER}{suffix}", f"{PASSWORD}{suffix}"
+    if environment.get(named):
+        token_id, equals, secret = environment[named].partition("=")
+        if "!" not in token_id or not equals or not secret:
+            raise WrongUsage(incomplete_token(named))
+        if token_id == cluster.token_id:
+            return None
+        return ApiToken(id=token_id, secret=Secret(secret, resolved=True), given=named)
+    if environment.get(user) and not environment.get(password):
+        raise WrongUsage(_incomplete_login(user, password))
+    if environment.get(user):
+        typed = Secret(environment[password], resolved=True)
+        return Login(user=environment[user], password=typed, given=password)
+    return None
+
+
+def incomplete_token(name: str) -> Problem:
+    return Problem(
+        code="proxmox.administrator",
+        what=f"{name} is no token of Proxmox VE",
+        where=f"environment variable {name}",
+        why="it has to be user@realm!name=secret, such as root@pam!setup=1b2c…",
+        fix=f"set it anew, or unset it if nobody is to grant access: `unset {name}`",
+    )
+
+
+def _incomplete_login(user: str, password: str) -> Problem:
+    return Problem(
+        code="proxmox.administrator",
+        what=f"{user} is set, and {password} is not",
+        where=f"environment variable {user}",
+        why="Proxmox VE lets nobody in by name alone",
+        fix=f"set {password} too, or use `--admin` to be asked for it, or `unset {user}`",
+    )
+
+
+TOKEN_ID = "PROXMOX_TOKEN_ID"
+TOKEN_SECRET = "PROXMOX_TOKEN_SECRET"
+_ROOT = "root@pam"
+
+
+@record
+class ProxmoxLogin:
+    """Somebody who may look, and the token that the files are to name afterwards."""
+
+    who: str
+    """`user@realm!name`, or `user@realm` for whoever has a password."""
+    secret: Secret
+    stays: bool
+    """Whether the files name this very token; otherwise it is used for this look alone."""
+    given: str = ""
+    """The variable that has the secret. Empty: it was typed."""
+
+    @property
+    def is_token(self) -> bool:
+        return "!" in self.who
+
+    @property
+    def token_id(self) -> str:
+        """The token that the files name."""
+        return self.who if self.stays else OWN_TOKEN
+
+    @property
+    def token_why(self) -> str:
+        """What is to be said of that token."""
+        if self.stays:
+            return f"The token that was used to look. Its secret is read from {TOKEN_SECRET}."
+        return (
+            "A token of stockman's own, with no more rights than it needs. `stockman apply` makes"
+            f" it with the rights of an administrator, such as {self.who}, who looked here, and"
+            " keeps its secret encrypted beside the bundle."
+        )
+
+
+def login_from_environment(environment: Mapping[str, str]) -> ProxmoxLogin | None:
+    """Who the environment says to be. None: it says nothing.
+
+    Raises `WrongUsage` where a part is missing.
+    """
+    if environment.get(TOKEN):
+        who, equals, secret = environment[TOKEN].partition("=")
+        if not equals or "!" not in who or not secret:
+            raise WrongUsage(_invalid_login())
+        return ProxmoxLogin(who=who, secret=Secret(secret, resolved=True), stays=False, given=TOKEN)
+    for name, secret_name, stays in (
+        (TOKEN_ID, TOKEN_SECRET, True),
+        (USER, PASSWORD, False),
+    ):
+        if environment.get(name):
+            if not environment.get(secret_name):
+                raise WrongUsage(_incomplete_variables(name, secret_name))
+            secret_found = Secret(environment[secret_name], resolved=True)
+            return ProxmoxLogin(
+                who=environment[name], secret=secret_found, stays=stays, given=secret_name
+            )
+    return None
+
+
+def login_from_prompt(who: str, secret: str) -> ProxmoxLogin:
+    """Whoever typed this; the files name a token of root's never."""
+    stays = "!" in who and not who.startswith(f"{_ROOT}!")
+    return ProxmoxLogin(who=who, secret=Secret(secret, resolved=True), stays=stays)
+
+
+def no_login() -> WrongUsage:
+    """The error where nobody says who asks."""
+    return WrongUsage(
+        Problem(
+            code="init.no-credentials",
+            what="nobody says who asks Proxmox VE",
+            why=f"neither {TOKEN_ID} with {TOKEN_SECRET} nor {TOKEN} nor {USER} with"
+            f" {PASSWORD} is set, and there is no terminal to ask on",
+            fix=f"set {TOKEN_ID} (user@realm!name) and {TOKEN_SECRET} in the environment",
+        )
+    )
+
+
+def credentials(asker: ProxmoxLogin) -> ApiToken | Login:
+    """What opens the door."""
+    from stockman.adapters.proxmox.credentials import ApiToken, Login
+
+    if asker.is_token:
+        return ApiToken(id=asker.who, secret=asker.secret, given=asker.given)
+    return Login(user=asker.who, password=asker.secret, given=asker.given)
+
+
+def _incomplete_variables(name: str, lacked: str) -> Problem:
+    return Problem(
+        code="init.no-credentials",
+        what=f"{name} is set, and {lacked} is not",
+        why="Proxmox VE lets nobody in with one of them alone",
+        fix=f"set {lacked} in the environment too",
+    )
+
+
+def _invalid_login() -> Problem:
+    return Problem(
+        code="init.no-credentials",
+        what=f"{TOKEN} is no token",
+        why="it has to be user@realm!name=secret",
+        fix=f"set it anew, or set {TOKEN_ID} and {TOKEN_SECRET} instead",
+    )

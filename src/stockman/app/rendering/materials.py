@@ -1,0 +1,179 @@
+"""What files beside the configuration said, taken from the secrets that were rendered from them.
+
+Git does not hold those files. Whoever clones a repository and has its age key goes on with the same
+values: otherwise a webhook would go away, and a new deploy key be made that no server knows.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from stockman.app.secrets.generation import SECRET_NAMES
+from stockman.app.secrets.keyring import AGE_KEY, Keyring
+from stockman.app.secrets.reading import decrypt_file, read_secret_file
+from stockman.app.secrets.rules import find_rules
+from stockman.catalog.component import InputFiles, Tunnel
+from stockman.config.presets import Dialect
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.crypto.age.identities import AgeIdentity
+from stockman.model.desired import Desired
+from stockman.model.errors import Rejected, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.talos.documents import text_at
+
+WEBHOOK_SECRET_FILES = "kubernetes/apps/*/flux-instance/app/secret.sops.yaml"
+DEPLOY_KEY_FILES = "bootstrap/*deploy-key.sops.yaml"
+TUNNEL_SECRET_FILES = "kubernetes/apps/*/cloudflare-tunnel/app/secret.sops.yaml"
+
+
+def rendered_value(directory: Path, keyring: Keyring, pattern: str, key: str) -> Secret | None:
+    """A value of a Secret that was rendered. None: it is not there, or nobody here can open it."""
+    if not keyring.identities:
+        return None
+    for path in sorted(directory.glob(pattern)):
+        name = path.relative_to(directory).as_posix()
+        content = read_secret_file(directory, name)
+        if content is None:
+            continue
+        tree = read_yaml(name, decrypt_file(content, name, keyring).decode())
+        found = text_at(tree, f"stringData.{key}")
+        if found is not None and found.text:
+            return Secret(found.text)
+    return None
+
+
+TUNNEL = "cloudflare-tunnel.json"
+_LONGEST = 1 << 20
+
+
+UNKNOWN = "stockman-unknown"
+"""Stands for what git-ignored files would say, where they cannot be expected to be."""
+
+
+@record
+class MaterialSource:
+    """Where materials are looked for."""
+
+    directory: Path
+    dialect: Dialect
+    keyring: Keyring
+    environment: Mapping[str, str]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether keys are at hand: where they are not, neither are other files beside them."""
+        return bool(self.keyring.identities)
+
+
+def read_materials(place: MaterialSource, desired: Desired) -> InputFiles:
+    """The files of a workspace that git does not hold, as far as they are there.
+
+    What is missing is taken from the secrets that were rendered from it, as in a clone of the
+    repository. Without any identity, as in CI, something stands for it.
+    """
+    names, directory = SECRET_NAMES[place.dialect], place.directory
+    identity = _identity(place.keyring)
+    absent = None if place.is_complete else Secret(UNKNOWN)
+    tunnel = _tunnel(directory) or _tunnel_from_rendered(place)
+    if tunnel is None and absent is not None:
+        tunnel = Tunnel(id=UNKNOWN, token=absent)
+    return InputFiles(
+        age_recipient=_recipients(place) or (identity.recipient if identity is not None else ""),
+        age_identity=identity.text if identity is not None else Secret(UNKNOWN),
+        deploy_key=_text(directory / names.deploy_key)
+        or rendered_value(directory, place.keyring, DEPLOY_KEY_FILES, "identity")
+        or absent,
+        webhook_token=_text(directory / names.token)
+        or rendered_value(directory, place.keyring, WEBHOOK_SECRET_FILES, "token")
+        or absent,
+        tunnel=tunnel,
+        proxmox_authorities=_authorities(directory, desired),
+    )
+
+
+def _recipients(place: MaterialSource) -> str:
+    """For whom files are encrypted so far: people add others to those that `init` wrote."""
+    try:
+        rule = find_rules(place.directory, place.environment).rule_for("talos/any.sops.yaml")
+    except StockmanError:
+        return ""
+    return ",".join(rule.recipe.recipients)
+
+
+def _authorities(directory: Path, desired: Desired) -> dict[str, str]:
+    found = {}
+    for cluster in desired.proxmox:
+        name = cluster.tls.ca_file
+        text = _text(directory / name) if name is not None else None
+        if text is not None:
+            found[str(cluster.region)] = text.reveal()
+    return found
+
+
+def _identity(keyring: Keyring) -> AgeIdentity | None:
+    """The identity that the cluster gets: that of `age.key`, otherwise the first at hand."""
+    own = [source for source in keyring.sources if source.name == AGE_KEY]
+    for source in (*own, *keyring.sources):
+        for identity in source.identities:
+            return identity
+    return None
+
+
+def _text(path: Path) -> Secret | None:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LONGEST).decode().strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Rejected(_unusable_file(path.name, _reason(error))) from None
+    if not text:
+        raise Rejected(_unusable_file(path.name, "it is empty"))
+    return Secret(f"{text}\n" if "\n" in text else text)
+
+
+def _tunnel(directory: Path) -> Tunnel | None:
+    text = _text(directory / TUNNEL)
+    if text is None:
+        return None
+    try:
+        content = json.loads(text.reveal())
+        parts = {key: content[name] for key, name in _TUNNEL_KEYS.items()}
+    except (ValueError, KeyError, TypeError):
+        raise Rejected(
+            _unusable_file(TUNNEL, f"it is not a JSON file with {', '.join(_TUNNEL_KEYS.values())}")
+        ) from None
+    token = base64.b64encode(json.dumps(parts, separators=(",", ":")).encode())
+    return Tunnel(id=str(parts["t"]), token=Secret(token.decode()))
+
+
+def _tunnel_from_rendered(place: MaterialSource) -> Tunnel | None:
+    token = rendered_value(place.directory, place.keyring, TUNNEL_SECRET_FILES, "TUNNEL_TOKEN")
+    if token is None:
+        return None
+    try:
+        return Tunnel(id=str(json.loads(base64.b64decode(token.reveal()))["t"]), token=token)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+_TUNNEL_KEYS = {"a": "AccountTag", "t": "TunnelID", "s": "TunnelSecret"}
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or "it is no text"
+
+
+def _unusable_file(name: str, why: str) -> Problem:
+    return Problem(
+        code="render.material",
+        what=f"{name} cannot be used",
+        where=name,
+        why=why,
+        fix=f"put the right content into {name}, or remove it",
+    )

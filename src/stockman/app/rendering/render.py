@@ -1,0 +1,400 @@
+"""Rendering a workspace: files built in memory, compared with the disk, then put in place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stockman.adapters.file_tree import PathOutsideTree, move_file, read_files, write_files
+from stockman.app.rendering.leaks import check_leaks
+from stockman.app.rendering.materials import UNKNOWN, MaterialSource, read_materials
+from stockman.app.rendering.problems import out_of_tree, unreadable, unwritable
+from stockman.app.rendering.secrets import (
+    EncryptedFiles,
+    Vault,
+    encrypt_secret_files,
+    find_kept_secrets,
+    record_seals,
+    to_forget,
+    to_keep,
+)
+from stockman.app.rendering.templates import TemplateSources, apply_templates
+from stockman.app.secrets.bundle import require_bundle
+from stockman.app.secrets.keyring import Keyring, find_keyring
+from stockman.app.secrets.proxmox_tokens import with_stored_tokens
+from stockman.app.secrets.reading import decrypt_file
+from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, resolve_secrets
+from stockman.app.workspace.validation import validate_files
+from stockman.catalog.component import InputFiles
+from stockman.config.gc_pause import pause_gc
+from stockman.config.load import LoadedConfig
+from stockman.config.presets import Dialect
+from stockman.config.resolve import resolve
+from stockman.config.source.tree import to_plain_data
+from stockman.model.desired import Desired
+from stockman.model.errors import Conflict, Refused, StockmanError
+from stockman.model.names import NodeName
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.rendering import kustomization, managed_files
+from stockman.rendering.applications import check_shared_namespaces
+from stockman.rendering.checks.tree import check_tree
+from stockman.rendering.managed_files import (
+    DesiredFile,
+    FileAction,
+    FileChange,
+    FileDecisions,
+    ManagedFile,
+    digest,
+    next_managed_files,
+    plan_file_changes,
+    resolve_decisions,
+)
+from stockman.rendering.repository import RenderedRepository, render_repository
+from stockman.rendering.talos_files import without_references
+from stockman.rendering.tree import FileTree, RenderedFile
+
+if TYPE_CHECKING:
+    from stockman.app.secrets.store import SecretStore
+    from stockman.ports.system import Clock, Entropy
+    from stockman.talos.patches.patch import Patch
+
+OWN_LIST = "your list of apps"
+"""Owner of a file that stays the user's: it is extended, and never taken into the lock."""
+NEXT_LOCK = f"{managed_files.LOCK_PATH}.next"
+"""What the lock will say once files are in place; there only while they are being put there."""
+
+
+@record
+class RenderContext:
+    """What rendering needs from the system."""
+
+    environment: Mapping[str, str]
+    clock: Clock
+    entropy: Entropy
+
+
+@record
+class Rendering:
+    """What rendering did, or would do."""
+
+    actions: tuple[FileChange, ...]
+    problems: Problems
+    rendered: RenderedRepository
+    uncompared: tuple[str, ...]
+    """Secret files of which only the bytes were compared: no identity is at hand."""
+    unjudged: Mapping[str, int] = field(default_factory=dict)
+    """Kinds that no table describes, with the number of their objects."""
+
+    @property
+    def changes(self) -> tuple[FileChange, ...]:
+        """Actions that change a file."""
+        return tuple(one for one in self.actions if one.act.writes)
+
+    @property
+    def undecided(self) -> tuple[FileChange, ...]:
+        """Files that wait for the user's decision."""
+        return tuple(one for one in self.actions if one.act.needs_a_decision)
+
+
+AdjustDesired = Callable[[Desired], Desired]
+"""Makes a configuration another one before it is rendered."""
+
+
+def prepare_rendering(
+    directory: Path,
+    wishes: FileDecisions,
+    doors: RenderContext,
+    adjust: AdjustDesired | None = None,
+) -> Rendering:
+    """What rendering would do; nothing is changed.
+
+    With `adjust`, what it would do for another configuration than the files have.
+    """
+    with pause_gc():
+        try:
+            return _prepare(directory, wishes, doors, adjust)
+        except PathOutsideTree as error:
+            raise Conflict(out_of_tree(error)) from None
+        except OSError as error:
+            raise StockmanError(unreadable(error, directory)) from None
+
+
+def _prepare(
+    directory: Path, wishes: FileDecisions, doors: RenderContext, adjust: AdjustDesired | None
+) -> Rendering:
+    loaded = validate_files(directory).loaded
+    if loaded.problems.errors:
+        return _nothing_rendered(loaded.problems)
+    keyring = find_keyring(directory, doors.environment)
+    dialect: Dialect = "classic" if loaded.classic else "toml"
+    around = ReferenceContext(directory=directory, keyring=keyring, environment=doors.environment)
+    desired = with_stored_tokens(resolve(loaded), around)
+    if adjust is not None:
+        desired = adjust(desired)
+    resolved = resolve_secrets(desired, around)
+    place = MaterialSource(
+        directory=directory, dialect=dialect, keyring=keyring, environment=doors.environment
+    )
+    if desired.cluster is not None:
+        require_bundle(directory)
+    problems = Problems()
+    problems.extend(loaded.problems)
+    materials = read_materials(place, desired)
+    if place.is_complete:
+        templates = _machine_templates(directory, desired, doors)
+        materials = replace(materials, machine_templates=templates)
+    patches = _patches(directory, loaded, desired, keyring, problems)
+    if not place.is_complete:
+        resolved = replace(resolved, desired=without_references(resolved.desired))
+    rendered = _render(resolved, materials, dialect, problems, patches)
+    if desired.cluster is None:
+        return _nothing_rendered(problems)
+    if not problems.errors:
+        sources = TemplateSources(
+            directory=directory,
+            dialect=dialect,
+            loaded=loaded,
+            desired=desired,
+            known=resolved.desired,
+            environment=doors.environment,
+        )
+        apply_templates(rendered.tree, sources, problems)
+    if problems.errors:
+        return _nothing_rendered(problems)
+    check_leaks(rendered.tree, resolved.desired, materials)
+    others = _own_texts(directory, rendered.tree)
+    checked = check_tree(rendered, problems, others)
+    if problems.errors:
+        return _nothing_rendered(problems)
+    owned = read_owned(directory)
+    disk = _read(directory, rendered.tree, owned)
+    wishes = resolve_decisions(wishes, {*(file.path for file in rendered.tree), *owned})
+    if _extend_own_list(rendered, disk):
+        wishes = replace(wishes, overwrite=wishes.overwrite | {kustomization.PATH})
+    vault = _vault(directory, keyring, doors)
+    secret = (file.path for file in rendered.tree if file.is_secret and file.path not in disk)
+    kept = find_kept_secrets(directory, secret, vault.store)
+    sealed = encrypt_secret_files(rendered.tree, {**disk, **kept}, vault)
+    found = plan_file_changes(_desired_files(rendered.tree, sealed, disk), disk, owned, wishes)
+    check_shared_namespaces(rendered.apps, found, others.keys() - owned.keys(), problems)
+    return Rendering(
+        actions=found,
+        problems=problems,
+        rendered=rendered,
+        uncompared=sealed.uncompared,
+        unjudged=checked.not_checked,
+    )
+
+
+def _nothing_rendered(problems: Problems) -> Rendering:
+    """No file becomes anything: mistakes come first, all of them."""
+    rendered = RenderedRepository(tree=FileTree(), apps=(), selection=())
+    return Rendering(actions=(), problems=problems, rendered=rendered, uncompared=())
+
+
+def _own_texts(directory: Path, tree: FileTree) -> dict[str, str]:
+    """The user's own files below `kubernetes`, which rendered ones may name."""
+    found = {}
+    base = directory / "kubernetes"
+    for path in sorted(base.rglob("*.yaml")) if base.is_dir() and not base.is_symlink() else ():
+        name = path.relative_to(directory).as_posix()
+        if tree.get(name) is None and path.is_file() and ".sops." not in path.name:
+            found[name] = path.read_text(errors="replace")
+    return found
+
+
+def _machine_templates(
+    directory: Path, desired: Desired, doors: RenderContext
+) -> dict[str, Secret]:
+    """Configurations for machines that a component makes by itself, by the worker they are like."""
+    karpenter = desired.components.get("karpenter")
+    like = karpenter.settings.get("like") if karpenter is not None and karpenter.enabled else None
+    names = [str(node.name) for node in desired.nodes if not node.is_controller]
+    if like not in names:
+        return {}
+    from stockman.app.machine_config.machines import load_machines
+    from stockman.talos.machine.worker_template import render_worker_template
+
+    found = load_machines(directory, doors.environment)
+    name = str(like)
+    return {name: render_worker_template(found.documents(found.named(name), show_secrets=True))}
+
+
+def _render(
+    resolved: ResolvedDesired,
+    materials: InputFiles,
+    dialect: Dialect,
+    problems: Problems,
+    patches: Mapping[NodeName, Sequence[Patch]],
+) -> RenderedRepository:
+    try:
+        return render_repository(resolved.desired, materials, dialect, problems, patches)
+    except Refused as refused:
+        known = resolved.problems if refused.problem.code == "secret.unresolved" else ()
+        problems.extend(known or (refused.problem,))
+        return RenderedRepository(tree=FileTree(), apps=(), selection=())
+
+
+def _patches(
+    directory: Path, loaded: LoadedConfig, desired: Desired, keyring: Keyring, problems: Problems
+) -> dict[NodeName, tuple[Patch, ...]]:
+    """Every node's patches as text, in the order in which they apply."""
+    if desired.cluster is None or not _has_patches(directory, loaded):
+        return {}
+    from stockman.app.workspace.machine_patches import PatchFiles
+
+    files = PatchFiles(directory, loaded, problems, _opener(keyring))
+    found = files.patches(desired)
+    return {
+        node.name: tuple(_as_text(one) for one in found.of(node, desired.cluster))
+        for node in desired.nodes
+    }
+
+
+def _has_patches(directory: Path, loaded: LoadedConfig) -> bool:
+    roots = ("templates", "template")
+    places = [f"{root}/{layer}/talos" for root in roots for layer in ("config", "overrides")]
+    return bool(loaded.kept) or any((directory / one).is_dir() for one in places)
+
+
+def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes] | None:
+    if not keyring.identities:
+        return None
+    return lambda content, name: decrypt_file(content, name, keyring)
+
+
+def _as_text(patch: Patch) -> Patch:
+    """A patch as tools of others take it."""
+    if patch.node is None:
+        return patch
+    from stockman.talos.go_yaml import dump
+
+    content = to_plain_data(patch.node)
+    text = dump(content) if isinstance(content, dict) else json.dumps(content)
+    return replace(patch, text=text, node=None)
+
+
+def _extend_own_list(rendered: RenderedRepository, disk: Mapping[str, bytes]) -> bool:
+    """A list of apps that the user keeps gets the namespaces that are rendered."""
+    content = disk.get(kustomization.PATH)
+    if content is None or rendered.tree.get(kustomization.PATH) is not None:
+        return False
+    entries = sorted({f"./{placed.app.namespace}" for placed in rendered.apps})
+    text = kustomization.add_entries(content.decode(), entries)
+    file = RenderedFile(path=kustomization.PATH, owner=OWN_LIST, text=text)
+    rendered.tree.replaced(file)
+    return True
+
+
+def write_rendering(directory: Path, done: Rendering, doors: RenderContext) -> None:
+    """Carry out what rendering would do: everything is on disk before the first file changes."""
+    ours = next_managed_files(done.actions, read_owned(directory))
+    after = managed_files.lock_text(
+        {path: one for path, one in ours.items() if one.component != OWN_LIST}
+    ).encode()
+    written = {
+        one.path: one.after or b""
+        for one in done.actions
+        if one.act in (FileAction.CREATE, FileAction.UPDATE)
+    }
+    removed = [one.path for one in done.actions if one.act is FileAction.REMOVE]
+    removed += to_forget(directory, written)
+    rights = {file.path: file.rights for file in done.rendered.tree if file.rights is not None}
+    tag = doors.entropy.random_bytes(4).hex()
+    if not written and not removed and _lock(directory) == after:
+        _record_seals(directory, done, doors)
+        return
+    try:
+        _finish_interrupted(directory, tag)
+        # The next lock is the first to be put in place: from then on it tells what was begun.
+        write_files(
+            directory, {NEXT_LOCK: after, **to_keep(done.actions), **written}, removed, tag, rights
+        )
+        move_file(directory, NEXT_LOCK, managed_files.LOCK_PATH)
+    except PathOutsideTree as error:
+        raise Conflict(out_of_tree(error)) from None
+    except OSError as error:
+        raise StockmanError(unwritable(error)) from None
+    _record_seals(directory, done, doors)
+
+
+def _finish_interrupted(directory: Path, tag: str) -> None:
+    """Take what an interrupted run put in place into the lock, before another one is begun."""
+    if _file(directory / NEXT_LOCK) is not None:
+        merged = managed_files.lock_text(read_owned(directory)).encode()
+        write_files(directory, {managed_files.LOCK_PATH: merged}, (NEXT_LOCK,), tag)
+
+
+def _record_seals(directory: Path, done: Rendering, doors: RenderContext) -> None:
+    plain = {file.path: file.text for file in done.rendered.tree if isinstance(file.text, Secret)}
+    contents = {
+        one.path: (one.after, plain[one.path].reveal())
+        for one in done.actions
+        if one.after is not None and one.path in plain and not one.act.needs_a_decision
+    }
+    record_seals(contents, _vault(directory, find_keyring(directory, doors.environment), doors))
+
+
+def _vault(directory: Path, keyring: Keyring, doors: RenderContext) -> Vault:
+    @cache
+    def store() -> SecretStore:
+        from stockman.app.secrets.store import SecretStore
+
+        return SecretStore(directory, keyring, doors.environment, doors.clock, doors.entropy)
+
+    return Vault(directory=directory, keyring=keyring, store=store)
+
+
+def read_owned(directory: Path) -> dict[str, ManagedFile]:
+    """The files that are ours, also where an earlier run was interrupted between two of them."""
+    lock = _lock(directory)
+    owned = managed_files.read_lock(lock.decode(errors="replace")) if lock is not None else {}
+    begun = _file(directory / NEXT_LOCK)
+    if begun is None:
+        return owned
+    # Files in place already have the digest of the next lock; the others that of the last one.
+    following = managed_files.read_lock(begun.decode(errors="replace"))
+    disk = read_files(directory, following)
+    for path, one in following.items():
+        if path in disk and digest(disk[path]) == one.digest:
+            owned[path] = one
+    return owned
+
+
+def _read(directory: Path, tree: FileTree, owned: Mapping[str, ManagedFile]) -> dict[str, bytes]:
+    return read_files(
+        directory, sorted({*(file.path for file in tree), *owned, kustomization.PATH})
+    )
+
+
+def _desired_files(
+    tree: FileTree, sealed: EncryptedFiles, disk: Mapping[str, bytes]
+) -> tuple[DesiredFile, ...]:
+    found = []
+    for file in tree:
+        if isinstance(file.text, str) and UNKNOWN in file.text:
+            content = disk.get(file.path)
+        elif isinstance(file.text, str):
+            content = file.text.encode(errors="surrogateescape")
+        else:
+            content = sealed.contents.get(file.path)
+        if content is not None:
+            found.append(DesiredFile(path=file.path, component=file.owner, content=content))
+    return tuple(found)
+
+
+def _lock(directory: Path) -> bytes | None:
+    return _file(directory / managed_files.LOCK_PATH)
+
+
+def _file(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,125 @@
+"""Encrypted files that were pruned: their last bytes are kept, for a component that comes back.
+
+Encrypting the same text again gives other bytes. What is kept is as encrypted as it was before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stockman.adapters.file_tree import read_files
+from stockman.app.workspace.secret_names import is_secret_name
+from stockman.model.errors import StockmanError
+from stockman.rendering.managed_files import FileAction, FileChange
+
+if TYPE_CHECKING:
+    from stockman.app.secrets.store import SecretStore
+from stockman.app.secrets.keyring import Keyring
+from stockman.app.secrets.lock import read_lock
+from stockman.crypto.seal import matches_file, matches_text
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.rendering.tree import FileTree
+
+_PLACE = ".stockman/removed"
+
+
+def find_kept_secrets(
+    directory: Path, missing: Iterable[str], store: Callable[[], SecretStore]
+) -> dict[str, bytes]:
+    """The last bytes of files that are missing, as far as they are for the right recipients."""
+    if not (directory / _PLACE).is_dir():
+        return {}
+    found = read_files(directory, (f"{_PLACE}/{path}" for path in missing))
+    kept = {path.removeprefix(f"{_PLACE}/"): content for path, content in found.items()}
+    return {
+        path: content
+        for path, content in kept.items()
+        if _has_current_recipients(store(), path, content)
+    }
+
+
+def _has_current_recipients(store: SecretStore, path: str, content: bytes) -> bool:
+    from stockman.app.secrets.reading import open_secret_file
+
+    if not store.keyring.identities:
+        return False
+    try:
+        recipients = open_secret_file(content, path, store.keyring).metadata.recipients
+        return set(recipients) == set(store.recipe(path).recipients)
+    except StockmanError:
+        return False
+
+
+def to_keep(done: Iterable[FileChange]) -> dict[str, bytes]:
+    """What is to be kept of files that go, by the path at which it is."""
+    return {
+        f"{_PLACE}/{one.path}": one.before
+        for one in done
+        if one.act is FileAction.REMOVE and one.before is not None and is_secret_name(one.path)
+    }
+
+
+def to_forget(directory: Path, written: Mapping[str, bytes]) -> list[str]:
+    """What was kept of files that are there again."""
+    kept = (f"{_PLACE}/{path}" for path in written if is_secret_name(path))
+    return [path for path in kept if (directory / path).is_file()]
+
+
+@record
+class EncryptedFiles:
+    """Encrypted files by path."""
+
+    contents: Mapping[str, bytes]
+    uncompared: tuple[str, ...]
+    """Files that could not be opened, so that only their bytes are known."""
+
+
+@record
+class Vault:
+    """Where secret files are, and who opens them; the store is made when something has to be."""
+
+    directory: Path
+    keyring: Keyring
+    store: Callable[[], SecretStore]
+
+    def holds(self, files: Mapping[str, tuple[bytes, str]]) -> bool:
+        """Whether the lock knows that these bytes on disk were made from these very texts."""
+        seals, identities = read_lock(self.directory).seals, self.keyring.identities
+        return all(
+            (seal := seals.get(path)) is not None
+            and matches_file(seal, content)
+            and matches_text(seal, path, text.encode(), identities)
+            for path, (content, text) in files.items()
+        )
+
+
+def encrypt_secret_files(tree: FileTree, disk: Mapping[str, bytes], vault: Vault) -> EncryptedFiles:
+    """Every secret file of a tree as it should be on disk."""
+    contents: dict[str, bytes] = {}
+    uncompared = []
+    for file in tree:
+        if not isinstance(file.text, Secret):
+            continue
+        old = disk.get(file.path)
+        if not vault.keyring.identities:
+            uncompared.append(file.path)
+            if old is not None:
+                contents[file.path] = old
+            continue
+        text = file.text.reveal()
+        if old is not None and vault.holds({file.path: (old, text)}):
+            contents[file.path] = old
+        else:
+            contents[file.path] = vault.store().encrypted(file.path, text.encode(), old)
+    return EncryptedFiles(contents=contents, uncompared=tuple(uncompared))
+
+
+def record_seals(contents: Mapping[str, tuple[bytes, str]], vault: Vault) -> None:
+    """Write down what secret files say now, so that the next time they need not be opened."""
+    if vault.keyring.identities and not vault.holds(contents):
+        vault.store().record(
+            {path: (content, text.encode()) for path, (content, text) in contents.items()}
+        )

@@ -1,0 +1,78 @@
+"""`ports.tree.Tree` of a directory: what `stockman render` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stockman.app.rendering.render import (
+    RenderContext,
+    Rendering,
+    prepare_rendering,
+    write_rendering,
+)
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem
+from stockman.rendering.managed_files import FileDecisions
+
+
+class RenderedTree:
+    """The rendered files of one directory."""
+
+    def __init__(self, directory: Path, doors: RenderContext) -> None:
+        self._directory = directory
+        self._doors = doors
+
+    async def differing(self) -> tuple[str, ...]:
+        """Paths of files that are not as they would be rendered now, sorted."""
+        return tuple(sorted(one.path for one in self.rendering().changes))
+
+    async def render(self) -> None:
+        """Write every file as it is rendered; all of them, or none."""
+        write_rendering(self._directory, self.rendering(), self._doors)
+
+    def rendering(self) -> Rendering:
+        """What rendering would do; `Refused` for mistakes and files that wait for a decision."""
+        done = prepare_rendering(self._directory, FileDecisions(), self._doors)
+        for problem in done.problems.errors:
+            raise Refused(problem)
+        if done.undecided:
+            raise Refused(undecided_files([one.path for one in done.undecided]))
+        return done
+
+
+class ReadOnlyTree(RenderedTree):
+    """The rendered files for somebody who only looks: what waits for a decision may wait."""
+
+    def rendering(self) -> Rendering:
+        done = prepare_rendering(self._directory, FileDecisions(), self._doors)
+        for problem in done.problems.errors:
+            raise Refused(problem)
+        return done
+
+
+def undecided_files(paths: list[str]) -> Problem:
+    """The problem of files that the user changed, and rendering would change too."""
+    shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return Problem(
+        code="tree.undecided",
+        what=f"files wait for a decision: {shown}",
+        where=paths[0],
+        why="they were changed by hand, and rendering would write them differently",
+        fix="run `stockman render` and decide with `--accept`, `--overwrite` or `--prune`",
+    )
+
+
+class OverwrittenTree(RenderedTree):
+    """Nothing waits for a decision: plans can be made, and tell what rendering would write."""
+
+    def __init__(self, directory: Path, doors: RenderContext, paths: frozenset[str]) -> None:
+        super().__init__(directory, doors)
+        self._place = directory
+        self._with = doors
+        self._paths = paths
+
+    def rendering(self) -> Rendering:
+        done = prepare_rendering(self._place, FileDecisions(overwrite=self._paths), self._with)
+        for problem in done.problems.errors:
+            raise Refused(problem)
+        return done

@@ -1,0 +1,136 @@
+"""Ctrl-C while a run goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from stockman.app.runs.plans import PlanOptions
+from stockman.app.runs.session import Session
+from stockman.engine.context import RunSettings, StopRequest
+from stockman.engine.executor import RunOutcome
+from stockman.engine.journal import Watcher, open_journal
+from stockman.engine.lifecycle import RunHome, RunOptions, start_run
+from stockman.engine.state import StepProgress, fold_entries
+from stockman.model.errors import Refused
+from stockman.model.parallelism import MAX_PARALLEL
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.planning.planned import Planned
+from stockman.ports.system import Clock
+from stockman.steps.plan import Plan, parse_plan
+from stockman.steps.plan_problems import invalid_plan
+
+
+@contextmanager
+def interruptible(stop: StopRequest) -> Iterator[None]:
+    """Let Ctrl-C, and a request to terminate, stop a run well once and at once the second time."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for one in signals:
+        loop.add_signal_handler(one, stop.ask)
+    try:
+        yield
+    finally:
+        for one in signals:
+            loop.remove_signal_handler(one)
+
+
+T = TypeVar("T")
+MOVED = "plan.moved"
+TOO_EARLY = "run.too-early"
+_PLANS = 3
+"""How often a plan is made until one stays true long enough to begin."""
+PUSHED = "kubernetes/pushed"
+"""The step at which a run ends where the user has to commit and push first."""
+
+
+@record
+class ApplyOptions:
+    """How a plan is carried out."""
+
+    by: str
+    """Who does it, for people."""
+    stop: StopRequest
+    watchers: tuple[Watcher, ...] = ()
+    max_parallel: int = MAX_PARALLEL
+
+
+async def plan_and_execute(
+    session: Session, wish: PlanOptions, carried_out: Callable[[Planned], Awaitable[T]]
+) -> T:
+    """Make a plan and have it carried out.
+
+    Where something that it touches moves before it begins, as after a run that was killed in the
+    middle of its work, it is made anew, a few times.
+    """
+    for _ in range(_PLANS - 1):
+        try:
+            return await carried_out(await session.plan(wish))
+        except Refused as no:
+            if no.problem.code != MOVED:
+                raise
+    return await carried_out(await session.plan(wish))
+
+
+async def is_left_open(home: RunHome, clock: Clock) -> bool:
+    """Whether nobody finished the last run, so that something of it may be held still."""
+    listed = await home.runs.listed()
+    if not listed:
+        return False
+    journal = await open_journal(await home.runs.lines(listed[-1]), clock)
+    result = fold_entries(listed[-1], journal.entries).result
+    return result is None or not result.is_final
+
+
+async def execute_plan(session: Session, plan: Plan, manner: ApplyOptions) -> RunOutcome:
+    """Carry out a plan; `Refused` where what it touches moved since it was made."""
+    way = RunOptions(
+        by=manner.by,
+        stop=manner.stop,
+        settings=RunSettings(max_parallel=manner.max_parallel),
+        watchers=manner.watchers,
+        fingerprint=session.planner.fingerprint,
+    )
+    return await start_run(session.home, plan, session.ports, way)
+
+
+def read_saved_plan(path: Path) -> Plan:
+    """A plan that was written with `plan --out`."""
+    try:
+        return parse_plan(path.read_text("utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise Refused(invalid_plan(str(path), why or type(error).__name__)) from None
+
+
+def check_saved(plan: Plan, now: Planned) -> None:
+    """`Refused` where a plan was made for other files than there are now."""
+    if plan.desired != now.plan.desired or plan.cluster != now.plan.cluster:
+        raise Refused(plan_outdated(plan.cluster))
+    errors: Iterable[Problem] = now.problems.errors
+    for problem in errors:
+        raise Refused(problem)
+
+
+def waits_for_push(outcome: RunOutcome) -> bool:
+    """Whether a run ended because the user has to commit and push what was rendered."""
+    return outcome.state.step(PUSHED).progress is StepProgress.FAILED
+
+
+def waits_for_window(outcome: RunOutcome) -> bool:
+    """Whether everything is done but what begins in a window."""
+    return bool(outcome.problems) and all(one.code == TOO_EARLY for one in outcome.problems)
+
+
+def plan_outdated(cluster: str) -> Problem:
+    return Problem(
+        code="plan.outdated",
+        what=f"the plan was made for another configuration of {cluster}",
+        why="the files changed since it was made",
+        fix="make it again: `stockman plan --out FILE`",
+    )

@@ -1,0 +1,34 @@
+"""The plan that ends a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stockman.app.runs.session import Session
+from stockman.model.problem import Problems
+from stockman.planning.change import lane_widths
+from stockman.planning.change import unique_steps as steps_of
+from stockman.planning.destruction import DestructionScope
+from stockman.planning.destruction import plan_destruction as destruction
+from stockman.planning.planned import Planned
+from stockman.planning.proxmox import plan as proxmox_plan
+from stockman.steps.digest import digest
+from stockman.steps.plan import Plan, build_plan
+
+
+async def plan_destruction(session: Session, extent: DestructionScope) -> Planned:
+    """Everything that goes, by identity; machines are not asked: they go with their VMs."""
+    desired, problems = session.workspace.desired, Problems()
+    seen = await session.planner.observe_proxmox(session.ports)
+    changes = destruction(desired, seen.proxmox, problems, extent)
+    made = steps_of(changes)
+    plan = Plan(
+        cluster=session.workspace.cluster_name,
+        made_at=session.ports.clock.now(),
+        steps=made,
+        desired=digest(desired),
+        lanes=lane_widths(made),
+    )
+    touched = proxmox_plan.digest_touched_guests(seen.proxmox, plan.touches)
+    whole = build_plan(replace(plan, touched=touched))
+    return Planned(changes=changes, plan=whole, problems=problems, observed=seen)

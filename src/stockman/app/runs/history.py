@@ -1,0 +1,163 @@
+"""Runs: which there were, how each went, and going on with one or giving it up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+
+from stockman.engine import problems
+from stockman.engine.estimates import seconds_left
+from stockman.engine.journal import JournalEntry, open_journal
+from stockman.engine.lifecycle import RunHome
+from stockman.engine.state import RunResult, RunState, StepState, TakenHold, fold_entries
+from stockman.model.errors import NotFound, Refused
+from stockman.model.record import record
+from stockman.ports.system import Clock
+from stockman.steps.plan import Plan, parse_plan
+from stockman.steps.serialization import to_json
+
+EXPORT_SCHEMA = "stockman.run/1"
+
+
+@record
+class RunRow:
+    """A run in a list."""
+
+    run: str
+    cluster: str
+    result: str
+    """`done`, `failed`, `refused`, `paused`, `aborted`, or `open`: it runs or was killed."""
+    started: datetime | None
+    """None: it was killed before its first entry."""
+    last: datetime | None
+    """When its journal was last written. None: never."""
+    done: int
+    """Steps that are finished."""
+    steps: int
+    held: int
+    """What it took and has not given back."""
+    by: str
+
+
+@record
+class StepView:
+    """A step of a run, with what became of it."""
+
+    id: str
+    summary: str
+    state: StepState
+
+
+@record
+class RunView:
+    """A run in full."""
+
+    run: RunRow
+    steps: tuple[StepView, ...]
+    """In the order of the plan."""
+    held: tuple[TakenHold, ...]
+    notes: tuple[str, ...]
+    seconds_left: float
+    """What is left to do takes so long, by estimates."""
+
+
+@record
+class RecordedRun:
+    """What is written of a run that somebody is about to go on with."""
+
+    run: str
+    plan: Plan
+    """Without steps where this program cannot read it; whoever needs them is refused later."""
+    entries: tuple[JournalEntry, ...]
+
+
+async def list_runs(home: RunHome, clock: Clock) -> tuple[RunRow, ...]:
+    """Every run, the oldest first."""
+    return tuple([await _row(home, run, clock) for run in await home.runs.listed()])
+
+
+async def show_run(home: RunHome, run: str | None, clock: Clock) -> RunView:
+    """One run; the newest if none is named."""
+    name = await choose_run(home, run)
+    state, plan = await _read(home, name, clock)
+    return RunView(
+        run=_row_of(state, plan),
+        steps=tuple(_step_views(state, plan)),
+        held=tuple(state.held.values()),
+        notes=state.notes,
+        seconds_left=seconds_left(plan, state, clock.now()),
+    )
+
+
+async def export_run(home: RunHome, run: str | None, clock: Clock) -> dict[str, object]:
+    """Everything that is kept of a run: its plan and its journal, as JSON."""
+    name = await choose_run(home, run)
+    journal = await open_journal(await home.runs.lines(name), clock)
+    return {
+        "schema": EXPORT_SCHEMA,
+        "run": name,
+        "plan": json.loads(await home.runs.plan(name)),
+        "journal": [to_json(entry) for entry in journal.entries],
+    }
+
+
+async def recorded_run(home: RunHome, run: str | None, clock: Clock) -> RecordedRun:
+    """One run, for whoever watches how it goes on; the newest if none is named."""
+    name = await choose_run(home, run)
+    journal = await open_journal(await home.runs.lines(name), clock)
+    plan = await load_plan(home, fold_entries(name, journal.entries), clock)
+    return RecordedRun(run=name, plan=plan, entries=journal.entries)
+
+
+async def load_plan(home: RunHome, state: RunState, clock: Clock) -> Plan:
+    """The plan of a run; without steps where a later or earlier program wrote another form."""
+    try:
+        return parse_plan(await home.runs.plan(state.run), state.run)
+    except Refused:
+        return Plan(cluster=state.cluster, made_at=clock.now(), steps=())
+
+
+async def choose_run(home: RunHome, run: str | None) -> str:
+    """The run that is meant: the one named, or the newest. `NotFound` where there is none."""
+    known = await home.runs.listed()
+    if run is None and known:
+        return known[-1]
+    if run is None or run not in known:
+        raise NotFound(problems.no_such_run(run or "yet", known))
+    return run
+
+
+async def _row(home: RunHome, run: str, clock: Clock) -> RunRow:
+    state, plan = await _read(home, run, clock)
+    return _row_of(state, plan)
+
+
+def _step_views(state: RunState, plan: Plan) -> Iterator[StepView]:
+    told = {step.id: step.action.summary for step in plan.steps}
+    for name in (*told, *(one for one in state.steps if one not in told)):
+        yield StepView(id=name, summary=told.get(name, ""), state=state.step(name))
+
+
+def _row_of(state: RunState, plan: Plan) -> RunRow:
+    return RunRow(
+        run=state.run,
+        cluster=plan.cluster,
+        result=_result(state.result),
+        started=state.accepted,
+        last=state.last,
+        done=sum(state.is_done(name) for name in state.steps),
+        steps=max(len(plan.steps), len(state.steps)),
+        held=len(state.held),
+        by=state.by,
+    )
+
+
+def _result(result: RunResult | None) -> str:
+    return "open" if result is None else result.value
+
+
+async def _read(home: RunHome, run: str, clock: Clock) -> tuple[RunState, Plan]:
+    journal = await open_journal(await home.runs.lines(run), clock)
+    state = fold_entries(run, journal.entries)
+    return state, await load_plan(home, state, clock)

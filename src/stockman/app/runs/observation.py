@@ -1,0 +1,139 @@
+"""One look at everything that a cluster consists of: Proxmox VE, machines, Kubernetes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+
+from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
+from stockman.engine.observe.proxmox import observe_guests, observe_proxmox
+from stockman.engine.observe.talos import TalosQuery, observe_talos
+from stockman.kubernetes.objects import CONFIG_MAPS, ObjectRef
+from stockman.model.desired import Desired
+from stockman.model.names import MachineAddress, Vmid
+from stockman.model.record import record
+from stockman.planning.kubernetes.desired import DesiredKubernetes
+from stockman.planning.observed.kubernetes import ObservedKubernetes
+from stockman.planning.observed.proxmox import ObservedGuests, ObservedProxmox
+from stockman.planning.observed.systems import Observed
+from stockman.planning.observed.talos import ObservedTalos
+from stockman.planning.proxmox.plan import PlanOptions, guest_identity, proxmox_query
+from stockman.planning.scope import is_on_proxmox, shuts_down_machines
+from stockman.planning.vm.removal import find_leaving_machines
+from stockman.ports.environment import Network
+from stockman.steps.access.admin import admin_client_name
+from stockman.steps.ports import Ports
+from stockman.steps.step import Stage
+from stockman.steps.talos.client_files import WriteClientFile
+
+
+@record
+class ObservationScope:
+    """What is looked at, besides what every cluster has."""
+
+    desired: Desired
+    kubernetes: DesiredKubernetes | None = None
+    client_files: tuple[WriteClientFile, ...] = ()
+    network: Network | None = field(default=None, metadata={"shown": False})
+    """None: nobody asks whether the address of the API is taken."""
+    stages: frozenset[Stage] = frozenset(Stage)
+    """What the plan is to have; machines and Kubernetes are left alone where it needs neither."""
+    options: PlanOptions = PlanOptions()
+
+
+async def observe(looked: ObservationScope, ports: Ports) -> Observed:
+    """Everything that is there; what nobody could tell is unknown, and not absent."""
+    if is_on_proxmox(looked.stages):
+        seen = await observe_only_proxmox(looked.desired, ports)
+        if not shuts_down_machines(looked.desired, seen.proxmox, looked.options):
+            return seen
+    return await _observe_all(looked, ports)
+
+
+async def observe_only_proxmox(desired: Desired, ports: Ports) -> Observed:
+    """What Proxmox VE tells; nobody else is asked."""
+    proxmox = await _observe_proxmox(desired, ports)
+    return Observed(at=ports.clock.now(), proxmox=proxmox, beyond_proxmox=False)
+
+
+async def observe_touched(
+    desired: Desired, ports: Ports, identities: Iterable[str]
+) -> Mapping[str, ObservedGuests]:
+    """The guests among what a plan touches, by region."""
+    numbers: defaultdict[str, set[Vmid]] = defaultdict(set)
+    for region, number in filter(None, map(guest_identity, identities)):
+        numbers[region].add(number)
+    async with asyncio.TaskGroup() as group:
+        asking = {
+            region: group.create_task(
+                observe_guests(
+                    region,
+                    ports.proxmox.get(admin_client_name(region)) or ports.on(region),
+                    ports.clock,
+                    proxmox_query(desired, one),
+                    frozenset(numbers[region]),
+                )
+            )
+            for one in desired.proxmox
+            if (region := str(one.region)) in ports.proxmox and region in numbers
+        }
+    return {region: task.result() for region, task in asking.items()}
+
+
+async def _observe_all(looked: ObservationScope, ports: Ports) -> Observed:
+    async with asyncio.TaskGroup() as group:
+        kubernetes = group.create_task(_observe_kubernetes(looked, ports))
+        proxmox = await _observe_proxmox(looked.desired, ports)
+    seen = kubernetes.result()
+    leaving = find_leaving_machines(looked.desired, proxmox, seen)
+    talos = await _observe_talos(looked, leaving, ports)
+    return Observed(
+        at=ports.clock.now(), proxmox=proxmox, talos=talos, kubernetes=seen, leaving=leaving
+    )
+
+
+async def _observe_proxmox(desired: Desired, ports: Ports) -> Mapping[str, ObservedProxmox]:
+    async with asyncio.TaskGroup() as group:
+        asking = {
+            str(one.region): group.create_task(
+                observe_proxmox(
+                    str(one.region),
+                    ports.on(str(one.region)),
+                    ports.clock,
+                    proxmox_query(desired, one),
+                    ports.proxmox.get(admin_client_name(str(one.region))),
+                )
+            )
+            for one in desired.proxmox
+            if str(one.region) in ports.proxmox
+        }
+    return {region: task.result() for region, task in asking.items()}
+
+
+async def _observe_talos(
+    looked: ObservationScope, leaving: Mapping[str, MachineAddress], ports: Ports
+) -> ObservedTalos | None:
+    if looked.desired.cluster is None or ports.talos is None:
+        return None
+    look = TalosQuery(desired=looked.desired, leaving=leaving, client_files=looked.client_files)
+    return await observe_talos(look, ports, looked.network)
+
+
+async def _observe_kubernetes(looked: ObservationScope, ports: Ports) -> ObservedKubernetes | None:
+    if looked.desired.cluster is None or ports.kubernetes is None:
+        return None
+    wish = looked.kubernetes
+    interest = KubernetesQuery()
+    if wish is not None:
+        secrets = (*wish.secrets, *(one for chart in wish.charts for one in chart.secrets))
+        maps = (one for chart in wish.charts for one in chart.config_maps)
+        interest = KubernetesQuery(
+            secrets=tuple(dict.fromkeys(one.action.ref for one in secrets)),
+            config_maps=tuple(
+                ObjectRef(kind=CONFIG_MAPS, name=one.name, namespace=one.namespace) for one in maps
+            ),
+            conditions=wish.conditions,
+        )
+    return await observe_kubernetes(ports.kubernetes, ports.clock, interest)

@@ -1,0 +1,137 @@
+"""Where steps find secrets, and where they put those that other systems chose.
+
+`${VARIABLE}`, `file:PATH` and `sops:FILE#key` mean what they mean in the configuration. Besides:
+`token:REGION/ID` is a token of Proxmox VE that is kept beside the bundle, `config:PATH` a secret
+that stands in the configuration itself, and `private:PATH` a file for its owner alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stockman.app.client_config import files
+from stockman.app.secrets.proxmox_tokens import FILE, token_path
+from stockman.app.secrets.references import ReferenceContext, resolve_section
+from stockman.crypto.sops.paths import parse_path
+from stockman.crypto.sops.update import NewValue
+from stockman.model.desired import Desired
+from stockman.model.errors import NotFound, Refused, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.secret import Secret, SecretForm
+from stockman.steps.secret_ref import SecretRef
+
+if TYPE_CHECKING:
+    from stockman.app.secrets.store import SecretStore
+    from stockman.ports.system import Entropy
+
+_TOKEN, _CONFIG, _PRIVATE = "token:", "config:", "private:"
+_GUEST = "guests."
+
+
+class StepSecrets:
+    """`steps.secret_ref.Secrets` for one directory."""
+
+    def __init__(
+        self, around: ReferenceContext, desired: Desired, store: SecretStore, entropy: Entropy
+    ) -> None:
+        self._around = around
+        self._desired = desired
+        self._store = store
+        self._entropy = entropy
+
+    async def read(self, ref: SecretRef) -> Secret:
+        """The secret that stands there; `NotFound` where there is none."""
+        return self.at_once(ref)
+
+    def at_once(self, ref: SecretRef) -> Secret:
+        """The same, for callers that cannot wait."""
+        place = ref.place
+        if place.startswith(_PRIVATE):
+            return self._private(place.removeprefix(_PRIVATE))
+        if place.startswith(_TOKEN):
+            return self._token(place.removeprefix(_TOKEN))
+        if place.startswith(_CONFIG):
+            return self._resolved(self._configured(place.removeprefix(_CONFIG)), place)
+        secret = Secret(place)
+        if secret.form is SecretForm.LITERAL:
+            raise NotFound(no_secret_stored(place, "it is no place that secrets stand in"))
+        return self._resolved(secret, place)
+
+    async def write(self, ref: SecretRef, secret: Secret) -> None:
+        """Keep a secret, encrypted where its place is a file; the same secret changes nothing."""
+        place = ref.place
+        if place.startswith(_PRIVATE):
+            path = self._around.directory / place.removeprefix(_PRIVATE)
+            shown = files.shown_name(path, self._around.directory)
+            files.refuse_exposed(path, shown)
+            files.write_client_file(path, shown, secret, self._entropy)
+        elif place.startswith(_TOKEN):
+            region, _, token_id = place.removeprefix(_TOKEN).partition("/")
+            self._set(FILE, NewValue(path=token_path(region, token_id), value=secret.reveal()))
+        elif place.startswith("sops:"):
+            file, _, path_text = place.removeprefix("sops:").partition("#")
+            self._set(file, NewValue(path=parse_path(path_text), value=secret.reveal()))
+        else:
+            raise Refused(unwritable_secret(place))
+
+    def _set(self, file: str, new: NewValue) -> None:
+        self._store.set_value(file, new)
+
+    def _private(self, name: str) -> Secret:
+        path = self._around.directory / name
+        found = files.read_client_file(path, name)
+        if not found.reveal():
+            raise NotFound(
+                no_secret_stored(f"{_PRIVATE}{name}", "there is no such file, or it is empty")
+            )
+        return Secret(found.reveal(), resolved=True)
+
+    def _token(self, name: str) -> Secret:
+        from stockman.app.secrets.proxmox_tokens import token_reference
+
+        region, _, token_id = name.partition("/")
+        return self._resolved(token_reference(region, token_id), f"{_TOKEN}{name}")
+
+    def _configured(self, path: str) -> Secret:
+        """The password of a guest, the one secret that steps read from the configuration."""
+        name = path.removeprefix(_GUEST).partition(".")[0]
+        for guest in self._desired.guests:
+            cloud = guest.vm.cloud_init if guest.vm is not None else None
+            if str(guest.name) == name and cloud is not None and cloud.password is not None:
+                return cloud.password
+        raise NotFound(no_secret_stored(f"{_CONFIG}{path}", "the configuration has no such secret"))
+
+    def _resolved(self, secret: Secret, place: str) -> Secret:
+        try:
+            found, problems = resolve_section(secret, self._around)
+        except StockmanError as no:
+            raise NotFound(no_secret_stored(place, no.problem.why)) from None
+        for problem in problems.errors:
+            raise NotFound(no_secret_stored(place, problem.why))
+        return found
+
+
+def private_file_ref(path: Path, directory: Path) -> SecretRef:
+    """A file of a workspace as the place of a secret."""
+    return SecretRef(place=f"{_PRIVATE}{files.shown_name(path, directory)}")
+
+
+def no_secret_stored(place: str, why: str) -> Problem:
+    return Problem(
+        code="secret.nothing-there",
+        what=f"there is no secret in {place}",
+        where=place,
+        why=why,
+        fix="put it there, or let `stockman apply --only access` make it as an administrator",
+    )
+
+
+def unwritable_secret(place: str) -> Problem:
+    return Problem(
+        code="secret.unwritable-place",
+        what=f"a secret cannot be put into {place}",
+        where=place,
+        why="stockman writes secrets into encrypted files only",
+        fix="name a place as `sops:FILE#key`, or none: it is then kept in " + FILE,
+    )

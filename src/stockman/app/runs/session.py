@@ -1,0 +1,82 @@
+"""One session with a cluster: its files, its doors, its plans and its runs, all at hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stockman.app.rendering.tree import ReadOnlyTree
+from stockman.app.runs.connections import open_clients
+from stockman.app.runs.plans import Planner, PlanOptions
+from stockman.app.runs.repository import FollowedBranch, check_repository
+from stockman.app.runs.store import open_run_store
+from stockman.app.runs.workspace import RunWorkspace
+from stockman.engine.lifecycle import RunHome
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.planning.planned import Planned
+from stockman.ports.system import Entropy, Timekeeper
+from stockman.steps.plan import Plan
+from stockman.steps.ports import Ports
+from stockman.steps.step import Stage
+
+if TYPE_CHECKING:
+    from stockman.adapters.proxmox.credentials import Login
+
+
+@record
+class SessionContext:
+    """Where a session takes place."""
+
+    directory: Path
+    environment: Mapping[str, str] = field(repr=False)
+    clock: Timekeeper
+    entropy: Entropy
+
+
+@record
+class Session:
+    """Everything that plans and runs need."""
+
+    workspace: RunWorkspace
+    planner: Planner
+    ports: Ports
+    home: RunHome
+
+    async def plan(self, wish: PlanOptions = PlanOptions()) -> Planned:  # noqa: B008  # never changes
+        """Look at everything, and say what is to be done."""
+        planned = await self.planner.plan(self.ports, wish)
+        cluster, repo = self.workspace.cluster, self.ports.repo
+        if cluster is None or repo is None or not _brings_kubernetes(planned.plan):
+            return planned
+        followed = FollowedBranch(url=cluster.repository.url, branch=cluster.repository.branch)
+        found = await check_repository(repo, followed, push=wish.push)
+        return replace(planned, problems=Problems([*planned.problems, *found]))
+
+
+def _brings_kubernetes(plan: Plan) -> bool:
+    return any(step.stage is Stage.KUBERNETES for step in plan.steps)
+
+
+@asynccontextmanager
+async def open_session(
+    place: SessionContext, admin: Login | None = None, *, only_looks: bool = False
+) -> AsyncIterator[Session]:
+    """A session that is closed after use. `admin` grants access to Proxmox VE.
+
+    Who only looks is not stopped by rendered files that wait for a decision.
+    """
+    from stockman.adapters.network import SocketNetwork
+
+    workspace = RunWorkspace(place.directory, place.environment, place.clock, place.entropy)
+    if only_looks:
+        workspace.tree = ReadOnlyTree(workspace.directory, workspace.render_doors)
+    planner = Planner(workspace, SocketNetwork())
+    async with (
+        open_run_store(place.directory, place.environment, place.clock) as home,
+        open_clients(workspace, place.clock, admin) as ports,
+    ):
+        yield Session(workspace=workspace, planner=planner, ports=ports, home=home)

@@ -1,0 +1,224 @@
+"""Secrets that stand for tokens which are still to be made, so that a plan can be whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from stockman.app.rendering.render import RenderContext, Rendering
+from stockman.app.rendering.tree import RenderedTree
+from stockman.app.runs.secrets import StepSecrets, private_file_ref
+from stockman.app.secrets.keyring import find_keyring
+from stockman.app.secrets.proxmox_tokens import with_stored_tokens
+from stockman.app.secrets.references import ReferenceContext, resolve_section
+from stockman.app.secrets.store import SecretStore
+from stockman.app.workspace.secret_names import dialect_of
+from stockman.app.workspace.validation import validate_files
+from stockman.assessment.kubernetes import desired_kubernetes
+from stockman.catalog.registry import component, names
+from stockman.config.load import CONFIG_FILES
+from stockman.config.presets import SCHEMA_DIRECTORY
+from stockman.config.resolve import resolve
+from stockman.model.component import Component
+from stockman.model.desired import Cluster, Desired
+from stockman.model.errors import NotFound, Refused
+from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.secret import Secret, SecretForm
+from stockman.planning.access.desired import list_desired_tokens
+from stockman.planning.kubernetes.desired import DesiredKubernetes
+from stockman.planning.talos.desired import client_files as wanted_files
+from stockman.planning.vm.desired import owner_of
+from stockman.steps.repository import MANAGED_PATHS
+from stockman.steps.secret_ref import SecretRef, Secrets
+from stockman.steps.talos.client_files import WriteClientFile
+
+if TYPE_CHECKING:
+    from stockman.app.machine_config.machines import Machines
+    from stockman.ports.system import Clock, Entropy
+    from stockman.talos.secrets.bundle import SecretsBundle
+
+
+_PLACEHOLDER = Secret("a token that is made later", resolved=True)
+
+
+def with_placeholders(desired: Desired) -> Desired:
+    """The same with something in the place of every token of a component that is not there yet."""
+    return replace(
+        desired,
+        components={
+            name: _component(name, one, desired) for name, one in desired.components.items()
+        },
+    )
+
+
+def _component(name: str, wish: Component, desired: Desired) -> Component:
+    if not wish.enabled or name not in names() or component(name).proxmox is None:
+        return wish
+    secrets = dict(wish.secrets)
+    for number, cluster in enumerate(desired.proxmox):
+        if not (number == 0 and wish.token_secret is not None):
+            secrets.setdefault(f"token-{cluster.region}", _PLACEHOLDER)
+    return replace(wish, secrets=secrets)
+
+
+T = TypeVar("T")
+_NEWEST = 9
+_WRITTEN = (*CONFIG_FILES, "templates", "template", ".gitignore", SCHEMA_DIRECTORY)
+"""What the user writes, and what `init` writes beside it."""
+_IN_PLACE = (SecretForm.LITERAL, SecretForm.ENCRYPTED)
+
+
+class RunWorkspace:
+    """The files of a directory, with what was made from them.
+
+    What only clusters need is imported when it is used: estates of VMs alone do without it.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        environment: Mapping[str, str],
+        clock: Clock,
+        entropy: Entropy,
+    ) -> None:
+        """`Refused` and others where the files have mistakes."""
+        self.directory = directory
+        self.environment = environment
+        self.clock = clock
+        self.entropy = entropy
+        self.around = ReferenceContext(
+            directory=directory,
+            keyring=find_keyring(directory, environment),
+            environment=environment,
+        )
+        self._loaded = loaded = validate_files(directory).loaded
+        self._resolved = resolve(loaded)
+        self.desired: Desired = with_stored_tokens(self._resolved, self.around)
+        self.warnings: tuple[Problem, ...] = tuple(loaded.problems.warnings)
+        self.store = SecretStore(directory, self.around.keyring, environment, clock, entropy)
+        self.places = StepSecrets(self.around, self.desired, self.store, entropy)
+        self.tree = RenderedTree(directory, self.render_doors)
+        self._bundle: SecretsBundle | None = None
+        self._machines: Machines | None = None
+
+    @property
+    def render_doors(self) -> RenderContext:
+        return RenderContext(environment=self.environment, clock=self.clock, entropy=self.entropy)
+
+    @property
+    def cluster(self) -> Cluster | None:
+        return self.desired.cluster
+
+    @property
+    def cluster_name(self) -> str:
+        """As plans name it; guests without a cluster have a name, too."""
+        return owner_of(self.desired)
+
+    @property
+    def bundle(self) -> SecretsBundle:
+        """The secrets of the cluster, opened once."""
+        if self._bundle is None:
+            from stockman.app.secrets.bundle import open_bundle
+
+            self._bundle = open_bundle(self.directory, self.around.keyring)
+        return self._bundle
+
+    def _all_machines(self) -> Machines:
+        if self._machines is None:
+            from stockman.app.machine_config.machines import build_machines
+
+            self._machines = build_machines(self.around, self._loaded, self._resolved, self.bundle)
+        return self._machines
+
+    def secrets(self) -> Secrets:
+        """Every place that steps name."""
+        if self.cluster is None:
+            return self.places
+        from stockman.steps.talos.configuration import MachineConfigSecrets
+
+        found = self._all_machines()
+        return MachineConfigSecrets(found.assembly, found.nodes, self.bundle, self.places)
+
+    def configurations(self) -> dict[str, Secret]:
+        """Machine configurations by node, as they would be applied."""
+        if self.cluster is None:
+            return {}
+        found = self._all_machines()
+        return {str(node.name): found.assembly.of(node).text() for node in found.nodes}
+
+    def client_files(self) -> tuple[WriteClientFile, ...]:
+        """talosconfig and kubeconfig, where the user has them."""
+        if self.cluster is None:
+            return ()
+        from stockman.app.client_config import kubeconfig, talosconfig
+
+        return wanted_files(
+            self.desired,
+            self._file(talosconfig.VARIABLE, talosconfig.FILES[dialect_of(self.directory)]),
+            self._file(kubeconfig.VARIABLE, kubeconfig.FILE),
+        )
+
+    def _file(self, variable: str, usual: str) -> SecretRef:
+        from stockman.app.client_config import files
+
+        path = files.client_file_path(self.directory, variable, self.environment, usual)
+        return private_file_ref(path, self.directory)
+
+    def kubernetes(self) -> tuple[DesiredKubernetes | None, Rendering | None]:
+        """What comes before Flux, and what rendering would do to the files.
+
+        Tokens that are still to be made stand for themselves: only their values are missing.
+        """
+        if self.cluster is None:
+            return None, None
+        done = self.tree.rendering()
+        wish = desired_kubernetes(self.cluster, done.rendered)
+        if wish.pending:
+            from stockman.app.rendering.render import prepare_rendering
+            from stockman.rendering.managed_files import FileDecisions
+
+            whole = prepare_rendering(
+                self.directory, FileDecisions(), self.render_doors, with_placeholders
+            )
+            if not whole.problems.errors:
+                wish = desired_kubernetes(self.cluster, whole.rendered)
+        return replace(wish, files=self._files(done)), done
+
+    def _files(self, done: Rendering) -> tuple[str, ...]:
+        """What belongs into the repository: what is rendered, and what it is rendered from."""
+        tops = {one.path.partition("/")[0] for one in done.rendered.tree}
+        authorities = {one.tls.ca_file for one in self.desired.proxmox if one.tls.ca_file}
+        beside = {one for one in authorities if not Path(one).is_absolute()}
+        return tuple(sorted({*MANAGED_PATHS, *_WRITTEN, *tops, *beside} - {".stockman"}))
+
+    def unkept(self) -> frozenset[str]:
+        """Places of tokens that no secret stands in; a secret in the files themselves is kept."""
+        found = set()
+        for cluster in self.desired.proxmox:
+            for wish in list_desired_tokens(self.desired, cluster, _NEWEST):
+                given = self._given(wish.whose, cluster)
+                if given is not None and given.form in _IN_PLACE:
+                    continue
+                try:
+                    self.places.at_once(wish.secret)
+                except NotFound:
+                    found.add(wish.secret.place)
+        return frozenset(found)
+
+    def _given(self, whose: str, cluster: ProxmoxCluster) -> Secret | None:
+        component = self.desired.components.get(whose)
+        if component is None:
+            return cluster.token_secret
+        first = self.desired.proxmox[0].region == cluster.region
+        own = component.secrets.get(f"token-{cluster.region}")
+        return own or (component.token_secret if first else None)
+
+    def resolved(self, part: T) -> T:
+        """A part of the configuration with its secrets; `Refused` where one is not at hand."""
+        found, problems = resolve_section(part, self.around)
+        for problem in problems.errors:
+            raise Refused(problem)
+        return found

@@ -1,0 +1,75 @@
+"""Work on many secret files: each by itself, and what fails does not stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+from stockman.app.secrets.store import SecretStore
+from stockman.app.workspace.secret_names import relative_name
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problems
+from stockman.model.record import record
+
+
+@record
+class FileResult:
+    """What became of one file."""
+
+    name: str
+    state: Literal["changed", "unchanged", "failed"]
+    added: tuple[str, ...] = ()
+    """Recipients that the file has now and had not before."""
+    removed: tuple[str, ...] = ()
+
+
+@record
+class BatchResult:
+    """What became of all files."""
+
+    files: tuple[FileResult, ...]
+    problems: Problems
+
+    @property
+    def changed(self) -> bool:
+        return any(file.state == "changed" for file in self.files)
+
+
+def rotate_all(store: SecretStore, files: Iterable[str]) -> BatchResult:
+    """New data keys for the files named, or for all."""
+
+    def turn(name: str) -> FileResult:
+        store.rotate(name)
+        return FileResult(name=name, state="changed")
+
+    return _run_batch(store, files, turn)
+
+
+def rekey_all(store: SecretStore, files: Iterable[str], *, dry_run: bool = False) -> BatchResult:
+    """The recipients of the rules for the files named, or for all."""
+
+    def turn(name: str) -> FileResult:
+        wanted, there = store.recipe(name).recipients, store.metadata(name).recipients
+        added = tuple(one for one in wanted if one not in there)
+        removed = tuple(one for one in there if one not in wanted)
+        if not dry_run:
+            store.rekey(name)
+        state: Literal["changed", "unchanged"] = "changed" if added or removed else "unchanged"
+        return FileResult(name=name, state=state, added=added, removed=removed)
+
+    return _run_batch(store, files, turn)
+
+
+def _run_batch(
+    store: SecretStore, files: Iterable[str], turn: Callable[[str], FileResult]
+) -> BatchResult:
+    named = dict.fromkeys(relative_name(store.directory, file) for file in files)
+    problems = Problems()
+    turns: list[FileResult] = []
+    for name in named or store.names():
+        try:
+            turns.append(turn(name))
+        except StockmanError as error:
+            problems.add(error.problem)
+            turns.append(FileResult(name=name, state="failed"))
+    return BatchResult(files=tuple(turns), problems=problems)

@@ -1,0 +1,148 @@
+"""What can stand between a user and a secret file; never a value in the words."""
+
+from __future__ import annotations
+
+from stockman.model.errors import Conflict, NotFound, Refused, StockmanError
+from stockman.model.problem import Problem
+
+
+def unreadable_file(name: str, why: str) -> StockmanError:
+    return StockmanError(
+        Problem(
+            code="secret.unreadable",
+            what=f"{name} cannot be read",
+            where=name,
+            why=f"the system says: {why}",
+            fix="check that it is a file that you may read",
+        )
+    )
+
+
+def unwritable_file(name: str, why: str) -> StockmanError:
+    return StockmanError(
+        Problem(
+            code="secret.unwritable",
+            what=f"{name} cannot be written",
+            where=name,
+            why=f"the system says: {why}",
+            fix="make room and give yourself the right to write there; nothing was changed",
+        )
+    )
+
+
+def missing_file(name: str) -> NotFound:
+    return NotFound(
+        Problem(
+            code="secret.missing",
+            what=f"there is no secret file {name}",
+            where=name,
+            why="no file of that name is in this directory",
+            fix="see the names with `stockman secrets status`, or make it with"
+            " `stockman secrets edit`",
+        )
+    )
+
+
+def no_rules(directory: str) -> NotFound:
+    return NotFound(
+        Problem(
+            code="secret.no-rules",
+            what="there is no .sops.yaml",
+            where=directory,
+            why="nothing says for whom a new file is encrypted",
+            fix="run `stockman init`, which writes one for the age.key here",
+        )
+    )
+
+
+def no_recipient(name: str, where: str) -> Refused:
+    return Refused(
+        Problem(
+            code="secret.no-recipient",
+            what=f"the rule for {name} names no recipient",
+            where=where,
+            why="a file that is encrypted for nobody could never be opened",
+            fix="write `age:` with the public key of your age.key into the rule",
+        )
+    )
+
+
+def file_exists(name: str) -> Conflict:
+    return Conflict(
+        Problem(
+            code="secret.exists",
+            what=f"{name} is there already",
+            where=name,
+            why="it was left as it is: what it holds is perhaps in use, and kept nowhere else",
+            fix="change it with `stockman secrets edit`; move it away only if nothing needs it",
+        )
+    )
+
+
+def changed_during_edit(name: str) -> Conflict:
+    return Conflict(
+        Problem(
+            code="secret.changed",
+            what=f"{name} changed while it was worked on",
+            where=name,
+            why="somebody else wrote it since it was read, and that would have been lost",
+            fix="run the command again",
+        )
+    )
+
+
+def no_editor(why: str) -> StockmanError:
+    return StockmanError(
+        Problem(
+            code="secret.editor",
+            what="the editor did not do its work",
+            where="",
+            why=why,
+            fix="name an editor that stays until you are done in EDITOR, such as `code --wait`",
+        )
+    )
+
+
+def no_memory(name: str, why: str) -> Refused:
+    return Refused(
+        Problem(
+            code="secret.no-memory",
+            what=f"{name} cannot be edited here without its plaintext touching a disk",
+            where=name,
+            why=why,
+            fix="change single values with `stockman secrets set`, or use a machine with /dev/shm",
+        )
+    )
+
+
+def bundle_elsewhere(there: str, wanted: str) -> Conflict:
+    return Conflict(
+        Problem(
+            code="bundle.elsewhere",
+            what=f"the secrets bundle is {there}, and {wanted} is looked for",
+            where=there,
+            why="a second bundle would make another cluster of the same machines",
+            fix=f"run `git mv {there} {wanted}`: both dialects keep it in the same form",
+        )
+    )
+
+
+def bad_path(path: str, why: str) -> Problem:
+    return Problem(
+        code="secret.path",
+        what=f"{path!r} is no path to a value",
+        why=why,
+        fix='write keys with dots between them, `stringData.token`, or `data["tls.crt"]`',
+    )
+
+
+def bad_value(why: str) -> Refused:
+    return Refused(
+        Problem(
+            code="secret.value",
+            what="the value that was given cannot be kept",
+            why=why,
+            fix="give text; with `--json` a number, true, false or a text in quotes; keep other"
+            " bytes in a binary file, without a path",
+        )
+    )

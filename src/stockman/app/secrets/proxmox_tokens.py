@@ -1,0 +1,104 @@
+"""Tokens of Proxmox VE that stockman had made: their secrets, encrypted beside the bundle.
+
+Proxmox VE chooses the secret of a token and tells it once. A secret that the configuration gives
+(`token_secret`) counts first; where it gives none, the one that is kept here does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from stockman.app.secrets.reading import read_secret_file
+from stockman.app.secrets.references import ReferenceContext
+from stockman.catalog.registry import component, names
+from stockman.config.source.tree import to_plain_data
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.crypto.sops.paths import ValuePath, format_path
+from stockman.model.component import Component
+from stockman.model.desired import Desired
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.secret import Secret, SecretForm
+from stockman.planning.access.desired import OWN_TOKEN
+
+FILE = "talos/proxmox-tokens.sops.yaml"
+_TOP = "tokens"
+
+
+def token_path(region: str, token_id: str) -> ValuePath:
+    """Where the secret of a token stands in the file."""
+    return (_TOP, region, token_id)
+
+
+def token_reference(region: str, token_id: str) -> Secret:
+    """The secret of a token as the configuration would name it."""
+    return Secret(f"sops:{FILE}#{format_path(token_path(region, token_id))}")
+
+
+def with_stored_tokens(desired: Desired, around: ReferenceContext) -> Desired:
+    """The same with references to kept tokens wherever the configuration gives no secret."""
+    kept = _stored_tokens(around)
+    return replace(
+        desired,
+        proxmox=tuple(_own_token(one, kept, around.environment) for one in desired.proxmox),
+        components={
+            name: _component_tokens(name, one, desired, kept)
+            for name, one in desired.components.items()
+        },
+    )
+
+
+def with_stored_token(cluster: ProxmoxCluster, around: ReferenceContext) -> ProxmoxCluster:
+    """A cluster with a reference to stockman's own token, where the files give no secret of it."""
+    return _own_token(cluster, _stored_tokens(around), around.environment)
+
+
+def _stored_tokens(around: ReferenceContext) -> frozenset[tuple[str, str]]:
+    """Regions and tokens that have a secret; names are readable without any key."""
+    content = read_secret_file(around.directory, FILE)
+    if content is None:
+        return frozenset()
+    read = to_plain_data(read_yaml(FILE, content.decode(errors="replace")))
+    tokens = read.get(_TOP) if isinstance(read, Mapping) else None
+    if not isinstance(tokens, Mapping):
+        return frozenset()
+    return frozenset(
+        (str(region), str(token))
+        for region, found in tokens.items()
+        if isinstance(found, Mapping)
+        for token, value in found.items()
+        if value
+    )
+
+
+def _own_token(
+    cluster: ProxmoxCluster, kept: frozenset[tuple[str, str]], environment: Mapping[str, str]
+) -> ProxmoxCluster:
+    """Our own token; a variable that is not set gives no secret."""
+    given = cluster.token_secret
+    is_given = given is not None and not (
+        given.form is SecretForm.ENVIRONMENT and not environment.get(given.reference[2:-1])
+    )
+    if is_given:
+        return cluster
+    token_id = cluster.token_id or OWN_TOKEN
+    region = str(cluster.region)
+    secret = token_reference(region, token_id) if (region, token_id) in kept else None
+    return replace(cluster, token_id=token_id, token_secret=secret)
+
+
+def _component_tokens(
+    name: str, wish: Component, desired: Desired, kept: frozenset[tuple[str, str]]
+) -> Component:
+    access = component(name).proxmox if name in names() else None
+    if access is None or not wish.enabled:
+        return wish
+    token_id = wish.token_id or f"{access.user}!{access.token}"
+    secrets = dict(wish.secrets)
+    for number, cluster in enumerate(desired.proxmox):
+        region = str(cluster.region)
+        key = f"token-{region}"
+        is_given = key in secrets or (number == 0 and wish.token_secret is not None)
+        if not is_given and (region, token_id) in kept:
+            secrets[key] = token_reference(region, token_id)
+    return replace(wish, secrets=secrets) if secrets != wish.secrets else wish

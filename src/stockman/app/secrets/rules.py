@@ -1,0 +1,61 @@
+"""The creation rules of a workspace: found where SOPS finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from stockman.app.secrets import problems as trouble
+from stockman.app.workspace.secret_names import SOPS_CONFIG
+from stockman.crypto.sops.rules import CreationRule, SopsConfig, read_sops_config
+from stockman.model.record import record
+
+VARIABLE = "SOPS_CONFIG"
+_MOST_PARENTS = 100
+
+
+@record
+class Rules:
+    """A `.sops.yaml` and where it is; its expressions see paths relative to that."""
+
+    config: SopsConfig
+    home: Path
+    directory: Path
+
+    def rule_for(self, name: str) -> CreationRule:
+        """The first rule for a file, which is named relative to the workspace."""
+        path = self.directory / name
+        inside = path.is_relative_to(self.home)
+        return self.config.rule_for(str(path.relative_to(self.home) if inside else path))
+
+
+def find_rules(directory: Path, environment: Mapping[str, str]) -> Rules:
+    """The rules that `SOPS_CONFIG` names, or those of the directory or the nearest above it."""
+    root = directory.resolve()
+    named = environment.get(VARIABLE, "")
+    place = (root / named) if named else _nearest(root)
+    if place is None:
+        raise trouble.no_rules(str(directory))
+    shown = named or (
+        SOPS_CONFIG
+        if place.parent == root
+        else str(Path(*[".."] * _above(root, place), place.name))
+    )
+    try:
+        content = place.read_bytes()
+    except OSError as error:
+        raise trouble.unreadable_file(shown, error.strerror or type(error).__name__) from None
+    return Rules(
+        config=read_sops_config(content, shown), home=place.resolve().parent, directory=root
+    )
+
+
+def _nearest(root: Path) -> Path | None:
+    for place in (root, *root.parents)[:_MOST_PARENTS]:
+        if (place / SOPS_CONFIG).exists():
+            return place / SOPS_CONFIG
+    return None
+
+
+def _above(root: Path, place: Path) -> int:
+    return len(root.relative_to(place.parent).parts)

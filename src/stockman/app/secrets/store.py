@@ -1,0 +1,268 @@
+"""The secret files of one workspace: opened in memory, written encrypted, sealed in the lock.
+
+Plaintext never touches the disk. Files are replaced whole; the lock file follows, and where a run
+is interrupted in between, the next write of the same content brings it up to date.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import EllipsisType
+from typing import TYPE_CHECKING
+
+from stockman.adapters.files import create_file, replace_file
+from stockman.app.secrets import problems as trouble
+from stockman.app.secrets.keyring import Keyring
+from stockman.app.secrets.lock import LOCK, SecretLock, read_lock
+from stockman.app.secrets.reading import (
+    decrypt_file,
+    is_encrypted,
+    open_secret_file,
+    read_secret_file,
+    resolve_path,
+)
+from stockman.app.secrets.rules import Rules, find_rules
+from stockman.app.workspace.secret_names import secret_names
+from stockman.crypto.age.identities import AgeIdentity
+from stockman.crypto.seal import (
+    Seal,
+    create_seal,
+    create_seal_without_identity,
+    matches_file,
+    matches_plaintext,
+    matches_text,
+)
+from stockman.crypto.sops.decryption import DecryptedFile, file_metadata
+from stockman.crypto.sops.files import EncryptionInputs, decrypt, encrypt, rekey, rotate
+from stockman.crypto.sops.metadata import Metadata
+from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.crypto.sops.slots import canonical_bytes
+
+if TYPE_CHECKING:
+    from stockman.crypto.sops.update import NewValue
+    from stockman.ports.system import Clock, Entropy
+
+_TAG_BYTES = 4
+
+
+class SecretStore:
+    """Reads and writes the secret files of a directory."""
+
+    def __init__(
+        self,
+        directory: Path,
+        keyring: Keyring,
+        environment: Mapping[str, str],
+        clock: Clock,
+        entropy: Entropy,
+    ) -> None:
+        self.directory = directory
+        self.keyring = keyring
+        self._environment = environment
+        self._clock = clock
+        self._entropy = entropy
+        self._rules: Rules | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """What `.sops.yaml` says; refused where it is missing or broken."""
+        if self._rules is None:
+            self._rules = find_rules(self.directory, self._environment)
+        return self._rules
+
+    def names(self) -> tuple[str, ...]:
+        """Every secret file, sorted."""
+        return secret_names(self.directory)
+
+    def exists(self, name: str) -> bool:
+        return read_secret_file(self.directory, name) is not None
+
+    def content(self, name: str) -> bytes:
+        """The bytes of a file as they are on disk."""
+        content = read_secret_file(self.directory, name)
+        if content is None:
+            raise trouble.missing_file(name)
+        return content
+
+    def metadata(self, name: str) -> Metadata:
+        """For whom a file is encrypted, and when; needs no identity."""
+        return file_metadata(self.content(name), name)
+
+    def opened(self, name: str) -> DecryptedFile:
+        """A file, opened and proven whole."""
+        return open_secret_file(self.content(name), name, self.keyring)
+
+    def plaintext(self, name: str) -> bytes:
+        """What a file says."""
+        return decrypt_file(self.content(name), name, self.keyring)
+
+    def encrypted(self, name: str, plain: bytes, old: bytes | None) -> bytes:
+        """What a file with this content has to be on disk; nothing is written.
+
+        Where the lock file says that the bytes on disk hold this content already, they are not
+        even opened.
+        """
+        if old is None or not is_encrypted(old, name):
+            return encrypt(plain, name, self.recipe(name), self._fresh())
+        seal = self.lock.seals.get(name)
+        if seal is not None and matches_file(seal, old) and self._says(seal, name, plain):
+            return old
+        return self._reencrypted(old, plain, name)
+
+    def record(self, contents: Mapping[str, tuple[bytes, bytes]]) -> None:
+        """Seal files that were written by others: bytes on disk and plaintext, by name."""
+        lock = after = read_lock(self.directory)
+        for name, (content, plain) in contents.items():
+            seal = lock.seals.get(name)
+            if seal is None or not seal.text or not matches_file(seal, content):
+                after = after.with_seal(name, self.seal(name, content, plain))
+        self._write_lock(lock, after)
+
+    @property
+    def lock(self) -> SecretLock:
+        """The lock file as it is on disk."""
+        return read_lock(self.directory)
+
+    def create(self, name: str, plain: bytes) -> None:
+        """Make a file by the rule for it; refuses where something stands there already."""
+        lock = read_lock(self.directory)
+        made = encrypt(plain, name, self.recipe(name), self._fresh())
+        if not self._created(name, made):
+            raise trouble.file_exists(name)
+        self._write_lock(lock, lock.with_seal(name, self.seal(name, made, plain)))
+
+    def write(
+        self, name: str, plain: bytes, *, expected: bytes | EllipsisType | None = ...
+    ) -> bool:
+        """Give a file new content, or make it; returns whether a byte of it changed.
+
+        The same content changes nothing, unless the file is there in the clear: then it is
+        encrypted by the rule for it. `expected` is what was on disk when the work began, None
+        where nothing was; refuses where that is no longer so.
+        """
+        lock = read_lock(self.directory)
+        old = read_secret_file(self.directory, name)
+        if expected is not ... and old != expected:
+            raise trouble.changed_during_edit(name)
+        if old is None:
+            self.create(name, plain)
+            return True
+        if is_encrypted(old, name):
+            made = self._reencrypted(old, plain, name)
+        else:
+            made = encrypt(plain, name, self.recipe(name), self._fresh())
+        return self._replaced(lock, name, old, made, plain)
+
+    def set_value(self, name: str, new: NewValue) -> bool:
+        """Put a value at a path of a file; returns whether that changed anything."""
+        from stockman.crypto.sops.update import set_plaintext_value, set_value
+
+        old = read_secret_file(self.directory, name)
+        if old is None or not is_encrypted(old, name):
+            return self.write(name, set_plaintext_value(old or b"", name, new))
+        lock = read_lock(self.directory)
+        identities = self._identities(old, name)
+        made = set_value(old, name, new, identities, self._fresh())
+        return self._replaced(lock, name, old, made, decrypt(made, name, identities))
+
+    def rotate(self, name: str) -> None:
+        """Encrypt the values of a file with a new data key, for the same recipients."""
+        lock = read_lock(self.directory)
+        old = self.content(name)
+        identities = self._identities(old, name)
+        made = rotate(old, name, identities, self._fresh())
+        self._replaced(lock, name, old, made, decrypt(made, name, identities))
+
+    def rekey(self, name: str) -> bool:
+        """Give a file the recipients that the rule for it names; returns whether they differed."""
+        wanted = self.recipe(name).recipients
+        lock = read_lock(self.directory)
+        old = self.content(name)
+        if set(wanted) == set(file_metadata(old, name).recipients):
+            return False
+        identities = self._identities(old, name)
+        plain = decrypt(old, name, identities)
+        made = rekey(old, name, identities, wanted, self._fresh())
+        return self._replaced(lock, name, old, made, plain)
+
+    def recipe(self, name: str) -> EncryptionSettings:
+        """For whom and how the rules want a file encrypted."""
+        resolve_path(self.directory, name)
+        rule = self.rules.rule_for(name)
+        if not rule.recipe.recipients:
+            raise trouble.no_recipient(name, str(rule.at))
+        return rule.recipe
+
+    def seal(self, name: str, content: bytes, plain: bytes) -> Seal:
+        """What the lock file keeps of a file; of its bytes alone where no identity is at hand."""
+        mine = self.keyring.owner(file_metadata(content, name).recipients)
+        identity = mine or next(iter(self.keyring.identities), None)
+        if identity is None:
+            return create_seal_without_identity(content)
+        return create_seal(name, content, canonical_bytes(plain, name), identity, plain)
+
+    def accept(self, name: str) -> bool:
+        """Seal a file as it is now; returns whether the lock file changed."""
+        lock = read_lock(self.directory)
+        content = self.content(name)
+        plain = decrypt_file(content, name, self.keyring)
+        return self._write_lock(lock, lock.with_seal(name, self.seal(name, content, plain)))
+
+    def forget(self, name: str) -> bool:
+        """Drop the seal of a file that is gone; returns whether the lock file changed."""
+        lock = read_lock(self.directory)
+        return self._write_lock(lock, lock.without(name))
+
+    def tag(self) -> str:
+        """A word that tells this piece of work from others, for names of drafts."""
+        return self._entropy.random_bytes(_TAG_BYTES).hex()
+
+    def _says(self, seal: Seal, name: str, plain: bytes) -> bool:
+        identities = self.keyring.identities
+        if matches_text(seal, name, plain, identities):
+            return True
+        return matches_plaintext(seal, name, canonical_bytes(plain, name), identities) or False
+
+    def _reencrypted(self, old: bytes, plain: bytes, name: str) -> bytes:
+        from stockman.crypto.sops.update import reencrypt
+
+        return reencrypt(old, plain, name, self._identities(old, name), self._fresh())
+
+    def _identities(self, content: bytes, name: str) -> tuple[AgeIdentity, ...]:
+        return self.keyring.identities_for(file_metadata(content, name).recipients, name)
+
+    def _fresh(self) -> EncryptionInputs:
+        return EncryptionInputs(now=self._clock.now(), random_bytes=self._entropy.random_bytes)
+
+    def _created(self, name: str, content: bytes) -> bool:
+        path = resolve_path(self.directory, name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return create_file(path, content, private=False, tag=self.tag())
+        except OSError as error:
+            raise trouble.unwritable_file(name, error.strerror or type(error).__name__) from None
+
+    def _replaced(self, lock: SecretLock, name: str, old: bytes, made: bytes, plain: bytes) -> bool:
+        if made != old:
+            if read_secret_file(self.directory, name) != old:
+                raise trouble.changed_during_edit(name)
+            self._replace(name, resolve_path(self.directory, name), made)
+        seal, known = self.seal(name, made, plain), lock.seals.get(name)
+        if known is None or replace(known, text=seal.text) != seal:
+            self._write_lock(lock, lock.with_seal(name, seal))
+        return made != old
+
+    def _replace(self, name: str, path: Path, content: bytes) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(path, content, tag=self.tag())
+        except OSError as error:
+            raise trouble.unwritable_file(name, error.strerror or type(error).__name__) from None
+
+    def _write_lock(self, old: SecretLock, new: SecretLock) -> bool:
+        if new == old:
+            return False
+        self._replace(LOCK, self.directory / LOCK, new.text().encode())
+        return True

@@ -1,0 +1,228 @@
+"""One look at everything that status is judged from; nothing is changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
+from dataclasses import replace
+from datetime import timedelta
+
+from stockman.app.client_config.certificate_list import list_certificates
+from stockman.app.runs.session import SessionContext, open_session
+from stockman.app.runs.workspace import RunWorkspace
+from stockman.app.status.backups import (
+    BackupContext,
+    BackupStore,
+    observe_backups,
+    open_backup_target,
+    unreachable_target,
+)
+from stockman.app.status.runs import observe_lease, observe_runs
+from stockman.assessment.status.findings import StatusCheck
+from stockman.assessment.status.observed import CertificateList, ObservedRepository, StatusInput
+from stockman.assessment.status.status import ALL, Status, assess
+from stockman.catalog.registry import names
+from stockman.catalog.selection import active_components
+from stockman.engine.lifecycle import RunHome
+from stockman.model.desired import Desired
+from stockman.model.errors import StockmanError
+from stockman.model.record import record
+from stockman.planning.kubernetes.desired import DesiredKubernetes
+from stockman.planning.observed.systems import Observed
+from stockman.planning.observed.talos import ObservedTalos
+from stockman.ports.repository import GitRepository
+from stockman.ports.system import Timekeeper
+from stockman.steps.ports import Ports
+from stockman.talos.records.etcd import EtcdAlarm
+from stockman.talos.records.protocol import Talos
+
+_PROXMOX = frozenset({StatusCheck.PROXMOX, StatusCheck.VMS})
+_TALOS = frozenset({StatusCheck.TALOS, StatusCheck.ETCD})
+_KUBERNETES = frozenset({StatusCheck.KUBERNETES, StatusCheck.FLUX, StatusCheck.COMPONENTS})
+
+
+@record
+class StatusSources:
+    """Where a look gets what it sees."""
+
+    desired: Desired
+    ports: Ports
+    home: RunHome
+    observe: Callable[[Ports], Coroutine[object, object, Observed]]
+    certificates: Callable[[], CertificateList]
+    wish: DesiredKubernetes | None = None
+    places: tuple[BackupStore, ...] = ()
+
+
+class StatusObserver:
+    """Looks at one cluster, again and again."""
+
+    def __init__(self, sources: StatusSources) -> None:
+        self._sources = sources
+        on = active_components(sources.desired) if sources.desired.cluster is not None else {}
+        self._components = {name: name in on for name in names()}
+
+    @property
+    def clock(self) -> Timekeeper:
+        return self._sources.ports.clock
+
+    @property
+    def home(self) -> RunHome:
+        return self._sources.home
+
+    async def status(self, checks: Collection[StatusCheck] = ALL) -> Status:
+        """Look, and judge."""
+        return assess(await self.look(checks), checks)
+
+    async def look(self, checks: Collection[StatusCheck] = ALL) -> StatusInput:
+        """Ask as few systems as the checks need, all at once."""
+        wanted, sources = frozenset(checks), self._sources
+        ports = sources.ports
+        async with asyncio.TaskGroup() as group:
+            observed = group.create_task(sources.observe(_needed_clients(ports, wanted)))
+            runs = group.create_task(observe_runs(sources.home, ports.clock))
+            asked = ports.kubernetes if StatusCheck.RUNS in wanted else None
+            lease = group.create_task(observe_lease(asked, ports.clock))
+            backups = group.create_task(
+                observe_backups(sources.places if StatusCheck.BACKUPS in wanted else ())
+            )
+            repository = group.create_task(
+                observe_repository(ports.repo if StatusCheck.FLUX in wanted else None)
+            )
+        seen = observed.result()
+        return StatusInput(
+            at=ports.clock.now(),
+            desired=sources.desired,
+            observed=seen,
+            wish=sources.wish,
+            alarms=await _observe_alarms(ports.talos, seen.talos),
+            repository=repository.result(),
+            certificates=sources.certificates() if StatusCheck.CERTIFICATES in wanted else None,
+            backups=backups.result(),
+            runs=replace(runs.result(), lease=lease.result()),
+            components=self._components,
+        )
+
+
+def _needed_clients(ports: Ports, wanted: frozenset[StatusCheck]) -> Ports:
+    """Only the doors that the checks need."""
+    return replace(
+        ports,
+        proxmox=ports.proxmox if wanted & _PROXMOX else {},
+        talos=ports.talos if wanted & _TALOS else None,
+        kubernetes=ports.kubernetes if wanted & _KUBERNETES else None,
+    )
+
+
+async def observe_repository(repo: GitRepository | None) -> ObservedRepository | None:
+    """Where the work tree and its remote stand. None: nobody looks."""
+    if repo is None:
+        return None
+    try:
+        state = await repo.state()
+    except StockmanError as no:
+        return ObservedRepository(why=f"{no.problem.what}: {no.problem.why}")
+    found = ObservedRepository(branch=state.branch or "", local=state.commit or "")
+    try:
+        return replace(found, pushed=await repo.fetch() or "")
+    except StockmanError as no:
+        return replace(found, why=f"{no.problem.what}: {no.problem.why}")
+
+
+async def _observe_alarms(
+    talos: Talos | None, seen: ObservedTalos | None
+) -> tuple[EtcdAlarm, ...] | None:
+    """Alarms of all members, as the first that answers has them."""
+    if talos is None or seen is None:
+        return None
+    for answer in seen.etcd.answers:
+        machine = seen.machine(answer.node)
+        if answer.status is None or machine is None:
+            continue
+        try:
+            return await talos.etcd_alarms(machine.address)
+        except StockmanError:
+            continue
+    return None
+
+
+@asynccontextmanager
+async def open_observer(place: SessionContext) -> AsyncIterator[StatusObserver]:
+    """Somebody who looks at the cluster of a directory, with every door open."""
+    async with open_session(place, only_looks=True) as session, AsyncExitStack() as stack:
+        places = [
+            await stack.enter_async_context(one)
+            for one in _backup_targets(session.workspace, place)
+        ]
+        workspace = session.workspace
+
+        def certificates() -> CertificateList:
+            return list_certificates(
+                workspace.directory,
+                workspace.around.keyring,
+                workspace.environment,
+                place.clock.now(),
+            )
+
+        yield StatusObserver(
+            StatusSources(
+                desired=workspace.desired,
+                ports=session.ports,
+                home=session.home,
+                observe=session.planner.observe,
+                certificates=certificates,
+                wish=session.planner.wish,
+                places=tuple(places),
+            )
+        )
+
+
+def _backup_targets(
+    workspace: RunWorkspace, place: SessionContext
+) -> Iterator[AbstractAsyncContextManager[BackupStore]]:
+    around = BackupContext(
+        directory=place.directory, environment=place.environment, clock=place.clock
+    )
+    name = workspace.cluster.name if workspace.cluster is not None else ""
+    for target in workspace.desired.backup.targets if workspace.desired.backup.enabled else ():
+        try:
+            yield open_backup_target(workspace.resolved(target), name, around)
+        except StockmanError as no:
+            yield nullcontext(unreachable_target(target.name, target.name, no))
+
+
+POLL_SECONDS = 3.0
+"""Seconds between two looks."""
+
+StatusCallback = Callable[[Status, timedelta], None]
+"""Is told of every look, and how long it has been."""
+
+
+async def wait_until_healthy(
+    looker: StatusObserver, longest: timedelta, told: StatusCallback, pause: float = POLL_SECONDS
+) -> Status:
+    """The first look at which everything works, or the last one before time was up."""
+    clock = looker.clock
+    began = clock.now()
+    while True:
+        found = await looker.status()
+        passed = clock.now() - began
+        told(found, passed)
+        if found.healthy or passed + timedelta(seconds=pause) > longest:
+            return found
+        await clock.sleep(pause)
+
+
+async def watch_status(
+    looker: StatusObserver, pause: float = POLL_SECONDS
+) -> AsyncIterator[Status]:
+    """Looks, for ever."""
+    while True:
+        yield await looker.status()
+        await looker.clock.sleep(pause)

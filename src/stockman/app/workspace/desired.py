@@ -1,0 +1,56 @@
+"""What should be, in full, and how two configurations differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stockman.app.workspace.validation import validate_files
+from stockman.config.origin_tree import (
+    ConfigDifference,
+    OriginTree,
+    differences,
+    find_subtree,
+    flatten_tree,
+    origin_tree,
+)
+from stockman.config.resolve import resolve
+from stockman.model.desired import Desired
+from stockman.model.errors import NotFound
+from stockman.model.problem import Problem
+
+
+def load_desired(directory: Path) -> Desired:
+    """What the files of a directory ask for; refuses while they have mistakes."""
+    return resolve(validate_files(directory).loaded)
+
+
+def show_desired(directory: Path, path: str | None = None) -> OriginTree:
+    """The desired state as a tree with origins, whole or the part that a path names."""
+    tree = origin_tree(load_desired(directory))
+    if path is None:
+        return tree
+    part = find_subtree(tree, path)
+    if part is None:
+        from stockman.config.nearest import nearest_name
+
+        names = {name for leaf, _ in flatten_tree(tree) for name in _prefixes(leaf)}
+        near = nearest_name(path, sorted(names))
+        raise NotFound(
+            Problem(
+                code="config.no-such-value",
+                what=f"there is no {path}",
+                why="the desired state has no value of that name",
+                fix=f"try {near}" if near else "run `stockman config show` to see all names",
+            )
+        )
+    return part
+
+
+def _prefixes(path: str) -> list[str]:
+    parts = path.replace("[", ".").replace("]", "").split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+
+
+def compare_directories(before: Path, after: Path) -> tuple[ConfigDifference, ...]:
+    """What differs in meaning between the configurations of two directories."""
+    return differences(load_desired(before), load_desired(after))

@@ -1,0 +1,70 @@
+"""The directory a user works in: its files, read and understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stockman.config.load import CONFIG_FILES, LoadedConfig, load
+from stockman.config.source.text import MAX_BYTES
+from stockman.model.errors import NotFound, StockmanError
+from stockman.model.problem import Problem
+
+if TYPE_CHECKING:
+    from stockman.app.versions import Pins
+
+
+def read_directory(directory: Path) -> dict[str, bytes]:
+    """The configuration files that exist, by name; what cannot be read is an error."""
+    if not directory.is_dir():
+        raise NotFound(
+            Problem(
+                code="workspace.no-directory",
+                what=f"{directory} is not a directory",
+                where=str(directory),
+                why="configuration is read from a directory",
+                fix="give an existing directory with `-C`",
+            )
+        )
+    contents: dict[str, bytes] = {}
+    for name in CONFIG_FILES:
+        try:
+            with (directory / name).open("rb") as file:
+                contents[name] = file.read(MAX_BYTES + 1)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise StockmanError(_unreadable(directory / name, error)) from None
+    return contents
+
+
+def load_directory(directory: Path) -> LoadedConfig:
+    """What the files of a directory say."""
+    return load(read_directory(directory))
+
+
+def pins(directory: Path) -> Pins:
+    """The versions that the files of a directory pin; none where there are no files."""
+    from stockman.app.versions import Pins
+
+    estate = load_directory(directory).estate
+    return Pins(
+        talos=estate.talos.version,
+        kubernetes=estate.kubernetes.version,
+        proxmox=estate.proxmox.version if estate.proxmox is not None else None,
+        components={
+            name: component.version
+            for name, component in estate.components.items()
+            if component.version is not None
+        },
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> Problem:
+    return Problem(
+        code="workspace.unreadable",
+        what=f"{path.name} cannot be read",
+        where=str(path),
+        why=error.strerror or type(error).__name__,
+        fix="check that it is a file that you may read",
+    )

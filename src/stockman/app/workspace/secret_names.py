@@ -1,0 +1,95 @@
+"""Which files of a workspace are secret: told by their names, without opening any."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML
+from stockman.config.presets import Dialect
+from stockman.model.errors import Refused
+from stockman.model.problem import Problem
+
+SOPS_CONFIG = ".sops.yaml"
+SECRET_MARK = ".sops."
+"""Stands in the name of every secret file, before its ending."""
+PARTLY_ENCRYPTED = (CLUSTER_YAML, NODES_YAML)
+"""Configuration files that may be encrypted in part."""
+
+_SKIPPED = frozenset({".git", ".stockman", ".venv", "node_modules", "__pycache__"})
+_MOST = 200_000
+"""Entries of directories looked at: a workspace has thousands."""
+
+
+def dialect_of(directory: Path) -> Dialect:
+    """The dialect of the files that are there; classic where there are none."""
+    return "toml" if (directory / CLUSTER_TOML).exists() else "classic"
+
+
+def relative_name(directory: Path, given: str) -> str:
+    """The name of a file that a user typed, relative to the workspace; refuses to leave that."""
+    root = directory.resolve()
+    path = Path(os.path.normpath(root / given))
+    if not path.is_relative_to(root) or path == root:
+        raise outside_workspace(given)
+    return path.relative_to(root).as_posix()
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a file of this path has to be encrypted, by its name."""
+    base = name.rpartition("/")[2]
+    return SECRET_MARK in base and base != SOPS_CONFIG
+
+
+def secret_names(directory: Path) -> tuple[str, ...]:
+    """Every secret file of a workspace, sorted.
+
+    Those with `.sops.` in their names, and configuration files that are encrypted in part. Links
+    are not followed, and repositories and workspaces inside of this one are left to themselves.
+    """
+    found = [name for name in _files(directory) if is_secret_name(name)]
+    found += [name for name in PARTLY_ENCRYPTED if _is_partly_encrypted(directory / name)]
+    return tuple(sorted(found))
+
+
+def _is_partly_encrypted(path: Path) -> bool:
+    try:
+        return path.is_file() and b"\nsops:" in b"\n" + path.read_bytes()
+    except OSError:
+        return False
+
+
+def _files(directory: Path) -> Iterator[str]:
+    left = _MOST
+    for place, folders, files in os.walk(directory):
+        left -= len(files) + len(folders)
+        if left < 0:
+            return
+        base = os.path.relpath(place, directory)
+        if base != "." and _is_another(folders, files):
+            folders.clear()
+            continue
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        for name in files:
+            yield name if base == "." else f"{base}/{name}"
+
+
+def _is_another(folders: list[str], files: list[str]) -> bool:
+    """Whether a directory is a repository, or has rules and a configuration of its own."""
+    if ".git" in folders or ".git" in files:
+        return True
+    return SOPS_CONFIG in files and any(name in files for name in (CLUSTER_TOML, CLUSTER_YAML))
+
+
+def outside_workspace(name: str) -> Refused:
+    return Refused(
+        Problem(
+            code="secret.outside",
+            what=f"{name} is not inside this directory",
+            where=name,
+            why="`..`, a link or an absolute path leads out of it, and only files inside are"
+            " encrypted and opened",
+            fix="name a file inside the directory, relative to it",
+        )
+    )

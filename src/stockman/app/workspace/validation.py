@@ -1,0 +1,136 @@
+"""Whether components that are on can be rendered: told from the configuration alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from pathlib import Path
+
+from stockman.app.workspace.directory import load_directory
+from stockman.app.workspace.secret_names import PARTLY_ENCRYPTED
+from stockman.config.load import LoadedConfig
+from stockman.config.redact import build_redactor
+from stockman.config.resolve import resolve
+from stockman.config.rules import check_rules
+from stockman.model.origin import Origin
+from stockman.model.problem import Problem, Problems, Severity
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+
+def check_components(directory: Path, loaded: LoadedConfig) -> None:
+    """Add to the problems of loaded files what components find wrong with them.
+
+    Files that lie beside the configuration are taken to be there: rendering looks at them.
+    """
+    if not loaded.estate.nodes:
+        return
+    from stockman.app.workspace.secret_names import dialect_of
+    from stockman.catalog.component import InputFiles, Tunnel
+    from stockman.catalog.selection import select_components
+
+    desired = resolve(loaded)
+    if desired.cluster is None:
+        return
+    presumed = InputFiles(
+        age_recipient="",
+        age_identity=Secret(""),
+        tunnel=Tunnel(id="", token=Secret("")),
+        proxmox_authorities={str(one.region): "" for one in desired.proxmox},
+    )
+    found = Problems()
+    select_components(desired, desired.cluster, presumed, dialect_of(directory), found)
+    known = {(one.code, one.where) for one in loaded.problems}
+    loaded.problems.extend(one for one in found if (one.code, one.where) not in known)
+
+
+@record
+class Validation:
+    """The outcome of one validation."""
+
+    problems: Problems
+    loaded: LoadedConfig
+    patch_texts: dict[str, str] = field(default_factory=dict)
+    """Texts of patch files by name."""
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Texts of all files by name."""
+        return {**self.loaded.texts, **self.patch_texts}
+
+    @property
+    def redact(self) -> Callable[[str], str]:
+        """What may be shown of a line of the files."""
+        return build_redactor(self.loaded.secrets)
+
+
+def validate(directory: Path) -> Validation:
+    """Check the files of a directory, what components say to them, and all patches of nodes."""
+    found = validate_files(directory)
+    if found.problems.errors or found.loaded.opaque:
+        return found
+    from stockman.app.workspace.machine_patches import check_patches
+
+    check_components(directory, found.loaded)
+
+    texts = check_patches(directory, found.loaded)
+    return Validation(problems=found.problems, loaded=found.loaded, patch_texts=texts)
+
+
+def validate_files(directory: Path) -> Validation:
+    """Check the files of a directory: form, rules between keys, and secrets in the clear."""
+    loaded = load_directory(directory)
+    check_rules(loaded)
+    _check_settings(loaded)
+    for origin in loaded.literals:
+        loaded.problems.add(_exposed_secrets(directory, origin))
+    for origin in loaded.opaque:
+        loaded.problems.add(_is_encrypted(origin))
+    return Validation(problems=loaded.problems, loaded=loaded)
+
+
+def _check_settings(loaded: LoadedConfig) -> None:
+    """Settings of components: only the catalog knows what they may hold."""
+    written = {name: one for name, one in loaded.estate.components.items() if one.settings}
+    if not written:
+        return
+    from stockman.catalog.registry import component, names
+    from stockman.catalog.selection import read_settings
+
+    for name in written.keys() & set(names()):
+        read_settings(component(name), written[name], loaded.problems)
+
+
+def _exposed_secrets(directory: Path, origin: Origin) -> Problem:
+    from stockman.adapters.git.probe import LocalGitProbe
+
+    exposure = LocalGitProbe(directory).exposure(origin.at.file)
+    tracked = exposure == "tracked"
+    return Problem(
+        code="secret.exposed",
+        what=f"{origin.name} is a secret in the clear",
+        where=origin.at,
+        why="git keeps the file, and history keeps the value for ever"
+        if tracked
+        else "whoever can read the file can read the value",
+        fix=f"{_secret_fix(origin.at.file)}; change the secret if it was shared",
+        severity=Severity.ERROR if tracked else Severity.WARNING,
+    )
+
+
+def _secret_fix(file: str) -> str:
+    reference = "write a reference, `${NAME}`, `file:path` or `sops:path#key`"
+    if file in PARTLY_ENCRYPTED:
+        return f"encrypt it with `stockman secrets edit {file}`, or {reference}"
+    return reference
+
+
+def _is_encrypted(origin: Origin) -> Problem:
+    return Problem(
+        code="config.encrypted",
+        what=f"{origin.name} is encrypted, and is no secret",
+        where=origin.at,
+        why="everything but secrets has to be known to check and to render the configuration",
+        fix="write it in the clear; the rule for this file in .sops.yaml is to name secret keys"
+        " only, as the one that `stockman init` writes",
+    )

@@ -1,0 +1,186 @@
+"""For whom a difference holds: for all machines, for those of a role, or for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from itertools import count
+
+from stockman.assessment.adoption.hardware import Keys
+from stockman.assessment.adoption.operations import Operation, patch_texts
+from stockman.config.convert.draft import ConfigDraft
+from stockman.config.convert.finish import NO_COMMENTS, finish_conversion
+from stockman.config.load import CLUSTER_YAML, NODES_YAML, load
+from stockman.config.resolve import resolve
+from stockman.config.rules import check_rules
+from stockman.config.source.tree import MappingNode as Tree
+from stockman.config.source.tree import build_node
+from stockman.model.desired import Desired
+from stockman.model.errors import StockmanError
+from stockman.model.names import NodeName
+from stockman.model.origin import Position
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.talos.machine.assembly import ConfigurationAssembler
+from stockman.talos.machine.patch_sets import PatchSet
+from stockman.talos.patches.documents import V1ALPHA1
+from stockman.talos.patches.patch import Patch
+from stockman.talos.secrets.bundle import SecretsBundle
+
+ALL, CONTROLLER, WORKER = "all", "controller", "worker"
+_OF_ONE_MACHINE = (("machine", "network"), ("machine", "install"), ("machine", "disks"))
+_CLUSTER_WIDE = ("Kube", "Discovery", "Time", "Resolver", "Registry")
+"""Beginnings of kinds that mean the same on every machine."""
+
+
+def group_by_level(
+    found: Mapping[str, tuple[Operation, ...]], controllers: frozenset[str]
+) -> dict[str, tuple[Operation, ...]]:
+    """Operations by level, `all`, `controller`, `worker` or the name of a node."""
+    workers = frozenset(found) - controllers
+    left = {name: dict.fromkeys(every) for name, every in found.items()}
+    levels: dict[str, tuple[Operation, ...]] = {}
+    for level, members in ((ALL, frozenset(found)), (CONTROLLER, controllers), (WORKER, workers)):
+        shared = _take_shared(left, members)
+        if shared:
+            levels[level] = shared
+            for name in members:
+                left[name] = {one: None for one in left[name] if one not in shared}
+    return levels | {name: tuple(every) for name, every in left.items() if every}
+
+
+def separate_by_node(
+    found: Mapping[str, tuple[Operation, ...]],
+) -> dict[str, tuple[Operation, ...]]:
+    """The same with nothing in common."""
+    return {name: every for name, every in found.items() if every}
+
+
+def _take_shared(
+    left: Mapping[str, Iterable[Operation]], members: frozenset[str]
+) -> tuple[Operation, ...]:
+    lists = [left[name] for name in left if name in members]
+    if not lists:
+        return ()
+    first, *rest = lists
+    common = [one for one in first if all(one in other for other in rest)]
+    return tuple(one for one in common if rest or not _is_own(one))
+
+
+def _is_own(one: Operation) -> bool:
+    """Whether it would hardly hold for a second machine."""
+    kind = one.document[0]
+    if kind == V1ALPHA1:
+        return any(one.path[: len(place)] == place for place in _OF_ONE_MACHINE)
+    return not kind.startswith(_CLUSTER_WIDE)
+
+
+FOLDER = "talos/adopted"
+_SOURCE = "the cluster"
+_ENDINGS = {"removed": ".removed.yaml", "set": ".yaml", "secret": ".sops.yaml"}
+
+
+@record
+class Draft:
+    """Files that are not written yet."""
+
+    texts: dict[str, str]
+    """cluster.yaml and nodes.yaml."""
+    patches: dict[str, str] = field(default_factory=dict)
+    """Patches of machine configurations, by file."""
+    secrets: dict[str, Secret] = field(default_factory=dict)
+    """The same of those that hold secrets, or may."""
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Files of patches by whom they are for: `all`, `controller`, `worker` or a node."""
+    lost: tuple[str, ...] = ()
+    """Keys whose values do not fit into files."""
+
+    def desired(self, problems: Problems) -> Desired | None:
+        """What the files mean. None: the problems say what is wrong with them."""
+        loaded = load({name: text.encode() for name, text in self.texts.items()})
+        check_rules(loaded)
+        problems.extend(loaded.problems)
+        if loaded.problems.errors:
+            return None
+        try:
+            return resolve(loaded)
+        except StockmanError as error:
+            problems.add(error.problem)
+            return None
+
+    def assembly(self, desired: Desired, bundle: SecretsBundle) -> ConfigurationAssembler:
+        """What makes machine configurations of the files."""
+        nodes = {
+            NodeName(name): self._patches(name)
+            for name in self.levels
+            if name not in (ALL, CONTROLLER, WORKER)
+        }
+        patches = PatchSet(
+            all=self._patches(ALL),
+            controller=self._patches(CONTROLLER),
+            worker=self._patches(WORKER),
+            nodes=nodes,
+        )
+        return ConfigurationAssembler(desired, bundle, patches)
+
+    def _patches(self, level: str) -> tuple[Patch, ...]:
+        return tuple(
+            Patch(label=name, file=name, text=self._text(name))
+            for name in self.levels.get(level, ())
+        )
+
+    def _text(self, name: str) -> str:
+        return self.patches[name] if name in self.patches else self.secrets[name].reveal()
+
+
+def draft_files(keys: Keys, levels: Mapping[str, tuple[Operation, ...]], header: str = "") -> Draft:
+    """Files that say these keys, with patches for the rest."""
+    plain: dict[str, str] = {}
+    secrets: dict[str, Secret] = {}
+    files: dict[str, tuple[str, ...]] = {}
+    for level, found in levels.items():
+        names = []
+        for part, text in patch_texts(found).items():
+            name = f"{FOLDER}/{level}{_ENDINGS[part]}"
+            names.append(name)
+            if part == "secret":
+                secrets[name] = Secret(text)
+            else:
+                plain[name] = text
+        files[level] = tuple(names)
+    texts, lost = _texts(_patched_keys(keys, files))
+    texts[CLUSTER_YAML] = f"{header}{texts[CLUSTER_YAML]}"
+    return Draft(texts=texts, patches=plain, secrets=secrets, levels=files, lost=lost)
+
+
+def _patched_keys(keys: Keys, files: Mapping[str, tuple[str, ...]]) -> Keys:
+    """The same keys, naming the files of patches."""
+    if not files:
+        return keys
+    named = {level: [f"@{name}" for name in names] for level, names in files.items()}
+    talos = dict(_mapping(keys.get("talos")))
+    shared = {level: named[level] for level in (ALL, CONTROLLER, WORKER) if level in named}
+    if shared:
+        talos["patches"] = shared
+    nodes = []
+    listed = keys.get("nodes")
+    for node in listed if isinstance(listed, list) else []:
+        own = named.get(str(node.get("name")))
+        nodes.append({**node, "talos": {"patches": own}} if own else node)
+    return {**keys, "talos": talos, "nodes": nodes}
+
+
+def _mapping(value: object) -> Keys:
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(keys: Keys) -> tuple[dict[str, str], tuple[str, ...]]:
+    building = ConfigDraft(_SOURCE)
+    lines = count(1)
+    tree = build_node(keys, "", lambda _: Position(_SOURCE, next(lines), 1))
+    if isinstance(tree, Tree):
+        building.whole = tree
+    result = finish_conversion(building, NO_COMMENTS, to_toml=False)
+    found = {name: result.files[name] for name in (CLUSTER_YAML, NODES_YAML)}
+    return found, tuple(one.key for one in result.lost)

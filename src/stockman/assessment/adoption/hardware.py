@@ -1,0 +1,238 @@
+"""The hardware of a VM in the words of our files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stockman.model.names import Vmid
+from stockman.model.proxmox_values import (
+    AgentChannel,
+    Drive,
+    HostDevice,
+    NetworkCard,
+    parse_boot_order,
+    parse_flag,
+    parse_memory,
+    parse_properties,
+)
+from stockman.planning.fact import Fact
+from stockman.planning.observed.proxmox import ObservedProxmox
+from stockman.planning.vm.ownership import parse_mark, strip_mark
+from stockman.proxmox.cluster import GuestSummary
+from stockman.proxmox.ha import HaResource
+from stockman.proxmox.vms import VmConfig
+from stockman.steps.vm.disks import BUSES, GIB, KEEPER, drives
+from stockman.steps.vm.values import key_family
+
+Keys = dict[str, object]
+
+_STOCKMAN = "stockman"
+_USUAL_DELAYS = {"up": "0", "down": "180"}
+_HA_STATES = {"enabled": "started", "disabled": "stopped"}
+"""Other words that Proxmox VE takes for the same."""
+
+
+def hardware_keys(seen: ObservedProxmox, guest: GuestSummary, config: VmConfig) -> Keys:
+    """Every key of a VM's hardware; what is as usual is said as well."""
+    memory = parse_memory(config.get("memory", "512"))
+    system = system_disk(config)
+    keys: Keys = {
+        "cores": int(config.get("cores", "1")),
+        "sockets": int(config.get("sockets", "1")),
+        "memory": memory,
+        "balloon": int(config.get("balloon", str(memory))),
+        "numa": parse_flag(config.get("numa", "0")),
+        "cpu_type": config.get("cpu", "kvm64"),
+        "machine": config.get("machine", "pc"),
+        "bios": config.get("bios", "seabios"),
+        "scsihw": config.get("scsihw", "lsi"),
+        "onboot": parse_flag(config.get("onboot", "0")),
+        "protection": parse_flag(config.get("protection", "0")),
+        "serial": config.get("serial0") == "socket",
+        "vga": parse_properties(config.get("vga", "std"), default="type").get("type", "std"),
+        "agent": AgentChannel.parse(config.get("agent", "0")).enabled,
+        **_small_disks(config),
+        **_devices(config),
+        **_placement_keys(seen, guest, config),
+        "boot_order": list(parse_boot_order(config.get("boot"))),
+    }
+    if system is not None:
+        keys |= _system_keys(config, system)
+    keys["nics"] = list(_cards(config))
+    disks = list(_data_disks(config, system))
+    if disks:
+        keys["data_disks"] = disks
+    return {key: value for key, value in keys.items() if not _is_empty(value)}
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value == "" or value == []
+
+
+def system_disk(config: VmConfig) -> str | None:
+    """The slot of the disk that a VM boots from. None: it has no disk."""
+    found = {slot: one for slot, one in drives(config).items() if _is_disk(slot, one)}
+    wanted = [slot for slot in parse_boot_order(config.get("boot")) if slot in found]
+    old = config.get("bootdisk")
+    by_bus = sorted(found, key=lambda slot: (BUSES.index(key_family(slot)), slot))
+    order = [*wanted, *([old] if old in found else []), *by_bus]
+    return order[0] if order else None
+
+
+def loose_disks(config: VmConfig) -> tuple[str, ...]:
+    """Slots of disks that nobody could find again: they have no serial number."""
+    system = system_disk(config)
+    return tuple(
+        slot
+        for slot, drive in drives(config).items()
+        if _is_disk(slot, drive) and slot != system and not drive.options.get("serial")
+    )
+
+
+def _is_disk(slot: str, drive: Drive) -> bool:
+    return key_family(slot) in BUSES and not drive.is_cdrom and drive.volume is not None
+
+
+def _system_keys(config: VmConfig, slot: str) -> Keys:
+    drive = drives(config)[slot]
+    volume = drive.volume
+    return {
+        "disk_gb": _gib(drive),
+        "datastore": str(volume.storage) if volume is not None else "",
+    }
+
+
+def _gib(drive: Drive) -> int:
+    return -(-(drive.size or 0) // GIB)
+
+
+def _small_disks(config: VmConfig) -> Keys:
+    known = drives(config)
+    keys: Keys = {}
+    efi, tpm = known.get("efidisk0"), known.get("tpmstate0")
+    if efi is not None and efi.volume is not None:
+        enrolled = parse_flag(efi.options.get("pre-enrolled-keys", "0"))
+        keys["efi_disk"] = {"datastore": str(efi.volume.storage), "pre_enrolled_keys": enrolled}
+    if tpm is not None and tpm.volume is not None:
+        version = tpm.options.get("version", "v1.2")
+        keys["tpm"] = {"datastore": str(tpm.volume.storage), "version": version}
+    return keys
+
+
+def _cards(config: VmConfig) -> Iterator[Keys]:
+    for key in sorted(filter(lambda one: key_family(one) == "net", config.values), key=_number):
+        try:
+            card = NetworkCard.parse(config.get(key))
+        except ValueError:
+            continue
+        options = card.options
+        keys: Keys = {"bridge": str(card.bridge or ""), "mac_addr": str(card.mac or "")}
+        if card.vlan_id is not None:
+            keys["vlan_id"] = card.vlan_id
+        if "mtu" in options:
+            keys["mtu"] = int(options["mtu"])
+        if parse_flag(options.get("firewall", "0")):
+            keys["firewall"] = True
+        if "queues" in options:
+            keys["queues"] = int(options["queues"])
+        if card.model != "virtio":
+            keys["model"] = card.model
+        yield keys
+
+
+def _data_disks(config: VmConfig, system: str | None) -> Iterator[Keys]:
+    mark = parse_mark(config.get("description"))
+    for slot, drive in drives(config).items():
+        name, volume = drive.options.get("serial", ""), drive.volume
+        if slot == system or not _is_disk(slot, drive) or not name or volume is None:
+            continue
+        is_kept = f"vm-{KEEPER}-" in volume.name
+        keys: Keys = {
+            "name": name,
+            "size_gb": _gib(drive),
+            "datastore": str(volume.storage),
+            "ssd": parse_flag(drive.options.get("ssd", "0")),
+            "discard": drive.options.get("discard") == "on",
+            "backup": parse_flag(drive.options.get("backup", "1")),
+            "keep": is_kept and not (mark is not None and name in mark.scratch),
+        }
+        yield keys
+
+
+def _devices(config: VmConfig) -> Keys:
+    pci = [_pci(HostDevice.parse(value)) for value in _entries_of_kind(config, "hostpci")]
+    usb = [_usb(HostDevice.parse(value)) for value in _entries_of_kind(config, "usb")]
+    return {"pci": pci, "usb": usb}
+
+
+def _pci(device: HostDevice) -> Keys:
+    options = device.options
+    named: Keys = {"mapping": device.mapping} if device.mapping else {"address": device.host}
+    named["pcie"] = parse_flag(options.get("pcie", "0"))
+    named["rombar"] = parse_flag(options.get("rombar", "1"))
+    if parse_flag(options.get("x-vga", "0")):
+        named["primary_gpu"] = True
+    if "mdev" in options:
+        named["mdev"] = options["mdev"]
+    return named
+
+
+def _usb(device: HostDevice) -> Keys:
+    named: Keys = {"mapping": device.mapping} if device.mapping else {"id": device.host}
+    return {**named, "usb3": parse_flag(device.options.get("usb3", "0"))}
+
+
+def _entries_of_kind(config: VmConfig, kind: str) -> Iterator[str]:
+    for key in sorted(filter(lambda one: key_family(one) == kind, config.values), key=_number):
+        yield config.get(key)
+
+
+def _number(key: str) -> int:
+    return int(key.removeprefix(key_family(key)))
+
+
+def _placement_keys(seen: ObservedProxmox, guest: GuestSummary, config: VmConfig) -> Keys:
+    order = parse_properties(config.get("startup"), default="order")
+    keys: Keys = {
+        "tags": foreign_tags(guest.tags),
+        "pool": guest.pool,
+        "description": strip_mark(config.get("description")),
+        "ha": _ha(seen, guest.vmid),
+    }
+    if "order" in order:
+        delays = _USUAL_DELAYS | order
+        keys["start_order"] = {
+            "order": int(order["order"]),
+            "up_delay": int(delays["up"]),
+            "down_delay": int(delays["down"]),
+        }
+    return keys
+
+
+def foreign_tags(tags: Iterable[str]) -> list[str]:
+    """Tags of others: those of stockman say whose a guest was."""
+    return [one for one in tags if one != _STOCKMAN and not one.startswith(f"{_STOCKMAN}-")]
+
+
+def _ha(seen: ObservedProxmox, vmid: Vmid) -> Keys | None:
+    if not isinstance(seen.ha, Fact):
+        return None
+    ids = (f"vm:{vmid}", f"ct:{vmid}")
+    found = next((one for one in seen.ha.value.resources if one.id in ids), None)
+    if found is None:
+        return None
+    keys: Keys = {
+        "state": _HA_STATES.get(found.state, found.state),
+        "max_restart": found.max_restart,
+        "max_relocate": found.max_relocate,
+    }
+    group = _group(seen, found)
+    return {"group": group, **keys} if group else keys
+
+
+def _group(seen: ObservedProxmox, resource: HaResource) -> str:
+    """Of Proxmox VE 8 its group, from 9 on the rule that says where it runs."""
+    rules = seen.ha.value.rules if isinstance(seen.ha, Fact) else ()
+    affine = (one.name for one in rules if one.kind == "node-affinity")
+    named = {one.name: one.resources for one in rules}
+    return resource.group or next((name for name in affine if resource.id in named[name]), "")

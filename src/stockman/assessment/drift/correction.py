@@ -1,0 +1,123 @@
+"""Corrections: the steps of the plan that put a drift right, or what else does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from stockman.assessment.drift.report import (
+    Author,
+    Correction,
+    CorrectionStep,
+    Drift,
+    DriftSeverity,
+    Layer,
+)
+from stockman.planning.change import Change, ChangeKind, ProxmoxChange
+from stockman.planning.kubernetes.stage import KubernetesChange
+from stockman.planning.planned import Planned
+from stockman.planning.talos.changes import ClientFileChange
+from stockman.steps.base import Checkpoint
+from stockman.steps.kubernetes.smoke_test import RunSmokeTest
+from stockman.steps.step import Stage, Step
+
+_PLACING = tuple(
+    f"vms/{one}/" for one in ("move", "ha", "no-ha", "pool", "join-pool", "ha-rule", "ha-group")
+)
+_UNKNOWN_AUTHOR = Author(how="nobody tells")
+
+
+def with_correction(drift: Drift, planned: Planned) -> Drift:
+    """The same with the steps of the plan that correct it."""
+    found = [step for step in planned.plan.steps if _is_claimed(step, drift.claims)]
+    if not found or drift.by_hand:
+        return drift
+    errors = planned.problems.errors
+    stages = dict.fromkeys(step.stage.value for step in found)
+    nodes = dict.fromkeys(step.node for step in found if step.node)
+    only = "".join(f" --only {one}" for one in stages)
+    whose = "".join(f" --node {one}" for one in nodes)
+    return replace(
+        drift,
+        correction=Correction(
+            steps=tuple(CorrectionStep(id=one.id, summary=one.action.summary) for one in found),
+            command=f"stockman apply{only}{whose}",
+            stopped_by=errors[0].what if errors else "",
+        ),
+    )
+
+
+def unassigned_changes(drifts: Iterable[Drift], planned: Planned) -> Iterator[Drift]:
+    """Changes of the plan that no drift has told yet."""
+    claims = [claim for drift in drifts for claim in drift.claims]
+    for change in planned.changes:
+        if isinstance(change, KubernetesChange) and not planned.observed.api_answers:
+            continue  # What is in the cluster is not known.
+        layer = _layer(change)
+        steps = _steps(change, planned.plan.steps)
+        if layer is None or not steps or any(_is_claimed(one, claims) for one in steps):
+            continue
+        goes = change.node and any(one.id.startswith("vms/destroy/") for one in steps)
+        own = (f"node:{change.node}",) if goes else tuple(one.id for one in steps)
+        claims += own
+        yield Drift(
+            layer=layer,
+            subject=change.node or change.what,
+            what=change.what,
+            why=change.why,
+            author=_UNKNOWN_AUTHOR,
+            severity=_severity(change),
+            claims=own,
+        )
+
+
+def _is_claimed(step: Step, claims: Iterable[str]) -> bool:
+    for claim in claims:
+        kind, _, node = claim.partition(":")
+        if kind == "node" and step.node == node:
+            return True
+        if step.id == claim or step.id.startswith(f"{claim}/"):
+            return True
+    return False
+
+
+def _layer(change: Change) -> Layer | None:
+    """Where a change belongs. None: it is no difference, but a means or a wait."""
+    if isinstance(change, ClientFileChange):
+        return Layer.ACCESS
+    if isinstance(change, KubernetesChange):
+        is_wait = isinstance(change.action, Checkpoint | RunSmokeTest)
+        return None if is_wait else Layer.KUBERNETES
+    if isinstance(change, ProxmoxChange):
+        return _proxmox_layer(change)
+    if change.stage is Stage.ACCESS:
+        return None  # Rendered files are told one by one.
+    if change.stage is Stage.TALOS and change.what.startswith("Node "):
+        return Layer.KUBERNETES
+    return Layer.TALOS
+
+
+def _proxmox_layer(change: ProxmoxChange) -> Layer | None:
+    if change.stage is Stage.ACCESS:
+        return Layer.ACCESS
+    if change.stage is not Stage.VMS:
+        return None
+    places = any(step.id.startswith(_PLACING) for step in change.steps)
+    return Layer.PLACEMENT if places else Layer.VMS
+
+
+def _steps(change: Change, planned: tuple[Step, ...]) -> tuple[Step, ...]:
+    if isinstance(change, ProxmoxChange):
+        return change.steps
+    if isinstance(change, KubernetesChange):
+        return tuple(one for one in planned if one.id == change.id)
+    if isinstance(change, ClientFileChange):
+        wanted = f"talos/client-file/{change.action.file}"
+        return tuple(one for one in planned if one.id == wanted)
+    return tuple(one for one in planned if one.stage is Stage.TALOS and one.node == change.node)
+
+
+def _severity(change: Change) -> DriftSeverity:
+    if isinstance(change, ClientFileChange):
+        return DriftSeverity.NOTICE
+    return DriftSeverity.CRITICAL if change.mark is ChangeKind.ADD else DriftSeverity.WARNING

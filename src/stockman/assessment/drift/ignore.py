@@ -1,0 +1,57 @@
+"""Rules of the files that let differences stay for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+from fnmatch import fnmatchcase
+
+from stockman.assessment.drift.report import Drift, DriftValue, IgnoredDrift
+from stockman.model.policies import DriftRule
+
+_ANY = "*"
+
+
+def expired_rules(rules: Iterable[DriftRule], today: date) -> tuple[DriftRule, ...]:
+    """Rules whose last day is over."""
+    return tuple(one for one in rules if one.last_day < today)
+
+
+def apply_ignore_rules(
+    drifts: Iterable[Drift], rules: Sequence[DriftRule], today: date
+) -> tuple[tuple[Drift, ...], tuple[IgnoredDrift, ...]]:
+    """Drifts that count, and those that rules let stay; a drift may be split by its values."""
+    valid = [one for one in rules if one.last_day >= today]
+    kept: list[Drift] = []
+    ignored: list[IgnoredDrift] = []
+    for drift in drifts:
+        left: Drift | None = drift
+        for rule in valid:
+            if left is None or not _matches_rule(rule, left):
+                continue
+            left, gone = _split_drift(rule, left)
+            if gone is not None:
+                ignored.append(IgnoredDrift(drift=gone, reason=rule.reason, until=rule.until))
+        if left is not None:
+            kept.append(left)
+    return tuple(kept), tuple(ignored)
+
+
+def _matches_rule(rule: DriftRule, drift: Drift) -> bool:
+    return rule.layer == drift.layer.value and fnmatchcase(drift.subject, rule.subject)
+
+
+def _split_drift(rule: DriftRule, drift: Drift) -> tuple[Drift | None, Drift | None]:
+    """What stays and what is ignored; a drift without values is ignored by rules for any key."""
+    if rule.field == _ANY:
+        return None, drift
+    meant = tuple(one for one in drift.values if fnmatchcase(one.key, rule.field))
+    if not meant:
+        return drift, None
+    others = tuple(one for one in drift.values if one not in meant)
+    return _with_values(drift, others), _with_values(drift, meant)
+
+
+def _with_values(drift: Drift, values: tuple[DriftValue, ...]) -> Drift | None:
+    return replace(drift, values=values) if values else None

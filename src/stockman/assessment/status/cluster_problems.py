@@ -1,0 +1,192 @@
+"""Problems of Kubernetes and Flux, each with what to do next."""
+
+from __future__ import annotations
+
+from stockman.model.problem import Problem
+
+
+def api_silent(address: str, why: str) -> Problem:
+    return Problem(
+        code="status.api-silent",
+        what="the Kubernetes API does not answer",
+        where=f"https://{address}:6443",
+        why=why,
+        fix="look at the controllers first; once they run, wait with `stockman status --wait`",
+    )
+
+
+def node_missing(node: str, address: str) -> Problem:
+    return Problem(
+        code="status.node-missing",
+        what=f"Kubernetes has no node {node}",
+        where=node,
+        why="its machine is up, and its kubelet has not made itself known",
+        fix="wait for it with `stockman status --wait`; if it stays away, look at"
+        f" `talosctl -n {address} logs kubelet`",
+    )
+
+
+def node_not_ready(node: str, why: str) -> Problem:
+    return Problem(
+        code="status.node-not-ready",
+        what=f"the node {node} is not ready",
+        where=node,
+        why=why,
+        fix=f"look at `kubectl describe node {node}`; with no network of pods yet,"
+        " `stockman apply --only kubernetes`",
+    )
+
+
+def node_cordoned(node: str) -> Problem:
+    return Problem(
+        code="status.node-cordoned",
+        what=f"the node {node} is cordoned, and no run holds it",
+        where=node,
+        why="nothing new is put there until somebody takes that back",
+        fix=f"`kubectl uncordon {node}` once whoever did it is done",
+    )
+
+
+def node_pressure(node: str, what: str) -> Problem:
+    return Problem(
+        code="status.node-pressure",
+        what=f"the node {node} runs out of something",
+        where=node,
+        why=f"its kubelet says {what}, and puts pods off",
+        fix=f"see what takes it with `kubectl describe node {node}`; more is given in nodes.yaml,"
+        " then `stockman plan`",
+    )
+
+
+def uninitialized(node: str, how_long: str, controller: str) -> Problem:
+    return Problem(
+        code="status.uninitialized",
+        what=f"the node {node} waits for a cloud controller",
+        where=node,
+        why=f"it has the taint node.cloudprovider.kubernetes.io/uninitialized{how_long}",
+        fix=f"look at {controller}: `kubectl -n kube-system logs ds/{controller}`; its token is"
+        " renewed by `stockman apply --only access`",
+    )
+
+
+def nobody_initializes(node: str) -> Problem:
+    return Problem(
+        code="status.no-cloud-controller",
+        what=f"the node {node} waits for a cloud controller, and there is none",
+        where=node,
+        why="it has the taint node.cloudprovider.kubernetes.io/uninitialized, and neither"
+        " talos-ccm nor proxmox-ccm runs",
+        fix="turn one of them on in cluster.yaml, then `stockman apply`; where nobody is to set"
+        f" nodes up, `kubectl taint node {node} node.cloudprovider.kubernetes.io/uninitialized-`",
+    )
+
+
+def wrong_topology(node: str, label: str, found: str, wanted: str) -> Problem:
+    return Problem(
+        code="status.topology",
+        what=f"the node {node} has {'the wrong' if found else 'no'} {label}",
+        where=node,
+        why=f"its label {'says ' + repr(found) if found else 'is gone'}, and the VM is in"
+        f" {wanted!r}; a cloud controller labels a node once and volumes are looked for there",
+        fix=f"run `kubectl label --overwrite node {node} topology.kubernetes.io/{label}={wanted}`;"
+        f" a wrong {label} in nodes.yaml shows in `stockman plan`",
+    )
+
+
+def wrong_provider_id(node: str, address: str, found: str, wanted: str) -> Problem:
+    return Problem(
+        code="status.provider-id",
+        what=f"the node {node} has the identity of another machine",
+        where=node,
+        why=f"its provider id is {found}, and its VM is {wanted}; it cannot be changed",
+        fix=f"`kubectl delete node {node}` and restart its kubelet, which makes it anew:"
+        f" `talosctl -n {address} service kubelet restart`",
+    )
+
+
+def two_controllers(why: str) -> Problem:
+    return Problem(
+        code="status.cloud-controllers",
+        what="two cloud controllers work on the same nodes",
+        where="kube-system",
+        why=why,
+        fix="keep one: with both on, `stockman render` leaves nodes to proxmox-ccm alone; remove"
+        " the one that is not in cluster.yaml",
+    )
+
+
+def flux_missing() -> Problem:
+    return Problem(
+        code="status.flux-missing",
+        what="there is nothing of Flux in the cluster",
+        where="flux-system",
+        why="no FluxInstance, source or Kustomization is there: nobody follows the repository",
+        fix="bring it with `stockman apply --only kubernetes`",
+    )
+
+
+def flux_not_ready(kind: str, name: str, says: str) -> Problem:
+    return Problem(
+        code="status.flux-not-ready",
+        what=f"{kind} {name} is not ready",
+        where=f"{kind} {name}",
+        why=says or "it says nothing yet",
+        fix="correct what it names in the repository, commit and push; `stockman status --wait`"
+        " shows when Flux is done",
+    )
+
+
+_RESUME_ARGUMENTS = {
+    "GitRepository": "source git",
+    "OCIRepository": "source oci",
+    "HelmRepository": "source helm",
+}
+"""What `flux resume` calls kinds of sources; others have their own name."""
+
+
+def _resume_command(kind: str, name: str) -> str:
+    namespace, _, own = name.rpartition("/")
+    return f"flux resume {_RESUME_ARGUMENTS.get(kind, kind.lower())} {own} -n {namespace}"
+
+
+def flux_suspended(kind: str, name: str) -> Problem:
+    return Problem(
+        code="status.flux-suspended",
+        what=f"{kind} {name} is suspended",
+        where=f"{kind} {name}",
+        why="Flux leaves it alone until somebody resumes it, and no run holds it",
+        fix=f"`{_resume_command(kind, name)}` once whoever did it is done",
+    )
+
+
+def flux_behind(has: str, pushed: str, branch: str) -> Problem:
+    return Problem(
+        code="status.repository-behind",
+        what="the cluster has not taken the pushed commit yet",
+        where=f"GitRepository of branch {branch}",
+        why=f"it has {has or 'nothing'}, and {pushed[:12]} was pushed",
+        fix="wait for it with `stockman status --wait`, or have Flux look now with"
+        " `stockman apply --reconcile`; if it stays,"
+        " `kubectl -n flux-system describe gitrepository flux-system`",
+    )
+
+
+def not_pushed(local: str, pushed: str) -> Problem:
+    return Problem(
+        code="status.not-pushed",
+        what="the work tree has a commit that is not pushed",
+        where=".",
+        why=f"{local[:12]} is here, and {pushed[:12] or 'nothing'} at the remote",
+        fix="`git push`, or `stockman apply --push`",
+    )
+
+
+def component_not_ready(name: str, says: str, seen: str) -> Problem:
+    return Problem(
+        code="status.component",
+        what=f"{name} does not work",
+        where=name,
+        why=f"not true yet: {says} ({seen})",
+        fix=f"see what is known of it with `stockman explain component {name}`; wait with"
+        " `stockman status --wait`",
+    )

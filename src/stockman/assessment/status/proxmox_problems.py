@@ -1,0 +1,189 @@
+"""Problems of hosts and VMs, each with what to do next."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from stockman.model.problem import Problem
+
+_GIB = 1 << 30
+
+
+def proxmox_silent(region: str, why: str, fix: str) -> Problem:
+    return Problem(
+        code="status.proxmox-silent",
+        what=f"the Proxmox cluster {region} tells nothing",
+        where=f"Proxmox cluster {region}",
+        why=why,
+        fix=f"{fix}; `stockman doctor` looks at the way there",
+    )
+
+
+def no_quorum(region: str, online: int, members: int) -> Problem:
+    return Problem(
+        code="status.proxmox-quorum",
+        what=f"the Proxmox cluster {region} has no quorum",
+        where=f"Proxmox cluster {region}",
+        why=f"{online} of its {members} hosts see each other; nothing can be started or changed",
+        fix="bring hosts back until more than half are online, then `stockman status`",
+    )
+
+
+def host_offline(region: str, host: str, nodes: int) -> Problem:
+    return Problem(
+        code="status.host-offline",
+        what=f"the Proxmox host {host} is offline",
+        where=f"Proxmox cluster {region}",
+        why=f"its cluster does not see it; nodes of ours that are placed there: {nodes}",
+        fix=f"bring {host} back; if it is lost for good, give its nodes another host and run"
+        " `stockman plan`",
+    )
+
+
+def host_unknown(region: str, host: str, known: str) -> Problem:
+    return Problem(
+        code="status.host-unknown",
+        what=f"the Proxmox cluster {region} has no host {host}",
+        where=f"Proxmox cluster {region}",
+        why=f"nodes are to run there; its hosts are {known}",
+        fix="name a host that there is in nodes.yaml, then `stockman plan`",
+    )
+
+
+def storage_full(storage: str, host: str, used: int, size: int) -> Problem:
+    return Problem(
+        code="status.storage-full",
+        what=f"the storage {storage} on {host} is {used * 100 // size} % full",
+        where=f"Proxmox host {host}",
+        why=f"{used // _GIB} of {size // _GIB} GiB are used; VMs whose storage is full stop",
+        fix="make room there; images that nothing uses go with `stockman apply --prune`",
+    )
+
+
+def storage_gone(storage: str, host: str) -> Problem:
+    return Problem(
+        code="status.storage-gone",
+        what=f"the storage {storage} is not available on {host}",
+        where=f"Proxmox host {host}",
+        why="Proxmox VE lists it, and cannot use it; disks of our nodes are there",
+        fix=f"look at it with `pvesm status` on {host}, and bring it back",
+    )
+
+
+def memory_full(host: str, used: int, size: int) -> Problem:
+    return Problem(
+        code="status.memory-full",
+        what=f"the memory of {host} is {used * 100 // size} % full",
+        where=f"Proxmox host {host}",
+        why=f"{used // _GIB} of {size // _GIB} GiB are used; the kernel may end a VM",
+        fix="give a node another host or less memory in nodes.yaml, then `stockman plan`",
+    )
+
+
+def vm_missing(node: str, vmid: int, region: str) -> Problem:
+    return Problem(
+        code="status.vm-missing",
+        what=f"{node} has no VM",
+        where=f"Proxmox cluster {region}",
+        why=f"no guest has the number {vmid}",
+        fix=f"see what it takes with `stockman plan --node {node}`, then `stockman apply`",
+    )
+
+
+def vm_not_created(node: str, vmid: int, host: str) -> Problem:
+    return Problem(
+        code="status.vm-missing",
+        what=f"{node} has no VM",
+        where=f"Proxmox host {host}",
+        why=f"nothing is in VM {vmid}: {host} died while it made it",
+        fix=f"see what it takes with `stockman plan --node {node}`, then `stockman apply`",
+    )
+
+
+def guest_missing(guest: str, vmid: int, region: str, *, is_watched: bool = False) -> Problem:
+    """`is_watched`: it is looked after and never changed, so nobody makes it but its owner."""
+    fix = f"see what it takes with `stockman plan --node {guest}`, then `stockman apply`"
+    if is_watched:
+        fix = "make it yourself, take `manage: observe` away to have it made, or take it out"
+    return Problem(
+        code="status.guest-missing",
+        what=f"the guest {guest} is not there",
+        where=f"Proxmox cluster {region}",
+        why=f"no guest has the number {vmid}",
+        fix=fix,
+    )
+
+
+def guest_stopped(guest: str, vmid: int, host: str, status: str) -> Problem:
+    return Problem(
+        code="status.guest-stopped",
+        what=f"the guest {guest} does not run",
+        where=f"Proxmox host {host}",
+        why=f"{vmid} is {status}",
+        fix=f"start it on {host} if it is to run; its power is left to you",
+    )
+
+
+def vm_stopped(node: str, vmid: int, host: str, status: str) -> Problem:
+    return Problem(
+        code="status.vm-stopped",
+        what=f"the VM of {node} does not run",
+        where=f"Proxmox host {host}",
+        why=f"VM {vmid} is {status}",
+        fix=f"start it with `qm start {vmid}` on {host}, or let `stockman apply --node {node}`"
+        " do it",
+    )
+
+
+def vm_locked(node: str, vmid: int, host: str, lock: str) -> Problem:
+    return Problem(
+        code="status.vm-locked",
+        what=f"the VM of {node} is locked",
+        where=f"Proxmox host {host}",
+        why=f"VM {vmid} has the lock {lock!r}: a task works on it, or one was killed",
+        fix=f"wait for the task; if none runs, `qm unlock {vmid}` on {host}",
+    )
+
+
+def vm_elsewhere(node: str, vmid: int, host: str, wanted: str) -> Problem:
+    return Problem(
+        code="status.vm-elsewhere",
+        what=f"the VM of {node} is on another host than configured",
+        where=f"Proxmox host {host}",
+        why=f"VM {vmid} is on {host}, and nodes.yaml says {wanted}",
+        fix=f"see what would move it with `stockman plan --node {node}`, or write {host} into"
+        " nodes.yaml",
+    )
+
+
+def vm_twice(node: str, vmid: int, other: int, host: str) -> Problem:
+    return Problem(
+        code="status.vm-twice",
+        what=f"two VMs run under the name of {node}",
+        where=f"Proxmox host {host}",
+        why=f"VM {vmid} is the one of nodes.yaml, and VM {other} runs on {host}, most likely with"
+        " the same address",
+        fix=f"run `qm stop {other}` on {host}, then see with `stockman plan` whether it is to go",
+    )
+
+
+def vm_renamed(node: str, vmid: int, host: str, found: str) -> Problem:
+    return Problem(
+        code="status.vm-identity",
+        what=f"VM {vmid} no longer has the name of {node}",
+        where=f"Proxmox host {host}",
+        why=f"it is {found!r} now, with the UUID of {node}; plans touch no VM whose name and UUID"
+        " do not fit, and a cloud controller does not find it",
+        fix=f"run `qm set {vmid} --name {node}` on {host}",
+    )
+
+
+def vm_identity(node: str, vmid: int, host: str, found: str, uuid: UUID | None) -> Problem:
+    shown = f"UUID {uuid}" if uuid is not None else "without a UUID"
+    return Problem(
+        code="status.vm-identity",
+        what=f"VM {vmid} is not {node}",
+        where=f"Proxmox host {host}",
+        why=f"it is {found!r}, {shown}",
+        fix=f"give {node} another vmid, or make that machine stockman's with `stockman adopt`",
+    )

@@ -1,0 +1,198 @@
+"""A component in words: all that the catalog knows of one, for people and as data."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from stockman.catalog.component import Alert, Component, KnownProblem, ProxmoxAccess
+from stockman.config.components import CONDITIONS
+from stockman.config.reference.explain import field_text
+from stockman.config.reference.keys import Key, keys_of_record
+from stockman.model.component import ComponentFacts
+from stockman.model.record import record
+
+Paint = Callable[[str, str], str]
+"""Takes a text and the name of a style; returns the text as the terminal wants it."""
+
+_USUAL_WIDTH = 80
+_LABEL = 12
+_INDENT = "  "
+
+
+@record
+class ComponentPage:
+    """What is known of a component."""
+
+    name: str
+    about: str
+    phase: str
+    on: str
+    """What turns it on."""
+    chart: str
+    """Empty: it is not installed by a chart."""
+    repository: str
+    version: str
+    app: str
+    further: Mapping[str, str]
+    """Further charts and images, with their versions."""
+    namespace: str
+    pod_security: str
+    """Empty: the namespace is exempt, or needs no level of its own."""
+    licence: str
+    requires: tuple[str, ...]
+    talos_role: str
+    """Empty: it does not talk to Talos."""
+    proxmox: ProxmoxAccess | None
+    """None: it does not talk to Proxmox VE."""
+    settings: tuple[Key, ...]
+    secrets: Mapping[str, str]
+    definitions: tuple[str, ...]
+    ready: tuple[str, ...]
+    trial: str
+    """Empty: there is nothing to try."""
+    alerts: tuple[Alert, ...]
+    troubles: tuple[KnownProblem, ...]
+    note: str
+
+
+def settings_keys(component: Component) -> tuple[Key, ...]:
+    """The component's own settings, each followed by what stands in it."""
+    return keys_of_record(component.settings, f"components.{component.name}.settings")
+
+
+def component_page(component: Component, known: ComponentFacts) -> ComponentPage:
+    """Everything about a component in one record."""
+    when = CONDITIONS[known.when]
+    return ComponentPage(
+        name=component.name,
+        about=component.about,
+        phase=component.phase.value,
+        on=when.says or "when it is asked for",
+        chart=known.chart,
+        repository=known.repository,
+        version=known.tag,
+        app=known.app,
+        further={name: one.tag for name, one in known.further.items()},
+        namespace=known.namespace,
+        pod_security=known.pod_security,
+        licence=known.licence,
+        requires=known.requires,
+        talos_role=known.talos_role,
+        proxmox=component.proxmox,
+        settings=settings_keys(component),
+        secrets=component.secrets,
+        definitions=component.definitions,
+        ready=tuple(condition.says for condition in component.ready),
+        trial=component.trial.says if component.trial is not None else "",
+        alerts=component.alerts,
+        troubles=component.troubles,
+        note=known.note,
+    )
+
+
+def page_lines(
+    page: ComponentPage, *, width: int | None = None, paint: Paint = lambda text, style: text
+) -> Iterator[str]:
+    """The lines of a page, at most `width` columns wide where words allow it."""
+    columns = width or _USUAL_WIDTH
+    for label, text in _facts(page):
+        start = f"{label}:".ljust(_LABEL)
+        first, *rest = _wrap(text, columns, start, " " * _LABEL)
+        yield paint(first[: len(label) + 1], "heading") + first[len(label) + 1 :]
+        yield from rest
+    for heading, lines in _sections(page, columns, paint):
+        found = list(lines)
+        if found:
+            yield ""
+            yield paint(f"{heading}:", "heading")
+            yield from found
+
+
+def overview_lines(
+    pages: Iterable[ComponentPage], *, width: int | None = None, paint: Paint = lambda text, _: text
+) -> Iterator[str]:
+    """Every component with what it is for."""
+    columns = width or _USUAL_WIDTH
+    for page in pages:
+        yield paint(page.name, "name")
+        yield from _wrap(page.about, columns, _INDENT * 2, _INDENT * 2)
+
+
+def _facts(page: ComponentPage) -> Iterator[tuple[str, str]]:
+    yield "COMPONENT", page.name
+    yield "ABOUT", page.about
+    yield "ON", page.on
+    yield "PHASE", page.phase
+    if page.chart:
+        yield "CHART", f"{page.chart} {page.version} from {page.repository}"
+    if page.app:
+        yield "PROGRAM", page.app
+    if page.further:
+        yield "FURTHER", ", ".join(f"{name} {tag}" for name, tag in page.further.items())
+    security = f", pods are {page.pod_security}" if page.pod_security else ""
+    yield "NAMESPACE", f"{page.namespace}{security}"
+    yield "NEEDS", ", ".join(page.requires) or "nothing"
+    yield "LICENCE", page.licence
+    if page.talos_role:
+        yield "TALOS", f"role {page.talos_role}, allowed by the machines of controllers"
+    if page.proxmox is not None:
+        yield "PROXMOX", _access_lines(page.proxmox)
+    if page.note:
+        yield "NOTE", page.note
+
+
+def _access_lines(access: ProxmoxAccess) -> str:
+    later = access.privileges_from_9
+    more = f"; from Proxmox VE 9 on also {' '.join(later)}" if later else ""
+    where = " and ".join(access.paths)
+    return (
+        f"user {access.user}, token {access.token}, role {access.role} on {where}:"
+        f" {' '.join(access.privileges)}{more}"
+    )
+
+
+def _sections(
+    page: ComponentPage, columns: int, paint: Paint
+) -> Iterator[tuple[str, Iterator[str]]]:
+    def items(texts: Iterable[str]) -> Iterator[str]:
+        for text in texts:
+            yield from _wrap(text, columns, f"{_INDENT}- ", _INDENT * 2)
+
+    def named(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+        for name, text in pairs:
+            yield f"{_INDENT}{paint(name, 'name')}"
+            yield from _wrap(text, columns, _INDENT * 2, _INDENT * 2)
+
+    start = f"components.{page.name}.settings."
+    yield (
+        "SETTINGS",
+        named(
+            (f"{key.path.removeprefix(start)} <{key.type}>", field_text(key))
+            for key in page.settings
+        ),
+    )
+    yield "SECRETS", named(page.secrets.items())
+    yield "CUSTOM RESOURCES", items(page.definitions)
+    yield "READY WHEN", items(page.ready)
+    yield "TRIAL", items((page.trial,) if page.trial else ())
+    yield (
+        "ALERTS",
+        named((f"{one.name} <{one.severity}>", one.summary) for one in page.alerts),
+    )
+    yield (
+        "TROUBLES",
+        named((one.shows, f"Because {one.because}. Fix: {one.fix}.") for one in page.troubles),
+    )
+
+
+def _wrap(text: str, columns: int, start: str, indent: str) -> list[str]:
+    lines = textwrap.wrap(
+        text,
+        max(columns, len(indent) + 20),
+        initial_indent=start,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines or [start.rstrip()]

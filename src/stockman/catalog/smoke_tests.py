@@ -1,0 +1,104 @@
+"""Trials that run a command in a pod of their own."""
+
+from __future__ import annotations
+
+from stockman.catalog.app import Object
+from stockman.catalog.conditions import Condition, SmokeTest
+
+TEST_IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
+"""The image with which Kubernetes tests itself."""
+_NAMESPACE = "default"
+_RESTRICTED: Object = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "runAsNonRoot": True,
+    "runAsUser": 65534,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+
+
+def job_smoke_test(says: str, name: str, command: tuple[str, ...]) -> SmokeTest:
+    """A trial that succeeds when a command in a pod does."""
+    container: Object = {
+        "name": "trial",
+        "image": TEST_IMAGE,
+        "command": list(command),
+        "securityContext": _RESTRICTED,
+    }
+    job: Object = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": _NAMESPACE},
+        "spec": {
+            "backoffLimit": 3,
+            "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+        },
+    }
+    done = Condition(
+        kind="batch/v1 Job",
+        name=name,
+        expr="object.status.succeeded >= 1",
+        says="the command succeeded",
+        namespace=_NAMESPACE,
+    )
+    return SmokeTest(says=says, objects=(job,), until=(done,), seconds=120)
+
+
+_VOLUME_NAME = "stockman-volume-trial"
+_VOLUME_NAMESPACE = "default"
+
+
+def volume_smoke_test(storage_class: str) -> SmokeTest:
+    """A trial of one storage class."""
+    claim: Object = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": _VOLUME_NAME, "namespace": _VOLUME_NAMESPACE},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+            "storageClassName": storage_class,
+        },
+    }
+    consumer: Object = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": _VOLUME_NAME, "namespace": _VOLUME_NAMESPACE},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [
+                {
+                    "name": "write",
+                    "image": TEST_IMAGE,
+                    "command": ["sh", "-c", "date > /volume/written"],
+                    "volumeMounts": [{"name": "volume", "mountPath": "/volume"}],
+                }
+            ],
+            "volumes": [{"name": "volume", "persistentVolumeClaim": {"claimName": _VOLUME_NAME}}],
+        },
+    }
+    return SmokeTest(
+        says="a claim of 1 GiB with a consumer binds, is written to, and goes again",
+        objects=(claim, consumer),
+        until=(
+            _volume_condition(
+                "v1 PersistentVolumeClaim", "object.status.phase == 'Bound'", "it is bound"
+            ),
+            _volume_condition("v1 Pod", "object.status.phase == 'Succeeded'", "it was written to"),
+        ),
+        gone=(
+            Condition(
+                kind="v1 PersistentVolume",
+                name="",
+                expr=f"!has(object.spec.claimRef) || object.spec.claimRef.name != '{_VOLUME_NAME}'",
+                says="the volume is gone",
+            ),
+        ),
+        seconds=300,
+    )
+
+
+def _volume_condition(kind: str, expr: str, says: str) -> Condition:
+    return Condition(
+        kind=kind, name=_VOLUME_NAME, expr=expr, says=says, namespace=_VOLUME_NAMESPACE
+    )

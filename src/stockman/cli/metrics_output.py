@@ -1,0 +1,30 @@
+"""`-o` of commands that know metrics: the usual forms, and the text that Prometheus reads."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import click
+
+from stockman.cli import options
+
+
+class MetricsOutput(Enum):
+    """How to print."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    PROMETHEUS = "prometheus"
+
+
+metric_output = click.option(
+    "-o",
+    "--output",
+    type=options.Choice(MetricsOutput),
+    default=MetricsOutput.TABLE.value,
+    show_default=True,
+    envvar="STOCKMAN_OUTPUT",
+    show_envvar=True,
+    help="How to print.",
+)

@@ -1,0 +1,221 @@
+"""A tree in the one shape, put together from values of a foreign file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from ipaddress import IPv4Interface
+
+from stockman.config.convert.result import LostItem
+from stockman.config.language.configuration import Configuration
+from stockman.config.node_classes import apply_classes
+from stockman.config.reading import ReadContext
+from stockman.config.record_reader import read_record
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+)
+from stockman.model.origin import Position
+from stockman.model.problem import Problems
+
+_INVALID = "its value does not fit the key that it would have"
+
+
+class ConfigDraft:
+    """What was found so far, and what has no place in it."""
+
+    def __init__(self, file: str) -> None:
+        self.whole = MappingNode(Position(file, 1, 1))
+        self.lost: list[LostItem] = []
+        self.blanks: frozenset[Position] = frozenset()
+        """Where the file has something that is no value; such items are left out of lists."""
+
+    def put(self, path: str, entry: MappingEntry) -> None:
+        """Place a value under a path of the one shape; the entry's name is the foreign one."""
+        put_value(self.whole, path, entry)
+
+    def append(self, section: str, item: MappingNode, key: ScalarNode) -> None:
+        """Add an item to a list of machines."""
+        known = self.whole.entries.get(section)
+        if known is None:
+            known = MappingEntry(key, SequenceNode(item.at))
+            self.whole.entries[section] = known
+        if isinstance(known.value, SequenceNode):
+            known.value.items.append(item)
+
+    def lose(self, key: str, at: Position, reason: str) -> None:
+        """List something that has no place."""
+        self.lost.append(LostItem(key=key, at=at, reason=reason))
+
+    def drop_what_does_not_fit(self) -> None:
+        """Take values out that their keys cannot have, and list them."""
+        problems = Problems()
+        tree = MappingNode(self.whole.at, dict(self.whole.entries))
+        reading = ReadContext(problems)
+        apply_classes(tree, reading)
+        read_record(Configuration, tree, reading)
+        places = {one.where for one in problems.errors if one.code != "config.missing-key"}
+        for mapping, name, entry in list(_leaves(self.whole)):
+            known = entry.name or name
+            if entry.value.at in places:
+                del mapping.entries[name]
+                self.lose(known, entry.value.at, _INVALID)
+            elif isinstance(entry.value, SequenceNode):
+                self._drop_items(entry.value, known, places)
+
+    def _drop_items(
+        self, sequence: SequenceNode, known: str, places: AbstractSet[Position | str]
+    ) -> None:
+        for index, item in enumerate(sequence.items):
+            if item.at in places and item.at not in self.blanks:
+                self.lose(f"{known}[{index}]", item.at, _INVALID)
+        unfit = places | self.blanks
+        sequence.items = [item for item in sequence.items if item.at not in unfit]
+
+
+def put_value(mapping: MappingNode, path: str, entry: MappingEntry) -> None:
+    """Place a value under a path; what stands there already stays."""
+    *outer, last = path.split(".")
+    for step in outer:
+        known = mapping.entries.get(step)
+        if known is None:
+            known = MappingEntry(entry.key, MappingNode(entry.value.at))
+            mapping.entries[step] = known
+        if not isinstance(known.value, MappingNode):
+            return
+        mapping = known.value
+    mapping.entries.setdefault(last, entry)
+
+
+def text_scalar(text: str, node: TreeNode) -> ScalarNode:
+    """A text that was made of another one, at its place."""
+    span = node.span if isinstance(node, ScalarNode) else (0, 0)
+    return ScalarNode(text, node.at, plain=False, span=span)
+
+
+def _leaves(node: TreeNode) -> Iterator[tuple[MappingNode, str, MappingEntry]]:
+    if isinstance(node, MappingNode):
+        for name, entry in node.entries.items():
+            if isinstance(entry.value, ScalarNode) or _holds_values(entry.value):
+                yield node, name, entry
+            else:
+                yield from _leaves(entry.value)
+    elif isinstance(node, SequenceNode):
+        for item in node.items:
+            yield from _leaves(item)
+
+
+def _holds_values(node: TreeNode) -> bool:
+    return isinstance(node, SequenceNode) and all(
+        isinstance(item, ScalarNode) for item in node.items
+    )
+
+
+_MACHINE_KEY_NAMES: dict[str, tuple[str, ...]] = {
+    "name": ("name", "hostname"),
+    "address": ("address", "ip", "ip_address", "ipv4", "ipv4_address"),
+    "mac_addr": ("mac_addr", "mac", "mac_address", "macaddr"),
+    "disk": ("disk", "install_disk"),
+    "schematic_id": ("schematic_id", "schematic"),
+    "mtu": ("mtu",),
+    "vm.vmid": ("id", "vmid", "vm_id"),
+    "vm.host": (
+        "node",
+        "host",
+        "host_node",
+        "node_name",
+        "proxmox_node",
+        "pve_node",
+        "target_node",
+    ),
+    "vm.cores": ("cores", "cpu", "cpus", "cpu_cores", "vcpus"),
+    "vm.sockets": ("sockets",),
+    "vm.memory": ("memory", "memory_mb", "memory_mib", "ram", "ram_dedicated"),
+    "vm.cpu_type": ("cpu_type",),
+    "vm.disk_gb": ("disk_gb", "disk_size", "disk_size_gb", "os_disk_size"),
+    "vm.datastore": ("datastore", "datastore_id", "storage"),
+    "vm.bridge": ("bridge", "network_bridge"),
+    "vm.vlan_id": ("vlan_id", "vlan", "vlan_tag"),
+    "vm.tags": ("tags",),
+}
+MACHINE_PATHS = {name: path for path, names in _MACHINE_KEY_NAMES.items() for name in names}
+"""Path in a node by the name that another tool has for it."""
+
+_MACHINE_KEY_ORDER = list(_MACHINE_KEY_NAMES)
+
+GATEWAYS = ("gateway", "default_gateway", "gw")
+
+_SIZE = re.compile(r"(\d+) ?(?:G|GB|Gi|GiB)")
+NO_SUCH_KEY = "there is no key for it"
+
+
+class DraftMachine:
+    """A node as it is put together, and what it says of the network that it is in."""
+
+    def __init__(self, at: Position) -> None:
+        self.keys = MappingNode(at)
+        self.gateways: dict[str, MappingEntry] = {}
+        self.networks: dict[str, MappingEntry] = {}
+
+
+def build_machine(source: MappingNode, known: str, building: ConfigDraft) -> DraftMachine:
+    """The machine that a mapping of another tool describes; `known` is its name there."""
+    machine = DraftMachine(source.at)
+    found: list[tuple[str, MappingEntry]] = []
+    for name, entry in source.entries.items():
+        named = MappingEntry(entry.key, entry.value, name=f"{known}.{name}")
+        value = entry.value
+        if isinstance(value, ScalarNode) and value.is_null:
+            continue
+        if name in GATEWAYS and isinstance(value, ScalarNode):
+            machine.gateways[value.text] = named
+        elif name in MACHINE_PATHS:
+            found.append(_target_path(MACHINE_PATHS[name], named))
+        else:
+            building.lose(named.name, entry.key.at, NO_SUCH_KEY)
+    for path, named in sorted(found, key=lambda pair: _MACHINE_KEY_ORDER.index(pair[0])):
+        _put_key(machine, path, named)
+    return machine
+
+
+def _target_path(path: str, entry: MappingEntry) -> tuple[str, MappingEntry]:
+    """Where a value belongs, and how it is spelled there: `disk` may be a device or a size."""
+    size = disk_size(entry.value) if path in ("disk", "vm.disk_gb") else None
+    if size is None:
+        return path, entry
+    return "vm.disk_gb", MappingEntry(entry.key, size, name=entry.name)
+
+
+def _put_key(machine: DraftMachine, path: str, entry: MappingEntry) -> None:
+    value = entry.value
+    if path == "address" and isinstance(value, ScalarNode) and "/" in value.text:
+        _put_interface(machine, entry, value)
+    else:
+        put_value(machine.keys, path, entry)
+
+
+def disk_size(value: TreeNode) -> ScalarNode | None:
+    """A disk size in GiB; None for what is something else, such as a device."""
+    if not isinstance(value, ScalarNode):
+        return None
+    found = _SIZE.fullmatch(value.text)
+    if found is not None:
+        return text_scalar(found[1], value)
+    return value if value.text.isdecimal() else None
+
+
+def _put_interface(machine: DraftMachine, entry: MappingEntry, value: ScalarNode) -> None:
+    """An address with a prefix names the network too."""
+    try:
+        interface = IPv4Interface(value.text)
+    except ValueError:
+        put_value(machine.keys, "address", entry)
+        return
+    address = text_scalar(str(interface.ip), value)
+    put_value(machine.keys, "address", MappingEntry(entry.key, address, name=entry.name))
+    network = text_scalar(str(interface.network), value)
+    machine.networks[network.text] = MappingEntry(entry.key, network, name=entry.name)

@@ -1,0 +1,123 @@
+"""The last steps of every conversion from files of other tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from stockman.config.comments import Comments
+from stockman.config.convert.draft import ConfigDraft, DraftMachine
+from stockman.config.convert.output import WrittenConfig, classic_files, toml_files
+from stockman.config.convert.result import ConversionResult, MissingItem, sort_lost_items
+from stockman.config.convert.tree_converter import TreeConverter
+from stockman.config.load import load
+from stockman.config.rules import check_rules
+from stockman.config.source.tree import MappingEntry
+from stockman.config.writers.commented import Commented
+
+NO_COMMENTS = Comments([], [], [], [])
+_MISSING_IN_NODE = re.compile(r"nodes\[(\d+)\]\.(\w+) is missing")
+_DIFFERENT = "machines differ in it, and there is one for all"
+
+
+def add_network_keys(machines: Iterable[DraftMachine], building: ConfigDraft) -> None:
+    """Give the cluster what all machines say of the network that they are in."""
+    gateways: dict[str, MappingEntry] = {}
+    networks: dict[str, MappingEntry] = {}
+    for machine in machines:
+        gateways.update(machine.gateways)
+        networks.update(machine.networks)
+    for path, found in (("network.default_gateway", gateways), ("network.node_cidr", networks)):
+        if len(found) == 1:
+            building.put(path, next(iter(found.values())))
+        else:
+            for entry in found.values():
+                building.lose(entry.name, entry.value.at, _DIFFERENT)
+
+
+def finish_conversion(
+    building: ConfigDraft,
+    comments: Comments,
+    *,
+    to_toml: bool,
+    notes: tuple[str, ...] = (),
+    others: Mapping[str, Comments] | None = None,
+) -> ConversionResult:
+    """The files of what was put together, with comments on what has to be filled in.
+
+    `others`: the comments of further files that values come from.
+    """
+    building.drop_what_does_not_fit()
+    carrier = TreeConverter({**(others or {}), building.whole.at.file: comments}, to_toml=to_toml)
+    written = WrittenConfig(
+        sections=carrier.sections(building.whole),
+        header=comments.header,
+        footer=comments.footer,
+    )
+    carrier.lose_the_rest()
+    to_fill = _find_missing(_render_files(written, to_toml=to_toml))
+    return ConversionResult(
+        files=_render_files(_add_missing_comments(written, to_fill), to_toml=to_toml),
+        lost=sort_lost_items((*building.lost, *carrier.lost)),
+        to_fill=to_fill,
+        notes=notes,
+    )
+
+
+def _render_files(written: WrittenConfig, *, to_toml: bool) -> dict[str, str]:
+    return toml_files(written) if to_toml else classic_files(written)
+
+
+def _find_missing(files: dict[str, str]) -> tuple[MissingItem, ...]:
+    """What the rules ask for once the result is read."""
+    loaded = load({name: text.encode() for name, text in files.items()})
+    check_rules(loaded)
+    return tuple(MissingItem(what=one.what, fix=one.fix) for one in loaded.problems.errors)
+
+
+def _add_missing_comments(
+    written: WrittenConfig, to_fill: tuple[MissingItem, ...]
+) -> WrittenConfig:
+    """The same with comments: on top for the cluster, below its keys for a node."""
+    by_node: dict[int, list[str]] = {}
+    others = []
+    for one in to_fill:
+        found = _MISSING_IN_NODE.fullmatch(one.what)
+        if found is None:
+            others.append(one.what)
+        else:
+            by_node.setdefault(int(found[1]), []).append(found[2])
+    header = written.header
+    if others:
+        header = (
+            *header,
+            *([""] if header else []),
+            "To fill in:",
+            *(f"- {one}" for one in others),
+        )
+    return replace(written, header=header, sections=_add_node_comments(written.sections, by_node))
+
+
+def _add_node_comments(
+    sections: dict[str, Commented], by_node: dict[int, list[str]]
+) -> dict[str, Commented]:
+    nodes = sections.get("nodes")
+    if nodes is None or not isinstance(nodes.value, list):
+        return sections
+    items = []
+    for index, item in enumerate(nodes.value):
+        keys = by_node.get(index)
+        items.append(_add_comment(item, keys) if keys else item)
+    return {**sections, "nodes": replace(nodes, value=items)}
+
+
+def _add_comment(item: Commented, keys: list[str]) -> Commented:
+    """A comment after the first key, which TOML does not move behind a table."""
+    values = dict(item.value) if isinstance(item.value, dict) else {}
+    first = next(iter(values), None)
+    if first is None:
+        return item
+    line = f"to fill in: {', '.join(keys)}"
+    values[first] = replace(values[first], below=(*values[first].below, line))
+    return replace(item, value=values)

@@ -1,0 +1,175 @@
+"""From trees to what was written: values as their keys have them, with the user's comments.
+
+Texts stay as they were spelled. Nothing is inherited, derived or filled in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping as Map
+from dataclasses import replace
+
+from stockman.config.classic import CLASSIC_KEYS
+from stockman.config.comments import Comments
+from stockman.config.convert.result import LostItem
+from stockman.config.language.configuration import MACHINE_SECTIONS, Configuration
+from stockman.config.reference.key_types import (
+    AnyType,
+    KeyType,
+    ListOf,
+    MapOf,
+    RecordType,
+    ValueType,
+    record_keys,
+)
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    to_plain_data,
+)
+from stockman.config.writers.commented import Commented
+from stockman.model.origin import Position
+from stockman.model.secret import is_encrypted
+
+NUMBERS_WRITTEN_AS_TEXT = frozenset(
+    {"network.vlan_tag", "cilium.bgp.router_asn", "cilium.bgp.node_asn"}
+)
+"""Other readers of both dialects want these quoted."""
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
+_FLAGS = {"true": True, "false": False}
+_ENCRYPTED_REASON = "its encryption is bound to the file and the key that it stands in"
+_EDITOR_REASON = "it names the schema of this file; `stockman schema` knows that of the other"
+NO_VALUE = "it has no value, and TOML has no empty keys"
+
+
+class _Dropped(Exception):
+    """The value has no place in the result; that is listed already."""
+
+
+class TreeConverter:
+    """Carries values and comments out of trees, and lists what has to stay behind."""
+
+    def __init__(self, comments: Map[str, Comments], *, to_toml: bool) -> None:
+        self._comments = comments
+        self._to_toml = to_toml
+        self.lost: list[LostItem] = []
+
+    def sections(self, whole: MappingNode) -> dict[str, Commented]:
+        """The sections of a tree in the one shape."""
+        return self._block(Configuration, whole, "")
+
+    def lose(self, key: str, at: Position, reason: str) -> None:
+        """List something that the result does not have."""
+        self.lost.append(LostItem(key=key, at=at, reason=reason))
+
+    def comments_of_key(self, key: ScalarNode) -> Commented:
+        """The comments of a key, which nobody else gets then."""
+        return self._comments[key.at.file].take_key(key.at)
+
+    def lose_the_rest(self) -> None:
+        """List the comments that have no place in the result."""
+        for file, comments in self._comments.items():
+            for line in comments.for_editors:
+                self.lose("a comment", Position(file, line, 1), _EDITOR_REASON)
+            for at, _ in comments.left():
+                self.lose("a comment", at, "what it belongs to is not carried")
+
+    def _block(self, cls: type, mapping: MappingNode, path: str) -> dict[str, Commented]:
+        kinds = {member.name: member.kind for member in record_keys(cls)}
+        found: dict[str, Commented] = {}
+        for name, entry in mapping.entries.items():
+            inner = f"{path}.{name}" if path else name
+            known = entry.name or inner
+            if name not in kinds:
+                self.lose(known, entry.key.at, "it is not a key of the language")
+            elif isinstance(entry.value, ScalarNode) and entry.value.is_null:
+                if self._to_toml:
+                    self.lose(known, entry.key.at, NO_VALUE)
+            else:
+                self._carry(found, name, entry, kinds[name], inner)
+        return found
+
+    def _carry(
+        self, found: dict[str, Commented], name: str, entry: MappingEntry, kind: KeyType, path: str
+    ) -> None:
+        try:
+            value = self._value(kind, entry.value, path, entry.name or path)
+        except _Dropped:
+            return
+        if _is_user_key(name, entry, path):
+            found[name] = replace(self._around(entry, path), value=value)
+        elif not isinstance(value, dict | list) or value:
+            found[name] = Commented(value=value)  # a section that only flat keys speak of
+
+    def _around(self, entry: MappingEntry, path: str) -> Commented:
+        around = self.comments_of_key(entry.key)
+        is_table = not isinstance(entry.value, ScalarNode) and "." in path
+        return replace(around, above=_without_gap(around.above) if is_table else around.above)
+
+    def _value(self, kind: KeyType, node: TreeNode, path: str, known: str) -> object:
+        if isinstance(node, ScalarNode) and is_encrypted(node.text):
+            self.lose(known, node.at, _ENCRYPTED_REASON)
+            raise _Dropped
+        match kind, node:
+            case ValueType(), ScalarNode():
+                return _typed_value(kind, node.text, path)
+            case RecordType(), MappingNode():
+                return self._block(kind.cls, node, path)
+            case ListOf(), SequenceNode():
+                return self._list(kind.item, node, path, known)
+            case MapOf(), MappingNode():
+                return self._map(kind.value, node, path)
+        return self._free(node, known)
+
+    def _list(self, kind: KeyType, node: SequenceNode, path: str, known: str) -> list[Commented]:
+        found = []
+        for index, item in enumerate(node.items):
+            try:
+                value = self._value(kind, item, f"{path}[{index}]", f"{known}[{index}]")
+            except _Dropped:
+                continue
+            around = self._comments[item.at.file].take_item(item.at)
+            if not isinstance(item, ScalarNode) and path not in MACHINE_SECTIONS:
+                around = replace(around, above=_without_gap(around.above))
+            found.append(replace(around, value=value))
+        return found
+
+    def _map(self, kind: KeyType, node: MappingNode, path: str) -> dict[str, Commented]:
+        found: dict[str, Commented] = {}
+        for name, entry in node.entries.items():
+            self._carry(found, name, entry, kind, f"{path}.{name}")
+        return found
+
+    def _free(self, node: TreeNode, known: str) -> object:
+        if isinstance(node, MappingNode):
+            return self._map(AnyType(), node, known)
+        if isinstance(node, SequenceNode):
+            return self._list(AnyType(), node, known, known)
+        value = to_plain_data(node)
+        if value is None and self._to_toml:
+            self.lose(known, node.at, NO_VALUE)
+            raise _Dropped
+        return value
+
+
+def _is_user_key(name: str, entry: MappingEntry, path: str) -> bool:
+    """Whether the key of an entry is one that the user wrote for it."""
+    key = entry.key.text
+    stands_for_item = CLASSIC_KEYS.get(key) == f"{path}[0]"
+    return stands_for_item or key in (name, entry.name.rpartition(".")[2])
+
+
+def _typed_value(kind: ValueType, text: str, path: str) -> object:
+    if kind.base is bool:
+        return _FLAGS.get(text.lower(), text)
+    if kind.base is int and _NUMBER.fullmatch(text) and path not in NUMBERS_WRITTEN_AS_TEXT:
+        return int(text)
+    return text
+
+
+def _without_gap(above: tuple[str, ...]) -> tuple[str, ...]:
+    return above[1:] if above[:1] == ("",) else above

@@ -1,0 +1,131 @@
+"""Node classes: every node is read together with what its classes give."""
+
+from __future__ import annotations
+
+from stockman.config.language.node import ClassSection
+from stockman.config.nearest import nearest_name
+from stockman.config.reading import ReadContext
+from stockman.config.record_reader import read_record
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    join_lists,
+    mark_origin,
+    merge_mappings,
+)
+from stockman.model.origin import Position
+
+
+def apply_classes(whole: MappingNode, reading: ReadContext) -> None:
+    """Give every node of the tree what its classes say; the node's own keys win."""
+    classes = whole.get("classes")
+    chains = _ClassChains(
+        classes if isinstance(classes, MappingNode) else MappingNode(whole.at), reading
+    )
+    nodes = whole.entries.get("nodes")
+    if nodes is None or not isinstance(nodes.value, SequenceNode):
+        return
+    items = [
+        _merge_classes(item, chains) if isinstance(item, MappingNode) else item
+        for item in nodes.value.items
+    ]
+    whole.entries["nodes"] = MappingEntry(nodes.key, SequenceNode(nodes.value.at, items))
+
+
+def _merge_classes(node: MappingNode, chains: _ClassChains) -> MappingNode:
+    named = node.get("class")
+    if isinstance(named, ScalarNode) and not named.is_null:
+        given = chains.of(named.text, named.at)
+    else:
+        given = chains.of_role(node.get("controller"))
+    return node if given is None else _merge_patches(given, node, merge_mappings(given, node))
+
+
+def _merge_patches(lower: MappingNode, upper: MappingNode, both: MappingNode) -> MappingNode:
+    """The merged mapping with the patches of both: these add up, as those of the cluster do."""
+    sections = [one.get("talos") for one in (lower, upper)]
+    first, second = (
+        one.entries.get("patches") if isinstance(one, MappingNode) else None for one in sections
+    )
+    talos = both.get("talos")
+    if first is not None and second is not None and isinstance(talos, MappingNode):
+        talos.entries["patches"] = join_lists(first, second)
+    return both
+
+
+class _ClassChains:
+    """What each class gives together with the classes it extends."""
+
+    def __init__(self, classes: MappingNode, reading: ReadContext) -> None:
+        self._classes = classes
+        self._reading = reading
+        self._known: dict[str, MappingNode | None] = {}
+        self._cycles: set[frozenset[str]] = set()
+        for name, entry in classes.entries.items():
+            self._check_form(name, entry)
+        for name, entry in classes.entries.items():
+            self.of(name, entry.key.at)
+
+    def of_role(self, controller: object) -> MappingNode | None:
+        """The class that holds for nodes of a role that name none; None where there is none."""
+        if not isinstance(controller, ScalarNode):
+            return None
+        role = {"true": "controller", "false": "worker"}.get(controller.text.lower(), "")
+        return self.of(role, controller.at) if role in self._classes.entries else None
+
+    def of(self, name: str, at: Position) -> MappingNode | None:
+        """What a class gives; None where it does not exist or never ends, which is reported."""
+        if name not in self._known:
+            self._known[name] = self._chain(name, at, ())
+        elif name not in self._classes.entries:
+            self._unknown(name, at)
+        return self._known[name]
+
+    def _chain(self, name: str, at: Position, below: tuple[str, ...]) -> MappingNode | None:
+        entry = self._classes.entries.get(name)
+        if entry is None:
+            self._unknown(name, at)
+            return None
+        if name in below:
+            self._cycle((*below, name), at)
+            return None
+        if not isinstance(entry.value, MappingNode):
+            return None
+        own = mark_origin(entry.value, f"class {name}", f"classes.{name}")
+        extends = own.entries.pop("extends", None)
+        if extends is None or not isinstance(extends.value, ScalarNode) or extends.value.is_null:
+            return own
+        base = self._chain(extends.value.text, extends.value.at, (*below, name))
+        return own if base is None else _merge_patches(base, own, merge_mappings(base, own))
+
+    def _check_form(self, name: str, entry: MappingEntry) -> None:
+        if isinstance(entry.value, MappingNode):
+            self._reading.partial = True
+            read_record(ClassSection, entry.value, self._reading, f"classes.{name}")
+            self._reading.partial = False
+
+    def _unknown(self, name: str, at: Position) -> None:
+        near = nearest_name(name, self._classes.entries)
+        known = ", ".join(self._classes.entries) or "none"
+        self._reading.problems.error(
+            "class.unknown",
+            f"there is no class {name}",
+            why=f"the classes are: {known}",
+            fix=f"write {near}" if near else f"define it under `classes:`, or remove {name!r}",
+            at=at,
+        )
+
+    def _cycle(self, names: tuple[str, ...], at: Position) -> None:
+        members = names[names.index(names[-1]) :]
+        if frozenset(members) in self._cycles:
+            return
+        self._cycles.add(frozenset(members))
+        self._reading.problems.error(
+            "class.cycle",
+            f"class {names[-1]} extends itself",
+            why=f"the chain is {' -> '.join(members)}",
+            fix="remove one `extends:` of the chain",
+            at=at,
+        )

@@ -1,0 +1,132 @@
+"""What should be, as a tree for people: values beside where each came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from stockman.model.desired import Desired
+from stockman.model.origin import Traced
+from stockman.model.record import fields_of, is_record, record, to_plain_value
+
+DEFAULT = "default"
+
+OriginTree: TypeAlias = "dict[str, OriginTree] | list[OriginTree] | TracedValue"
+
+
+class TracedValue(NamedTuple):
+    """A value and where it came from."""
+
+    value: object
+    origin: str
+
+
+def origin_tree(value: object, origin: str = DEFAULT) -> OriginTree:
+    """The tree of a record: mappings of its fields, lists of records, leaves with origins."""
+    if is_record(value):
+        inner = value.origins if isinstance(value, Traced) else {}
+        return {
+            one.name: origin_tree(
+                getattr(value, one.name),
+                str(inner[one.name]) if one.name in inner else DEFAULT,
+            )
+            for one in fields_of(value)
+            if one.metadata.get("shown", True)
+        }
+    if isinstance(value, dict) and value:
+        return {str(key): origin_tree(item, origin) for key, item in value.items()}
+    if isinstance(value, tuple | list) and any(is_record(item) for item in value):
+        return [origin_tree(item, origin) for item in value]
+    return TracedValue(to_plain_value(value), origin)
+
+
+def flatten_tree(tree: OriginTree, path: str = "") -> Iterator[tuple[str, TracedValue]]:
+    """Every leaf with its path; items of lists go by their name where they have one."""
+    if isinstance(tree, TracedValue):
+        yield path, tree
+    elif isinstance(tree, dict):
+        for key, item in tree.items():
+            yield from flatten_tree(item, f"{path}.{key}" if path else key)
+    else:
+        for index, item in enumerate(tree):
+            yield from flatten_tree(item, f"{path}[{item_name(item, index)}]")
+
+
+def item_name(item: OriginTree, index: int) -> str:
+    """What an item of a list is called: its name or region, else its position."""
+    if isinstance(item, dict):
+        for key in ("name", "region"):
+            leaf = item.get(key)
+            if isinstance(leaf, TracedValue):
+                return str(leaf.value)
+    return str(index)
+
+
+def find_subtree(tree: OriginTree, path: str) -> OriginTree | None:
+    """The part of a tree that a path names, `nodes.work-1.vm`; None where there is none."""
+    for step in path.replace("[", ".").replace("]", "").split("."):
+        found: OriginTree | None = None
+        if isinstance(tree, dict):
+            found = tree.get(step)
+        elif isinstance(tree, list):
+            found = next(
+                (one for index, one in enumerate(tree) if item_name(one, index) == step), None
+            )
+        if found is None:
+            return None
+        tree = found
+    return tree
+
+
+def strip_origins(tree: OriginTree) -> object:
+    """The tree without origins."""
+    if isinstance(tree, TracedValue):
+        return tree.value
+    if isinstance(tree, dict):
+        return {key: strip_origins(item) for key, item in tree.items()}
+    return [strip_origins(item) for item in tree]
+
+
+def with_origins(tree: OriginTree) -> object:
+    """The tree with `{value, origin}` in place of every leaf."""
+    if isinstance(tree, TracedValue):
+        return {"value": tree.value, "origin": tree.origin}
+    if isinstance(tree, dict):
+        return {key: with_origins(item) for key, item in tree.items()}
+    return [with_origins(item) for item in tree]
+
+
+@record
+class ConfigDifference:
+    """One value that is not the same on both sides."""
+
+    path: str
+    kind: Literal["added", "removed", "changed"]
+    before: object
+    """None for added values, and where the value itself is null."""
+    after: object
+    """None for removed values, and where the value itself is null."""
+
+
+def differences(before: Desired, after: Desired) -> tuple[ConfigDifference, ...]:
+    """All values that differ, in the order of the first configuration; secrets compare by text."""
+    one, other = _leaves(before), _leaves(after)
+    found: list[ConfigDifference] = []
+    for path, leaf in one.items():
+        if path not in other:
+            found.append(ConfigDifference(path=path, kind="removed", before=leaf.value, after=None))
+        elif other[path].value != leaf.value:
+            changed = other[path].value
+            found.append(
+                ConfigDifference(path=path, kind="changed", before=leaf.value, after=changed)
+            )
+    found += [
+        ConfigDifference(path=path, kind="added", before=None, after=leaf.value)
+        for path, leaf in other.items()
+        if path not in one
+    ]
+    return tuple(found)
+
+
+def _leaves(desired: Desired) -> dict[str, TracedValue]:
+    return dict(flatten_tree(origin_tree(desired)))

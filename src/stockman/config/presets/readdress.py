@@ -1,0 +1,117 @@
+"""Moves the addresses of configuration files from one network into another.
+
+Only values and keys change; comments, layout and addresses of other networks stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from ipaddress import IPv4Address, IPv4Network
+
+from stockman.config.load import CLUSTER_TOML
+from stockman.config.source.toml_reader import read_toml
+from stockman.config.source.tree import MappingNode as Tree
+from stockman.config.source.tree import ScalarNode, SequenceNode, TreeNode
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.model.errors import WrongUsage
+from stockman.model.problem import Problem
+
+_ADDRESS = re.compile(
+    r"(?<![\w.])(?P<scheme>(?<=//))?(?P<address>\d{1,3}(?:\.\d{1,3}){3})"
+    r"(?P<prefix>/\d{1,2}(?!\w))?(?!\w|\.\d)"
+)
+
+
+def readdress(texts: Mapping[str, str], old: IPv4Network, new: IPv4Network) -> dict[str, str]:
+    """Files by name with every address of the old network at the same place of the new one.
+
+    Raises `WrongUsage` where the new network has no such place.
+    """
+    spans = {name: _spans(name, text) for name, text in texts.items()}
+    _check_room([text[a:b] for name, text in texts.items() for a, b in spans[name]], old, new)
+    moved = _address_mover(old, new)
+    return {name: _rewrite(text, spans[name], moved) for name, text in texts.items()}
+
+
+def _spans(name: str, text: str) -> list[tuple[int, int]]:
+    """Where the keys and values of a file stand, in order, each once."""
+    tree = (read_toml if name == CLUSTER_TOML else read_yaml)(name, text)
+    return sorted({scalar.span for scalar in _keys_and_values(tree)})
+
+
+def _keys_and_values(node: TreeNode) -> Iterator[ScalarNode]:
+    if isinstance(node, ScalarNode):
+        yield node
+    elif isinstance(node, SequenceNode):
+        for item in node.items:
+            yield from _keys_and_values(item)
+    elif isinstance(node, Tree):
+        for entry in node.entries.values():
+            yield entry.key
+            yield from _keys_and_values(entry.value)
+
+
+def _rewrite(text: str, spans: list[tuple[int, int]], moved: Callable[[re.Match[str]], str]) -> str:
+    parts = []
+    end = 0
+    for start, stop in spans:
+        parts += [text[end:start], _ADDRESS.sub(moved, text[start:stop])]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+def _address_mover(old: IPv4Network, new: IPv4Network) -> Callable[[re.Match[str]], str]:
+    def moved(found: re.Match[str]) -> str:
+        place = _host_number(found, old)
+        if place is None:
+            return found[0]
+        length = _prefix_length(found)
+        if length is None:
+            return f"{new[place]}{found['prefix'] or ''}"
+        return f"{new[place]}/{length if length > old.prefixlen else new.prefixlen}"
+
+    return moved
+
+
+def _host_number(found: re.Match[str], old: IPv4Network) -> int | None:
+    """Which address of the old network this is; None: of another network, or no address."""
+    try:
+        address = IPv4Address(found["address"])
+    except ValueError:
+        return None
+    return int(address) - int(old.network_address) if address in old else None
+
+
+def _prefix_length(found: re.Match[str]) -> int | None:
+    """The prefix length behind an address; None: there is none, or it is the path of a URL."""
+    is_url = found["scheme"] is not None
+    return None if is_url or found["prefix"] is None else int(found["prefix"][1:])
+
+
+def _check_room(values: list[str], old: IPv4Network, new: IPv4Network) -> None:
+    found = [one for value in values for one in _ADDRESS.finditer(value)]
+    needed = max((_required_size(one, old) for one in found), default=0)
+    if needed > new.num_addresses:
+        raise WrongUsage(_network_too_small(new, needed))
+
+
+def _required_size(found: re.Match[str], old: IPv4Network) -> int:
+    """How many addresses a network must have to hold this one, or this part of the old network."""
+    place = _host_number(found, old)
+    length = _prefix_length(found)
+    if place is None or (place == 0 and length is not None and length <= old.prefixlen):
+        return 0
+    if length is not None and old.prefixlen < length < 32:
+        return place + (1 << (32 - length))
+    return place + 2  # the last address of a network is for broadcasts
+
+
+def _network_too_small(new: IPv4Network, needed: int) -> Problem:
+    return Problem(
+        code="network.too-small",
+        what=f"{new} is too small for these addresses",
+        why=f"they reach to number {needed - 2} of their network,"
+        f" and {new} has {max(new.num_addresses - 2, 0)} for machines",
+        fix=f"give a network of /{32 - (needed - 1).bit_length()} or larger",
+    )

@@ -1,0 +1,152 @@
+"""Keys explained as text, like `kubectl explain`: what one is, and what stands in it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+
+from stockman.config.reference.keys import Key, child_keys
+from stockman.model.record import record
+
+Paint = Callable[[str, str], str]
+"""Takes a text and the name of a style; returns the text as the terminal wants it."""
+
+_USUAL_WIDTH = 80
+_LABEL_WIDTH = 10
+_INDENT = "  "
+
+
+@record
+class Explanation:
+    """A key and the keys inside of it."""
+
+    key: Key
+    recursive: bool
+    """Whether `fields` goes down to the last key."""
+    fields: tuple[Key, ...]
+
+
+def build_explanation(key: Key, *, recursive: bool = False) -> Explanation:
+    """Everything that is known of a key."""
+    return Explanation(key=key, recursive=recursive, fields=child_keys(key, recursive=recursive))
+
+
+def render_explanation(
+    found: Explanation, *, width: int | None = None, paint: Paint = lambda text, style: text
+) -> Iterator[str]:
+    """The lines of an explanation, at most `width` columns wide where words allow it."""
+    columns = width or _USUAL_WIDTH
+    for label, text in _fact_rows(found.key):
+        start = f"{label}:".ljust(_LABEL_WIDTH)
+        first, *rest = _wrap(text, columns, start, " " * _LABEL_WIDTH)
+        yield paint(first[: len(label) + 1], "heading") + first[len(label) + 1 :]
+        yield from rest
+    yield ""
+    yield paint("DESCRIPTION:", "heading")
+    yield from _wrap(found.key.docs, columns, _INDENT, _INDENT)
+    if found.fields:
+        yield ""
+        yield paint("FIELDS:", "heading")
+        tree = _render_tree if found.recursive else _render_list
+        yield from tree(found, columns, paint)
+
+
+def render_overview(
+    files: Iterable[tuple[str, Iterable[Key]]],
+    *,
+    width: int | None = None,
+    paint: Paint = lambda text, style: text,
+) -> Iterator[str]:
+    """The top-level keys of files, under the name of each file."""
+    columns = width or _USUAL_WIDTH
+    for number, (file, keys) in enumerate(files):
+        if number:
+            yield ""
+        yield paint(f"{file}:", "heading")
+        for key in keys:
+            yield f"{_INDENT}{paint(key.path, 'name')} <{_short_type(key)}>"
+            yield from _wrap(key.docs, columns, _INDENT * 3, _INDENT * 3)
+
+
+def default_text(key: Key) -> str:
+    """The default of a key in words."""
+    if key.required:
+        return "none, it has to be given"
+    if key.default:
+        return f"{key.default} ({key.absent})" if key.absent else key.default
+    return f"not set ({key.absent})" if key.absent else "not set"
+
+
+def field_text(key: Key) -> str:
+    """What a key means and what it is where it is not written, in one paragraph."""
+    text = f"{key.docs} Default: {key.default}." if key.default else key.docs
+    known = not key.absent or key.absent in key.docs
+    return text if known else f"{text} Not set: {key.absent}."
+
+
+def range_text(key: Key) -> str:
+    """The limits of a number in words; empty where there are none."""
+    if key.low is None or key.high is None:
+        return ""
+    unit = f" {key.unit}" if key.unit else ""
+    return f"{key.low} to {key.high}{unit}"
+
+
+def _fact_rows(key: Key) -> Iterator[tuple[str, str]]:
+    yield "KEY", key.path
+    yield "YAML", f"{' or '.join(key.yaml)} in {key.file}"
+    if key.toml:
+        yield "TOML", f"{key.toml} in cluster.toml"
+    yield "TYPE", key.type
+    if key.form:
+        yield "FORM", key.form
+    if range_text(key):
+        yield "RANGE", range_text(key)
+    if key.secret:
+        yield "SECRET", "${NAME}, file:path, sops:path#key, or encrypted by SOPS"
+    if not child_keys(key):
+        yield "DEFAULT", default_text(key)
+    elif key.absent:
+        yield "DEFAULT", f"not set ({key.absent})"
+    if key.examples and not key.default:
+        yield "EXAMPLE", ", ".join(key.examples)
+
+
+def _render_list(found: Explanation, columns: int, paint: Paint) -> Iterator[str]:
+    for number, key in enumerate(found.fields):
+        if number:
+            yield ""
+        yield f"{_INDENT}{_field_line(key, paint)}"
+        yield from _wrap(field_text(key), columns, _INDENT * 2, _INDENT * 2)
+
+
+def _render_tree(found: Explanation, columns: int, paint: Paint) -> Iterator[str]:
+    del columns
+    above = found.key.depth
+    for key in found.fields:
+        yield f"{_INDENT * (key.depth - above)}{_field_line(key, paint)}"
+
+
+def _field_line(key: Key, paint: Paint) -> str:
+    required = " required" if key.required else ""
+    return f"{paint(key.name, 'name')} <{_short_type(key)}>{required}"
+
+
+def _short_type(key: Key) -> str:
+    """The type in few words: choices as in a command line."""
+    if not key.choices:
+        return key.type
+    choices = "|".join(key.choices)
+    return f"list of {choices}" if key.type.startswith("list") else choices
+
+
+def _wrap(text: str, columns: int, start: str, indent: str) -> list[str]:
+    lines = textwrap.wrap(
+        text,
+        max(columns, len(indent) + 20),
+        initial_indent=start,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines or [start.rstrip()]

@@ -1,0 +1,299 @@
+"""Every key of the language, with all that can be said of it.
+
+A path names keys only: lists add nothing to it (`nodes.vm.nics.bridge`), and a name that the user
+chooses is written NAME (`hosts.NAME.pools.disks`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from stockman.config.classic import CLASSIC_KEYS, VISIBILITY_KEY
+from stockman.config.language.configuration import MACHINE_SECTIONS, Configuration
+from stockman.config.reference.key_types import (
+    KeyType,
+    ListOf,
+    MapOf,
+    RecordKey,
+    RecordType,
+    ValueType,
+    find_record_type,
+    find_value_type,
+    record_keys,
+)
+from stockman.config.reference.wording import description, type_in_words, unset_meaning
+from stockman.model.formats import GIT_URL, TextFormat
+from stockman.model.record import record, to_plain_value
+from stockman.model.secret import Secret
+
+NAME_PLACEHOLDER = "NAME"
+"""Stands in paths for a name that the user chooses."""
+
+_INDEX = re.compile(r"\[\d*\]")
+
+REPOSITORY_NAME = TextFormat(
+    "owner/repo, or a Git address",
+    rf"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+|{GIT_URL.pattern}",
+    "owner/repo",
+)
+"""How the classic dialect names a repository."""
+
+_FLAT_OVERRIDES = {
+    "cloudflare_enabled": RecordKey(
+        "cloudflare_enabled",
+        ValueType(bool),
+        required=False,
+        default=True,
+        docs="Whether Cloudflare serves the domain; false makes the cloudflare keys optional.",
+    ),
+    "repository_name": RecordKey(
+        "repository_name",
+        ValueType(str, REPOSITORY_NAME, examples=(REPOSITORY_NAME.example,)),
+        required=False,
+        default=None,
+        docs="Repository on GitHub, or the Git address of one elsewhere.",
+    ),
+    VISIBILITY_KEY: RecordKey(
+        VISIBILITY_KEY,
+        ValueType(str, choices=("public", "private")),
+        required=False,
+        default="public",
+        docs="Whether the repository on GitHub is read over HTTPS (public) or over SSH (private).",
+    ),
+}
+"""Flat keys that are written otherwise than the key of the one shape that they stand for."""
+
+
+@record
+class Key:
+    """One key: what it is called in both dialects, what it holds, what it means."""
+
+    path: str
+    """Its name in `explain`: its path in the one shape, or a flat key of cluster.yaml."""
+    type: str
+    """What it holds, in words."""
+    docs: str
+    """What it means."""
+    required: bool
+    default: str
+    """The value it has where it is not written. Empty: none."""
+    absent: str
+    """What it means when it is not written. Empty: what the default says."""
+    choices: tuple[str, ...]
+    """Texts it may be. Empty: not a choice."""
+    low: int | None
+    high: int | None
+    """Limits of a number. None: no limits."""
+    unit: str
+    form: str
+    """What a text, or each text of a list, has to look like. Empty: anything."""
+    pattern: str
+    """Regular expression of that form."""
+    examples: tuple[str, ...]
+    secret: bool
+    file: str
+    """File of the classic dialect that holds it."""
+    classic: tuple[str, ...]
+    """Flat keys of cluster.yaml that set it too. Empty: there is only the path."""
+    toml: str
+    """Table and key in cluster.toml. Empty: there is no such key."""
+    same_as: str
+    """Path in the one shape that a flat key stands for. Empty: it is one, or has none."""
+
+    @property
+    def name(self) -> str:
+        """The last word of the path."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def yaml(self) -> tuple[str, ...]:
+        """Every name it has in the classic dialect, the flat ones first."""
+        return (self.path, self.same_as) if self.same_as else (*self.classic, self.path)
+
+    @property
+    def parent(self) -> str:
+        """Path of the key that this one stands in; empty for sections and flat keys."""
+        return self.path.rpartition(".")[0].removesuffix(f".{NAME_PLACEHOLDER}")
+
+    @property
+    def depth(self) -> int:
+        """How many keys stand above it."""
+        return self.path.replace(f".{NAME_PLACEHOLDER}", "").count(".")
+
+
+@cache
+def all_keys() -> tuple[Key, ...]:
+    """Every key of the one shape, sections first, each followed by what stands in it."""
+    return tuple(_walk_keys(Configuration, "", ""))
+
+
+@cache
+def flat_keys() -> tuple[Key, ...]:
+    """The flat keys of cluster.yaml, in the order of the dialect's table."""
+    named = [_flat_key(name, path) for name, path in CLASSIC_KEYS.items()]
+    after = next(index for index, key in enumerate(named, 1) if key.path == "repository_branch")
+    member = _FLAT_OVERRIDES[VISIBILITY_KEY]
+    named.insert(after, _build_key(VISIBILITY_KEY, member, toml="", file="cluster.yaml"))
+    return tuple(named)
+
+
+@cache
+def keys_by_path() -> dict[str, Key]:
+    """Keys of both dialects by what `explain` calls them."""
+    return {key.path: key for key in (*flat_keys(), *all_keys())}
+
+
+def child_keys(key: Key, *, recursive: bool = False) -> tuple[Key, ...]:
+    """The keys inside of a key; `recursive` goes down to the last."""
+    path = key.same_as or key.path
+    if recursive:
+        return tuple(one for one in all_keys() if one.path.startswith(f"{path}."))
+    return tuple(one for one in all_keys() if one.parent == path)
+
+
+def keys_of_record(cls: type, path: str) -> tuple[Key, ...]:
+    """The keys of a record class that stands at a path, each followed by what stands in it."""
+    return tuple(_walk_keys(cls, f"{path}.", f"[{path}]"))
+
+
+def find_key(name: str) -> Key | None:
+    """The key of a path as users and messages write it; None where there is none.
+
+    List positions are ignored, and a name may stand where the path says NAME or be left out:
+    `hosts.NAME.pools`, `hosts.pve-a.pools[0]` and `hosts.pools` are the same.
+    """
+    steps = _INDEX.sub("", name).strip(".").split(".")
+    flat = keys_by_path().get(steps[0])
+    if flat is not None and len(steps) == 1:
+        return flat
+    path = _resolve_path(RecordType(Configuration), steps)
+    return keys_by_path()[".".join(path)] if path else None
+
+
+def record_key_at(path: str) -> RecordKey:
+    """The member that a path of the dialect's table leads to; for `[0]` an item of the list."""
+    found = RecordKey("", RecordType(Configuration), required=False, default=None, docs="")
+    for step in path.split("."):
+        if isinstance(found.kind, MapOf):
+            found = found._replace(kind=found.kind.value)
+            continue
+        name = _INDEX.sub("", step)
+        found = {one.name: one for one in _record_keys_in(found.kind)}[name]
+        if isinstance(found.kind, ListOf) and name != step:
+            found = found._replace(kind=found.kind.item, default=None)
+    return found
+
+
+def flat_record_key(name: str) -> RecordKey:
+    """A flat key of cluster.yaml as a member of that file."""
+    respelled = _FLAT_OVERRIDES.get(name)
+    return respelled or record_key_at(CLASSIC_KEYS[name])._replace(name=name)
+
+
+def _resolve_path(kind: KeyType, steps: list[str]) -> tuple[str, ...] | None:
+    """The general path of steps that a user wrote; None where they lead nowhere."""
+    if not steps:
+        return ()
+    if isinstance(kind, MapOf):
+        return _resolve_path_below_name(kind, steps)
+    for member in _record_keys_in(kind):
+        if member.name == steps[0]:
+            below = _resolve_path(member.kind, steps[1:])
+            return None if below is None else (member.name, *below)
+    return None
+
+
+def _resolve_path_below_name(kind: MapOf, steps: list[str]) -> tuple[str, ...] | None:
+    """The path below a name that may be left out, and may have dots of its own."""
+    for start in range(len(steps)):
+        below = _resolve_path(kind.value, steps[start:])
+        if below is not None:
+            return (NAME_PLACEHOLDER, *below)
+    dotted = kind.names is None or find_record_type(kind) is None
+    return () if dotted or len(steps) == 1 else None
+
+
+def _walk_keys(cls: type, prefix: str, table: str) -> Iterator[Key]:
+    for member in record_keys(cls):
+        path = f"{prefix}{member.name}"
+        block = find_record_type(member.kind)
+        file = "nodes.yaml" if path.split(".", 1)[0] in MACHINE_SECTIONS else "cluster.yaml"
+        own_table = _table_header(path, member.kind)
+        place = own_table if block is not None else f"{table} {member.name}".strip()
+        yield _build_key(path, member, toml=place, file=file)
+        if block is not None:
+            inner = f"{path}.{NAME_PLACEHOLDER}." if isinstance(member.kind, MapOf) else f"{path}."
+            yield from _walk_keys(block.cls, inner, own_table)
+
+
+def _table_header(path: str, kind: KeyType) -> str:
+    if isinstance(kind, MapOf):
+        return f"[{path}.{NAME_PLACEHOLDER}]"
+    return f"[[{path}]]" if isinstance(kind, ListOf) else f"[{path}]"
+
+
+def _flat_key(name: str, path: str) -> Key:
+    table, _, last = path.rpartition(".")
+    header = f"[[{_INDEX.sub('', table)}]]" if table.endswith("]") else f"[{table}]"
+    return _build_key(
+        name,
+        flat_record_key(name),
+        toml=f"{header} {_INDEX.sub('', last)}",
+        file="cluster.yaml",
+        same_as=path,
+    )
+
+
+def _build_key(path: str, member: RecordKey, *, toml: str, file: str, same_as: str = "") -> Key:
+    value = find_value_type(member.kind)
+    shape = value.shape if isinstance(value, ValueType) else None
+    limits = value.limits if isinstance(value, ValueType) else None
+    return Key(
+        path=path,
+        type=type_in_words(member.kind),
+        docs=description(member.docs, member.kind),
+        required=member.required,
+        default=_format_default(member.default),
+        absent=unset_meaning(member.docs),
+        choices=value.choices if isinstance(value, ValueType) else (),
+        low=limits.low if limits is not None else None,
+        high=limits.high if limits is not None else None,
+        unit=limits.unit if limits is not None else "",
+        form=shape.says if shape is not None else "",
+        pattern=shape.pattern if shape is not None else "",
+        examples=value.examples if value is not None else (),
+        secret=isinstance(value, ValueType) and value.base is Secret,
+        file=file,
+        classic=() if same_as else _flat_names().get(path, ()),
+        toml=toml,
+        same_as=same_as,
+    )
+
+
+@cache
+def _flat_names() -> dict[str, tuple[str, ...]]:
+    """Flat keys by the general path that they set."""
+    names: dict[str, tuple[str, ...]] = {}
+    for name, path in CLASSIC_KEYS.items():
+        general = ".".join(
+            _resolve_path(RecordType(Configuration), _INDEX.sub("", path).split(".")) or ()
+        )
+        names[general] = (*names.get(general, ()), name)
+    return names
+
+
+def _format_default(value: object) -> str:
+    """A default as a user would write it; empty for none and for whole blocks."""
+    written = to_plain_value(value)
+    if isinstance(written, bool):
+        return "true" if written else "false"
+    if isinstance(written, list | tuple):
+        return ", ".join(str(item) for item in written)
+    return "" if written is None or isinstance(written, dict) else str(written)
+
+
+def _record_keys_in(kind: KeyType) -> Iterable[RecordKey]:
+    block = find_record_type(kind)
+    return record_keys(block.cls) if block is not None else ()

@@ -1,0 +1,76 @@
+"""One key of a YAML file given a value, with everything else left as it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stockman.config.source.tree import MappingNode, ScalarNode, TreeNode
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.config.writers.yaml_writer import format_scalar
+
+_INDENT = 2
+
+
+class NotWritable(Exception):
+    """The file is written in a way in which the key has no obvious place."""
+
+
+def set_key(text: str, path: str, value: str) -> str:
+    """The text in which the key at a dotted path has a value; it is added where it is missing."""
+    names = path.split(".")
+    root = read_yaml("", text)
+    found, depth = _find_deepest(root, names)
+    if isinstance(found, ScalarNode) and depth == len(names):
+        start, stop = found.span
+        made = text[:start] + format_scalar(value) + text[stop:]
+    elif isinstance(found, MappingNode) and depth < len(names):
+        made = _add_key(text, root, names, depth, value)
+    else:
+        raise NotWritable(path)
+    if read_key(made, path) != value:
+        raise NotWritable(path)
+    return made
+
+
+def read_key(text: str, path: str) -> str | None:
+    """What is written at a dotted path. None: nothing, or nothing simple."""
+    names = path.split(".")
+    found, depth = _find_deepest(read_yaml("", text), names)
+    return found.text if isinstance(found, ScalarNode) and depth == len(names) else None
+
+
+def _find_deepest(root: MappingNode, names: Sequence[str]) -> tuple[TreeNode, int]:
+    """How far a path leads: what is there, and how many of its names were found."""
+    node: TreeNode = root
+    for depth, name in enumerate(names):
+        below = node.get(name) if isinstance(node, MappingNode) else None
+        if below is None:
+            return node, depth
+        node = below
+    return node, len(names)
+
+
+def _add_key(text: str, root: MappingNode, names: Sequence[str], depth: int, value: str) -> str:
+    lines = text.splitlines(keepends=True)
+    if depth == 0:
+        end = "" if not text or text.endswith("\n") else "\n"
+        return f"{text}{end}\n{_nested_lines(names, value, 0)}"
+    parent, _ = _find_deepest(root, names[: depth - 1])
+    if not isinstance(parent, MappingNode):
+        raise NotWritable(".".join(names))
+    entry = parent.entries[names[depth - 1]]
+    below = entry.value
+    first = next(iter(below.entries.values()), None) if isinstance(below, MappingNode) else None
+    if first is None or first.key.at.line == entry.key.at.line:
+        raise NotWritable(".".join(names))
+    number = entry.key.at.line
+    added = _nested_lines(names[depth:], value, first.key.at.column - 1)
+    return "".join((*lines[:number], added, *lines[number:]))
+
+
+def _nested_lines(names: Sequence[str], value: str, column: int) -> str:
+    """A key with those around it, one a line."""
+    *around, last = names
+    lines = [f"{' ' * (column + _INDENT * step)}{name}:\n" for step, name in enumerate(around)]
+    lines.append(f"{' ' * (column + _INDENT * len(around))}{last}: {format_scalar(value)}\n")
+    return "".join(lines)

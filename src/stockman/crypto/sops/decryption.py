@@ -1,0 +1,235 @@
+"""The data key of a file: wrapped for each recipient, unwrapped with any identity."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field
+
+from stockman.crypto.age import files as age
+from stockman.crypto.age.identities import AgeIdentity
+from stockman.crypto.age.recipients import parse_recipient
+from stockman.crypto.sops import problems
+from stockman.crypto.sops.forms import FileFormat, file_format, parse_encrypted
+from stockman.crypto.sops.metadata import AgeKey, Metadata, read_metadata
+from stockman.crypto.sops.problems import Location
+from stockman.crypto.sops.scalars import CommentText, SopsValue, is_text, value_bytes
+from stockman.crypto.sops.slots import Slot, compute_mac, walk_slots
+from stockman.crypto.sops.text_edits import item_to_comment, json_text, remove_entry, yaml_text
+from stockman.crypto.sops.tree import (
+    METADATA_KEY,
+    ParsedFile,
+    SopsComment,
+    SopsMapping,
+    SopsScalar,
+    TextEdit,
+    apply_edits,
+)
+from stockman.crypto.sops.values import ValueCipher, looks_encrypted
+from stockman.model.errors import Denied, StockmanError
+from stockman.model.record import record
+
+_KEY_SIZES = (16, 24, 32)
+
+
+def wrap_data_key(
+    data_key: bytes, recipients: Iterable[str], random_bytes: Callable[[int], bytes], where: str
+) -> tuple[AgeKey, ...]:
+    """The data key for each recipient by itself, in the order given, each once."""
+    return tuple(
+        AgeKey(
+            recipient=text,
+            enc=age.encrypt(
+                data_key, [parse_recipient(text, where)], random_bytes, armor=True
+            ).decode("ascii"),
+        )
+        for text in dict.fromkeys(recipients)
+    )
+
+
+def unwrap_data_key(
+    metadata: Metadata, identities: Sequence[AgeIdentity], where: Location
+) -> bytes:
+    """The data key; each wrapped form is tried with each identity."""
+    broken: StockmanError | None = None
+    for key in metadata.age:
+        try:
+            data_key = age.decrypt(key.enc.encode(), identities, str(where))
+        except Denied:
+            continue
+        except StockmanError as error:
+            broken = error
+            continue
+        if len(data_key) not in _KEY_SIZES:
+            raise problems.bad_metadata(where, "its data key has a length that is never used")
+        return data_key
+    if broken is not None:
+        raise broken
+    raise problems.no_matching_identity(where, len(metadata.age), len(identities))
+
+
+@record
+class DecryptedFile:
+    """A file whose check sum was found right."""
+
+    form: FileFormat
+    sheet: ParsedFile
+    metadata: Metadata
+    data_key: bytes = field(repr=False)
+    slots: list[Slot]
+
+
+def file_metadata(content: bytes, file: str) -> Metadata:
+    """What a file says about its encryption; needs no identity and proves nothing."""
+    return sheet_metadata(parse_encrypted(content, file_format(file), file))
+
+
+def open_file(content: bytes, file: str, identities: Sequence[AgeIdentity]) -> DecryptedFile:
+    """Open a file with whichever identity fits; refuses everything that was tampered with."""
+    return open_file_with(content, file, lambda recipients: identities)
+
+
+def open_file_with(
+    content: bytes, file: str, identities_for: Callable[[Sequence[str]], Sequence[AgeIdentity]]
+) -> DecryptedFile:
+    """The same, with identities that are found once it is known for whom it was encrypted."""
+    form = file_format(file)
+    sheet = parse_encrypted(content, form, file)
+    metadata = sheet_metadata(sheet)
+    data_key = unwrap_data_key(metadata, identities_for(metadata.recipients), file)
+    cipher = ValueCipher(data_key)
+    found = list(walk_slots(sheet.documents, metadata.selector.compiled()))
+    paths = _comment_paths(found)
+    for slot in found:
+        if slot.encrypted:
+            _decrypt_slot(slot, cipher, sheet, paths)
+    _verify_mac(found, metadata, cipher, file)
+    return DecryptedFile(form=form, sheet=sheet, metadata=metadata, data_key=data_key, slots=found)
+
+
+def sheet_metadata(sheet: ParsedFile) -> Metadata:
+    """What the first document of a file says about its encryption."""
+    entry = sheet.documents[0].root.entry(METADATA_KEY) if sheet.documents else None
+    if entry is None:
+        raise problems.not_encrypted(sheet.file)
+    where = sheet.position(entry.start)
+    if not isinstance(entry.node, SopsMapping):
+        raise problems.bad_metadata(where, "it is no mapping")
+    return read_metadata(entry.node, where)
+
+
+def _decrypt_slot(slot: Slot, cipher: ValueCipher, sheet: ParsedFile, paths: set[str]) -> None:
+    if isinstance(slot.node, SopsScalar):
+        slot.value = _decrypt_scalar(slot.node, slot.bound_to, cipher, sheet)
+        return
+    found = _decrypt_comment(slot.node.text, [slot.bound_to, *sorted(paths)], cipher)
+    # As in SOPS, a comment that does not open was written by hand and stays as it is.
+    slot.encrypted = found is not None
+    if found is not None:
+        slot.value = CommentText(found)
+
+
+def _comment_paths(found: list[Slot]) -> set[str]:
+    """Every path that a comment could be bound to: some were written at another depth."""
+    paths = {":"}
+    for slot in found:
+        steps = slot.bound_to.split(":")
+        paths |= {":".join(steps[:depth]) + ":" for depth in range(1, len(steps))}
+    return paths
+
+
+def _decrypt_scalar(
+    leaf: SopsScalar, bound_to: str, cipher: ValueCipher, sheet: ParsedFile
+) -> SopsValue:
+    if not isinstance(leaf.value, str):
+        raise problems.bad_value(sheet.position(leaf.start), "it is not encrypted, and has to be")
+    try:
+        return cipher.open(leaf.value, bound_to)
+    except ValueError as error:
+        raise problems.bad_value(sheet.position(leaf.start), str(error)) from None
+
+
+def _decrypt_comment(text: str, paths: list[str], cipher: ValueCipher) -> str | None:
+    if not text:
+        return ""
+    if not looks_encrypted(text):
+        return None
+    for path in paths:
+        try:
+            value = cipher.open(text, path)
+        except ValueError:
+            continue
+        if isinstance(value, CommentText | str):
+            return value if isinstance(value, str) else value.text
+    return None
+
+
+def _verify_mac(found: list[Slot], metadata: Metadata, cipher: ValueCipher, file: str) -> None:
+    try:
+        expected = cipher.open(metadata.mac, metadata.moment)
+    except ValueError:
+        raise problems.bad_mac(
+            file, "its check sum does not open with its data key and time"
+        ) from None
+    computed = compute_mac(found, only_encrypted=metadata.only_encrypted)
+    if (
+        not isinstance(expected, str)
+        or not is_text(expected)
+        or not _equal_constant_time(expected, computed)
+    ):
+        raise problems.bad_mac(file, "its values do not give the check sum that it holds")
+
+
+def _equal_constant_time(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def plaintext(file: DecryptedFile) -> bytes:
+    """What was encrypted: everything that was in the clear keeps its bytes."""
+    if file.form is FileFormat.BINARY:
+        return value_bytes(_binary_content(file))
+    edits = [edit for slot in file.slots if slot.encrypted for edit in _plaintext_edits(slot, file)]
+    for document in file.sheet.documents:
+        entry = document.root.entry(METADATA_KEY)
+        if entry is not None:
+            edits.append(remove_entry(file.sheet, document, entry))
+    return apply_edits(file.sheet.text, edits).encode()
+
+
+def _binary_content(file: DecryptedFile) -> SopsValue:
+    entry = file.sheet.documents[0].root.entry("data")
+    for slot in file.slots:
+        if entry is not None and slot.node is entry.node and isinstance(slot.value, str):
+            return slot.value
+    raise problems.bad_syntax(file.sheet.file, "it holds no text under `data`")
+
+
+def _plaintext_edits(slot: Slot, file: DecryptedFile) -> list[TextEdit]:
+    node, value = slot.node, slot.value
+    if isinstance(node, SopsComment):
+        return [TextEdit(node.start + 1, node.end, _comment_content(value))]
+    if isinstance(value, CommentText):
+        return item_to_comment(file.sheet, slot.parent, node, value.text)
+    if value == "":
+        return []
+    return [scalar_edit(file.sheet, file.form, node, value)]
+
+
+def scalar_edit(
+    sheet: ParsedFile, form: FileFormat, leaf: SopsScalar, value: SopsValue
+) -> TextEdit:
+    """A value in the clear at the place of a leaf."""
+    if isinstance(value, str) and not is_text(value):
+        raise problems.unsupported(
+            sheet.position(leaf.start), "a text that is not UTF-8", "keep it in a binary file"
+        )
+    if form is not FileFormat.YAML:
+        return TextEdit(leaf.start, leaf.end, json_text(value))
+    line_end = sheet.text.find("\n", leaf.end)
+    behind = sheet.text[leaf.end : line_end if line_end >= 0 else len(sheet.text)]
+    text = yaml_text(value, leaf, ends_line=not behind.strip())
+    return TextEdit(leaf.start, leaf.end, text)
+
+
+def _comment_content(value: SopsValue) -> str:
+    return value.text if isinstance(value, CommentText) else str(value)

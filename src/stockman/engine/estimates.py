@@ -1,0 +1,66 @@
+"""How long a plan takes: its critical path, and when a run is over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from stockman.engine.state import RunState, StepProgress
+from stockman.steps.plan import Plan
+from stockman.steps.step import Step
+
+
+def seconds_to_end(plan: Plan) -> dict[str, float]:
+    """For each step the seconds from its start until everything that waits for it is done."""
+    after: dict[str, float] = {}
+    for step in reversed(plan.steps):
+        mine = step.seconds + after.get(step.id, 0.0)
+        for need in step.needs:
+            after[need] = max(after.get(need, 0.0), mine)
+    return {step.id: step.seconds + after.get(step.id, 0.0) for step in plan.steps}
+
+
+def critical_path(plan: Plan) -> tuple[Step, ...]:
+    """The chain of steps that takes longest, in its order."""
+    left = seconds_to_end(plan)
+    by_id = {step.id: step for step in plan.steps}
+    starts = [step for step in plan.steps if not step.needs]
+    path: list[Step] = []
+    while starts:
+        longest = max(starts, key=lambda step: left[step.id])
+        path.append(longest)
+        starts = [step for step in by_id.values() if longest.id in step.needs]
+    return tuple(path)
+
+
+def seconds_left(plan: Plan, state: RunState, now: datetime) -> float:
+    """Seconds until the run is over: the critical path, or what its lanes allow if that is more."""
+    left = {step.id: _step_seconds_left(step, state, now) for step in plan.steps}
+    ends: dict[str, float] = {}
+    for step in plan.steps:
+        ends[step.id] = left[step.id] + max((ends[need] for need in step.needs), default=0.0)
+    return max([*ends.values(), *_lane_seconds(plan, left).values()], default=0.0)
+
+
+def estimate_end(plan: Plan, state: RunState, now: datetime) -> datetime:
+    """When the run is over, by the estimates of its steps."""
+    return now + timedelta(seconds=seconds_left(plan, state, now))
+
+
+def _step_seconds_left(step: Step, state: RunState, now: datetime) -> float:
+    found = state.step(step.id)
+    if found.progress is StepProgress.DONE:
+        return 0.0
+    if found.progress is StepProgress.RUNNING and found.started is not None:
+        return max(step.seconds - (now - found.started).total_seconds(), 0.0)
+    return step.seconds
+
+
+def _lane_seconds(plan: Plan, left: Mapping[str, float]) -> dict[str, float]:
+    """Seconds that each lane is busy."""
+    busy: dict[str, float] = {}
+    for step in plan.steps:
+        for lane in step.lanes:
+            width = plan.lanes.get(lane, 1)
+            busy[lane] = busy.get(lane, 0.0) + left[step.id] / width
+    return busy

@@ -1,0 +1,125 @@
+"""What a run has taken, and how it is given back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+
+from stockman.engine import problems
+from stockman.engine.context import RunContext, retry_delay
+from stockman.engine.journal import EntryType, JournalLost
+from stockman.engine.state import RunState, TakenHold
+from stockman.model.errors import StockmanError, Uncertain, Unreachable
+from stockman.model.problem import Problem
+from stockman.steps.base import Hold
+from stockman.steps.serialization import InvalidValue, UnknownKind, from_json, to_json
+from stockman.steps.step import Retry, Step
+
+_RETRY = Retry(attempts=4, first_wait=1.0, longest_wait=10.0)
+
+
+class Holds:
+    """Takes holds for steps and gives them back when no step needs them any more."""
+
+    def __init__(self, context: RunContext, state: RunState) -> None:
+        self._context = context
+        self._held = dict(state.held)
+        """Written down as held, ours or of the run that was killed."""
+        self._taken: set[str] = set()
+        """Taken by this process, or about to be."""
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._unfinished = {
+            step.id: {hold.part_key for hold in step.holds}
+            for step in context.plan.steps
+            if not state.is_done(step.id)
+        }
+        self.problems: list[Problem] = []
+        """Why something could not be given back."""
+
+    async def take(self, step: Step) -> None:
+        """Take what a step needs, in its order; what is taken already stays so."""
+        for hold in step.holds:
+            async with self._turns[hold.part_key]:
+                if hold.part_key not in self._taken:
+                    await self._take(step, hold)
+
+    async def _take(self, step: Step, hold: Hold) -> None:
+        context = self._context
+        if hold.part_key not in self._held:
+            prior = await hold.prior(context.ports)
+            data = {"key": hold.part_key, "hold": to_json(hold), "prior": prior}
+            entry = await context.journal.append(EntryType.HELD, step.id, data)
+            self._held[hold.part_key] = TakenHold(
+                key=hold.part_key, hold={**_mapping(hold)}, prior=prior, since=entry.at
+            )
+        await context.fence.check()
+        await hold.take(context.ports)
+        self._taken.add(hold.part_key)
+
+    async def finish(self, step: Step) -> None:
+        """Give back what was taken for a step, and for no other that is still to come."""
+        self._unfinished.pop(step.id, None)
+        await self.give_back_unneeded()
+
+    async def give_back_unneeded(self) -> None:
+        """Give back what no step needs that is still to come; the last taken first."""
+        needed = {key for keys in self._unfinished.values() for key in keys}
+        for key in reversed([key for key in self._held if key not in needed]):
+            await self._give_back(key)
+
+    async def give_back_all(self) -> None:
+        """Give everything back, the last taken first."""
+        for key in reversed(list(self._held)):
+            await self._give_back(key)
+
+    async def _give_back(self, key: str) -> None:
+        async with self._turns[key]:
+            held = self._held.get(key)
+            if held is None:
+                return
+            try:
+                await self._tried(_parse_hold(held), held)
+            except JournalLost:
+                raise
+            except UnknownKind as no:
+                why = f"this stockman knows no hold of the kind {no.kind!r}"
+                self.problems.append(problems.hold_release_failure(key, why))
+                return
+            except (InvalidValue, StockmanError) as no:
+                why = no.problem.why if isinstance(no, StockmanError) else str(no)
+                self.problems.append(problems.hold_release_failure(hold_summary(held), why))
+                return
+            await self._context.journal.append(EntryType.RELEASED, "", {"key": key})
+            self._held.pop(key, None)
+            self._taken.discard(key)
+
+    async def _tried(self, hold: Hold, held: TakenHold) -> None:
+        context = self._context
+        for attempt in range(1, _RETRY.attempts + 1):
+            try:
+                await context.fence.check()
+                await hold.give_back(context.ports, held.prior)
+            except (Unreachable, Uncertain) as no:
+                if attempt == _RETRY.attempts:
+                    raise
+                wait = retry_delay(attempt, _RETRY, context.ports.entropy, no)
+                await context.ports.clock.sleep(wait)
+            else:
+                return
+
+
+def _mapping(hold: Hold) -> dict[str, object]:
+    found = to_json(hold)
+    return found if isinstance(found, dict) else {}
+
+
+def _parse_hold(held: TakenHold) -> Hold:
+    return from_json(Hold, dict(held.hold), "hold")  # type: ignore[type-abstract]  # found by its kind
+
+
+def hold_summary(held: TakenHold) -> str:
+    """What is held, in words; its key where this program does not know such holds."""
+    try:
+        return _parse_hold(held).summary
+    except (InvalidValue, UnknownKind):
+        return held.key

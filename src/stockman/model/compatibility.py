@@ -1,0 +1,323 @@
+"""Which versions of Talos, Kubernetes and Proxmox VE fit together, and how sure we are of it.
+
+A patch newer than the tables know is `NEWER`, which is worth a warning and never an error.
+A release line that the tables do not know is `REFUSED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import cache
+from typing import NamedTuple
+
+from stockman.model.tables import read_table
+from stockman.model.version import Version
+
+
+class Verdict(Enum):
+    """Whether a version may be used."""
+
+    OK = "ok"
+    NEWER = "newer"
+    REFUSED = "refused"
+
+
+class Compatibility(NamedTuple):
+    """A verdict and the fact behind it, as the `why` of a problem would say it."""
+
+    verdict: Verdict
+    because: str
+
+
+class TalosLine(NamedTuple):
+    """One minor release of Talos. What a patch decides is that of `newest`."""
+
+    line: Version
+    newest: Version
+    """Newest patch known."""
+    kubernetes: tuple[Version, Version]
+    """First and last Kubernetes line that its code accepts."""
+    kubernetes_documented: tuple[Version, Version]
+    """First and last Kubernetes line that its documentation lists."""
+    kubernetes_default: Version
+    etcd: Version
+    kernel: Version
+    installs_over: tuple[Version, Version]
+    """Oldest running version it may be installed over, and the first that is too new."""
+    installer: str
+    """The installer image that Talos itself would take, without its tag."""
+    notes: tuple[str, ...]
+    """What this line's configuration and upgrades do differently from the line before."""
+
+
+class KubernetesLine(NamedTuple):
+    """One minor release of Kubernetes."""
+
+    line: Version
+    newest: Version
+    """Newest patch known."""
+
+
+class ProxmoxLine(NamedTuple):
+    """One minor release of Proxmox VE."""
+
+    line: Version
+    refused: str
+    """Why it cannot be used; empty: it can."""
+    notes: tuple[str, ...]
+
+
+@cache
+def talos_lines() -> tuple[TalosLine, ...]:
+    """Every supported release line of Talos, oldest first."""
+    return tuple(
+        TalosLine(
+            line=Version.parse(row["line"]),
+            newest=Version.parse(row["newest"]),
+            kubernetes=_parse_pair(row["kubernetes"]),
+            kubernetes_documented=_parse_pair(row["kubernetes_documented"]),
+            kubernetes_default=Version.parse(row["kubernetes_default"]),
+            etcd=Version.parse(row["etcd"]),
+            kernel=Version.parse(row["kernel"]),
+            installs_over=_parse_pair(row["installs_over"]),
+            installer=row["installer"],
+            notes=tuple(row["notes"]),
+        )
+        for row in read_table("talos")["rows"]
+    )
+
+
+def default_talos_version() -> Version:
+    """What a cluster runs where nobody says: the newest that talhelper and topf know too."""
+    line = Version.parse(str(read_table("talos")["proposed"]))
+    return next(one.newest for one in talos_lines() if one.line.line == line.line)
+
+
+@cache
+def kubernetes_lines() -> tuple[KubernetesLine, ...]:
+    """Every release line of Kubernetes that some supported Talos runs, oldest first."""
+    return tuple(
+        KubernetesLine(line=Version.parse(row["line"]), newest=Version.parse(row["newest"]))
+        for row in read_table("kubernetes")["rows"]
+    )
+
+
+@cache
+def proxmox_lines() -> tuple[ProxmoxLine, ...]:
+    """Every release line of Proxmox VE that is known, refused ones too, oldest first."""
+    return tuple(
+        ProxmoxLine(
+            line=Version.parse(row["line"]),
+            refused=row.get("refused", ""),
+            notes=tuple(row.get("notes", ())),
+        )
+        for row in read_table("proxmox")["rows"]
+    )
+
+
+def talos_line(talos: Version) -> TalosLine | None:
+    """The release line a version of Talos belongs to; None: not a supported one."""
+    return next((one for one in talos_lines() if one.line.line == talos.line), None)
+
+
+def kubernetes_line(kubernetes: Version) -> KubernetesLine | None:
+    """The release line a version of Kubernetes belongs to; None: no supported Talos runs it."""
+    return next((one for one in kubernetes_lines() if one.line.line == kubernetes.line), None)
+
+
+def is_supported_talos(talos: Version) -> bool:
+    """Whether a version of Talos is of a supported line, however new its patch is."""
+    return talos_line(talos) is not None
+
+
+def newest_known_patch(talos: Version) -> Version | None:
+    """The newest known Talos of the line that this one belongs to; None: no such line."""
+    line = talos_line(talos)
+    return None if line is None else line.newest
+
+
+def kubernetes_range(talos: Version) -> tuple[Version, Version] | None:
+    """First and last Kubernetes line that a Talos runs; None: not a supported Talos."""
+    line = talos_line(talos)
+    return None if line is None else line.kubernetes
+
+
+def talos_compatibility(talos: Version) -> Compatibility:
+    """Whether stockman can handle a version of Talos."""
+    line = talos_line(talos)
+    if line is None:
+        known = talos_lines()
+        return _incompatible(f"stockman supports Talos {known[0].line} to {known[-1].line}")
+    return _patch_compatibility("Talos", talos, line.newest, table="talos")
+
+
+def kubernetes_compatibility(talos: Version, kubernetes: Version) -> Compatibility:
+    """Whether a Talos runs a version of Kubernetes.
+
+    A Talos of an unknown line runs nothing that we could vouch for: look at `talos_fits` first.
+    """
+    line = talos_line(talos)
+    if line is None:
+        return _incompatible(
+            f"Talos {talos.minor_text} is not in the table of what runs on which Talos"
+        )
+    first, last = line.kubernetes
+    if not first.line <= kubernetes.line <= last.line:
+        return _incompatible(f"Talos {line.line} runs Kubernetes {first} to {last}")
+    known = kubernetes_line(kubernetes)
+    if known is not None and kubernetes > known.newest:
+        return _patch_compatibility("Kubernetes", kubernetes, known.newest, table="kubernetes")
+    oldest, newest = line.kubernetes_documented
+    if not oldest.line <= kubernetes.line <= newest.line:
+        return _compatible(
+            f"Talos {line.line} accepts Kubernetes {first} to {last},"
+            f" though its documentation lists {oldest} to {newest}"
+        )
+    return _compatible(f"Talos {line.line} runs Kubernetes {first} to {last}")
+
+
+def proxmox_compatibility(proxmox: Version) -> Compatibility:
+    """Whether stockman can work with a version of Proxmox VE.
+
+    Patches are not judged: what the API offers changes with the release line.
+    """
+    for row in proxmox_lines():
+        if row.line.line == proxmox.line:
+            return (
+                _incompatible(f"Proxmox VE {row.line}: {row.refused}")
+                if row.refused
+                else _compatible(f"Proxmox VE {row.line} is supported")
+            )
+    usable = [row.line for row in proxmox_lines() if not row.refused]
+    newest = max((line for line in usable if line.major == proxmox.major), default=None)
+    if newest is not None and proxmox.line > newest.line:
+        return Compatibility(
+            verdict=Verdict.NEWER,
+            because=f"the newest Proxmox VE {newest.major} that stockman knows is {newest}"
+            f" ({read_table('proxmox')['refreshed']})",
+        )
+    return _incompatible(f"stockman supports Proxmox VE {_join_versions(usable)}")
+
+
+def _patch_compatibility(
+    product: str, version: Version, newest: Version, *, table: str
+) -> Compatibility:
+    if version <= newest:
+        return _compatible(f"{product} {version.minor_text} is supported")
+    return Compatibility(
+        verdict=Verdict.NEWER,
+        because=f"the newest {product} {version.minor_text} that stockman knows is {newest}"
+        f" ({read_table(table)['refreshed']})",
+    )
+
+
+def _compatible(because: str) -> Compatibility:
+    return Compatibility(verdict=Verdict.OK, because=because)
+
+
+def _incompatible(because: str) -> Compatibility:
+    return Compatibility(verdict=Verdict.REFUSED, because=because)
+
+
+def _join_versions(versions: list[Version]) -> str:
+    *others, last = (str(version) for version in versions)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _parse_pair(texts: list[str]) -> tuple[Version, Version]:
+    first, last = texts
+    return Version.parse(first), Version.parse(last)
+
+
+def upgrade_compatibility(product: str, running: Version, wanted: Version) -> Compatibility:
+    """Whether one upgrade may go from what runs to what is wanted."""
+    if wanted == running:
+        return Compatibility(verdict=Verdict.OK, because=f"{product} {running} runs already")
+    if wanted < running:
+        return Compatibility(
+            verdict=Verdict.REFUSED,
+            because=f"{product} would go back from {running} to {wanted}",
+        )
+    if wanted.major != running.major or wanted.line[1] - running.line[1] > 1:
+        return Compatibility(
+            verdict=Verdict.REFUSED,
+            because=f"{product} goes from one line to the next, and {wanted.minor_text}"
+            f" does not follow {running.minor_text}",
+        )
+    return Compatibility(verdict=Verdict.OK, because=f"{wanted} follows {running}")
+
+
+class TalosExtension(NamedTuple):
+    """An official system extension."""
+
+    name: str
+    """As schematics spell it, `siderolabs/qemu-guest-agent`."""
+    since: Version
+    """First Talos release that has it."""
+    purpose: str
+    driver: Mapping[str, str]
+    """Version of the driver in it by Talos line, `1.13`; empty where that does not matter."""
+
+
+class RemovedExtension(NamedTuple):
+    """An extension that supported releases of Talos no longer have."""
+
+    name: str
+    last: Version
+    """Last Talos line that had it."""
+    now: tuple[str, ...]
+    """What to take instead; empty: nothing."""
+
+
+@cache
+def extensions() -> tuple[TalosExtension, ...]:
+    """Every extension that some supported Talos has, by name."""
+    return tuple(
+        TalosExtension(
+            name=row["name"],
+            since=Version.parse(row["since"]),
+            purpose=row["purpose"],
+            driver=row.get("driver", {}),
+        )
+        for row in read_table("extensions")["rows"]
+    )
+
+
+@cache
+def removed_extensions() -> tuple[RemovedExtension, ...]:
+    """Extensions of older releases that users still name, by name."""
+    return tuple(
+        RemovedExtension(
+            name=row["name"], last=Version.parse(row["last"]), now=tuple(row.get("now", ()))
+        )
+        for row in read_table("extensions")["gone"]
+    )
+
+
+def find_extension(name: str) -> TalosExtension | None:
+    """The extension of that name; None: not known."""
+    return next((one for one in extensions() if one.name == name), None)
+
+
+def extension_compatibility(name: str, talos: Version) -> Compatibility:
+    """Whether a Talos has an extension. One that the table does not know may be newer than it."""
+    found = find_extension(name)
+    if found is not None and talos.line >= found.since.line:
+        return Compatibility(verdict=Verdict.OK, because=f"Talos has {name} since {found.since}")
+    if found is not None:
+        return Compatibility(
+            verdict=Verdict.REFUSED,
+            because=f"{name} exists since Talos {found.since}, not in {talos}",
+        )
+    for gone in removed_extensions():
+        if gone.name == name:
+            instead = f"; {' or '.join(gone.now)} took its place" if gone.now else ""
+            return Compatibility(
+                verdict=Verdict.REFUSED,
+                because=f"the last Talos with {name} was {gone.last}{instead}",
+            )
+    return Compatibility(
+        verdict=Verdict.NEWER,
+        because=f"{name} is not in the table of {read_table('extensions')['refreshed']}",
+    )

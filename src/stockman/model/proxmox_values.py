@@ -1,0 +1,304 @@
+"""Texts in which Proxmox VE packs several values: property strings, sizes, tags, volume names.
+
+Reading is tolerant, as the server may be newer than we are: keys that nobody here knows are kept.
+Writing follows the server's own order, so that what was written comes back as it was.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from uuid import UUID
+
+from stockman.model.names import Bridge, Datastore, Mac, Vmid
+from stockman.model.record import record
+from stockman.model.secret import Secret
+
+_TRUE = ("1", "on", "yes", "true")
+_FALSE = ("0", "off", "no", "false")
+_SIZE = re.compile(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>[KMGT])?(?:iB)?", re.ASCII)
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_OWNED_VOLUME = re.compile(r"(?:vm|base|subvol|basevol)-(?P<vmid>[1-9]\d*)-", re.ASCII)
+
+
+def parse_properties(text: str, *, default: str = "") -> dict[str, str]:
+    """The values of a property string; one without a name belongs to the default key.
+
+    ValueError where a value has no key, or a key stands twice.
+    """
+    found: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            key, value = default, part
+        if not key:
+            raise ValueError(f"{part!r} has no key in {text!r}")
+        if key in found:
+            raise ValueError(f"{key} stands twice in {text!r}")
+        found[key] = value
+    return found
+
+
+def format_properties(values: Mapping[str, str], *, default: str = "") -> str:
+    """A property string in the order of the server: the default key first and bare, then by name.
+
+    ValueError where a value holds a comma, which would make it two.
+    """
+    for key, value in values.items():
+        if "," in value:
+            raise ValueError(f"the value of {key} holds a comma")
+    first = [values[default]] if default and default in values else []
+    return ",".join([*first, *(f"{key}={values[key]}" for key in sorted(values) if key != default)])
+
+
+def parse_flag(text: str) -> bool:
+    """Whether a word inside of a property string means yes; ValueError for other words."""
+    word = text.lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError(f"{text!r} is neither yes nor no")
+
+
+def parse_size(text: str) -> int:
+    """How many bytes a size is: `32G`, `528K`, `0.5T`, without a unit bytes; ValueError else."""
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a size")
+    unit = _UNITS.get(found["unit"] or "", 1)
+    count = found["count"]
+    return int(float(count) * unit) if "." in count else int(count) * unit
+
+
+def format_size(size: int) -> str:
+    """A size with the largest unit that fits it exactly, as the server writes it."""
+    for unit, count in sorted(_UNITS.items(), key=lambda one: -one[1]):
+        if size and size % count == 0:
+            return f"{size // count}{unit}"
+    return str(size)
+
+
+def parse_tags(text: str) -> tuple[str, ...]:
+    """Tags, lower-case, sorted and each once, whatever stands between them."""
+    return tuple(sorted({tag.lower() for tag in re.split(r"[;,\s]+", text) if tag}))
+
+
+def format_tags(given: Iterable[str]) -> str:
+    """Tags as the server stores them."""
+    return ";".join(parse_tags(";".join(given)))
+
+
+def parse_boot_order(text: str) -> tuple[str, ...]:
+    """Devices of the key `boot`, first to last; the old form `cdn` names none."""
+    order = parse_properties(text, default="legacy").get("order", "")
+    return tuple(filter(None, order.split(";")))
+
+
+@record
+class VolumeId:
+    """Name of a volume: the storage that holds it, and its name there."""
+
+    storage: Datastore
+    name: str
+    """`vm-100-disk-0`, `100/vm-100-disk-0.qcow2`, `iso/one.iso`."""
+
+    @classmethod
+    def parse(cls, text: str) -> VolumeId:
+        """The volume that a text names; ValueError for paths, `none` and `cdrom`."""
+        storage, colon, name = text.partition(":")
+        if not (colon and storage and name) or "/" in storage:
+            raise ValueError(f"{text!r} names no volume")
+        return cls(storage=Datastore(storage), name=name)
+
+    def __str__(self) -> str:
+        return f"{self.storage}:{self.name}"
+
+    @property
+    def owner(self) -> Vmid | None:
+        """The guest that owns it, told by its name alone. None: it belongs to nobody."""
+        found = _OWNED_VOLUME.match(self.name.rsplit("/", 1)[-1])
+        return None if found is None else Vmid(int(found["vmid"]))
+
+
+CARD_MODELS = ("virtio", "e1000", "e1000e", "rtl8139", "vmxnet3")
+_OTHER_CARD_MODELS = (
+    *("e1000-82540em", "e1000-82544gc", "e1000-82545em", "i82551", "i82557b", "i82559er"),
+    *("ne2k_isa", "ne2k_pci", "pcnet"),
+)
+
+
+@record
+class Drive:
+    """One disk or CD drive of a VM."""
+
+    source: str
+    """`local-zfs:vm-100-disk-0`, `none`, `cdrom`, or a path of the host."""
+    size: int | None = None
+    """Bytes. None: not told, as for CD drives."""
+    is_cdrom: bool = False
+    options: dict[str, str] = field(default_factory=dict)
+    """Everything else, as it stands there."""
+
+    @classmethod
+    def parse(cls, text: str) -> Drive:
+        """The drive that a value describes; ValueError where it cannot be read."""
+        values = parse_properties(text, default="file")
+        if "volume" in values:
+            values.setdefault("file", values.pop("volume"))
+        source = values.pop("file", "")
+        if not source:
+            raise ValueError(f"{text!r} names no volume")
+        size = values.pop("size", None)
+        is_cdrom = values.pop("media", "disk") == "cdrom"
+        return cls(
+            source=source,
+            size=None if size is None else parse_size(size),
+            is_cdrom=is_cdrom,
+            options=values,
+        )
+
+    @property
+    def volume(self) -> VolumeId | None:
+        """The volume behind it. None: an empty drive, or a path of the host."""
+        try:
+            return VolumeId.parse(self.source)
+        except ValueError:
+            return None
+
+    @property
+    def is_cloud_init(self) -> bool:
+        volume = self.volume
+        return self.is_cdrom and volume is not None and "cloudinit" in volume.name
+
+    def is_on(self, option: str) -> bool:
+        """Whether an option is set and means yes."""
+        return parse_flag(self.options.get(option, "0"))
+
+
+@record
+class NetworkCard:
+    """One network card of a VM."""
+
+    model: str
+    mac: Mac | None
+    """None: not given yet."""
+    bridge: Bridge | None
+    """None: plugged into nothing."""
+    vlan_id: int | None = None
+    """None: untagged."""
+    options: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> NetworkCard:
+        """The card that a value describes; ValueError where it cannot be read."""
+        values = parse_properties(text, default="model")
+        for model in (*CARD_MODELS, *_OTHER_CARD_MODELS):
+            if model in values:
+                values["model"], values["macaddr"] = model, values.pop(model)
+        tag = values.pop("tag", None)
+        mac = values.pop("macaddr", None)
+        bridge = values.pop("bridge", None)
+        if "model" not in values:
+            raise ValueError(f"{text!r} names no model of a card")
+        return cls(
+            model=values.pop("model"),
+            mac=None if mac is None else Mac(mac.lower()),
+            bridge=None if bridge is None else Bridge(bridge),
+            vlan_id=None if tag is None else int(tag),
+            options=values,
+        )
+
+
+@record
+class Smbios:
+    """What a VM says of itself to its guest; the UUID is its identity."""
+
+    uuid: UUID | None
+    """None: the server gives one when the VM is made."""
+    fields: dict[str, str] = field(default_factory=dict)
+    """`serial`, `sku` and others, decoded."""
+
+    @classmethod
+    def parse(cls, text: str) -> Smbios:
+        """The identity that a value describes; ValueError where it cannot be read."""
+        values = parse_properties(text)
+        encoded = parse_flag(values.pop("base64", "0"))
+        uuid = values.pop("uuid", None)
+        if encoded:
+            values = {key: _decode_base64(value) for key, value in values.items()}
+        return cls(uuid=None if uuid is None else UUID(uuid), fields=values)
+
+    def __str__(self) -> str:
+        values = {
+            key: base64.b64encode(value.encode()).decode() for key, value in self.fields.items()
+        }
+        if values:
+            values["base64"] = "1"
+        if self.uuid is not None:
+            values["uuid"] = str(self.uuid)
+        return format_properties(values)
+
+
+@record
+class AgentChannel:
+    """Whether a VM offers a channel to an agent inside, and how."""
+
+    enabled: bool
+    options: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> AgentChannel:
+        """The channel that a value describes; ValueError where it cannot be read."""
+        values = parse_properties(text, default="enabled")
+        return cls(enabled=parse_flag(values.pop("enabled", "0")), options=values)
+
+
+@record
+class HostDevice:
+    """A PCI or USB device of a host that a VM has."""
+
+    mapping: str | None
+    """Name of a mapping. None: by address, which only root may give."""
+    host: str | None
+    """Address on the host. None: by mapping."""
+    options: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> HostDevice:
+        """The device that a value describes; ValueError where it cannot be read."""
+        values = parse_properties(text, default="host")
+        return cls(
+            mapping=values.pop("mapping", None), host=values.pop("host", None), options=values
+        )
+
+
+def parse_memory(value: str) -> int:
+    """MiB of the key `memory`, a number or `current=4096`; ValueError where it cannot be read."""
+    return int(parse_properties(value, default="current").get("current", "512"))
+
+
+def _decode_base64(value: str) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise ValueError("a value that should be base64 is not") from None
+
+
+_JOINED_TOKEN = re.compile(r"(?P<id>[^\s:/!=]+@[^\s!=]+![A-Za-z][A-Za-z0-9._-]+)=(?P<secret>\S+)")
+
+
+def join_token(id: str, secret: Secret) -> Secret:  # noqa: A002  # what Proxmox VE calls it
+    """A token with its secret, `csi@pve!csi=UUID`."""
+    return Secret(f"{id}={secret.reveal()}", resolved=True)
+
+
+def split_token(named: str, kept: Secret) -> tuple[str, Secret]:
+    """The id and the secret of a token that is kept; `named` where that is the secret alone."""
+    found = _JOINED_TOKEN.fullmatch(kept.reveal().strip())
+    if found is None:
+        return named, kept
+    return found["id"], Secret(found["secret"], resolved=True)

@@ -1,0 +1,105 @@
+"""Schedules of cron: five fields, and the moments that they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from stockman.model.record import record
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_SEARCH_DAYS = 366 * 8
+"""Days in which every schedule has a moment that has any: years that end a century may have no
+29th of February."""
+
+
+@record
+class Schedule:
+    """Moments that come again and again, by the clock on a wall."""
+
+    times: tuple[time, ...]
+    days: frozenset[int]
+    months: frozenset[int]
+    week: frozenset[int]
+    """Days of the week; 0 is Sunday."""
+
+    def is_on(self, day: date) -> bool:
+        """Whether it has moments on a day: day and weekday both count only where both are given."""
+        if day.month not in self.months:
+            return False
+        fits = (day.day in self.days, day.isoweekday() % 7 in self.week)
+        is_either = self.days != frozenset(range(1, 32)) and self.week != frozenset(range(7))
+        return any(fits) if is_either else all(fits)
+
+    def after(self, moment: datetime, zone: tzinfo) -> datetime | None:
+        """The first moment that comes later than another. None: there is none."""
+        today = moment.astimezone(zone).date()
+        for number in range(_SEARCH_DAYS):
+            for one in self._moments(today + timedelta(days=number), zone):
+                if one > moment:
+                    return one
+        return None
+
+    def latest(self, moment: datetime, zone: tzinfo, within: timedelta) -> datetime | None:
+        """The last moment that is not later than another, nor much earlier. None: none is."""
+        today = moment.astimezone(zone).date()
+        for number in range(within.days + 2):
+            day = today - timedelta(days=number)
+            found = [one for one in self._moments(day, zone) if moment - within <= one <= moment]
+            if found:
+                return found[-1]
+        return None
+
+    def _moments(self, day: date, zone: tzinfo) -> Iterator[datetime]:
+        """All moments of a day. One that the clocks jump over comes as much later."""
+        if self.is_on(day):
+            for one in self.times:
+                yield datetime.combine(day, one, zone).astimezone(UTC)
+
+
+def parse_schedule(text: str) -> Schedule:
+    """Read five fields; `ValueError` where they are none."""
+    minute, hour, day, month, week = text.split()
+    hours = sorted(_parse_field(hour, 0, 23))
+    minutes = sorted(_parse_field(minute, 0, 59))
+    return Schedule(
+        times=tuple(time(one, other) for one in hours for other in minutes),
+        days=frozenset(_parse_field(day, 1, 31)),
+        months=frozenset(_parse_field(month, 1, 12, _MONTHS)),
+        week=frozenset(one % 7 for one in _parse_field(week, 0, 7, _WEEKDAYS)),
+    )
+
+
+def _parse_field(field: str, least: int, most: int, names: tuple[str, ...] = ()) -> set[int]:
+    """The values of one field; `ValueError` where it is none."""
+    found: set[int] = set()
+    for piece in field.lower().split(","):
+        span, _, step = piece.partition("/")
+        first, dash, last = span.partition("-")
+        if first == "*":
+            low, high = least, most
+        else:
+            low = _parse_value(first, least, names)
+            high = _parse_value(last, least, names) if dash else (most if step else low)
+        if not least <= low <= high <= most:
+            raise ValueError(piece)
+        found.update(range(low, high + 1, int(step or 1)))
+    return found
+
+
+def _parse_value(word: str, least: int, names: tuple[str, ...]) -> int:
+    return names.index(word) + least if word in names else int(word)
+
+
+_DURATION_PART = re.compile(r"(\d+)([hms])")
+_DURATION_UNITS = {"h": "hours", "m": "minutes", "s": "seconds"}
+
+
+def parse_duration(text: str) -> timedelta:
+    """How long a text says; it has the shape of a `DurationText`."""
+    pieces = _DURATION_PART.findall(text)
+    return sum(
+        (timedelta(**{_DURATION_UNITS[unit]: int(count)}) for count, unit in pieces), timedelta()
+    )

@@ -1,0 +1,70 @@
+"""Images that machines are made from: their names, addresses and contents."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from urllib.parse import urlsplit
+
+from stockman.model.desired import Cluster, Node
+from stockman.model.guest import Image as GuestImage
+from stockman.model.names import SchematicId
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.talos.images import FactoryImage, node_image
+from stockman.talos.schematic import EMPTY, canonical_text, desired_schematic, schematic_id
+
+TALOS_IMAGE = re.compile(r"talos-[0-9a-f]{16}-v[0-9][^/]*\.qcow2")
+"""Names of images that stockman fetched for nodes."""
+_FORMATS = (".qcow2", ".raw", ".vmdk", ".ova")
+_INVALID_CHARACTERS = re.compile(r"[^A-Za-z0-9_.-]+")
+
+
+@record
+class DesiredImage:
+    """One image, whatever storages it is needed in."""
+
+    name: str
+    """Its name in storages, which says what is in it."""
+    url: str
+    checksum: str = ""
+    """`sha256:...`. Empty: nobody says."""
+    schematic: SchematicId | None = None
+    """None: it is not of the Image Factory."""
+    schematic_text: str = ""
+    """What the factory is told. Empty: it knows the schematic, or nobody does."""
+
+
+def find_node_image(cluster: Cluster, node: Node, problems: Problems) -> DesiredImage | None:
+    """The image of a node. None: the problems say why."""
+    image = node_image(node, cluster.talos, problems)
+    if image is None:
+        return None
+    contents = desired_schematic(node.schematic, problems)
+    if contents is None and image.schematic == schematic_id(EMPTY):
+        contents = EMPTY
+    return DesiredImage(
+        name=talos_image_name(image),
+        url=image.url("qcow2"),
+        schematic=image.schematic,
+        schematic_text=canonical_text(contents) if contents is not None else "",
+    )
+
+
+def talos_image_name(image: FactoryImage) -> str:
+    """The name of an image in storages: the same for the same content."""
+    secured = "-secureboot" if image.secureboot else ""
+    kind = f"{image.platform}-{image.architecture}{secured}"
+    return f"talos-{image.schematic[:16]}-{image.version.tagged}-{kind}.qcow2"
+
+
+def find_guest_image(image: GuestImage) -> DesiredImage | None:
+    """The image of a guest that has to be fetched. None: it is a volume that is there."""
+    if image.url is None:
+        return None
+    said = f"{image.url} {image.checksum or ''}"
+    stem, _, ending = urlsplit(image.url).path.rsplit("/", 1)[-1].rpartition(".")
+    known = f".{ending}" if f".{ending}" in _FORMATS else ".qcow2"
+    digest = hashlib.sha256(said.encode()).hexdigest()[:12]
+    name = f"{_INVALID_CHARACTERS.sub('-', stem or 'image')}-{digest}{known}"
+    return DesiredImage(name=name, url=image.url, checksum=image.checksum or "")

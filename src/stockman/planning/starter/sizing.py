@@ -1,0 +1,172 @@
+"""How many machines there are to be, of which size at best and at least, by preset."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from stockman.model.names import HostName
+from stockman.model.record import record
+from stockman.planning.starter.observed import StarterHost
+
+HOST_RESERVE = 4096
+"""MiB that stay with a host."""
+
+
+@record
+class MachineSize:
+    """One kind of machine: what it gets, and the least that it can do with."""
+
+    cores: int
+    memory: int
+    """MiB."""
+    least_memory: int
+    disk: int
+    """GiB."""
+    least_disk: int
+
+
+@record
+class ClusterShape:
+    """Machines of a preset."""
+
+    preset: str
+    controllers: int
+    workers: int
+    controller: MachineSize
+    worker: MachineSize | None = None
+    """None: controllers take the work."""
+
+    @property
+    def count(self) -> int:
+        return self.controllers + self.workers
+
+
+_COMBINED = MachineSize(cores=4, memory=8192, least_memory=4096, disk=64, least_disk=20)
+_LARGE = MachineSize(cores=8, memory=16384, least_memory=4096, disk=100, least_disk=20)
+_CONTROLLER = MachineSize(cores=4, memory=8192, least_memory=4096, disk=64, least_disk=20)
+_WORKER = MachineSize(cores=8, memory=16384, least_memory=8192, disk=100, least_disk=20)
+
+SHAPES = {
+    "single": ClusterShape(preset="single", controllers=1, workers=0, controller=_COMBINED),
+    "three-node": ClusterShape(preset="three-node", controllers=3, workers=0, controller=_LARGE),
+    "fifteen-node": ClusterShape(
+        preset="fifteen-node", controllers=3, workers=12, controller=_CONTROLLER, worker=_WORKER
+    ),
+}
+"""Shapes by preset, smallest first."""
+
+_QUORUM = 3
+"""Hosts from which on the loss of one leaves a majority of controllers."""
+
+
+def free_memory(host: StarterHost) -> int:
+    """MiB of a host that nobody was promised."""
+    return max(host.memory - HOST_RESERVE - host.promised, 0)
+
+
+def shape_for(hosts: Sequence[StarterHost]) -> tuple[ClusterShape, str]:
+    """The shape that fits hosts, and why."""
+    count = len(hosts)
+    if count < _QUORUM:
+        return SHAPES["single"], (
+            "one host holds one machine, controller and worker at once"
+            if count == 1
+            else "one of two hosts would hold most of three controllers, so one machine is as safe"
+        )
+    if count == _QUORUM:
+        return SHAPES["three-node"], "three hosts hold one controller each, and may lose one"
+    large = SHAPES["fifteen-node"]
+    needed = large.controllers * large.controller.memory
+    needed += large.workers * (large.worker or large.controller).least_memory
+    free = sum(free_memory(host) for host in hosts)
+    if free < needed:
+        return SHAPES["three-node"], (
+            f"{count} hosts have {free // 1024} GiB of memory that nobody was promised, and fifteen"
+            f" machines need {needed // 1024}"
+        )
+    return large, f"{count} hosts have {free // 1024} GiB of memory that nobody was promised"
+
+
+_STEP = 1024
+
+
+@record
+class PlacedMachine:
+    """A machine on its host."""
+
+    is_controller: bool
+    host: HostName
+
+
+@record
+class MachinePlacement:
+    """All machines, controllers first, and what each kind gets."""
+
+    machines: tuple[PlacedMachine, ...]
+    controller: MachineSize
+    worker: MachineSize | None
+
+    def count_on(self, host: str) -> int:
+        return sum(one.host == host for one in self.machines)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Hosts that machines are on."""
+        return tuple(sorted({str(one.host) for one in self.machines}))
+
+    def size_of(self, machine: PlacedMachine) -> MachineSize:
+        return self.controller if machine.is_controller else self.worker or self.controller
+
+    def disk_on(self, host: str) -> int:
+        """GiB of disks that a host's machines need at least."""
+        return sum(self.size_of(one).least_disk for one in self.machines if one.host == host)
+
+
+def place_machines(shape: ClusterShape, hosts: Sequence[StarterHost]) -> MachinePlacement:
+    """Controllers on as many hosts as there are, workers where most room is left."""
+    free = {host.name: free_memory(host) for host in hosts}
+    controllers: Counter[HostName] = Counter()
+    machines = []
+    for _ in range(shape.controllers):
+        name = min(free, key=lambda one: (controllers[one], -free[one], one))
+        controllers[name] += 1
+        free[name] -= shape.controller.memory
+        machines.append(PlacedMachine(is_controller=True, host=name))
+    workers: Counter[HostName] = Counter()
+    for _ in range(shape.workers):
+        name = min(free, key=lambda one: (-free[one], workers[one], one))
+        workers[name] += 1
+        free[name] -= (shape.worker or shape.controller).memory
+        machines.append(PlacedMachine(is_controller=False, host=name))
+    return _fit_sizes(shape, hosts, tuple(machines))
+
+
+def _fit_sizes(
+    shape: ClusterShape, hosts: Sequence[StarterHost], machines: tuple[PlacedMachine, ...]
+) -> MachinePlacement:
+    """Sizes that fit on the fullest host, and never below the least."""
+    wanted = {True: shape.controller, False: shape.worker or shape.controller}
+    shares, cores = [1.0], max(one.cores for one in wanted.values())
+    for host in hosts:
+        here = [wanted[one.is_controller] for one in machines if one.host == host.name]
+        if here:
+            shares.append(free_memory(host) / sum(one.memory for one in here))
+            cores = min(cores, max(host.cores, 1))
+    share = min(shares)
+    return MachinePlacement(
+        machines=machines,
+        controller=_shrink(shape.controller, share, cores),
+        worker=None if shape.worker is None else _shrink(shape.worker, share, cores),
+    )
+
+
+def _shrink(size: MachineSize, share: float, cores: int) -> MachineSize:
+    memory = max(int(size.memory * share) // _STEP * _STEP, size.least_memory)
+    return MachineSize(
+        cores=min(size.cores, cores),
+        memory=min(size.memory, memory),
+        least_memory=size.least_memory,
+        disk=size.disk,
+        least_disk=size.least_disk,
+    )

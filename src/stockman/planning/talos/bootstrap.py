@@ -1,0 +1,89 @@
+"""etcd begins: once, on one controller, and everything else waits until it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stockman.planning.talos.changes import BootstrapEtcdChange, JoinChange
+from stockman.planning.talos.step_ids import ETCD_LANE, configure_step_id, join_step_id
+from stockman.steps.base import Checkpoint, Gate
+from stockman.steps.etcd.bootstrap import BootstrapEtcd, EtcdNotBootstrapped
+from stockman.steps.etcd.gates import EtcdHealthy
+from stockman.steps.step import Stage, Step
+from stockman.steps.talos.gates import ApiAddressHeld, MachineRunning, TimeInSync
+from stockman.steps.talos.machine import TalosMachine
+
+_BOOTSTRAP, _HEALTHY = "talos/bootstrap", "talos/etcd-healthy"
+_ADDRESS = "talos/shared-address"
+_REASONS = {
+    "joined": "it is new, and what comes next counts on it",
+    "etcd-healthy": "the Kubernetes API keeps everything in etcd",
+    "shared-address": "clients and machines reach the Kubernetes API there",
+}
+"""Why a run waits, by the second word of the step."""
+
+
+def bootstrap_steps(
+    change: BootstrapEtcdChange,
+    controllers: tuple[TalosMachine, ...],
+    joins: Iterable[JoinChange],
+    shared_address: str,
+) -> Iterator[Step]:
+    """The first member, then all of them, then every machine that waited for it."""
+    joining = {one.node: one for one in joins}
+    others = tuple(one for one in controllers if one.node != change.node)
+    yield Step(
+        id=_BOOTSTRAP,
+        action=BootstrapEtcd(machine=change.machine, others=others),
+        stage=Stage.TALOS,
+        reason=change.why,
+        gates=(EtcdNotBootstrapped(controllers=controllers), TimeInSync(machine=change.machine)),
+        needs=tuple(configure_step_id(one.node) for one in controllers if one.node in joining),
+        deadline=1800.0,
+        lanes=(ETCD_LANE,),
+        seconds=60.0,
+    )
+    yield from etcd_healthy_steps(controllers, shared_address, (_BOOTSTRAP,))
+    for join in joining.values():
+        gates = (MachineRunning(machine=join.machine),)
+        yield machine_running_step(join.node, gates, (_HEALTHY, configure_step_id(join.node)))
+
+
+def etcd_healthy_steps(
+    controllers: tuple[TalosMachine, ...], shared_address: str, needs: tuple[str, ...] = ()
+) -> Iterator[Step]:
+    """etcd has all its controllers, and the API its address."""
+    yield _checkpoint(
+        _HEALTHY,
+        "wait until all controllers are members of etcd",
+        (EtcdHealthy(controllers=controllers),),
+        needs,
+    )
+    if shared_address:
+        yield _checkpoint(
+            _ADDRESS,
+            "wait until a controller has the address of the Kubernetes API",
+            (ApiAddressHeld(controllers=controllers, address=shared_address),),
+            (_HEALTHY,),
+        )
+
+
+def machine_running_step(node: str, gates: tuple[Gate, ...], needs: tuple[str, ...]) -> Step:
+    """A new machine is up."""
+    return _checkpoint(join_step_id(node), f"wait until {node} runs", gates, needs, node)
+
+
+def _checkpoint(
+    step_id: str, text: str, gates: tuple[Gate, ...], needs: tuple[str, ...], node: str = ""
+) -> Step:
+    return Step(
+        id=step_id,
+        action=Checkpoint(text=text),
+        stage=Stage.TALOS,
+        reason=_REASONS[step_id.split("/")[1]],
+        gates=gates,
+        needs=needs,
+        deadline=1800.0,
+        node=node,
+        seconds=60.0,
+    )

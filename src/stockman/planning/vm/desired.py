@@ -1,0 +1,349 @@
+"""What a node is told at its first boot: by keys of its VM, or by an image where they do not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+
+from stockman.config.defaults import machine_uuid
+from stockman.model.desired import Cluster, Desired, Node, Vm
+from stockman.model.guest import CloudInit, Container, Guest, GuestVm, MountPoint
+from stockman.model.hardware import DataDisk, Hardware, HighAvailability
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.origin import Traced
+from stockman.model.problem import Problems
+from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox_values import format_tags
+from stockman.model.record import record
+from stockman.model.secret import Secret, SecretForm
+from stockman.planning.images.desired import DesiredImage, find_guest_image, find_node_image
+from stockman.planning.proxmox.requirements import guests_in_cluster
+from stockman.planning.vm.keys import (
+    SYSTEM_DISK_OPTIONS,
+    cloud_init_keys,
+    container_keys,
+    container_volumes,
+    hardware_keys,
+    nic_keys,
+    nic_macs,
+    volume_keys,
+)
+from stockman.planning.vm.ownership import OwnerMark, own_tags, render_mark
+from stockman.steps.secret_ref import SecretRef
+from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.system_disk import ImportedDisk
+from stockman.talos.nocloud.native_keys import (
+    CustomIso,
+    FirstBootData,
+    choose_delivery,
+    smbios1,
+    smbios_serial,
+)
+from stockman.talos.nocloud.network import build_node_network
+from stockman.talos.nocloud.seed import (
+    META_DATA,
+    NETWORK_CONFIG,
+    choose_version,
+    instance_id,
+    meta_data,
+    network_config,
+)
+
+_NOCLOUD = "nocloud"
+_IDENTITY = "smbios1"
+
+
+@record
+class DesiredSeed:
+    """An image of its own for a node."""
+
+    files: dict[str, str]
+    because: str
+
+
+@record
+class FirstBoot:
+    """Keys of a node's VM, and the image that it needs besides."""
+
+    identity: dict[str, str]
+    """The key that tells a machine who it is."""
+    keys: dict[str, str] = field(default_factory=dict)
+    """What its network is like."""
+    seed: DesiredSeed | None = None
+    """None: the keys say everything."""
+    has_drive: bool = False
+    """Whether Proxmox VE makes a drive from the keys."""
+
+
+def needs_labels(desired: Desired) -> bool:
+    """Talos' cloud controller reads meta-data; that of Proxmox asks Proxmox."""
+    components = desired.components
+    enabled = {name for name, component in components.items() if component.enabled is True}
+    return "talos-ccm" in enabled and "proxmox-ccm" not in enabled
+
+
+def first_boot(desired: Desired, cluster: Cluster, node: Node, vm: Vm) -> FirstBoot:
+    """How a node learns its name and its network."""
+    if cluster.talos.platform != _NOCLOUD:
+        return FirstBoot(identity={_IDENTITY: f"uuid={vm.uuid}"})
+    text = smbios_serial(hostname=str(node.name), instance_id=instance_id(node))
+    identity = {_IDENTITY: smbios1(vm.uuid, text)}
+    network = build_node_network(cluster, node)
+    found = choose_delivery(node, network, FirstBootData(labels=needs_labels(desired)))
+    if not isinstance(found, CustomIso):
+        keys = {key: value for key, value in found.keys.items() if key != _IDENTITY}
+        return FirstBoot(identity=identity, keys=keys, has_drive=True)
+    files = {
+        META_DATA: meta_data(node),
+        NETWORK_CONFIG: network_config(network, choose_version(network)),
+    }
+    why = "; ".join(f"{one.what}: {one.why}" for one in found.wishes if one.needed)
+    return FirstBoot(identity=identity, seed=DesiredSeed(files=files, because=why))
+
+
+CLOUD_INIT_DRIVE = "ide2"
+_SYSTEM_DISK = "scsi0"
+
+
+@record
+class DesiredGuest:
+    """One guest that should be."""
+
+    who: GuestIdentity
+    host: HostName
+    owner: str
+    source: Traced
+    """What the files say of it."""
+    entry: Traced | None = None
+    """Its entry in the list of nodes. None: the source is the entry."""
+    values: dict[str, str]
+    """Keys that are kept as they are here."""
+    made_with: dict[str, str]
+    """Keys that it is made with, and that others may change afterwards."""
+    copied: ImportedDisk | None = None
+    """Its system disk, where that is a copy. None: it is among the keys, or nowhere."""
+    secrets: dict[str, SecretRef] = field(default_factory=dict)
+    system_disk: str
+    disk_gb: int
+    datastore: Datastore
+    disks: tuple[DataDisk, ...] = ()
+    mounts: tuple[MountPoint, ...] = ()
+    """What a container has beside its root file system."""
+    macs: tuple[str, ...] = ()
+    ha: HighAvailability | None = None
+    pool: str = ""
+    image: DesiredImage | None = None
+    """What its disk is made from. None: nothing, or a volume that is there."""
+    image_storage: Datastore | None = None
+    """Where the image is fetched to."""
+    volume: str = ""
+    """Volume that its disk is made from and that has to be there. Empty: none."""
+    seed: DesiredSeed | None = None
+    is_node: bool = False
+    raw_devices: tuple[str, ...] = ()
+    """Devices by address, which a token cannot give away."""
+    root_only: dict[str, str] = field(default_factory=dict)
+    """Keys of a container that only root may set, and what they are for."""
+
+
+def owner_of(desired: Desired) -> str:
+    """Whose guests are: the name in their marks."""
+    return desired.cluster.name if desired.cluster is not None else desired.name
+
+
+def build_desired_guests(
+    desired: Desired, cluster: ProxmoxCluster, problems: Problems
+) -> tuple[DesiredGuest, ...]:
+    """All guests of one Proxmox cluster that are looked after in full."""
+    return tuple(_build_guests(desired, cluster, problems))
+
+
+def _build_guests(
+    desired: Desired, cluster: ProxmoxCluster, problems: Problems
+) -> Iterator[DesiredGuest]:
+    for node in desired.nodes:
+        vm = node.vm
+        if vm is not None and vm.region == cluster.region and desired.cluster is not None:
+            yield _node_guest(desired, desired.cluster, node, vm, _GuestLocation(cluster, problems))
+    for guest in guests_in_cluster(desired, cluster):
+        if guest.vm is not None:
+            yield _vm_guest(owner_of(desired), cluster, guest, guest.vm)
+        elif guest.container is not None:
+            yield _container_guest(owner_of(desired), cluster, guest, guest.container)
+
+
+class _GuestLocation:
+    def __init__(self, cluster: ProxmoxCluster, problems: Problems) -> None:
+        self.cluster = cluster
+        self.problems = problems
+
+
+def _node_guest(
+    desired: Desired, cluster: Cluster, node: Node, vm: Vm, place: _GuestLocation
+) -> DesiredGuest:
+    boot = first_boot(desired, cluster, node, vm)
+    image = find_node_image(cluster, node, place.problems)
+    storage = place.cluster.image_storage or vm.datastore
+    # Who it is belongs to what it is made with: a guest with another UUID is another guest, and
+    # the rest of the key is read at its first boot alone.
+    made_with = {"ostype": "l26", **boot.identity, **volume_keys(vm, vm.datastore)}
+    if boot.has_drive:
+        made_with[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
+    name, owner = str(node.name), cluster.name
+    return DesiredGuest(
+        who=GuestIdentity(cluster=str(vm.region), vmid=vm.vmid, name=vm.name, uuid=vm.uuid),
+        host=vm.host,
+        owner=owner,
+        source=vm if vm.origins else node,
+        entry=node,
+        values={
+            **hardware_keys(vm),
+            **nic_keys(vm.nics, owner, name),
+            **boot.keys,
+            **_with_owner_mark(owner, name, vm, vm.data_disks),
+        },
+        made_with=made_with,
+        copied=_disk_from_image(vm, f"{storage}:import/{image.name}")
+        if image is not None
+        else None,
+        system_disk=_SYSTEM_DISK,
+        disk_gb=vm.disk_gb,
+        datastore=vm.datastore,
+        disks=vm.data_disks,
+        macs=nic_macs(vm.nics, owner, name),
+        ha=vm.ha,
+        pool=vm.pool or "",
+        image=image,
+        image_storage=storage,
+        seed=boot.seed,
+        is_node=True,
+        raw_devices=tuple(_raw_keys(vm)),
+    )
+
+
+def _vm_guest(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) -> DesiredGuest:
+    image = find_guest_image(vm.image) if vm.image is not None else None
+    storage = cluster.image_storage or vm.datastore
+    volume = vm.image.volume if vm.image is not None else None
+    source = f"{storage}:import/{image.name}" if image is not None else volume
+    uuid = vm.uuid or machine_uuid(owner, guest.name)
+    made_with = {
+        "ostype": "l26",
+        "smbios1": f"uuid={uuid}",
+        **volume_keys(vm, vm.datastore),
+    }
+    if not source:
+        made_with[_SYSTEM_DISK] = f"{vm.datastore}:{vm.disk_gb},{SYSTEM_DISK_OPTIONS}"
+    values = hardware_keys(vm)
+    secrets: dict[str, SecretRef] = {}
+    if vm.cloud_init is not None:
+        values |= cloud_init_keys(vm.cloud_init)
+        made_with[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
+        secrets = _password(guest, vm.cloud_init)
+    return DesiredGuest(
+        who=GuestIdentity(
+            cluster=str(cluster.region), vmid=Vmid(guest.vmid), name=guest.name, uuid=uuid
+        ),
+        host=HostName(guest.host),
+        owner=owner,
+        source=guest,
+        values={
+            **values,
+            **nic_keys(vm.nics, owner, guest.name),
+            **_with_owner_mark(owner, guest.name, vm, vm.data_disks),
+        },
+        made_with=made_with,
+        copied=_disk_from_image(vm, source) if source else None,
+        secrets=secrets,
+        system_disk=_SYSTEM_DISK,
+        disk_gb=vm.disk_gb,
+        datastore=vm.datastore,
+        disks=vm.data_disks,
+        macs=nic_macs(vm.nics, owner, guest.name),
+        ha=vm.ha,
+        pool=vm.pool or "",
+        image=image,
+        image_storage=storage,
+        volume=volume or "",
+        raw_devices=tuple(_raw_keys(vm)),
+    )
+
+
+def _container_guest(
+    owner: str, cluster: ProxmoxCluster, guest: Guest, container: Container
+) -> DesiredGuest:
+    mark = OwnerMark(owner=owner, name=guest.name)
+    return DesiredGuest(
+        who=GuestIdentity(
+            cluster=str(cluster.region), vmid=Vmid(guest.vmid), name=guest.name, kind="lxc"
+        ),
+        host=HostName(guest.host),
+        owner=owner,
+        source=guest,
+        values={
+            **container_keys(container, owner, guest.name),
+            "description": render_mark(mark, container.description),
+            "tags": format_tags(own_tags(owner, container.tags)),
+        },
+        made_with=container_volumes(container),
+        system_disk="rootfs",
+        disk_gb=container.disk_gb,
+        datastore=container.datastore,
+        macs=nic_macs(container.nics, owner, guest.name),
+        pool=container.pool or "",
+        volume=container.template,
+        mounts=container.mounts,
+        root_only=dict(_root_only(container)),
+    )
+
+
+def _disk_from_image(vm: Vm | GuestVm, source: str) -> ImportedDisk:
+    return ImportedDisk(
+        slot=_SYSTEM_DISK,
+        storage=vm.datastore,
+        source=source,
+        options=SYSTEM_DISK_OPTIONS,
+        gib=vm.disk_gb,
+    )
+
+
+def _with_owner_mark(
+    owner: str, name: str, hardware: Hardware, disks: tuple[DataDisk, ...]
+) -> Mapping[str, str]:
+    scratch = tuple(disk.name for disk in disks if not disk.keep)
+    mark = OwnerMark(owner=owner, name=name, scratch=scratch)
+    return {
+        "name": name,
+        "description": render_mark(mark, hardware.description),
+        "tags": format_tags(own_tags(owner, hardware.tags)),
+    }
+
+
+def _password(guest: Guest, cloud: CloudInit) -> dict[str, SecretRef]:
+    if cloud.password is None:
+        return {}
+    place = secret_ref_for(cloud.password, f"config:guests.{guest.name}.vm.cloud_init.password")
+    return {"cipassword": place}
+
+
+def secret_ref_for(secret: Secret | None, otherwise: str) -> SecretRef:
+    """Where a secret is read: the place that the files name, or else another."""
+    named = (SecretForm.ENVIRONMENT, SecretForm.FILE, SecretForm.SOPS)
+    if secret is not None and secret.form in named:
+        return SecretRef(place=secret.reference)
+    return SecretRef(place=otherwise)
+
+
+def _root_only(container: Container) -> Iterator[tuple[str, str]]:
+    for number, device in enumerate(container.devices):
+        yield f"dev{number}", f"the device {device}"
+    for number, mount in enumerate(container.mounts):
+        if mount.source.startswith("/"):
+            yield f"mp{number}", f"the directory {mount.source} of its host"
+    if container.nesting and not container.unprivileged:
+        yield "features", "nesting although it is privileged"
+
+
+def _raw_keys(hardware: Hardware) -> Iterator[str]:
+    yield from (one.address for one in hardware.pci if one.address is not None)
+    yield from (one.id for one in hardware.usb if one.id is not None)

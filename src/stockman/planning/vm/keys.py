@@ -1,0 +1,196 @@
+"""Keys of a VM or container in Proxmox VE, from what the configuration says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+from stockman.config.defaults import card_mac
+from stockman.model.guest import CloudInit, Container, MountPoint
+from stockman.model.hardware import DataDisk, Hardware, Nic, PciDevice, StartOrder, UsbDevice
+from stockman.model.names import Datastore
+from stockman.model.proxmox_values import format_properties
+
+SYSTEM_DISK_OPTIONS = "discard=on,ssd=1"
+
+
+def hardware_keys(hardware: Hardware) -> dict[str, str]:
+    """Processor, memory, firmware and devices; nothing that has a volume."""
+    keys = {
+        "agent": _flag(hardware.agent),
+        "balloon": str(hardware.balloon),
+        "bios": hardware.bios,
+        "boot": f"order={';'.join(hardware.boot_order)}",
+        "cores": str(hardware.cores),
+        "cpu": hardware.cpu_type,
+        "machine": hardware.machine,
+        "memory": str(hardware.memory),
+        "numa": _flag(hardware.numa),
+        "onboot": _flag(hardware.onboot),
+        "protection": _flag(hardware.protection),
+        "scsihw": hardware.scsihw,
+        "sockets": str(hardware.sockets),
+        "vga": hardware.vga,
+    }
+    if hardware.serial:
+        keys["serial0"] = "socket"
+    if hardware.start_order.order is not None:
+        # Only then: the key needs a right on the whole cluster.
+        keys["startup"] = _startup_value(hardware.start_order)
+    keys |= {f"hostpci{number}": text for number, text in enumerate(_pci_value(hardware.pci))}
+    return keys | {f"usb{number}": text for number, text in enumerate(_usb_value(hardware.usb))}
+
+
+def nic_keys(nics: Iterable[Nic], owner: str, name: str) -> dict[str, str]:
+    """The network cards of a VM."""
+    return {f"net{number}": _nic_value(nic, mac) for number, nic, mac in _nics(nics, owner, name)}
+
+
+def nic_macs(nics: Iterable[Nic], owner: str, name: str) -> tuple[str, ...]:
+    """The addresses of the cards, lower-case."""
+    return tuple(mac.lower() for _, _, mac in _nics(nics, owner, name))
+
+
+def volume_keys(hardware: Hardware, datastore: Datastore) -> dict[str, str]:
+    """Small disks that are made together with a VM."""
+    keys: dict[str, str] = {}
+    if hardware.bios == "ovmf":
+        enrolled = _flag(hardware.efi_disk.pre_enrolled_keys)
+        place = hardware.efi_disk.datastore or datastore
+        keys["efidisk0"] = f"{place}:1,efitype=4m,pre-enrolled-keys={enrolled}"
+    if hardware.tpm is not None:
+        place = hardware.tpm.datastore or datastore
+        keys["tpmstate0"] = f"{place}:1,version={hardware.tpm.version}"
+    return keys
+
+
+def disk_options(disk: DataDisk) -> str:
+    """Options of a data disk besides its serial number."""
+    values = {
+        "backup": "" if disk.backup else "0",
+        "discard": "on" if disk.discard else "",
+        "ssd": "1" if disk.ssd else "",
+    }
+    return format_properties({key: value for key, value in values.items() if value})
+
+
+def cloud_init_keys(cloud: CloudInit) -> dict[str, str]:
+    """What a cloud image is told; the password is not among it."""
+    address = "ip=dhcp"
+    if cloud.address is not None:
+        gateway = f"gw={cloud.gateway}," if cloud.gateway is not None else ""
+        address = f"{gateway}ip={cloud.address}"
+    keys = {"ipconfig0": address}
+    if cloud.user is not None:
+        keys["ciuser"] = cloud.user
+    if cloud.ssh_keys:
+        keys["sshkeys"] = quote("\n".join(key.strip() for key in cloud.ssh_keys), safe="")
+    if cloud.dns_servers:
+        keys["nameserver"] = " ".join(str(one) for one in cloud.dns_servers)
+    if cloud.search_domain is not None:
+        keys["searchdomain"] = cloud.search_domain
+    return keys
+
+
+def container_keys(container: Container, owner: str, name: str) -> dict[str, str]:
+    """What a container is made of, without its volumes."""
+    keys = {
+        "cores": str(container.cores),
+        "hostname": name,
+        "memory": str(container.memory),
+        "onboot": _flag(container.onboot),
+        "protection": _flag(container.protection),
+        "swap": str(container.swap),
+    }
+    if container.nesting:
+        keys["features"] = "nesting=1"
+    for number, nic, mac in _nics(container.nics, owner, name):
+        keys[f"net{number}"] = _container_nic_value(number, nic, mac, container)
+    for number, device in enumerate(container.devices):
+        keys[f"dev{number}"] = device
+    return keys
+
+
+def container_volumes(container: Container) -> dict[str, str]:
+    """What a container is made with once."""
+    keys = {
+        "ostemplate": container.template,
+        "rootfs": f"{container.datastore}:{container.disk_gb}",
+        "unprivileged": _flag(container.unprivileged),
+    }
+    for number, mount in enumerate(container.mounts):
+        keys[f"mp{number}"] = mount_value(mount)
+    return keys
+
+
+def mount_value(mount: MountPoint) -> str:
+    """A mount as a container is given it."""
+    values = {"volume": mount.source, "mp": mount.path, "backup": _flag(mount.backup)}
+    if mount.read_only:
+        values["ro"] = "1"
+    return format_properties(values, default="volume")
+
+
+def _nics(nics: Iterable[Nic], owner: str, name: str) -> Iterator[tuple[int, Nic, str]]:
+    for number, nic in enumerate(nics):
+        yield number, nic, nic.mac_addr or card_mac(owner, name, number)
+
+
+def _nic_value(nic: Nic, mac: str) -> str:
+    values = {"bridge": str(nic.bridge)}
+    if nic.firewall:
+        values["firewall"] = "1"
+    if nic.mtu is not None:
+        values["mtu"] = str(nic.mtu)
+    if nic.queues is not None:
+        values["queues"] = str(nic.queues)
+    if nic.vlan_id is not None:
+        values["tag"] = str(nic.vlan_id)
+    return f"{nic.model}={mac.upper()},{format_properties(values)}"
+
+
+def _container_nic_value(number: int, nic: Nic, mac: str, container: Container) -> str:
+    values = {
+        "name": f"eth{number}",
+        "bridge": str(nic.bridge),
+        "hwaddr": mac.upper(),
+        "ip": "dhcp",
+        "type": "veth",
+    }
+    if number == 0 and container.address is not None:
+        values["ip"] = str(container.address)
+        if container.gateway is not None:
+            values["gw"] = str(container.gateway)
+    if nic.firewall:
+        values["firewall"] = "1"
+    if nic.mtu is not None:
+        values["mtu"] = str(nic.mtu)
+    if nic.vlan_id is not None:
+        values["tag"] = str(nic.vlan_id)
+    return format_properties(values)
+
+
+def _pci_value(devices: Iterable[PciDevice]) -> Iterator[str]:
+    for device in devices:
+        values = {"mapping": device.mapping or "", "mdev": device.mdev or ""}
+        values["pcie"] = "1" if device.pcie else ""
+        values["rombar"] = "" if device.rombar else "0"
+        values["x-vga"] = "1" if device.primary_gpu else ""
+        yield format_properties({key: value for key, value in values.items() if value})
+
+
+def _usb_value(devices: Iterable[UsbDevice]) -> Iterator[str]:
+    for device in devices:
+        usb3 = {"usb3": "1"} if device.usb3 else {}
+        yield format_properties({"mapping": device.mapping or "", **usb3})
+
+
+def _startup_value(start: StartOrder) -> str:
+    values = {"order": str(start.order), "down": str(start.down_delay)}
+    if start.up_delay:
+        values["up"] = str(start.up_delay)
+    return format_properties(values)
+
+
+def _flag(value: bool) -> str:
+    return "1" if value else "0"

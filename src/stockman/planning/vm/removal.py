@@ -1,0 +1,166 @@
+"""Guests of ours that nobody wants any more: which they are, and how they go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_interface
+
+from stockman.model.desired import Desired
+from stockman.model.names import MachineAddress, Vmid
+from stockman.model.problem import Problems
+from stockman.model.proxmox_values import parse_flag
+from stockman.planning.change import ChangeKind, ProxmoxChange
+from stockman.planning.fact import Fact
+from stockman.planning.observed.kubernetes import ObservedKubernetes
+from stockman.planning.observed.proxmox import ObservedProxmox
+from stockman.planning.vm.desired import build_desired_guests, owner_of
+from stockman.planning.vm.ownership import TAG, TEMPLATE_TAG, own_tags, parse_mark
+from stockman.proxmox.cluster import GuestSummary
+from stockman.proxmox.vms import VmConfig
+from stockman.steps.base import Gate
+from stockman.steps.step import Stage, Step
+from stockman.steps.vm import problems as work
+from stockman.steps.vm.destroy import DestroyVm, disks_lost_with
+from stockman.steps.vm.disks import drives
+from stockman.steps.vm.gates import HostOnline, ProxmoxQuorum
+from stockman.steps.vm.identity import GuestIdentity
+
+
+def plan_removal(
+    guest: GuestSummary, config: VmConfig, region: str, needs: tuple[str, ...], why: str
+) -> ProxmoxChange:
+    """A guest of ours that should not be any more."""
+    mark = parse_mark(config.get("description"))
+    who = GuestIdentity(
+        cluster=region,
+        vmid=guest.vmid,
+        name=config.name,
+        uuid=config.uuid if guest.kind == "qemu" else None,
+        kind=guest.kind,
+    )
+    action = DestroyVm(vm=who, host=guest.host, scratch=mark.scratch if mark is not None else ())
+    gates: tuple[Gate, ...] = (
+        ProxmoxQuorum(cluster=region),
+        HostOnline(cluster=region, host=guest.host),
+    )
+    step = Step(
+        id=f"vms/destroy/{config.name}",
+        action=action,
+        stage=Stage.VMS,
+        reason=why,
+        gates=gates,
+        needs=needs,
+        lanes=(f"host/{region}/{guest.host}",),
+        node=config.name,
+        seconds=15.0,
+    )
+    return ProxmoxChange(
+        region=region,
+        what=f"{who.called} on {guest.host}",
+        why=f"{why}{_kept_disks_text(guest, config)}",
+        mark=ChangeKind.REMOVE,
+        stage=Stage.VMS,
+        destroys=action.destroys,
+        node=config.name,
+        steps=(step,),
+    )
+
+
+def _kept_disks_text(guest: GuestSummary, config: VmConfig) -> str:
+    """What to say of disks that stay when a guest goes."""
+    found = [
+        str(drive.volume)
+        for drive in drives(config).values()
+        if drive.volume is not None and not drive.is_cdrom and drive.volume.owner != guest.vmid
+    ]
+    if not found:
+        return ""
+    return f"; {', '.join(found)} stay{'s' if len(found) == 1 else ''}"
+
+
+def check_removal(guest: GuestSummary, config: VmConfig, problems: Problems) -> None:
+    """Report what keeps a guest from being removed, before anything else is done."""
+    if parse_flag(config.get("protection", "0")):
+        problems.add(work.guest_protection(guest.vmid, config.name))
+    mark = parse_mark(config.get("description"))
+    scratch = mark.scratch if mark is not None else ()
+    if lost := tuple(disks_lost_with(config, guest.vmid, scratch)):
+        problems.add(work.data_disks(guest.vmid, config.name, lost))
+
+
+def find_surplus_guests(
+    seen: ObservedProxmox, owner: str, wanted: frozenset[Vmid]
+) -> Iterator[tuple[GuestSummary, VmConfig]]:
+    """Guests of an owner that the configuration does not have; templates are not among them."""
+    for guest in seen.guests():
+        if TEMPLATE_TAG in guest.tags:
+            continue
+        fact = seen.configs.get(guest.vmid)
+        if guest.vmid in wanted or TAG not in guest.tags or not isinstance(fact, Fact):
+            continue
+        mark = parse_mark(fact.value.get("description"))
+        if mark is not None and mark.owner == owner and mark.name == fact.value.name:
+            yield guest, fact.value
+
+
+def find_unreachable_guests(
+    seen: ObservedProxmox, owner: str, wanted: frozenset[Vmid]
+) -> Iterator[GuestSummary]:
+    """Guests with the tags of an owner that the configuration does not have, on hosts that do not
+    answer."""
+    tags = set(own_tags(owner))
+    for guest in seen.guests():
+        is_known = isinstance(seen.configs.get(guest.vmid), Fact)
+        is_other = guest.vmid not in wanted and TEMPLATE_TAG not in guest.tags
+        if is_other and not is_known and tags <= set(guest.tags):
+            yield guest
+
+
+_NETWORK = "ipconfig0"
+
+
+def find_leaving_machines(
+    desired: Desired,
+    proxmox: Mapping[str, ObservedProxmox],
+    kubernetes: ObservedKubernetes | None,
+) -> dict[str, MachineAddress]:
+    """By name; a guest that is neither a Node nor told an address by us is no machine of Talos."""
+    found: dict[str, MachineAddress] = {}
+    wanted_names = {str(node.name) for node in desired.nodes}
+    for name, config in _surplus_nodes(desired, proxmox):
+        if name in wanted_names:
+            continue
+        address = _initial_address(config) or _node_address(kubernetes, name)
+        if address:
+            found[name] = MachineAddress(address)
+    return found
+
+
+def _surplus_nodes(
+    desired: Desired, proxmox: Mapping[str, ObservedProxmox]
+) -> Iterator[tuple[str, VmConfig]]:
+    if desired.cluster is None:
+        return
+    kept = {one.vmid for one in desired.guests}
+    for cluster in desired.proxmox:
+        seen = proxmox.get(str(cluster.region))
+        if seen is None:
+            continue
+        wanted = {wish.who.vmid for wish in build_desired_guests(desired, cluster, Problems())}
+        for guest, config in find_surplus_guests(seen, owner_of(desired), frozenset(wanted | kept)):
+            if guest.kind == "qemu":
+                yield config.name, config
+
+
+def _initial_address(config: VmConfig) -> str:
+    """The address that the VM was made with."""
+    for part in config.get(_NETWORK).split(","):
+        key, _, value = part.partition("=")
+        if key == "ip" and value not in ("", "dhcp"):
+            return str(ip_interface(value).ip)
+    return ""
+
+
+def _node_address(kubernetes: ObservedKubernetes | None, name: str) -> str:
+    node = kubernetes.node(name) if kubernetes is not None else None
+    return node.addresses[0] if node is not None and node.addresses else ""

@@ -1,0 +1,125 @@
+"""Calls on high availability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stockman.model.errors import Rejected
+from stockman.model.names import HostName
+from stockman.proxmox.calls.base import Calls, Parameters
+from stockman.proxmox.ha import HaGroup, HaResource, HaRule, HaStatusEntry
+from stockman.proxmox.rows import number, read_record, text, words
+
+_HA = ("cluster", "ha")
+_MIGRATED = "have been migrated to rules"
+
+
+class HaCalls(Calls):
+    """`ports.proxmox.ha.HighAvailability` over a wire."""
+
+    async def ha_resources(self) -> tuple[HaResource, ...]:
+        return await self._rows(
+            (*_HA, "resources"), lambda row: read_record(HaResource, row, {"id": "sid"})
+        )
+
+    async def add_ha_resource(self, resource: HaResource) -> None:
+        await self._do("POST", (*_HA, "resources"), {"sid": resource.id, **_resource(resource)})
+
+    async def update_ha_resource(self, resource: HaResource) -> None:
+        await self._do("PUT", (*_HA, "resources", resource.id), _resource(resource))
+
+    async def remove_ha_resource(self, id: str) -> None:  # noqa: A002  # as the port calls it
+        await self._do("DELETE", (*_HA, "resources", id))
+
+    async def ha_rules(self) -> tuple[HaRule, ...]:
+        return await self._rows((*_HA, "rules"), _read_rule)
+
+    async def create_ha_rule(self, rule: HaRule) -> None:
+        await self._do("POST", (*_HA, "rules"), {"rule": rule.name, **_rule(rule)})
+
+    async def update_ha_rule(self, rule: HaRule) -> None:
+        await self._do("PUT", (*_HA, "rules", rule.name), _rule(rule))
+
+    async def delete_ha_rule(self, name: str) -> None:
+        await self._do("DELETE", (*_HA, "rules", name))
+
+    async def ha_groups(self) -> tuple[HaGroup, ...]:
+        try:
+            return await self._rows((*_HA, "groups"), _read_group)
+        except Rejected as error:
+            if _MIGRATED in error.problem.why:
+                return ()
+            raise
+
+    async def create_ha_group(self, group: HaGroup) -> None:
+        await self._do("POST", (*_HA, "groups"), {"group": group.name, **_group(group)})
+
+    async def update_ha_group(self, group: HaGroup) -> None:
+        await self._do("PUT", (*_HA, "groups", group.name), _group(group))
+
+    async def delete_ha_group(self, name: str) -> None:
+        await self._do("DELETE", (*_HA, "groups", name))
+
+    async def ha_status(self) -> tuple[HaStatusEntry, ...]:
+        return await self._rows(
+            (*_HA, "status", "current"),
+            lambda row: read_record(HaStatusEntry, row, {"kind": "type", "host": "node"}),
+        )
+
+    async def ha_migrate(self, id: str, host: HostName) -> None:  # noqa: A002
+        await self._do("POST", (*_HA, "resources", id, "migrate"), {"node": host})
+
+
+def _resource(resource: HaResource) -> Parameters:
+    return {
+        "state": resource.state,
+        "max_restart": resource.max_restart,
+        "max_relocate": resource.max_relocate,
+        "group": resource.group or None,
+        "failback": resource.failback,
+        "comment": resource.comment or None,
+    }
+
+
+def _rule(rule: HaRule) -> Parameters:
+    by_host = rule.kind == "node-affinity"
+    return {
+        "type": rule.kind,
+        "resources": ",".join(rule.resources),
+        "nodes": _hosts_text(rule.hosts) if by_host else None,
+        "strict": rule.strict if by_host else None,
+        "affinity": rule.affinity or None,
+        "disable": rule.disabled or None,
+        "comment": rule.comment or None,
+    }
+
+
+def _group(group: HaGroup) -> Parameters:
+    return {
+        "nodes": _hosts_text(group.hosts),
+        "restricted": group.restricted,
+        "nofailback": group.no_failback,
+        "comment": group.comment or None,
+    }
+
+
+def _read_rule(row: Mapping[str, object]) -> HaRule:
+    names = {"name": "rule", "kind": "type", "disabled": "disable"}
+    return read_record(HaRule, row, names, hosts=_hosts(row.get("nodes", "")))
+
+
+def _read_group(row: Mapping[str, object]) -> HaGroup:
+    names = {"name": "group", "no_failback": "nofailback"}
+    return read_record(HaGroup, row, names, hosts=_hosts(row.get("nodes", "")))
+
+
+def _hosts(value: object) -> dict[str, int | None]:
+    """Hosts with their priorities: `pve1:2,pve2`."""
+    pairs = (one.partition(":") for one in words(text(value)))
+    return {host: number(priority) if priority else None for host, _, priority in pairs}
+
+
+def _hosts_text(hosts: Mapping[str, int | None]) -> str:
+    return ",".join(
+        host if priority is None else f"{host}:{priority}" for host, priority in hosts.items()
+    )

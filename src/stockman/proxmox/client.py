@@ -1,0 +1,37 @@
+"""All calls together: `ports.Proxmox` over any wire."""
+
+from __future__ import annotations
+
+from stockman.ports.system import Timekeeper
+from stockman.proxmox.calls.access import AccessCalls
+from stockman.proxmox.calls.ha import HaCalls
+from stockman.proxmox.calls.hosts import HostCalls
+from stockman.proxmox.calls.pools import MappingCalls, PoolCalls
+from stockman.proxmox.calls.power import AgentCalls, PowerCalls, SnapshotCalls
+from stockman.proxmox.calls.storages import BackupCalls, StorageCalls
+from stockman.proxmox.calls.tasks import PollPolicy, TaskCalls
+from stockman.proxmox.calls.vms import VmCalls
+from stockman.proxmox.transport import Transport
+
+
+class ProxmoxClient(
+    VmCalls,
+    PowerCalls,
+    SnapshotCalls,
+    AgentCalls,
+    HostCalls,
+    StorageCalls,
+    HaCalls,
+    PoolCalls,
+    MappingCalls,
+    AccessCalls,
+    BackupCalls,
+    TaskCalls,
+):
+    """`ports.Proxmox` over any wire."""
+
+    def __init__(
+        self, wire: Transport, clock: Timekeeper, patience: PollPolicy | None = None
+    ) -> None:
+        super().__init__(wire, clock)
+        self._patience = patience or PollPolicy()

@@ -1,0 +1,144 @@
+"""`talos/`: the machines, for people who use talhelper or topf beside stockman."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from stockman.config.presets import Dialect
+from stockman.config.writers.commented import Commented
+from stockman.config.writers.yaml_writer import render_yaml_document
+from stockman.crypto.pem import CertificateAndKey
+from stockman.model.desired import Cluster, Desired, Talos
+from stockman.model.names import NodeName
+from stockman.model.origin import Origin
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret, SecretForm, replace_secrets
+from stockman.rendering.topf import MARKERS
+from stockman.rendering.tree import REPOSITORY, RenderedFile
+from stockman.talos.secrets.bundle import (
+    ClusterAuthorities,
+    ClusterIdentity,
+    KubernetesSecrets,
+    SecretsBundle,
+    TrustdSecrets,
+)
+from stockman.talos.talconfig import FIRST_UNSUPPORTED, render_talconfig
+
+if TYPE_CHECKING:
+    from stockman.talos.patches.patch import Patch
+
+Patches: TypeAlias = "Mapping[NodeName, Sequence[Patch]]"
+"""Patches of each node by its name, in the order in which they apply."""
+
+DIRECTORY = "talos"
+_BUNDLES: dict[Dialect, str] = {"classic": "talsecret.sops.yaml", "toml": "secrets.sops.yaml"}
+"""Files of the secrets bundle in the same directory."""
+_T = TypeVar("_T")
+_EMPTY = Secret("")
+_NOTHING = CertificateAndKey(crt="", key=_EMPTY)
+
+
+def talos_files(
+    desired: Desired,
+    layout: Dialect,
+    patches: Patches,
+    problems: Problems,
+    dialect: Dialect | None = None,
+) -> Iterator[RenderedFile]:
+    """The files of the tool that a dialect's users know; the secrets bundle is not among them.
+
+    `dialect` is that of the configuration, where it is another one: the bundle is found there.
+    Nothing of the bundle gets into them, so they are the same whether it can be opened or not.
+    """
+    cluster = desired.cluster
+    if cluster is None or not _supports_machines(cluster, layout, problems):
+        return
+    known = without_references(desired)
+    if layout == "classic":
+        files = _talhelper(known, cluster, patches)
+    else:
+        from stockman.rendering.topf import topf_files
+
+        files = topf_files(known, empty_bundle(), _BUNDLES[dialect or layout], patches, problems)
+    for name, text in files:
+        yield RenderedFile(path=f"{DIRECTORY}/{name}", owner=REPOSITORY, text=text)
+
+
+def empty_bundle() -> SecretsBundle:
+    """A bundle of empty secrets, for what is made of a bundle and then goes without it."""
+    empty = Secret("")
+    return SecretsBundle(
+        cluster=ClusterIdentity(id="", secret=empty),
+        secrets=KubernetesSecrets(
+            bootstraptoken=empty, secretboxencryptionsecret=empty, aescbcencryptionsecret=None
+        ),
+        trustdinfo=TrustdSecrets(token=empty),
+        certs=ClusterAuthorities(
+            etcd=_NOTHING,
+            k8s=_NOTHING,
+            k8saggregator=_NOTHING,
+            k8sserviceaccount=empty,
+            os=_NOTHING,
+        ),
+    )
+
+
+def _talhelper(
+    desired: Desired, cluster: Cluster, patches: Patches
+) -> Iterator[tuple[str, str | Secret]]:
+    made = render_talconfig(desired, empty_bundle(), patches)
+    versions = {
+        "talosVersion": cluster.talos.version.tagged,
+        "kubernetesVersion": cluster.kubernetes.version.tagged,
+    }
+    text = made.text
+    named: dict[str, object] = {}
+    for key, version in versions.items():
+        line = re.compile(rf"^{key}: {re.escape(version)}$", re.MULTILINE)
+        text, found = line.subn(f"{key}: ${{{key}}}", text)
+        if found:
+            named[key] = Commented(value=version, above=(MARKERS[key],))
+    yield "talconfig.yaml", text
+    if named:
+        yield "talenv.yaml", render_yaml_document(named)
+    yield from made.patches.items()
+    yield from made.secret_patches.items()
+
+
+def _supports_machines(cluster: Cluster, dialect: Dialect, problems: Problems) -> bool:
+    """Whether the tool can make machines of this style; a warning says why not."""
+    tool = "talhelper" if dialect == "classic" else "topf"
+    contract, version = cluster.talos.contract, cluster.talos.version
+    if contract.line >= FIRST_UNSUPPORTED:
+        why = f"{tool} does not know the documents of Talos {contract.minor_text} yet"
+    elif dialect == "toml" and version.line != contract.line:
+        why = (
+            f"topf takes the style from the version, {version.minor_text}, and the machines are of"
+            f" contract {contract.minor_text}"
+        )
+    else:
+        return True
+    problems.warn(
+        "render.talos-contract",
+        f"the files of {tool} are not rendered",
+        why=why,
+        fix=f"use stockman for these machines; it does not need {tool}",
+        at=_written_at(cluster.talos, "contract") or _written_at(cluster.talos, "version"),
+    )
+    return False
+
+
+def _written_at(talos: Talos, key: str) -> Origin | None:
+    """Where a key stands; None: it stands nowhere."""
+    origin = talos.origins.get(key)
+    return origin if origin is not None and origin.at.file else None
+
+
+def without_references(value: _T, instead: Secret = _EMPTY) -> _T:
+    """The same with empty secrets in place of references that nothing could resolve.
+
+    They end up in encrypted files, which are not made while secrets cannot be resolved.
+    """
+    return replace_secrets(value, lambda one, _: one if one.form is SecretForm.LITERAL else instead)

@@ -1,0 +1,309 @@
+"""How large a result will be, said before it is made: operators, methods and filters that grow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sized
+
+from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.guard import Guard, nesting_too_deep
+
+Arguments = tuple[object, ...]
+KeywordArguments = Mapping[str, object]
+SizeCheck = Callable[[Guard, object, Arguments, KeywordArguments], None]
+
+_NUMBER = re.compile(r"\d+")
+_MAX_DIGITS = 400
+"""Decimal places: no float has more."""
+_SLOW_TEXT = 1 << 16
+"""Characters for filters whose time grows with the square of their text."""
+_TAB = 8
+_LINE = 79
+
+
+# --- operators --------------------------------------------------------------------------------
+
+
+def before_operator(guard: Guard, operator: str, left: object, right: object) -> None:
+    """Pay for an operator, or stop the template where its result would be too large."""
+    guard.spend(1)
+    match operator:
+        case "*":
+            _before_times(guard, left, right)
+        case "+":
+            _before_plus(guard, left, right)
+        case "**" if isinstance(left, int) and isinstance(right, int) and right > 0:
+            guard.digits(left.bit_length() * right)
+        case "%" if isinstance(left, str | bytes):
+            before_percent(guard, left, right)
+        case _:
+            guard.survey((left, right), set())
+
+
+def _before_times(guard: Guard, left: object, right: object) -> None:
+    if isinstance(left, int) and isinstance(right, int):
+        guard.digits(left.bit_length() + right.bit_length())
+        return
+    for one, times in ((left, right), (right, left)):
+        if isinstance(times, int) and isinstance(one, Sized):
+            _before_size(guard, one, len(one) * times)
+
+
+def _before_plus(guard: Guard, left: object, right: object) -> None:
+    if isinstance(left, int) and isinstance(right, int):
+        guard.digits(max(left.bit_length(), right.bit_length()))
+    elif isinstance(left, Sized) and isinstance(right, Sized):
+        _before_size(guard, left, len(left) + len(right))
+
+
+def _before_size(guard: Guard, kind: object, size: int) -> None:
+    if isinstance(kind, str | bytes):
+        guard.text(size)
+    else:
+        guard.items(size)
+
+
+def before_percent(guard: Guard, pattern: str | bytes, values: object) -> None:
+    """Pay for `pattern % values`: widths are written in the pattern, or are values for a `*`."""
+    text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
+    guard.survey(values, set())
+    widths = _numbers(text)
+    if "*" in text and isinstance(values, tuple):
+        widths += sum(value for value in values if isinstance(value, int) and value > 0)
+    guard.text(len(text) + widths)
+
+
+def before_field(guard: Guard, value: object, spec: str) -> None:
+    """Pay for one field of `str.format`."""
+    guard.survey(value, set())
+    guard.text(_numbers(spec))
+
+
+def _numbers(text: str) -> int:
+    return sum(int(found[-19:]) if len(found) < 20 else 10**18 for found in _NUMBER.findall(text))
+
+
+# --- methods of texts -------------------------------------------------------------------------
+
+
+def _argument(
+    arguments: Arguments, named: KeywordArguments, place: int, name: str, default: object
+) -> object:
+    return arguments[place] if place < len(arguments) else named.get(name, default)
+
+
+def _width_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    width = _argument(arguments, named, 0, "width", 80)
+    if isinstance(width, int):
+        guard.text(width)
+
+
+def _tab_size(guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments) -> None:
+    size = _argument(arguments, named, 0, "tabsize", _TAB)
+    if isinstance(subject, str) and isinstance(size, int):
+        guard.text(len(subject) + subject.count("\t") * max(size, 0))
+    else:
+        _reject_bytes()
+
+
+def _replace_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    old = _argument(arguments, named, 0, "old", "")
+    new = _argument(arguments, named, 1, "new", "")
+    if not isinstance(subject, str):
+        subject, old, new = str(subject), str(old), str(new)
+    if isinstance(old, str) and isinstance(new, str):
+        guard.text(len(subject) + subject.count(old) * len(new))
+
+
+def _translate_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    table = _argument(arguments, named, 0, "table", None)
+    if isinstance(table, dict) and isinstance(subject, str):
+        longest = max((len(text) for text in table.values() if isinstance(text, str)), default=1)
+        guard.text(len(subject) * max(longest, 1))
+
+
+def _join_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    items = _argument(arguments, named, 0, "iterable", ())
+    if isinstance(subject, str | bytes) and isinstance(items, list | tuple | dict | str):
+        guard.items(len(items))
+        lengths = (len(item) for item in items if isinstance(item, str | bytes))
+        guard.text(sum(lengths) + len(subject) * len(items))
+
+
+def _reject_bytes() -> None:
+    raise TypeError("only texts have tabs")
+
+
+_TEXT_METHODS: Mapping[str, SizeCheck] = {
+    "center": _width_size,
+    "ljust": _width_size,
+    "rjust": _width_size,
+    "zfill": _width_size,
+    "expandtabs": _tab_size,
+    "replace": _replace_size,
+    "translate": _translate_size,
+    "join": _join_size,
+}
+_INTO_LISTS = frozenset({"rsplit", "split", "splitlines"})
+
+
+def before_text_method(
+    guard: Guard, text: str | bytes, name: str, arguments: Arguments, named: KeywordArguments
+) -> None:
+    """Pay for a method of a text."""
+    guard.text(len(text))
+    guard.survey(arguments, set())
+    if name in _INTO_LISTS:
+        guard.spend(len(text) >> 3)
+    growth = _TEXT_METHODS.get(name)
+    if growth is not None:
+        growth(guard, text, arguments, named)
+
+
+# --- methods of lists, mappings and numbers -----------------------------------------------------
+
+_CONSTANT = frozenset({"append", "get", "pop", "popitem", "setdefault", "add", "discard"})
+
+
+def before_part_method(
+    guard: Guard, whole: Sized, name: str, arguments: Arguments, named: KeywordArguments
+) -> None:
+    """Pay for a method of a list, a mapping or a set."""
+    if name in _CONSTANT:
+        guard.survey(tuple(one for one in arguments if isinstance(one, tuple)), set())
+        guard.items(len(whole) + 1 if len(whole) >= guard.limits.items else 1)
+    elif name in {"extend", "update", "insert", "fromkeys"}:
+        added = sum(len(one) for one in arguments if isinstance(one, Sized))
+        guard.items(len(whole) + added + len(named))
+    elif name in {"items", "keys", "values", "copy", "clear", "reverse"}:
+        guard.spend(1 + (len(whole) >> 3))
+    else:
+        guard.survey((whole, arguments), set())
+
+
+def before_number_method(
+    guard: Guard, name: str, arguments: Arguments, named: KeywordArguments
+) -> None:
+    """Pay for a method of a number."""
+    length = _argument(arguments, named, 0, "length", 1)
+    if name == "to_bytes" and isinstance(length, int):
+        guard.text(length)
+
+
+# --- filters ------------------------------------------------------------------------------------
+
+
+def _indent_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    width = _argument(arguments, named, 0, "width", 4)
+    size = len(width) if isinstance(width, str) else width
+    text = str(subject)
+    if isinstance(size, int):
+        guard.text(len(text) + (len(text.splitlines()) + 1) * max(size, 0))
+
+
+def _wrap_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    width = _argument(arguments, named, 0, "width", _LINE)
+    ending = _argument(arguments, named, 2, "wrapstring", "\n")
+    text = str(subject)
+    _short_size(guard, subject, arguments, named)
+    if isinstance(width, int) and isinstance(ending, str):
+        lines = len(text.splitlines()) + 1 + 2 * len(text) // max(width, 1)
+        guard.text(len(text) + lines * len(ending))
+
+
+def _batch_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    count = _argument(arguments, named, 0, "linecount", 0)
+    if isinstance(count, int) and _argument(arguments, named, 1, "fill_with", None) is not None:
+        guard.items(count)
+
+
+def _format_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    before_percent(guard, str(subject), (*arguments, *named.values()))
+
+
+def _dump_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    indent = _argument(arguments, named, 0, "indent", 0)
+    size = len(indent) if isinstance(indent, str) else indent
+    if isinstance(size, int) and size > 0:
+        guard.text(size * _indents(guard, subject, 1))
+
+
+def _indents(guard: Guard, value: object, depth: int) -> int:
+    """How many indents a value takes where every item stands on its own line."""
+    if depth > guard.limits.depth:
+        raise nesting_too_deep("a list", guard.limits.depth)
+    parts = value.values() if isinstance(value, dict) else value
+    if isinstance(parts, str) or not isinstance(parts, Iterable):
+        return depth
+    return depth + sum(_indents(guard, part, depth + 1) for part in parts)
+
+
+def _round_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    places = _argument(arguments, named, 0, "precision", 0)
+    if isinstance(places, int) and abs(places) > _MAX_DIGITS:
+        guard.digits(abs(places) * 10 // 3)
+
+
+def _sum_size(guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments) -> None:
+    start = _argument(arguments, named, 1, "start", 0)
+    if isinstance(start, Sized) and isinstance(subject, list | tuple):
+        sizes = [len(item) for item in subject if isinstance(item, Sized)]
+        guard.items(len(start) + sum(sizes))
+        guard.spend(len(subject) * sum(sizes) >> 3)
+
+
+def _short_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    size = len(str(subject))
+    if size > _SLOW_TEXT:
+        raise TemplateStopped(
+            code="template.too-large",
+            what="the text is too long for this filter",
+            why=f"it has {size:,} characters, and the filter takes at most {_SLOW_TEXT:,}",
+            fix="use the filter on less text",
+        )
+
+
+def _separator_size(
+    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
+) -> None:
+    separator = _argument(arguments, named, 0, "d", "")
+    if isinstance(subject, Sized) and isinstance(separator, str):
+        guard.text(len(separator) * len(subject))
+
+
+FILTERS: Mapping[str, SizeCheck] = {
+    "batch": _batch_size,
+    "center": _width_size,
+    "format": _format_size,
+    "indent": _indent_size,
+    "join": _separator_size,
+    "replace": _replace_size,
+    "round": _round_size,
+    "striptags": _short_size,
+    "sum": _sum_size,
+    "tojson": _dump_size,
+    "urlize": _short_size,
+    "wordwrap": _wrap_size,
+}

@@ -1,0 +1,255 @@
+"""Whether a component in the cluster works with its new token."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import ClassVar
+
+from stockman.kubernetes.objects import PODS, SECRETS, DeleteOptions, Object, ObjectRef, Selection
+from stockman.model.errors import Conflict, NotFound, Refused
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.steps.base import Action, Gate, GateAnswer, Verdict
+from stockman.steps.kubernetes.objects import (
+    mapping_at,
+    mappings_at,
+    object_name,
+    object_uid,
+    read_condition,
+    text_at,
+)
+from stockman.steps.ports import Ports
+
+_FINISHED_PHASES = ("Succeeded", "Failed")
+
+
+@record
+class TokenLocation:
+    """Where a token stands in the cluster."""
+
+    namespace: str
+    secret: str
+    key: str
+    token: str
+    """`user@realm!name`, which the Secret should have."""
+
+
+@record
+class TokenDelivered(TokenLocation, Gate):
+    """The Secret of a component names a token, and its pods began after that.
+
+    Programs read their configuration when they start.
+    """
+
+    kind: ClassVar[str] = "access.delivered"
+
+    @property
+    def summary(self) -> str:
+        return f"pods in {self.namespace} with Secret {self.secret} use token {self.token}"
+
+    async def check(self, ports: Ports) -> Verdict:
+        found = await secret_contains_token(ports, self)
+        if found is None:
+            return Verdict(answer=GateAnswer.GO, because="there is no such Secret: nobody reads it")
+        if not found:
+            why = f"Secret {self.secret} has another token; push what was rendered"
+            return Verdict(answer=GateAnswer.WAIT, because=why)
+        pods = await find_secret_readers(ports, self.namespace, self.secret)
+        seen = f"{len(pods.all) - len(pods.older)} of {len(pods.all)} pods began after Secret"
+        if pods.older:
+            why = f"{seen} {self.secret} was written at {pods.written}"
+            return Verdict(answer=GateAnswer.WAIT, because=why)
+        return Verdict(answer=GateAnswer.GO, because=f"{seen} {self.secret} was written")
+
+
+@record
+class SecretReaders:
+    """Pods that read a Secret."""
+
+    all: tuple[Object, ...]
+    older: tuple[Object, ...]
+    """Those that began before it was written."""
+    written: str
+
+
+async def secret_contains_token(ports: Ports, place: TokenLocation) -> bool | None:
+    """Whether a Secret names a token. None: there is no such Secret."""
+    ref = ObjectRef(kind=SECRETS, name=place.secret, namespace=place.namespace)
+    try:
+        found = await ports.to_kubernetes().get(ref)
+    except NotFound:
+        return None
+    return place.token in _decode(found, place.key)
+
+
+async def find_secret_readers(ports: Ports, namespace: str, secret: str) -> SecretReaders:
+    """Pods that read a Secret; none where there is no such Secret."""
+    kubernetes = ports.to_kubernetes()
+    try:
+        found = await kubernetes.get(ObjectRef(kind=SECRETS, name=secret, namespace=namespace))
+    except NotFound:
+        return SecretReaders(all=(), older=(), written="")
+    pods = (await kubernetes.objects(PODS, Selection(namespace=namespace))).items
+    mine = tuple(one for one in pods if reads_secret(one, secret))
+    written = _last_write(found)
+    older = tuple(one for one in mine if text_at(one, "status", "startTime") < written)
+    return SecretReaders(all=mine, older=older, written=written)
+
+
+def _decode(content: Object, key: str) -> str:
+    try:
+        return base64.b64decode(text_at(content, "data", key)).decode(errors="replace")
+    except binascii.Error:
+        return ""
+
+
+def reads_secret(pod: Object, secret: str) -> bool:
+    """Whether a pod that is not over reads a Secret."""
+    if text_at(pod, "status", "phase") in _FINISHED_PHASES:
+        return False
+    return any(
+        text_at(volume, "secret", "secretName") == secret or _projects(volume, secret)
+        for volume in mappings_at(pod, "spec", "volumes")
+    )
+
+
+def _projects(volume: Mapping[str, object], secret: str) -> bool:
+    sources = mappings_at(volume, "projected", "sources")
+    return any(text_at(one, "secret", "name") == secret for one in sources)
+
+
+def _last_write(content: Object) -> str:
+    """When an object was last written; all times of Kubernetes are of one form, and so compare."""
+    times = [text_at(one, "time") for one in mappings_at(content, "metadata", "managedFields")]
+    return max([text_at(mapping_at(content, "metadata"), "creationTimestamp"), *times])
+
+
+_PAUSE = 5.0
+
+
+@record
+class SecretDelivered(TokenLocation, Gate):
+    """The Secret of a component names a token: Flux has applied what was pushed."""
+
+    kind: ClassVar[str] = "access.in-cluster"
+
+    @property
+    def summary(self) -> str:
+        return f"Secret {self.namespace}/{self.secret} has token {self.token}"
+
+    async def check(self, ports: Ports) -> Verdict:
+        found = await secret_contains_token(ports, self)
+        if found is None:
+            return Verdict(answer=GateAnswer.GO, because="there is no such Secret: nobody reads it")
+        if found:
+            return Verdict(answer=GateAnswer.GO, because="Flux has applied it")
+        why = "it has another token; Flux has not applied yet what was pushed"
+        return Verdict(answer=GateAnswer.WAIT, because=why)
+
+
+@record
+class RestartReaders(TokenLocation, Action):
+    """Have every pod that reads a Secret begin after it was written, one pod after the other.
+
+    Programs read their configuration when they start. Reloader restarts them where it is on, so
+    they are given some time to do it on their own.
+    """
+
+    kind: ClassVar[str] = "access.restart-readers"
+    alone: float
+    """Seconds in which they may begin anew by themselves."""
+    seconds: float = 300.0
+    """How long one that was deleted may take to come back."""
+
+    @property
+    def summary(self) -> str:
+        return f"restart pods in {self.namespace} that began before Secret {self.secret}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"readers/{self.namespace}/{self.secret}",)
+
+    async def done(self, ports: Ports) -> bool:
+        if await secret_contains_token(ports, self) is False:
+            return False
+        return not (await self._seen(ports)).older
+
+    async def run(self, ports: Ports) -> None:
+        clock = ports.clock
+        end = clock.now().timestamp() + self.alone
+        while (await self._seen(ports)).older and clock.now().timestamp() < end:
+            await clock.sleep(_PAUSE)
+        while older := (await self._seen(ports)).older:
+            await self._restarted(ports, older[0])
+
+    async def _restarted(self, ports: Ports, pod: Object) -> None:
+        before = len(_ready((await self._seen(ports)).all))
+        ref = ObjectRef(kind=PODS, name=object_name(pod), namespace=self.namespace)
+        try:
+            await ports.to_kubernetes().delete(ref, DeleteOptions(uid=object_uid(pod)))
+        except (NotFound, Conflict):
+            return
+        end = ports.clock.now().timestamp() + self.seconds
+        while True:
+            seen = (await self._seen(ports)).all
+            is_gone = all(object_uid(one) != object_uid(pod) for one in seen)
+            if is_gone and len(_ready(seen)) >= before:
+                return
+            if ports.clock.now().timestamp() >= end:
+                raise Refused(restart_timeout(ref, self.seconds, len(_ready(seen)), before))
+            await ports.clock.sleep(_PAUSE)
+
+    async def _seen(self, ports: Ports) -> SecretReaders:
+        return await find_secret_readers(ports, self.namespace, self.secret)
+
+
+def _ready(pods: tuple[Object, ...]) -> list[Object]:
+    return [one for one in pods if read_condition(one, "Ready").holds]
+
+
+def restart_timeout(ref: ObjectRef, seconds: float, ready: int, before: int) -> Problem:
+    return Problem(
+        code="kube.not-restarted",
+        what=f"no pod came in the place of {ref.shown}",
+        where=ref.shown,
+        why=f"{before} were ready before it was deleted, and {ready} are after {seconds:.0f} s; it"
+        " was to begin anew with a new token of Proxmox VE, and the old token still works",
+        fix=f"look why: `kubectl describe pods -n {ref.namespace}`; then go on with"
+        " `stockman runs resume`",
+    )
+
+
+_NAMED = 3
+
+
+@record
+class TokenUnused(Gate):
+    """The Secret with a token is gone from the cluster, and no pod reads it."""
+
+    kind: ClassVar[str] = "access.unused"
+    component: str
+    namespace: str
+    """Where it stood last, as far as is known; pods of all namespaces are looked at."""
+    secret: str
+
+    @property
+    def summary(self) -> str:
+        return f"nothing in the cluster works with the token of {self.component}"
+
+    async def check(self, ports: Ports) -> Verdict:
+        kubernetes = ports.to_kubernetes()
+        pods = (await kubernetes.objects(PODS, Selection())).items
+        names = [text_at(one, "metadata", "name") for one in pods if reads_secret(one, self.secret)]
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            seen = f"Secret {self.secret} is read by {', '.join(names[:_NAMED])}{more}"
+            return Verdict(answer=GateAnswer.WAIT, because=seen)
+        try:
+            await kubernetes.get(
+                ObjectRef(kind=SECRETS, name=self.secret, namespace=self.namespace)
+            )
+        except NotFound:
+            return Verdict(answer=GateAnswer.GO, because=f"there is no Secret {self.secret}")
+        return Verdict(answer=GateAnswer.WAIT, because=f"Secret {self.secret} is still there")

@@ -1,0 +1,216 @@
+"""Roles, users and the list of who has which role where."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from stockman.model.errors import Conflict, NotFound
+from stockman.model.record import record
+from stockman.proxmox.access import AccessRole, AccessRule, Holder, User
+from stockman.steps.access.admin import admin_client
+from stockman.steps.ports import Ports
+from stockman.steps.retry import RetryingAction
+
+
+@record
+class CreateRole(RetryingAction):
+    """Have a role with exactly these privileges."""
+
+    kind: ClassVar[str] = "access.role"
+    cluster: str
+    role: str
+    privileges: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        return f"role {self.role} has {', '.join(self.privileges)}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"role/{self.cluster}/{self.role}",)
+
+    async def done(self, ports: Ports) -> bool:
+        found = await self._found(ports)
+        return found is not None and found.privileges == frozenset(self.privileges)
+
+    async def attempt(self, ports: Ports) -> None:
+        found, pve = await self._found(ports), admin_client(ports, self.cluster)
+        wanted = AccessRole(name=self.role, privileges=frozenset(self.privileges))
+        if found is None:
+            await pve.create_role(wanted)
+        elif found.privileges != wanted.privileges:
+            await pve.update_role(wanted)
+
+    async def _found(self, ports: Ports) -> AccessRole | None:
+        roles = await admin_client(ports, self.cluster).roles()
+        return next((one for one in roles if one.name == self.role), None)
+
+
+@record
+class CreateUser(RetryingAction):
+    """Have a user without a password, which only its tokens act for."""
+
+    kind: ClassVar[str] = "access.user"
+    cluster: str
+    user: str
+    comment: str
+
+    @property
+    def summary(self) -> str:
+        return f"create user {self.user}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"user/{self.cluster}/{self.user}",)
+
+    async def done(self, ports: Ports) -> bool:
+        users = await admin_client(ports, self.cluster).users()
+        return any(one.id == self.user for one in users)
+
+    async def attempt(self, ports: Ports) -> None:
+        if await self.done(ports):
+            return
+        try:
+            await admin_client(ports, self.cluster).create_user(
+                User(id=self.user, comment=self.comment)
+            )
+        except Conflict:
+            return
+
+
+@record
+class GrantRole(RetryingAction):
+    """Give somebody a role on a path."""
+
+    kind: ClassVar[str] = "access.grant"
+    cluster: str
+    path: str
+    role: str
+    holder: str
+    """User, or `user!token`."""
+    holder_kind: Holder
+    propagate: bool = True
+
+    @property
+    def summary(self) -> str:
+        below = "" if self.propagate else ", not below"
+        return f"give {self.holder} the role {self.role} on {self.path}{below}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"grant/{self.cluster}{self.path} {self.holder} {self.role}",)
+
+    @property
+    def rule(self) -> AccessRule:
+        return AccessRule(
+            path=self.path,
+            role=self.role,
+            kind=self.holder_kind,
+            holder=self.holder,
+            propagate=self.propagate,
+        )
+
+    async def done(self, ports: Ports) -> bool:
+        return self.rule in await admin_client(ports, self.cluster).access_rules()
+
+    async def attempt(self, ports: Ports) -> None:
+        await admin_client(ports, self.cluster).grant(self.rule)
+
+
+@record
+class DeleteUser(RetryingAction):
+    """Delete a user with its tokens and rights."""
+
+    kind: ClassVar[str] = "access.drop-user"
+    cluster: str
+    user: str
+
+    @property
+    def summary(self) -> str:
+        return f"delete user {self.user} with its tokens and rights"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"user/{self.cluster}/{self.user}",)
+
+    @property
+    def destroys(self) -> str:
+        return f"user {self.user} with its tokens: whoever still uses them is turned away"
+
+    async def done(self, ports: Ports) -> bool:
+        return all(one.id != self.user for one in await admin_client(ports, self.cluster).users())
+
+    async def attempt(self, ports: Ports) -> None:
+        if await self.done(ports):
+            return
+        try:
+            await admin_client(ports, self.cluster).delete_user(self.user)
+        except NotFound:
+            return
+
+
+@record
+class DeleteRole(RetryingAction):
+    """Delete a role that nobody has any more."""
+
+    kind: ClassVar[str] = "access.drop-role"
+    cluster: str
+    role: str
+
+    @property
+    def summary(self) -> str:
+        return f"delete role {self.role}, unless somebody has it"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"role/{self.cluster}/{self.role}",)
+
+    async def done(self, ports: Ports) -> bool:
+        pve = admin_client(ports, self.cluster)
+        if all(one.name != self.role for one in await pve.roles()):
+            return True
+        return any(one.role == self.role for one in await pve.access_rules())
+
+    async def attempt(self, ports: Ports) -> None:
+        if await self.done(ports):
+            return
+        try:
+            await admin_client(ports, self.cluster).delete_role(self.role)
+        except NotFound:
+            return
+
+
+@record
+class RevokeRole(RetryingAction):
+    """Take a role on a path away from somebody."""
+
+    kind: ClassVar[str] = "access.revoke"
+    cluster: str
+    path: str
+    role: str
+    holder: str
+    """User, or `user!token`."""
+    holder_kind: Holder
+
+    @property
+    def summary(self) -> str:
+        return f"take the role {self.role} on {self.path} away from {self.holder}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"grant/{self.cluster}{self.path} {self.holder} {self.role}",)
+
+    async def done(self, ports: Ports) -> bool:
+        return await self._rule(ports) is None
+
+    async def attempt(self, ports: Ports) -> None:
+        rule = await self._rule(ports)
+        if rule is not None:
+            await admin_client(ports, self.cluster).revoke(rule)
+
+    async def _rule(self, ports: Ports) -> AccessRule | None:
+        wanted = (self.path, self.role, self.holder_kind, self.holder)
+        for one in await admin_client(ports, self.cluster).access_rules():
+            if (one.path, one.role, one.kind, one.holder) == wanted:
+                return one
+        return None

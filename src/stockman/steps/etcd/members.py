@@ -1,0 +1,210 @@
+"""A member of etcd that leaves by itself."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import ClassVar
+
+from stockman.model.errors import NotFound, Refused, Uncertain, Unreachable
+from stockman.model.record import record
+from stockman.steps.base import Action, Gate, GateAnswer, Verdict
+from stockman.steps.etcd.view import ObservedEtcd, observe_etcd, read_etcd_report
+from stockman.steps.ports import Ports
+from stockman.steps.talos import problems
+from stockman.steps.talos.machine import READ_ERRORS, TalosMachine
+from stockman.steps.talos.wait import MachineWait
+from stockman.talos.records.operations import ResetRequest, WipeMode
+
+
+@record
+class LeaveEtcd(Action):
+    """Let a controller leave etcd, with its data."""
+
+    kind: ClassVar[str] = "etcd.leave"
+    machine: TalosMachine
+    member: str
+    """Its id, 16 hex digits."""
+    others: tuple[TalosMachine, ...]
+    """Controllers that stay: what they say counts."""
+
+    @property
+    def summary(self) -> str:
+        return f"let {self.machine.node} leave etcd"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return ("etcd", self.machine.touched)
+
+    @property
+    def destroys(self) -> str:
+        return f"the copy of etcd on {self.machine.node}"
+
+    async def done(self, ports: Ports) -> bool:
+        return not is_member(await read_members(ports, self.others), self.member)
+
+    async def run(self, ports: Ports) -> None:
+        talos, machine = ports.to_talos(), self.machine
+        if await self.done(ports):
+            return
+        status = await talos.etcd_status(machine.address)
+        if f"{status.member:016x}" != self.member:
+            why = f"its member is {status.member:016x}, and was {self.member}"
+            raise Refused(problems.config_changed_meanwhile(machine.node, machine.address, why))
+        # The others know whether it left.
+        with suppress(Uncertain):
+            await talos.leave_etcd(machine.address)
+
+
+async def read_members(ports: Ports, controllers: tuple[TalosMachine, ...]) -> ObservedEtcd:
+    """What controllers tell of etcd; `Unreachable` where none of them knows the members."""
+    view = await observe_etcd(ports.to_talos(), controllers)
+    if not view.members:
+        one = view.answers[0]
+        address = controllers[0].address
+        raise Unreachable(problems.machine_unreachable(one.node, address, one.why or view.shown))
+    return view
+
+
+def is_member(view: ObservedEtcd, member: str) -> bool:
+    """Whether an id is that of a member."""
+    return any(one.hex == member for one in view.members)
+
+
+@record
+class RemoveEtcdMember(Action):
+    """Take a dead member out of etcd, by its id."""
+
+    kind: ClassVar[str] = "etcd.remove-member"
+    member: str
+    """Its id, 16 hex digits."""
+    hostname: str
+    """Empty: it never started."""
+    others: tuple[TalosMachine, ...]
+    """Controllers that stay: one of them is asked to do it."""
+    machine: TalosMachine | None = None
+    """Where it ran. None: not known any more."""
+
+    @property
+    def summary(self) -> str:
+        return f"remove member {self.member} ({self.hostname or 'never started'}) from etcd"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return ("etcd",)
+
+    @property
+    def destroys(self) -> str:
+        return f"etcd member {self.member} ({self.hostname or 'never started'})"
+
+    async def done(self, ports: Ports) -> bool:
+        return not is_member(await read_members(ports, self.others), self.member)
+
+    async def run(self, ports: Ports) -> None:
+        view = await read_members(ports, self.others)
+        if not is_member(view, self.member):
+            return
+        talos = ports.to_talos()
+        answers = list(view.answers)
+        if self.machine is not None:
+            answers.append(await read_etcd_report(talos, self.machine))
+        for one in answers:
+            if one.status is not None and f"{one.status.member:016x}" == self.member:
+                raise Refused(problems.member_still_running(self.member, self.hostname))
+        asked = next(one.node for one in view.answers if one.members)
+        address = next(one.address for one in self.others if one.node == asked)
+        # Gone by somebody else, or seen by the next look.
+        with suppress(NotFound, Uncertain):
+            await talos.remove_etcd_member(address, int(self.member, 16))
+
+
+def data_loss_text(node: str) -> str:
+    """What is gone for good, in plain words."""
+    return f"what pods keep on the system disk of {node}, with images and logs"
+
+
+@record
+class RejoinEtcd(Action):
+    """Erase what a controller keeps of an etcd that it is no member of, and boot it, once.
+
+    The boot that it was planned in is known: a machine that has booted since is not erased again.
+    """
+
+    kind: ClassVar[str] = "etcd.rejoin"
+    machine: TalosMachine
+    boot_id: str
+    others: tuple[TalosMachine, ...]
+    """Controllers that are members."""
+    every: float = 5.0
+    patience: float = 1200.0
+
+    @property
+    def summary(self) -> str:
+        return f"erase the etcd of {self.machine.node} and reboot it, so that it joins anew"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.machine.touched, "etcd")
+
+    @property
+    def destroys(self) -> str:
+        return data_loss_text(self.machine.node)
+
+    async def done(self, ports: Ports) -> bool:
+        view = await observe_etcd(ports.to_talos(), self.others)
+        return view.member_of(self.machine.node) is not None
+
+    async def run(self, ports: Ports) -> None:
+        talos, machine = ports.to_talos(), self.machine
+        if await self._is_same_boot(ports):
+            await self._refuse_others(ports)
+            reset = ResetRequest(
+                graceful=False,
+                reboot=True,
+                mode=WipeMode.SYSTEM_DISK,
+                partitions=("EPHEMERAL",),
+            )
+            # Whether it comes back as a member is seen.
+            with suppress(Uncertain):
+                await talos.reset(machine.address, reset)
+        waiting = MachineWait(ports.clock, machine, self.patience, self.every)
+        while not await self.done(ports):
+            await waiting.longer("the other members of etcd do not have it yet")
+
+    async def _is_same_boot(self, ports: Ports) -> bool:
+        """Whether it has not booted yet; one that is silent is on its way."""
+        try:
+            return await ports.to_talos().boot_id(self.machine.address) == self.boot_id
+        except READ_ERRORS:
+            return False
+
+    async def _refuse_others(self, ports: Ports) -> None:
+        machine = self.machine
+        if machine.uuid is None:
+            return
+        found = await ports.to_talos().system_uuid(machine.address)
+        if found != machine.uuid:
+            why = f"its UUID is {found}, and that of {machine.node} is {machine.uuid}"
+            raise Refused(problems.machine_identity_mismatch(machine.node, machine.address, why))
+
+
+@record
+class NotEtcdMember(Gate):
+    """etcd has its quorum, and a controller is no member of it."""
+
+    kind: ClassVar[str] = "etcd.outside"
+    node: str
+    others: tuple[TalosMachine, ...]
+    """Controllers that are members."""
+
+    @property
+    def summary(self) -> str:
+        return f"etcd works without {self.node}, which is no member"
+
+    async def check(self, ports: Ports) -> Verdict:
+        view = await observe_etcd(ports.to_talos(), self.others)
+        if view.member_of(self.node) is not None:
+            # It holds data that others count on.
+            return Verdict(answer=GateAnswer.STOP, because=f"{view.shown}; {self.node} is a member")
+        if not view.voters or view.healthy_voters < view.quorum:
+            return Verdict(answer=GateAnswer.WAIT, because=view.shown)
+        return Verdict(answer=GateAnswer.GO, because=view.shown)

@@ -1,0 +1,261 @@
+"""Images of disks, brought into the storages of Proxmox VE."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import ClassVar, Literal, cast
+
+from stockman.model.errors import Conflict, NotFound, Refused, Rejected, Unreachable
+from stockman.model.names import Datastore, HostName
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.ports.images import RemoteFile
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.storages import Checksum, Download, Upload, Volume
+from stockman.proxmox.tasks import TaskRef
+from stockman.steps.ports import Ports
+from stockman.steps.retry import RetryingAction
+
+_SECONDS = 3600.0
+_DOWNLOAD = "download"
+"""How Proxmox VE calls the task."""
+Algorithm = Literal["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
+_DOWNLOAD_ERRORS = "download failed"
+"""What a task of Proxmox VE says where its wget did not get through."""
+
+
+@record
+class FetchImage(RetryingAction):
+    """Bring an image into a storage: the host fetches it, or it is sent where it cannot."""
+
+    kind: ClassVar[str] = "image.fetch"
+    cluster: str
+    host: HostName
+    """Who fetches it; on a shared storage the others have it then, too."""
+    storage: Datastore
+    name: str
+    """Its name there, which says what is in it."""
+    url: str
+    checksum: str = ""
+    """What its content has to be, `sha256:...`. Empty: the configuration does not say."""
+    asks_checksum: bool = False
+    """Whether its server is asked what its content has to be. Where it does not tell, as the
+    public Image Factory, the size is all that can be compared."""
+
+    @property
+    def summary(self) -> str:
+        return f"fetch {self.name} to {self.storage} on {self.host}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"volume/{self.cluster}/{self.host}/{self.volume}",)
+
+    @property
+    def volume(self) -> str:
+        return f"{self.storage}:import/{self.name}"
+
+    async def done(self, ports: Ports) -> bool:
+        there = await self._there(ports.on(self.cluster))
+        if there is None:
+            return False
+        return await self._is_whole(ports, there)
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.cluster)
+        remote = await self._remote(ports)
+        await self._earlier_order(pve)
+        await ports.permit()
+        there = await self._there(pve)
+        if there is not None:
+            if _has_size(there, remote):
+                return
+            await self._removed(pve)
+        has_way = await _can_download(pve, self.host, self.url)
+        known = await self._checksum(ports)
+        if not has_way or not await self._download(pve, known):
+            await self._upload(ports, pve, remote, known)
+        there = await self._there(pve)
+        if there is not None and not _has_size(there, remote):
+            await self._removed(pve)
+            raise Rejected(size_mismatch(self.volume, there.size, remote.size))
+
+    async def _is_whole(self, ports: Ports, there: Volume) -> bool:
+        return _has_size(there, await self._remote(ports))
+
+    async def _remote(self, ports: Ports) -> RemoteFile:
+        try:
+            return await ports.to_images().file(self.url)
+        except NotFound:
+            raise Refused(image_not_available(self.url)) from None
+
+    async def _checksum(self, ports: Ports) -> Checksum | None:
+        """What the content has to be. None: nobody tells."""
+        told = self.checksum
+        if not told and self.asks_checksum:
+            told = await ports.to_images().checksum(self.url)
+        algorithm, _, digest = told.partition(":")
+        return Checksum(algorithm=cast("Algorithm", algorithm), digest=digest) if digest else None
+
+    async def _there(self, pve: Proxmox) -> Volume | None:
+        volumes = await pve.volumes(self.host, self.storage, content="import")
+        return next((one for one in volumes if one.id == self.volume), None)
+
+    async def _removed(self, pve: Proxmox) -> None:
+        task = await pve.delete_volume(self.host, self.volume)
+        if task is not None:
+            await pve.wait_task(task)
+
+    async def _earlier_order(self, pve: Proxmox) -> None:
+        """Wait for a download of the same file that a killed run ordered."""
+        for one in await pve.past_tasks(self.host):
+            if (one.kind, one.subject, one.ended) != (_DOWNLOAD, self.name, None):
+                continue
+            with suppress(NotFound, Conflict, Rejected):  # how it ended is seen by what is there
+                await pve.wait_task(TaskRef.parse(one.upid), _SECONDS)
+
+    async def _download(self, pve: Proxmox, known: Checksum | None) -> bool:
+        """Whether the host could fetch it."""
+        file = Download(url=self.url, content="import", name=self.name, checksum=known)
+        try:
+            task = await pve.download(self.host, self.storage, file)
+            await pve.wait_task(task, _SECONDS)
+        except Conflict:
+            # An earlier order of ours ended in the meantime; the size is compared below.
+            if await self._there(pve) is None:
+                raise
+        except Rejected as no:
+            judged = self._judged(no, known)
+            if isinstance(judged, Refused) or _DOWNLOAD_ERRORS not in no.problem.why:
+                raise judged from None
+            return False
+        return True
+
+    async def _upload(
+        self, ports: Ports, pve: Proxmox, remote: RemoteFile, known: Checksum | None
+    ) -> None:
+        if remote.size is None:
+            raise Refused(no_download_method(self.url, str(self.host)))
+
+        def read() -> AsyncIterator[bytes]:
+            sha256 = known.digest if known is not None and known.algorithm == "sha256" else ""
+            return ports.to_images().read(self.url, sha256=sha256)
+
+        await ports.permit()
+        file = Upload(content="import", name=self.name, size=remote.size, read=read, checksum=known)
+        try:
+            await pve.wait_task(await pve.upload(self.host, self.storage, file), _SECONDS)
+        except Rejected as no:
+            raise self._judged(no, known) from None
+
+    def _judged(self, no: Rejected, known: Checksum | None) -> Rejected | Refused:
+        """Another content is not worth a second try; Proxmox VE keeps nothing of it."""
+        why = no.problem.why
+        if known is None or not any(word in why for word in ("checksum", "SHA-256")):
+            return no
+        return Refused(
+            checksum_mismatch(self.url, why)
+            if self.checksum
+            else image_content_differs(self.url, why)
+        )
+
+
+@record
+class DeleteImage(RetryingAction):
+    """Delete an image that no machine is made from any more."""
+
+    kind: ClassVar[str] = "image.delete"
+    cluster: str
+    host: HostName
+    volume: str
+
+    @property
+    def summary(self) -> str:
+        return f"delete {self.volume} on {self.host}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"volume/{self.cluster}/{self.host}/{self.volume}",)
+
+    @property
+    def destroys(self) -> str:
+        return f"the image {self.volume}, which can be fetched again"
+
+    async def done(self, ports: Ports) -> bool:
+        storage = Datastore(self.volume.partition(":")[0])
+        there = await ports.on(self.cluster).volumes(self.host, storage, content="import")
+        return all(one.id != self.volume for one in there)
+
+    async def attempt(self, ports: Ports) -> None:
+        if await self.done(ports):
+            return
+        task = await ports.on(self.cluster).delete_volume(self.host, self.volume)
+        if task is not None:
+            await ports.on(self.cluster).wait_task(task)
+
+
+async def _can_download(pve: Proxmox, host: HostName, url: str) -> bool:
+    """Whether a host can fetch from an address by itself."""
+    try:
+        await pve.url_facts(host, url)
+    except Unreachable as no:
+        if no.problem.code == "proxmox.host-down":
+            raise
+        return False
+    except (Rejected, NotFound):
+        return False
+    return True
+
+
+def _has_size(there: Volume, remote: RemoteFile) -> bool:
+    return None in (there.size, remote.size) or there.size == remote.size
+
+
+def image_not_available(url: str) -> Problem:
+    return Problem(
+        code="image.missing",
+        what="the image does not exist where it should be fetched from",
+        where=url,
+        why="the server says that there is no such file",
+        fix="check talos_version, the schematic and talos.factory_url, or the url of the guest",
+    )
+
+
+def no_download_method(url: str, host: str) -> Problem:
+    return Problem(
+        code="image.no-way",
+        what=f"the image can neither be fetched by {host} nor be sent to it",
+        where=url,
+        why=f"{host} cannot reach the server, and the server does not say how large the file is",
+        fix=f"let {host} reach the server, or give the image as a volume that is there already",
+    )
+
+
+def size_mismatch(volume: str, found: int | None, wanted: int | None) -> Problem:
+    return Problem(
+        code="image.size",
+        what="the image that arrived is not the one that was sent",
+        where=volume,
+        why=f"it has {found} bytes, and the server has {wanted}; it was deleted again",
+        fix="run it again; a proxy on the way that cuts files has to be left out",
+    )
+
+
+def checksum_mismatch(url: str, why: str) -> Problem:
+    return Problem(
+        code="image.checksum",
+        what="the image is not the one that the configuration names",
+        where=url,
+        why=why,
+        fix="look whether the server was given another file; correct the checksum if that is right",
+    )
+
+
+def image_content_differs(url: str, why: str) -> Problem:
+    return Problem(
+        code="image.checksum",
+        what="the image is not the one whose checksum its server tells",
+        where=url,
+        why=why,
+        fix="run it again; a proxy on the way that changes files has to be left out",
+    )

@@ -1,0 +1,72 @@
+"""Schematics, told to the Image Factory."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from stockman.model.errors import NotFound, Refused
+from stockman.model.names import SchematicId
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.steps.base import Action, Gate, GateAnswer, Verdict
+from stockman.steps.ports import Ports
+
+
+@record
+class RegisterSchematic(Action):
+    """Tell the factory what an image contains, once; it makes images only of what it knows."""
+
+    kind: ClassVar[str] = "image.register"
+    schematic: SchematicId
+    text: str
+    """As the factory itself writes it."""
+
+    @property
+    def summary(self) -> str:
+        return f"register schematic {self.schematic[:12]} at the Image Factory"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"schematic/{self.schematic}",)
+
+    async def done(self, ports: Ports) -> bool:
+        try:
+            await ports.to_images().schematic(self.schematic)
+        except NotFound:
+            return False
+        return True
+
+    async def run(self, ports: Ports) -> None:
+        found = await ports.to_images().register(self.text)
+        if found != self.schematic:
+            raise Refused(schematic_id_mismatch(self.schematic, found))
+
+
+@record
+class SchematicRegistered(Gate):
+    """The factory knows a schematic that the configuration names by its id alone."""
+
+    kind: ClassVar[str] = "image.schematic"
+    schematic: SchematicId
+
+    @property
+    def summary(self) -> str:
+        return f"the Image Factory knows schematic {self.schematic[:12]}"
+
+    async def check(self, ports: Ports) -> Verdict:
+        try:
+            await ports.to_images().schematic(self.schematic)
+        except NotFound:
+            why = "nobody registered it; write what it contains into cluster.yaml"
+            return Verdict(answer=GateAnswer.STOP, because=why)
+        return Verdict(answer=GateAnswer.GO, because="it is registered")
+
+
+def schematic_id_mismatch(wanted: str, found: str) -> Problem:
+    return Problem(
+        code="image.schematic-id",
+        what="the Image Factory gives the schematic another id",
+        where=f"schematic {wanted[:12]}",
+        why=f"{found} instead of {wanted}: it reads the schematic in another way",
+        fix="name the schematic by the id that the factory gives it",
+    )

@@ -1,0 +1,127 @@
+"""Files of the repository, written as they are rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import ClassVar
+
+from stockman.model.record import record
+from stockman.ports.repository import RepositoryState
+from stockman.steps.base import Action, Gate, GateAnswer, Verdict
+from stockman.steps.kubernetes import problems
+from stockman.steps.ports import Ports
+
+
+@record
+class WriteRenderedFiles(Action):
+    """Write every rendered file that is not on disk as it should be.
+
+    Tokens that Proxmox VE chose are read from where they are kept, so this comes after access.
+    """
+
+    kind: ClassVar[str] = "tree.render"
+    cluster: str
+
+    @property
+    def summary(self) -> str:
+        return f"render the repository of {self.cluster}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"tree/{self.cluster}",)
+
+    async def done(self, ports: Ports) -> bool:
+        return not await ports.to_tree().differing()
+
+    async def run(self, ports: Ports) -> None:
+        await ports.to_tree().render()
+
+
+FOLLOWED_PATHS = ("kubernetes", "bootstrap", ".sops.yaml")
+"""What of a repository decides what the cluster becomes."""
+MANAGED_PATHS = (*FOLLOWED_PATHS, "talos", ".stockman/secrets.lock", ".stockman/rendered.lock")
+"""What is committed along: secrets that were made, and what tells of them."""
+_NAMED, _SHOWN = 3, 12
+
+
+def files_to_commit(
+    state: RepositoryState, places: Collection[str] = FOLLOWED_PATHS
+) -> tuple[str, ...]:
+    """Files that the cluster would miss, as they are not committed."""
+    return tuple(
+        path
+        for path in state.dirty
+        if any(path == place or path.startswith(f"{place}/") for place in places)
+    )
+
+
+@record
+class CommitPushed(Gate):
+    """The pushed commit is the tree that was rendered.
+
+    Its `STOP` means that changes are pending on the user's side: commit and push.
+    """
+
+    kind: ClassVar[str] = "kube.pushed"
+    branch: str
+    """The branch that the cluster follows."""
+    places: tuple[str, ...] = FOLLOWED_PATHS
+
+    @property
+    def summary(self) -> str:
+        return f"branch {self.branch} is pushed as it was rendered"
+
+    async def check(self, ports: Ports) -> Verdict:
+        why = await self.difference(ports)
+        if why:
+            told = problems.missing_push(self.branch, why)
+            return Verdict(answer=GateAnswer.STOP, because=f"{why}; {told.fix}")
+        return Verdict(
+            answer=GateAnswer.GO, because="the remote has the commit that is checked out"
+        )
+
+    async def difference(self, ports: Ports) -> str:
+        """What differs, in words; empty: nothing."""
+        repo = ports.to_repo()
+        state = await repo.state()
+        if state.branch != self.branch:
+            return (
+                f"{state.branch or 'no branch'} is checked out, the cluster follows {self.branch}"
+            )
+        if left := files_to_commit(state, self.places):
+            named = ", ".join(left[:_NAMED])
+            more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+            return f"not committed: {named}{more}"
+        remote = await repo.fetch()
+        if remote == state.commit:
+            return ""
+        here = state.commit[:_SHOWN] if state.commit else "no commit"
+        there = remote[:_SHOWN] if remote else "no such branch"
+        return f"the remote has {there}, here is {here}"
+
+
+@record
+class PushRepository(Action):
+    """Commit what was rendered, and push it."""
+
+    kind: ClassVar[str] = "kube.push"
+    branch: str
+    message: str = "Render the cluster"
+    places: tuple[str, ...] = MANAGED_PATHS
+
+    @property
+    def summary(self) -> str:
+        return f"commit what was rendered, and push branch {self.branch}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"repo/{self.branch}",)
+
+    async def done(self, ports: Ports) -> bool:
+        return not await CommitPushed(branch=self.branch, places=self.places).difference(ports)
+
+    async def run(self, ports: Ports) -> None:
+        repo = ports.to_repo()
+        if left := files_to_commit(await repo.state(), self.places):
+            await repo.commit(left, self.message)
+        await repo.push()

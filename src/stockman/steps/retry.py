@@ -1,0 +1,46 @@
+"""Waiting for others who work on the same thing: Proxmox VE lets one at a time."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable
+
+from stockman.model.errors import Conflict, Locked
+from stockman.steps.base import Action
+from stockman.steps.ports import Ports
+
+_FIRST_WAIT = 2.0
+_LONGEST_WAIT = 30.0
+_MAX_TOTAL_WAIT = 300.0
+"""Seconds after which a lock is nobody's any more, or a backup is too long to be waited for."""
+
+
+class RetryingAction(Action):
+    """An action that tries again while somebody else holds what it needs.
+
+    `attempt` is `run` once; it is as safe to repeat.
+    """
+
+    @abstractmethod
+    async def attempt(self, ports: Ports) -> None:
+        """Make it true."""
+
+    async def run(self, ports: Ports) -> None:
+        await retry_on_conflict(ports, lambda: self.attempt(ports))
+
+
+async def retry_on_conflict(ports: Ports, attempt: Callable[[], Awaitable[None]]) -> None:
+    """Do something, and again as long as it is locked or was changed in between."""
+    begun, wait = ports.clock.now(), _FIRST_WAIT
+    while True:
+        try:
+            await attempt()
+        except Conflict as no:
+            late = (ports.clock.now() - begun).total_seconds() + wait > _MAX_TOTAL_WAIT
+            if late or not (isinstance(no, Locked) or no.problem.code == "proxmox.changed"):
+                raise
+        else:
+            return
+        await ports.clock.sleep(wait)
+        await ports.permit()
+        wait = min(2 * wait, _LONGEST_WAIT)

@@ -1,0 +1,280 @@
+"""Every kind of action, gate and hold that there is."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from importlib import import_module
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from pkgutil import walk_packages
+from typing import Annotated, Literal, NewType, TypeVar, Union, cast, get_args, get_origin
+from uuid import UUID
+
+from stockman.config.hints import type_hints
+from stockman.model.record import SCALAR_TYPES, fields_of, is_record
+from stockman.steps.base import PlanPart
+
+
+class UnknownKind(Exception):
+    """A part of a kind that no class here has."""
+
+    def __init__(self, kind: object) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def find_part_class(kind: str) -> type[PlanPart] | None:
+    """The class of a kind; None where there is none."""
+    return PlanPart.known.get(kind) or load_part_classes().get(kind)
+
+
+@cache
+def load_part_classes() -> Mapping[str, type[PlanPart]]:
+    """All classes by kind; imports every module beside this one."""
+    package = __name__.rpartition(".")[0]
+    for module in walk_packages(import_module(package).__path__, f"{package}."):
+        import_module(module.name)
+    return PlanPart.known
+
+
+T = TypeVar("T")
+ValueReader = Callable[[object], object]
+_TEXT_TYPES: tuple[type, ...] = (UUID, IPv4Address, IPv4Interface, IPv4Network)
+"""Types whose text is made with `str` and read by calling them."""
+_SCALARS = (bool, int, float, str)
+
+
+class InvalidValue(Exception):
+    """A value that is not what its field is; the text says where and why.
+
+    The way to it is put together on the way up: most values fit, and need none.
+    """
+
+    def __init__(self, why: str, place: str = "") -> None:
+        super().__init__(why, place)
+        self._why = why
+        self._place = place
+
+    def below(self, place: str) -> InvalidValue:
+        """The same, as whoever holds the value tells it."""
+        return InvalidValue(self._why, place + self._place)
+
+    def __str__(self) -> str:
+        return f"{self._place or 'it'} {self._why}"
+
+
+def to_json(value: object) -> object:
+    """A value as JSON; `TypeError` for what could not be read again, secrets among it."""
+    if type(value) in SCALAR_TYPES:
+        return value
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, _SCALARS):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, _TEXT_TYPES):
+        return str(value)
+    if is_record(value):
+        rows = {one.name: to_json(getattr(value, one.name)) for one in fields_of(value)}
+        return {"kind": value.kind, **rows} if isinstance(value, PlanPart) else rows
+    if isinstance(value, Mapping):
+        return {_name(key): to_json(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_json(item) for item in value]
+    raise TypeError(f"{type(value).__name__} cannot be in a plan")
+
+
+def _name(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"{key!r} is no name")
+    return key
+
+
+def from_json(cls: type[T], value: object, path: str = "") -> T:
+    """The record that JSON spells; `Unfit` where it does not, `UnknownKind` for strange parts."""
+    try:
+        return cast("T", _value_reader(cls)(value))
+    except InvalidValue as no:
+        raise no.below(path) from None
+
+
+def check_serializable(cls: type) -> None:
+    """Raise `TypeError` where a class has a field that could not be read from a plan."""
+    _value_reader(cls)
+
+
+def _read_record(cls: type) -> ValueReader:
+    hints = type_hints(cls)
+    fields = cls.__record_fields__  # type: ignore[attr-defined]
+    readers = {one.name: _build_reader(hints[one.name]) for one in fields}
+    known = readers.keys() | _check_unknown_fields(cls)
+    plain = {name: hints[name] for name in readers if hints[name] in _SCALARS}
+    needed = {
+        one.name for one in fields if one.default is MISSING and one.default_factory is MISSING
+    }
+
+    def made(value: object) -> object:
+        rows = _mapping_reader(value)
+        if strange := rows.keys() - known:
+            raise InvalidValue("is not known", f".{min(strange)}")
+        if lacking := needed - rows.keys():
+            raise InvalidValue("is missing", f".{min(lacking)}")
+        found = {}
+        for name, item in rows.items():
+            if type(item) is plain.get(name):
+                found[name] = item
+            elif name in readers:
+                try:
+                    found[name] = readers[name](item)
+                except InvalidValue as no:
+                    raise no.below(f".{name}") from None
+        return cls(**found)
+
+    return made
+
+
+def _check_unknown_fields(cls: type) -> set[str]:
+    return {"kind"} if issubclass(cls, PlanPart) else set()
+
+
+def _read_part(base: type[PlanPart]) -> ValueReader:
+    def made(value: object) -> object:
+        kind = _mapping_reader(value).get("kind")
+        found = find_part_class(kind) if isinstance(kind, str) else None
+        if found is None or not issubclass(found, base):
+            raise UnknownKind(kind)
+        return _value_reader(found)(value)
+
+    return made
+
+
+def _value_reader(hint: object) -> ValueReader:
+    return _build_reader(hint)
+
+
+@cache
+def _build_reader(hint: object) -> ValueReader:
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _build_reader(get_args(hint)[0])
+    if origin in (Union, types.UnionType):
+        return _union_reader(tuple(_build_reader(one) for one in get_args(hint)))
+    if origin is tuple:
+        return _tuple_reader(get_args(hint))
+    if origin in (dict, Mapping):
+        return _literal_reader(_build_reader(get_args(hint)[1]))
+    if origin is Literal:
+        return _enum_reader(get_args(hint))
+    if isinstance(hint, NewType):
+        return _build_reader(hint.__supertype__)
+    if hint is object:
+        return _json_reader
+    if isinstance(hint, type):
+        return _class_reader(hint)
+    raise TypeError(f"{hint} cannot be in a plan")
+
+
+def _class_reader(cls: type) -> ValueReader:
+    if issubclass(cls, PlanPart) and not hasattr(cls, "__record_fields__"):
+        return _read_part(cls)
+    if hasattr(cls, "__record_fields__"):
+        return _read_record(cls)
+    if issubclass(cls, Enum):
+        return _text_reader(cls, cls)
+    if cls is datetime:
+        return _text_reader(cls, datetime.fromisoformat)
+    if cls in _TEXT_TYPES:
+        return _text_reader(cls, cls)
+    if cls in (str, int, float, bool, type(None)):
+        return _scalar_reader(cls)
+    raise TypeError(f"{cls.__name__} cannot be in a plan")
+
+
+def _scalar_reader(cls: type) -> ValueReader:
+    def made(value: object) -> object:
+        if cls is float and type(value) is int:
+            return float(value)
+        if type(value) is not cls:
+            raise InvalidValue(f"is no {cls.__name__}")
+        return value
+
+    return made
+
+
+def _text_reader(cls: type, make: Callable[[str], object]) -> ValueReader:
+    def made(value: object) -> object:
+        try:
+            return make(value)  # type: ignore[arg-type]  # what is no text is a ValueError or TypeError
+        except (ValueError, TypeError):
+            raise InvalidValue(f"is no {cls.__name__}") from None
+
+    return made
+
+
+def _enum_reader(known: tuple[object, ...]) -> ValueReader:
+    def made(value: object) -> object:
+        if value not in known:
+            raise InvalidValue(f"is none of {', '.join(map(str, known))}")
+        return value
+
+    return made
+
+
+def _union_reader(readers: tuple[ValueReader, ...]) -> ValueReader:
+    def made(value: object) -> object:
+        wrong: list[InvalidValue] = []
+        for reader in readers:
+            try:
+                return reader(value)
+            except InvalidValue as no:
+                wrong.append(no)
+        raise wrong[0]
+
+    return made
+
+
+def _tuple_reader(hints: tuple[object, ...]) -> ValueReader:
+    open_ended = len(hints) == 2 and hints[1] is Ellipsis
+    readers = tuple(_build_reader(one) for one in hints if one is not Ellipsis)
+
+    def made(value: object) -> object:
+        if not isinstance(value, list) or not (open_ended or len(value) == len(readers)):
+            raise InvalidValue("is no such list")
+        of_each = readers * len(value) if open_ended else readers
+        found: list[object] = []
+        for reader, item in zip(of_each, value, strict=True):
+            try:
+                found.append(reader(item))
+            except InvalidValue as no:
+                raise no.below(f"[{len(found)}]") from None
+        return tuple(found)
+
+    return made
+
+
+def _literal_reader(reader: ValueReader) -> ValueReader:
+    def made(value: object) -> object:
+        found = {}
+        for name, item in _mapping_reader(value).items():
+            try:
+                found[name] = reader(item)
+            except InvalidValue as no:
+                raise no.below(f".{name}") from None
+        return found
+
+    return made
+
+
+def _json_reader(value: object) -> object:
+    return value
+
+
+def _mapping_reader(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise InvalidValue("is no mapping")
+    return value

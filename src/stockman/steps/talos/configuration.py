@@ -1,0 +1,343 @@
+"""Machine configurations by reference: made where they are needed, from bundle and desired."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stockman.model.desired import Node
+from stockman.model.errors import NotFound, Refused
+from stockman.model.problem import Problem
+from stockman.model.secret import Secret
+from stockman.steps.ports import Ports
+from stockman.steps.secret_ref import SecretRef, Secrets
+from stockman.steps.talos import problems
+from stockman.talos.machine.values import ConfigurationValues, configuration_values
+from stockman.talos.secrets.bundle import SecretsBundle, bundle_text
+
+if TYPE_CHECKING:
+    from stockman.talos.machine.assembly import ConfigurationAssembler
+from contextlib import suppress
+from typing import ClassVar
+
+from stockman.model.errors import Locked, Uncertain, Unreachable, Unsupported
+from stockman.model.record import record
+from stockman.steps.base import Action
+from stockman.steps.talos.machine import (
+    READ_ERRORS,
+    MachineProbe,
+    MachineState,
+    TalosMachine,
+    identity_difference,
+    probe_machine,
+    probe_machine_patiently,
+)
+from stockman.steps.talos.wait import MachineWait
+from stockman.talos.machine.values import changed_paths
+from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
+from stockman.talos.records.protocol import Talos
+
+_MACHINE = "machine:"
+BUNDLE = SecretRef(place="bundle:")
+"""The whole secrets bundle, as its file spells it."""
+
+
+def machine_config_ref(node: str) -> SecretRef:
+    """Where the configuration of a node is read from."""
+    return SecretRef(place=f"{_MACHINE}{node}")
+
+
+class MachineConfigSecrets:
+    """Secrets that know machine configurations and the bundle, and ask others for the rest."""
+
+    def __init__(
+        self,
+        assembly: ConfigurationAssembler,
+        nodes: tuple[Node, ...],
+        bundle: SecretsBundle,
+        others: Secrets,
+    ) -> None:
+        self._assembly = assembly
+        self._nodes = {str(node.name): node for node in nodes}
+        self._bundle = bundle
+        self._others = others
+
+    async def read(self, ref: SecretRef) -> Secret:
+        """The secret that stands there; `NotFound` where there is none."""
+        if ref == BUNDLE:
+            return bundle_text(self._bundle)
+        if not ref.place.startswith(_MACHINE):
+            return await self._others.read(ref)
+        name = ref.place.removeprefix(_MACHINE)
+        if name not in self._nodes:
+            raise NotFound(_unknown_machine(name, sorted(self._nodes)))
+        return self._assembly.of(self._nodes[name]).text()
+
+    async def write(self, ref: SecretRef, secret: Secret) -> None:
+        """Keep a secret; configurations follow from others, and are not kept."""
+        await self._others.write(ref, secret)
+
+
+async def read_planned_config(
+    ports: Ports, node: str, minor: str, digest: str
+) -> tuple[Secret, ConfigurationValues]:
+    """The configuration of a node; `Refused` where it is not the one that was planned."""
+    text = await ports.to_secrets().read(machine_config_ref(node))
+    values = configuration_values(text, minor)
+    if values.digest != digest:
+        raise Refused(problems.config_digest_mismatch(node, digest, values.digest))
+    return text, values
+
+
+def _unknown_machine(name: str, known: list[str]) -> Problem:
+    return Problem(
+        code="node.no-node",
+        what=f"there is no node {name} to make a configuration for",
+        where=name,
+        why=f"the nodes are {', '.join(known[:5])}" if known else "there are no nodes",
+        fix="make the plan again: `stockman plan`",
+    )
+
+
+@record
+class ConfigureMachine(Action):
+    """Give a machine in maintenance its configuration, and wait until it lives by it.
+
+    It is sent once to a machine that is the one meant, and only while that waits for it: one
+    that installs or boots is waited for.
+    """
+
+    kind: ClassVar[str] = "talos.configure"
+    machine: TalosMachine
+    minor: str
+    """Of the Talos that reads the configuration, `1.13`."""
+    digest: str
+    """Of the configuration, without its secrets."""
+    installs: bool = False
+    """Whether it is written to a disk first, as machines are that booted from an ISO image."""
+    version: str = ""
+    """The Talos that it has to have booted, `v1.13.9`. Empty: any."""
+    every: float = 5.0
+    patience: float = 1800.0
+
+    @property
+    def summary(self) -> str:
+        how = "install and configure" if self.installs else "configure"
+        return f"{how} {self.machine.node} ({self.machine.address})"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.machine.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        talos = ports.to_talos()
+        look = await probe_machine(talos, self.machine.address)
+        if look.standing is not MachineState.CONFIGURED:
+            return False
+        _, wanted = await self._planned(ports)
+        return not changed_paths(await self._active(talos), wanted)
+
+    async def run(self, ports: Ports) -> None:
+        talos = ports.to_talos()
+        text, wanted = await self._planned(ports)
+        waiting = MachineWait(ports.clock, self.machine, self.patience, self.every)
+        is_sent = False
+        while True:
+            look = await probe_machine_patiently(talos, ports.clock, self.machine.address)
+            if look.standing is MachineState.FOREIGN and not is_sent:
+                raise Refused(self._foreign(look))
+            if look.standing is MachineState.CONFIGURED and await self._lives_by(talos, wanted):
+                return
+            if look.standing is MachineState.MAINTENANCE and not is_sent:
+                is_sent = await self._sent(talos, text)
+            await waiting.longer(look.why or f"it is {look.standing.value}")
+
+    async def _planned(self, ports: Ports) -> tuple[Secret, ConfigurationValues]:
+        return await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+
+    async def _active(self, talos: Talos) -> ConfigurationValues:
+        found = await talos.machine_configuration(self.machine.address)
+        return configuration_values(found, self.minor)
+
+    async def _lives_by(self, talos: Talos, wanted: ConfigurationValues) -> bool:
+        try:
+            active = await self._active(talos)
+        except READ_ERRORS:
+            return False
+        if active.authority != wanted.authority:
+            why = "the authority of its certificates is not that of this cluster"
+            raise Refused(problems.foreign_machine(self.machine.node, self.machine.address, why))
+        if paths := changed_paths(active, wanted):
+            why = f"it has got another configuration, which differs in {paths[0]}"
+            raise Refused(
+                problems.config_changed_meanwhile(self.machine.node, self.machine.address, why)
+            )
+        return True
+
+    async def _sent(self, talos: Talos, text: Secret) -> bool:
+        """Whether the machine has the configuration, or may have it."""
+        machine = self.machine
+        flaw = await identity_difference(talos, machine)
+        if flaw:
+            raise Refused(problems.machine_identity_mismatch(machine.node, machine.address, flaw))
+        await self._refuse_another_talos(talos)
+        application = ApplyConfigurationRequest(text=text, mode=ApplyMode.AUTO)
+        try:
+            await talos.configure(machine.stranger, application)
+        except (Locked, Uncertain):
+            return True
+        except Unreachable:
+            return False
+        return True
+
+    async def _refuse_another_talos(self, talos: Talos) -> None:
+        """A VM whose disk is not the new one boots what was there before.
+
+        Machines before Talos 1.13 do not tell strangers what they run.
+        """
+        if not self.version:
+            return
+        try:
+            runs = (await talos.maintenance_version(self.machine.stranger)).tag
+        except Unsupported:
+            return
+        if runs != self.version:
+            node, address = self.machine.node, self.machine.address
+            raise Refused(problems.image_too_old(node, address, runs, self.version))
+
+    def _foreign(self, look: MachineProbe) -> Problem:
+        return problems.foreign_machine(self.machine.node, self.machine.address, look.why)
+
+
+@record
+class ChangeConfiguration(Action):
+    """Let a machine take another configuration on while it runs."""
+
+    kind: ClassVar[str] = "talos.change"
+    machine: TalosMachine
+    minor: str
+    before: str
+    """Digest of the configuration that it has."""
+    digest: str
+    """Digest of the one that it should have."""
+
+    @property
+    def summary(self) -> str:
+        return f"change the configuration of {self.machine.node} while it runs"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.machine.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        _, wanted = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+        return not changed_paths(await read_active_config(ports, self.machine, self.minor), wanted)
+
+    async def run(self, ports: Ports) -> None:
+        text, wanted = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+        found = await read_active_config(ports, self.machine, self.minor)
+        if not changed_paths(found, wanted):
+            return
+        refuse_changed_machine(self.machine, found, wanted, self.before)
+        application = ApplyConfigurationRequest(text=text, mode=ApplyMode.NO_REBOOT)
+        await ports.to_talos().apply_configuration(self.machine.address, application)
+
+
+async def read_active_config(
+    ports: Ports, machine: TalosMachine, minor: str
+) -> ConfigurationValues:
+    """The configuration that a machine lives by."""
+    found = await ports.to_talos().machine_configuration(machine.address)
+    return configuration_values(found, minor)
+
+
+def refuse_changed_machine(
+    machine: TalosMachine, found: ConfigurationValues, wanted: ConfigurationValues, before: str
+) -> None:
+    """Stop where a machine is of another cluster, or was changed by somebody else."""
+    if found.authority != wanted.authority:
+        why = "the authority of its certificates is not that of this cluster"
+        raise Refused(problems.foreign_machine(machine.node, machine.address, why))
+    if found.digest != before:
+        why = f"the digest of its configuration is {found.digest[:12]}, and was {before[:12]}"
+        raise Refused(problems.config_changed_meanwhile(machine.node, machine.address, why))
+
+
+_RUNNING = "running"
+
+
+@record
+class RebootIntoConfiguration(Action):
+    """Stage a configuration, and boot the machine into it, once.
+
+    The boot that it was planned in is known: a machine that has booted since is not booted again.
+    """
+
+    kind: ClassVar[str] = "talos.reboot-into"
+    machine: TalosMachine
+    minor: str
+    before: str
+    """Digest of the configuration that it has."""
+    digest: str
+    """Digest of the one that it should have."""
+    boot_id: str
+    every: float = 5.0
+    patience: float = 1200.0
+
+    @property
+    def summary(self) -> str:
+        return f"stage the configuration of {self.machine.node}, and reboot it"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.machine.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        _, wanted = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+        talos = ports.to_talos()
+        try:
+            if await talos.boot_id(self.machine.address) == self.boot_id:
+                return False
+            status = await talos.machine_status(self.machine.address)
+            found = await read_active_config(ports, self.machine, self.minor)
+        except READ_ERRORS:
+            # A machine that is silent boots: it is waited for, and not booted again.
+            return False
+        return status.stage == _RUNNING and not changed_paths(found, wanted)
+
+    async def run(self, ports: Ports) -> None:
+        text, wanted = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+        talos, address = ports.to_talos(), self.machine.address
+        if await self._is_same_boot(ports):
+            found = await read_active_config(ports, self.machine, self.minor)
+            if changed_paths(found, wanted):
+                refuse_changed_machine(self.machine, found, wanted, self.before)
+                application = ApplyConfigurationRequest(text=text, mode=ApplyMode.STAGED)
+                await talos.apply_configuration(address, application)
+            # Whether it boots is seen by its boot id.
+            with suppress(Uncertain):
+                await talos.reboot(address)
+        await self._up(ports, wanted)
+
+    async def _is_same_boot(self, ports: Ports) -> bool:
+        """Whether it has not booted yet; one that is silent is on its way."""
+        try:
+            return await ports.to_talos().boot_id(self.machine.address) == self.boot_id
+        except READ_ERRORS:
+            return False
+
+    async def _up(self, ports: Ports, wanted: ConfigurationValues) -> None:
+        talos, machine = ports.to_talos(), self.machine
+        waiting = MachineWait(ports.clock, machine, self.patience, self.every)
+        while True:
+            try:
+                booted = await talos.boot_id(machine.address) != self.boot_id
+                stage = (await talos.machine_status(machine.address)).stage
+                why = f"its stage is {stage}" if booted else "it has not booted yet"
+            except READ_ERRORS as no:
+                booted, stage, why = False, "", no.problem.why
+            if booted and stage == _RUNNING:
+                break
+            await waiting.longer(why)
+        if paths := changed_paths(await read_active_config(ports, machine, self.minor), wanted):
+            why = f"it booted, and its configuration still differs in {paths[0]}"
+            raise Refused(problems.config_changed_meanwhile(machine.node, machine.address, why))

@@ -1,0 +1,164 @@
+"""What has to hold of machines before something is done to them, or with them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from stockman.model.record import record
+from stockman.steps.base import Gate, GateAnswer, Verdict
+from stockman.steps.ports import Ports
+from stockman.steps.talos.machine import (
+    READ_ERRORS,
+    MachineState,
+    TalosMachine,
+    identity_difference,
+    missing_nic,
+    probe_machine_patiently,
+)
+
+ALLOWED_SKEW = 5.0
+"""Seconds; Talos itself does not begin etcd on a machine whose clock is further off."""
+_RUNNING = "running"
+_STAGES_AFTER_BOOT = frozenset({"nodeReady", "staticPods"})
+"""What machines lack as long as Kubernetes has no network."""
+
+
+@record
+class MachineIdentity(Gate):
+    """What answers at an address is the machine that is meant, by UUID and cards."""
+
+    kind: ClassVar[str] = "talos.identity"
+    machine: TalosMachine
+
+    @property
+    def summary(self) -> str:
+        return f"{self.machine.address} is {self.machine.node}, by its UUID and its cards"
+
+    async def check(self, ports: Ports) -> Verdict:
+        talos, machine = ports.to_talos(), self.machine
+        look = await probe_machine_patiently(talos, ports.clock, machine.address)
+        if look.standing is MachineState.FOREIGN:
+            return Verdict(answer=GateAnswer.STOP, because=f"it is of another cluster: {look.why}")
+        try:
+            if look.standing is MachineState.MAINTENANCE:
+                flaw = await identity_difference(talos, machine)
+            elif look.standing is MachineState.CONFIGURED:
+                flaw = await self._flaw(ports)
+            else:
+                return Verdict(answer=GateAnswer.WAIT, because=look.why)
+        except READ_ERRORS as no:
+            return Verdict(answer=GateAnswer.WAIT, because=no.problem.why)
+        if flaw:
+            return Verdict(answer=GateAnswer.STOP, because=flaw)
+        return Verdict(
+            answer=GateAnswer.GO, because=f"UUID and {len(machine.macs)} cards are its own"
+        )
+
+    async def _flaw(self, ports: Ports) -> str:
+        talos, machine = ports.to_talos(), self.machine
+        found = await talos.system_uuid(machine.address)
+        if machine.uuid is not None and found != machine.uuid:
+            return f"its UUID is {found}, and that of {machine.node} is {machine.uuid}"
+        return missing_nic(machine, await talos.links(machine.address))
+
+
+@record
+class TimeInSync(Gate):
+    """The clock of a machine follows its time server."""
+
+    kind: ClassVar[str] = "talos.time"
+    machine: TalosMachine
+    limit: float = ALLOWED_SKEW
+
+    @property
+    def summary(self) -> str:
+        return f"the clock of {self.machine.node} is right to {self.limit:g} s"
+
+    async def check(self, ports: Ports) -> Verdict:
+        talos, address = ports.to_talos(), self.machine.address
+        try:
+            sync = await talos.time_sync(address)
+            reading = await talos.clock_reading(address)
+        except READ_ERRORS as no:
+            return Verdict(answer=GateAnswer.WAIT, because=no.problem.why)
+        seen = f"{abs(reading.skew):.1f} s off {reading.server or 'its time server'}"
+        if not sync.synced and not sync.disabled:
+            return Verdict(answer=GateAnswer.WAIT, because=f"not in sync yet, {seen}")
+        if abs(reading.skew) > self.limit:
+            return Verdict(answer=GateAnswer.WAIT, because=seen)
+        return Verdict(answer=GateAnswer.GO, because=seen)
+
+
+@record
+class MachineRunning(Gate):
+    """A machine has booted, and lacks nothing but what Kubernetes without a network lacks."""
+
+    kind: ClassVar[str] = "talos.running"
+    machine: TalosMachine
+
+    @property
+    def summary(self) -> str:
+        return f"{self.machine.node} has booted, and its services run"
+
+    async def check(self, ports: Ports) -> Verdict:
+        try:
+            status = await ports.to_talos().machine_status(self.machine.address)
+        except READ_ERRORS as no:
+            return Verdict(answer=GateAnswer.WAIT, because=no.problem.why)
+        unmet = [one for one in status.unmet if one.name not in _STAGES_AFTER_BOOT]
+        if status.stage != _RUNNING:
+            return Verdict(answer=GateAnswer.WAIT, because=f"its stage is {status.stage}")
+        if unmet:
+            because = ", ".join(f"{one.name}: {one.reason}" for one in unmet)
+            return Verdict(answer=GateAnswer.WAIT, because=because)
+        return Verdict(answer=GateAnswer.GO, because=f"its stage is {status.stage}")
+
+
+@record
+class ApiAddressHeld(Gate):
+    """Exactly one controller has the address of the Kubernetes API."""
+
+    kind: ClassVar[str] = "talos.shared-address"
+    controllers: tuple[TalosMachine, ...]
+    address: str
+
+    @property
+    def summary(self) -> str:
+        return f"one controller has {self.address}, the address of the Kubernetes API"
+
+    async def check(self, ports: Ports) -> Verdict:
+        talos = ports.to_talos()
+        holders, why = [], ""
+        for machine in self.controllers:
+            try:
+                found = await talos.addresses(machine.address)
+            except READ_ERRORS as no:
+                why = f"; {machine.node}: {no.problem.why}"
+                continue
+            if any(one.address.partition("/")[0] == self.address for one in found):
+                holders.append(machine.node)
+        if len(holders) == 1:
+            return Verdict(answer=GateAnswer.GO, because=f"{holders[0]} has it")
+        has = " and ".join(holders) if holders else "nobody"
+        return Verdict(answer=GateAnswer.WAIT, because=f"{has} has it{why}")
+
+
+@record
+class KubernetesApiReady(Gate):
+    """The API of Kubernetes answers, and says that it is ready."""
+
+    kind: ClassVar[str] = "talos.api-answers"
+
+    @property
+    def summary(self) -> str:
+        return "the Kubernetes API answers"
+
+    async def check(self, ports: Ports) -> Verdict:
+        try:
+            found = await ports.to_kubernetes().readiness()
+        except READ_ERRORS as no:
+            return Verdict(answer=GateAnswer.WAIT, because=no.problem.why)
+        if not found.ready:
+            failed = ", ".join(found.failed) or "it does not say why"
+            return Verdict(answer=GateAnswer.WAIT, because=f"it is not ready: {failed}")
+        return Verdict(answer=GateAnswer.GO, because="it is ready")

@@ -1,0 +1,135 @@
+"""Who a machine is, and how it answers."""
+
+from __future__ import annotations
+
+from enum import Enum
+from uuid import UUID
+
+from stockman.model.errors import (
+    Conflict,
+    Denied,
+    NotFound,
+    Refused,
+    Rejected,
+    StockmanError,
+    Uncertain,
+    Unreachable,
+)
+from stockman.model.names import Mac, MachineAddress
+from stockman.model.record import record
+from stockman.ports.system import Timekeeper
+from stockman.talos.records.machines import Link, TalosVersion, network_cards
+from stockman.talos.records.operations import MaintenanceMachine
+from stockman.talos.records.protocol import Talos
+
+READ_ERRORS = (Conflict, Denied, NotFound, Refused, Rejected, Uncertain, Unreachable)
+"""How a read may end that tells nothing about what was asked for."""
+_TRUST_ERRORS = ("authentication handshake failed", "certificate")
+"""Words of those who do not believe whoever answers."""
+
+_FOREIGN_RETRIES, _PAUSE = 3, 5.0
+
+
+class MachineState(Enum):
+    """How a machine stands to us."""
+
+    CONFIGURED = "configured"
+    """It has a configuration of our cluster."""
+    MAINTENANCE = "maintenance"
+    """It waits for its first configuration."""
+    FOREIGN = "foreign"
+    """It has a configuration, and not one of our cluster."""
+    BOOTING = "booting"
+    """Something answers, and is not ready to tell what it is."""
+    SILENT = "silent"
+    """Nobody answers: not the same as that there is no machine."""
+
+
+@record
+class TalosMachine:
+    """A machine as a plan means it."""
+
+    node: str
+    address: MachineAddress
+    uuid: UUID | None = None
+    """That of its VM. None: it is not ours to know."""
+    macs: tuple[Mac, ...] = ()
+    """Cards that it has to have."""
+
+    @property
+    def stranger(self) -> MaintenanceMachine:
+        return MaintenanceMachine(address=self.address)
+
+    @property
+    def touched(self) -> str:
+        """Its identity among what actions touch."""
+        return f"machine/{self.node}"
+
+
+@record
+class MachineProbe:
+    """How a machine answered."""
+
+    standing: MachineState
+    why: str = ""
+    """What was said instead of an answer."""
+    version: TalosVersion | None = None
+    """None: it is not one of ours that runs."""
+
+
+async def probe_machine(talos: Talos, address: MachineAddress) -> MachineProbe:
+    """How a machine stands to us: asked with our certificate, and without one where that fails."""
+    try:
+        found = await talos.version(address)
+        return MachineProbe(standing=MachineState.CONFIGURED, version=found)
+    except READ_ERRORS as no:
+        told = no
+    try:
+        if await talos.is_in_maintenance(MaintenanceMachine(address=address)):
+            return MachineProbe(standing=MachineState.MAINTENANCE)
+    except READ_ERRORS:
+        return MachineProbe(standing=MachineState.SILENT, why=told.problem.why)
+    if _is_trust_error(told):
+        return MachineProbe(standing=MachineState.FOREIGN, why=told.problem.why)
+    return MachineProbe(standing=MachineState.BOOTING, why=told.problem.why)
+
+
+async def probe_machine_patiently(
+    talos: Talos, clock: Timekeeper, address: MachineAddress
+) -> MachineProbe:
+    """The same, but for machines that seem foreign: those are looked at several times.
+
+    A machine that takes its configuration on shows another certificate for a moment.
+    """
+    look = await probe_machine(talos, address)
+    for _ in range(_FOREIGN_RETRIES):
+        if look.standing is not MachineState.FOREIGN:
+            return look
+        await clock.sleep(_PAUSE)
+        look = await probe_machine(talos, address)
+    return look
+
+
+def _is_trust_error(no: StockmanError) -> bool:
+    if isinstance(no, Refused | Denied):
+        return True
+    return any(word in no.problem.why for word in _TRUST_ERRORS)
+
+
+async def identity_difference(talos: Talos, machine: TalosMachine) -> str:
+    """Why a machine in maintenance is another one than is meant, as a clause. Empty: it is not."""
+    if machine.uuid is not None:
+        found = await talos.maintenance_uuid(machine.stranger)
+        if found != machine.uuid:
+            return f"its UUID is {found}, and that of {machine.node} is {machine.uuid}"
+    return missing_nic(machine, await talos.maintenance_links(machine.stranger))
+
+
+def missing_nic(machine: TalosMachine, links: tuple[Link, ...]) -> str:
+    """Why the cards of a machine are not those that are meant. Empty: they are."""
+    found = {str(link.mac).lower() for link in network_cards(links)}
+    missing = [mac for mac in machine.macs if mac.lower() not in found]
+    if not missing:
+        return ""
+    has = ", ".join(sorted(found)) or "none at all"
+    return f"it has no card {missing[0]}; its cards are {has}"

@@ -1,0 +1,222 @@
+"""Waiting for a machine, and not for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from stockman.model.errors import Refused, Unreachable
+from stockman.model.names import Vmid
+from stockman.model.record import record
+from stockman.ports.system import Timekeeper
+from stockman.proxmox.cluster import GuestSummary
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.vms import GuestRef
+from stockman.steps.base import Action
+from stockman.steps.ports import Ports
+from stockman.steps.talos import problems
+from stockman.steps.talos.machine import (
+    READ_ERRORS,
+    MachineProbe,
+    MachineState,
+    TalosMachine,
+    identity_difference,
+    probe_machine_patiently,
+)
+from stockman.talos.records.protocol import Talos
+
+_FIRST = 1.0
+"""Seconds before the second look: a machine that is quick is not waited for longer than that."""
+
+
+class MachineWait:
+    """Lets time pass between looks at a machine, soon more and more, up to a limit."""
+
+    def __init__(
+        self, clock: Timekeeper, machine: TalosMachine, patience: float, every: float
+    ) -> None:
+        self._clock = clock
+        self._machine = machine
+        self._patience = patience
+        self._every = every
+        self._pause = min(_FIRST, every)
+        self._since: datetime = clock.now()
+
+    @property
+    def waited(self) -> float:
+        """Seconds since the first look."""
+        return (self._clock.now() - self._since).total_seconds()
+
+    async def longer(self, why: str) -> None:
+        """Wait for the next look; `Unreachable` once there was enough of it."""
+        if self.waited >= self._patience:
+            machine = self._machine
+            raise Unreachable(
+                problems.machine_timeout(machine.node, machine.address, self.waited, why)
+            )
+        await self._clock.sleep(self._pause)
+        self._pause = min(self._pause * 2, self._every)
+
+
+TALOS_API_PORT = 50000
+"""Where machines answer, with and without a configuration."""
+_VM_RUNNING, _VM_STOPPED = "running", "stopped"
+
+
+@record
+class MachineVm:
+    """The VM that a machine runs in."""
+
+    cluster: str
+    """Name of the Proxmox cluster."""
+    vmid: Vmid
+
+
+async def is_stopped(ports: Ports, vm: MachineVm | None) -> bool:
+    """Whether Proxmox VE says that a VM is stopped; False where it says nothing."""
+    if vm is None or vm.cluster not in ports.proxmox:
+        return False
+    pve = ports.on(vm.cluster)
+    try:
+        found = next((one for one in (await pve.resources()).guests if one.vmid == vm.vmid), None)
+        if found is None:
+            return False
+        at = GuestRef(host=found.host, vmid=vm.vmid, kind="qemu")
+        return (await pve.vm_status(at)).status == _VM_STOPPED
+    except READ_ERRORS:
+        return False
+
+
+@record
+class _VmReport:
+    """What Proxmox VE tells of a VM."""
+
+    told: tuple[str, ...] = ()
+    may_run: bool = True
+
+
+async def machine_absence(
+    ports: Ports, machine: TalosMachine, vm: MachineVm | None, look: MachineProbe, waited: float
+) -> Refused:
+    """What a run stops with that waited long enough for a machine."""
+    seen = await _read_vm_report(ports, vm)
+    told = (_probe_text(machine, look), *seen.told)
+    fix = problems.FIX_CHECK_CONSOLE if seen.may_run else problems.FIX_START_VM
+    return Refused(problems.machine_absent(machine.node, str(machine.address), waited, told, fix))
+
+
+def _probe_text(machine: TalosMachine, look: MachineProbe) -> str:
+    at = f"{machine.address}:{TALOS_API_PORT}"
+    said = f" ({look.why})" if look.why else ""
+    match look.standing:
+        case MachineState.MAINTENANCE:
+            return f"it waits for its configuration on {at}, and is gone again soon after"
+        case MachineState.BOOTING:
+            return f"something answers on {at}, and not yet as a machine of Talos{said}"
+    return f"nobody answers on {at}{said}"
+
+
+async def _read_vm_report(ports: Ports, vm: MachineVm | None) -> _VmReport:
+    if vm is None or vm.cluster not in ports.proxmox:
+        return _VmReport()
+    pve = ports.on(vm.cluster)
+    try:
+        guests = (await pve.resources()).guests
+        found = next((one for one in guests if one.vmid == vm.vmid), None)
+        if found is None:
+            return _VmReport(told=(f"Proxmox VE has no VM {vm.vmid}",), may_run=False)
+        status = await pve.vm_status(GuestRef(host=found.host, vmid=vm.vmid, kind="qemu"))
+    except READ_ERRORS as no:
+        why = f"{no.problem.what}: {no.problem.why}"
+        return _VmReport(told=(f"nobody could tell how VM {vm.vmid} is ({why})",))
+    if status.status != _VM_RUNNING:
+        return _VmReport(told=(f"VM {vm.vmid} is {status.status} on {found.host}",), may_run=False)
+    agent = (
+        await _agent_text(pve, found)
+        if status.has_agent
+        else "it has no agent that could tell more"
+    )
+    return _VmReport(told=(f"VM {vm.vmid} runs on {found.host}", agent))
+
+
+async def _agent_text(pve: Proxmox, guest: GuestSummary) -> str:
+    at = GuestRef(host=guest.host, vmid=guest.vmid, kind="qemu")
+    try:
+        if not await pve.agent_answers(at):
+            return "no agent answers inside of it"
+        cards = await pve.agent_interfaces(at)
+    except READ_ERRORS as no:
+        return f"its agent cannot be asked ({no.problem.what})"
+    has = [str(address.address) for card in cards for address in card.addresses]
+    return f"its agent says that it has {', '.join(has) or 'no address'}"
+
+
+@record
+class AwaitMachine(Action):
+    """Wait until a machine waits for its configuration, or has one, and go on answering.
+
+    Machines answer once and are gone again while their network settles: only several answers in
+    a row count.
+    """
+
+    kind: ClassVar[str] = "talos.await"
+    machine: TalosMachine
+    looks: int = 3
+    """So many answers in a row."""
+    every: float = 5.0
+    """Seconds between two of them."""
+    patience: float = 1200.0
+    """Seconds."""
+    vm: MachineVm | None = None
+    """Asked how it is when the machine does not come up. None: it is not ours to know."""
+
+    @property
+    def summary(self) -> str:
+        return f"wait until {self.machine.node} waits for its configuration"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return ()
+
+    async def done(self, ports: Ports) -> bool:
+        for number in range(self.looks):
+            if number:
+                await ports.clock.sleep(self.every)
+            look = await self._look(ports)
+            if look.standing is MachineState.CONFIGURED:
+                return True
+            if look.standing is not MachineState.MAINTENANCE:
+                return False
+        return True
+
+    async def run(self, ports: Ports) -> None:
+        waiting = MachineWait(ports.clock, self.machine, self.patience, self.every)
+        answers = 0
+        while True:
+            look = await self._look(ports)
+            answers = answers + 1 if look.standing is MachineState.MAINTENANCE else 0
+            if look.standing is MachineState.CONFIGURED or answers >= self.looks:
+                return
+            if waiting.waited >= self.patience:
+                raise await machine_absence(ports, self.machine, self.vm, look, waiting.waited)
+            await waiting.longer(look.why)
+
+    async def _look(self, ports: Ports) -> MachineProbe:
+        talos = ports.to_talos()
+        look = await probe_machine_patiently(talos, ports.clock, self.machine.address)
+        if look.standing is MachineState.FOREIGN:
+            node, address = self.machine.node, self.machine.address
+            raise Refused(problems.foreign_machine(node, address, look.why))
+        if look.standing is MachineState.MAINTENANCE:
+            return await self._identified(talos)
+        return look
+
+    async def _identified(self, talos: Talos) -> MachineProbe:
+        try:
+            flaw = await identity_difference(talos, self.machine)
+        except READ_ERRORS as no:
+            return MachineProbe(standing=MachineState.SILENT, why=no.problem.why)
+        if flaw:
+            node, address = self.machine.node, self.machine.address
+            raise Refused(problems.machine_identity_mismatch(node, address, flaw))
+        return MachineProbe(standing=MachineState.MAINTENANCE)

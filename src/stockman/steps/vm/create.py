@@ -1,0 +1,186 @@
+"""Making guests, in steps that each can be interrupted and gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from enum import Enum
+from typing import ClassVar
+
+from stockman.model.errors import Conflict, Locked, Refused
+from stockman.model.names import Datastore, HostName
+from stockman.model.record import record
+from stockman.proxmox.vms import GuestRef, Setting
+from stockman.steps.ports import Ports
+from stockman.steps.retry import RetryingAction
+from stockman.steps.secret_ref import SecretRef
+from stockman.steps.vm import interrupted, problems
+from stockman.steps.vm.disks import BUSES
+from stockman.steps.vm.identity import BlankGuest, GuestIdentity, find_guest
+from stockman.steps.vm.interrupted import delete_blank_guest, guest_volumes
+from stockman.steps.vm.system_disk import CreationState, ImportedDisk, import_system_disk
+from stockman.steps.vm.values import key_family
+
+_INTERVAL = 2.0
+_SLOW_TASK = ("onboot",)
+"""Keys that a guest gets once it is whole: a host that comes back does not start one before."""
+_VOLUMES = frozenset({*BUSES, "efidisk", "tpmstate", "rootfs"})
+
+
+class _VmidState(Enum):
+    """What is known of the number of a guest."""
+
+    FREE = "free"
+    OURS = "ours"
+    """It was made a moment ago, or was there."""
+
+
+@record
+class CreateVm(RetryingAction):
+    """Make a guest that does not run yet, with the disks that are made together with it."""
+
+    kind: ClassVar[str] = "vm.create"
+    vm: GuestIdentity
+    host: HostName
+    values: Mapping[str, str]
+    """Its keys, in the words of Proxmox VE."""
+    secrets: Mapping[str, SecretRef] = field(default_factory=dict)
+    """Keys whose values are secret."""
+    disk: ImportedDisk | None = None
+    """The disk that it gets once it is there. None: those of its keys are all."""
+    unfinished: str = ""
+    """What a container says of itself until it is whole. Empty: it is whole once it is there."""
+    patience: float = 900.0
+    """Seconds for which somebody else who makes it already is waited for."""
+
+    @property
+    def summary(self) -> str:
+        return f"create {self.vm.called} on {self.host}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        is_made = ports.looks.taken(self.vm.touched) is _VmidState.OURS
+        if not is_made and await ports.on(self.vm.cluster).is_vmid_free(self.vm.vmid):
+            ports.looks.keep(self.vm.touched, _VmidState.FREE)
+            return False
+        try:
+            seen = await find_guest(ports, self.vm, self.host)
+        except (Locked, BlankGuest):
+            return False
+        if seen is None or seen.lock:
+            return False
+        if self.unfinished:
+            return not interrupted.has_marker(seen.config, self.unfinished)
+        if self.disk is None:
+            return True
+        making = self._making(self.disk, is_new=False)
+        return self.disk.is_in(seen.config) and not making.missing(seen.config)
+
+    async def attempt(self, ports: Ports) -> None:
+        is_new = await self._made(ports)
+        if self.disk is not None:
+            await import_system_disk(
+                ports, self.vm, self.host, self._making(self.disk, is_new=is_new)
+            )
+        if self.unfinished:
+            whole = {**self._late, interrupted.MARKER: self.values[interrupted.MARKER]}
+            await interrupted.mark_complete(ports, self.vm, self.host, whole)
+        ports.looks.keep(self.vm.touched, _VmidState.OURS)
+
+    def _making(self, disk: ImportedDisk, *, is_new: bool) -> CreationState:
+        return CreationState(disk=disk, late=self._late, is_new=is_new)
+
+    @property
+    def _late(self) -> dict[str, str]:
+        if self.disk is None and not self.unfinished:
+            return {}
+        return {key: value for key, value in self.values.items() if key in _SLOW_TASK}
+
+    async def _made(self, ports: Ports) -> bool:
+        """Make it without what takes long. False: it was there."""
+        try:
+            is_new = await self._ordered(ports)
+        except BlankGuest as left:
+            await delete_blank_guest(ports, self.vm, left.seen, self._storages)
+        else:
+            if is_new or not await self._removed(ports):
+                return is_new
+        await ports.permit()
+        return await self._ordered(ports)
+
+    async def _removed(self, ports: Ports) -> bool:
+        """Whether what was there had to go, because a host died before it was whole."""
+        if not self.unfinished:
+            return False
+        left = await interrupted.find_incomplete_container(
+            ports, self.vm, self.host, self.unfinished, self.patience
+        )
+        if left is not None:
+            await interrupted.delete_incomplete_container(ports, self.vm, left)
+        return left is not None
+
+    async def _ordered(self, ports: Ports) -> bool:
+        pve = ports.on(self.vm.cluster)
+        at = GuestRef(host=self.host, vmid=self.vm.vmid, kind=self.vm.kind)
+        is_free = ports.looks.taken(self.vm.touched) is _VmidState.FREE
+        is_free = is_free or await pve.is_vmid_free(at.vmid)
+        if not is_free and await self._made_by_others(ports):
+            return False
+        try:
+            task = await pve.create_vm(at, await self._settings(ports))
+        except Locked:
+            raise
+        except Conflict:
+            # A number is given away once: an earlier order of ours may have come through after all.
+            if not await self._made_by_others(ports):
+                raise
+            return False
+        try:
+            await pve.wait_task(task, self.patience)
+        except Conflict:
+            if left := await self._leftovers(ports):
+                raise Refused(problems.leftover_volumes(self.vm.vmid, self.vm.name, left)) from None
+            raise
+        return True
+
+    async def _leftovers(self, ports: Ports) -> tuple[str, ...]:
+        """Volumes of a guest of this number that is not there any more."""
+        pve = ports.on(self.vm.cluster)
+        if await find_guest(ports, self.vm, self.host) is not None:
+            return ()
+        left = await guest_volumes(pve, self.vm, self.host, self._storages)
+        return tuple(one.id for one in left)
+
+    @property
+    def _storages(self) -> tuple[Datastore, ...]:
+        """Where it gets volumes when it is made."""
+        places = (value.partition(":") for key, value in self.values.items() if _has_volume(key))
+        return tuple(Datastore(name) for name, colon, _ in places if colon)
+
+    async def _settings(self, ports: Ports) -> dict[str, Setting]:
+        settings: dict[str, Setting] = {
+            key: value for key, value in self.values.items() if key not in self._late
+        }
+        if self.unfinished:
+            settings[interrupted.MARKER] = self.unfinished
+        for key, ref in self.secrets.items():
+            settings[key] = await ports.to_secrets().read(ref)
+        return settings
+
+    async def _made_by_others(self, ports: Ports) -> bool:
+        """Whether it is there once nobody works on it any more."""
+        begun = ports.clock.now()
+        while True:
+            try:
+                return await find_guest(ports, self.vm, self.host) is not None
+            except Locked:
+                if (ports.clock.now() - begun).total_seconds() > self.patience:
+                    raise
+            await ports.clock.sleep(_INTERVAL)
+
+
+def _has_volume(key: str) -> bool:
+    return key_family(key) in _VOLUMES

@@ -1,0 +1,248 @@
+"""Disks of guests: grown, and attached where they outlive their VM."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.proxmox_values import Drive, parse_properties
+from stockman.model.record import record
+from stockman.proxmox.storages import NewVolume
+from stockman.proxmox.vms import GuestRef, VmConfig, VmUpdate
+from stockman.steps.ports import Ports
+from stockman.steps.retry import RetryingAction
+from stockman.steps.vm.identity import GuestIdentity, LocatedGuest, require_guest
+from stockman.steps.vm.values import key_family
+
+GIB = 1 << 30
+KEEPER = Vmid(999_999_998)
+"""Owner of disks that outlive their VM: a number that no guest has. Proxmox VE deletes with a
+guest only the disks that carry its own number."""
+BUSES = ("scsi", "virtio", "sata", "ide")
+
+
+@record
+class GrowDisk(RetryingAction):
+    """Make a disk larger; it is never made smaller."""
+
+    kind: ClassVar[str] = "vm.grow-disk"
+    vm: GuestIdentity
+    host: HostName
+    disk: str
+    """Its slot, `scsi0` or `rootfs`."""
+    gib: int
+
+    @property
+    def summary(self) -> str:
+        return f"grow {self.disk} of {self.vm.called} to {self.gib} GiB"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        seen = await require_guest(ports, self.vm, self.host)
+        return disk_size(seen.config, self.disk) >= self.gib * GIB
+
+    async def attempt(self, ports: Ports) -> None:
+        seen = await require_guest(ports, self.vm, self.host)
+        if disk_size(seen.config, self.disk) >= self.gib * GIB:
+            return
+        pve = ports.on(self.vm.cluster)
+        seen = await recover_keeper_disk(ports, self.vm, seen, self.disk)
+        task = await pve.resize_disk(seen.at, self.disk, f"{self.gib}G")
+        if task is not None:
+            await pve.wait_task(task)
+
+
+@record
+class AttachDisk(RetryingAction):
+    """Give a VM a data disk, found again by its serial number."""
+
+    kind: ClassVar[str] = "vm.attach-disk"
+    vm: GuestIdentity
+    host: HostName
+    name: str
+    """Name of the disk, and its serial number inside of the VM."""
+    slot: str
+    """Where it is plugged in, `scsi1`."""
+    storage: Datastore
+    gib: int
+    volume: str = ""
+    """Name of a volume that outlives the VM. Empty: the disk belongs to the VM and dies with it."""
+    options: str = ""
+    """Further options, `discard=on,ssd=1`."""
+
+    @property
+    def summary(self) -> str:
+        return f"attach disk {self.name} ({self.gib} GiB, {self.storage}) to {self.vm.called}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        seen = await require_guest(ports, self.vm, self.host)
+        return disk_slot(seen.config, self.name) is not None
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.vm.cluster)
+        seen = await require_guest(ports, self.vm, self.host)
+        if disk_slot(seen.config, self.name) is not None:
+            return
+        source = await self._kept(ports, seen.at) if self.volume else f"{self.storage}:{self.gib}"
+        extra = f",{self.options}" if self.options else ""
+        change = VmUpdate(
+            values={self.slot: f"{source},serial={self.name}{extra}"}, digest=seen.config.digest
+        )
+        await ports.permit()
+        task = await pve.update_vm(seen.at, change)
+        if task is not None:
+            await pve.wait_task(task)
+
+    async def _kept(self, ports: Ports, at: GuestRef) -> str:
+        """The volume that outlives the VM: the one that is there, or a new one."""
+        pve = ports.on(self.vm.cluster)
+        for one in await pve.volumes(at.host, self.storage, vmid=KEEPER):
+            if one.id.rsplit("/", 1)[-1].rsplit(":", 1)[-1] == self.volume:
+                return one.id
+        new = NewVolume(
+            vmid=KEEPER,
+            name=self.volume,
+            size=self.gib * GIB,
+            format="raw" if self.volume.endswith(".raw") else None,
+        )
+        return await pve.allocate_volume(at.host, self.storage, new)
+
+
+@record
+class DetachDisk(RetryingAction):
+    """Take a data disk from a VM; what is on it stays."""
+
+    kind: ClassVar[str] = "vm.detach-disk"
+    vm: GuestIdentity
+    host: HostName
+    name: str
+
+    @property
+    def summary(self) -> str:
+        return f"detach disk {self.name} from {self.vm.called}; what is on it stays"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        seen = await require_guest(ports, self.vm, self.host)
+        return disk_slot(seen.config, self.name) is None
+
+    async def attempt(self, ports: Ports) -> None:
+        seen = await require_guest(ports, self.vm, self.host)
+        slot = disk_slot(seen.config, self.name)
+        if slot is not None:
+            await ports.on(self.vm.cluster).unlink_disks(seen.at, (slot,))
+
+
+async def recover_keeper_disk(
+    ports: Ports, vm: GuestIdentity, seen: LocatedGuest, slot: str
+) -> LocatedGuest:
+    """A VM with the disk that a host wrote down for it and did not live to give it.
+
+    The next change takes everything over that waits.
+    """
+    pve = ports.on(vm.cluster)
+    waiting = await pve.vm_pending(seen.at) if vm.kind == "qemu" else ()
+    if not any(one.key == slot and one.value is None and one.pending for one in waiting):
+        return seen
+    task = await pve.update_vm(seen.at, VmUpdate(values={"name": vm.name}))
+    if task is not None:
+        await pve.wait_task(task)
+    return await require_guest(ports, vm, seen.at.host)
+
+
+def drives(config: VmConfig) -> dict[str, Drive]:
+    """The disks and CD drives of a VM by slot; those that cannot be read are left out."""
+    found: dict[str, Drive] = {}
+    for key, value in config.values.items():
+        bus = key.rstrip("0123456789")
+        if key == bus or (bus not in BUSES and bus not in ("efidisk", "tpmstate", "unused", "mp")):
+            continue
+        try:
+            found[key] = Drive.parse(value)
+        except ValueError:
+            continue
+    return found
+
+
+def disk_slot(config: VmConfig, name: str) -> str | None:
+    """Where the disk of a name is plugged in. None: it is not."""
+    for slot, drive in drives(config).items():
+        if drive.options.get("serial") == name:
+            return slot
+    return None
+
+
+def disk_size(config: VmConfig, slot: str) -> int:
+    """Bytes of a disk; 0 where it is not known."""
+    if slot not in config:
+        return 0
+    try:
+        return Drive.parse(config.get(slot)).size or 0
+    except ValueError:
+        return 0
+
+
+_FAMILY = "mp"
+
+
+@record
+class AttachMount(RetryingAction):
+    """Give a container a volume at a path where it has none."""
+
+    kind: ClassVar[str] = "vm.attach-mount"
+    vm: GuestIdentity
+    host: HostName
+    path: str
+    """Where it is seen inside of the container."""
+    slot: str
+    """The key that it gets, `mp0`."""
+    value: str
+    """`local-zfs:100,mp=/media`: a new volume of so many GiB, or one that is there."""
+
+    @property
+    def summary(self) -> str:
+        source = parse_properties(self.value, default="volume").get("volume", "")
+        return f"mount {source} at {self.path} of {self.vm.called}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        seen = await require_guest(ports, self.vm, self.host)
+        return self.path in mounts_by_path(seen.config)
+
+    async def attempt(self, ports: Ports) -> None:
+        seen = await require_guest(ports, self.vm, self.host)
+        if self.path in mounts_by_path(seen.config):
+            return
+        pve = ports.on(self.vm.cluster)
+        change = VmUpdate(values={self.slot: self.value}, digest=seen.config.digest)
+        task = await pve.update_vm(seen.at, change)
+        if task is not None:
+            await pve.wait_task(task)
+
+
+def mounts_by_path(config: VmConfig) -> dict[str, str]:
+    """Slots of mounts by their path; those that cannot be read are left out."""
+    found: dict[str, str] = {}
+    for key, value in config.values.items():
+        if key_family(key) != _FAMILY or key == _FAMILY:
+            continue
+        try:
+            path = parse_properties(value, default="volume").get("mp", "")
+        except ValueError:
+            continue
+        if path:
+            found[path] = key
+    return found

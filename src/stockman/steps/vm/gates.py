@@ -1,0 +1,152 @@
+"""What has to hold on the side of Proxmox VE before something is done there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from stockman.model.errors import Locked, NotFound, Refused
+from stockman.model.names import Datastore, HostName
+from stockman.model.record import record
+from stockman.proxmox.storages import Volume
+from stockman.steps.base import Gate, GateAnswer, Verdict
+from stockman.steps.ports import Ports
+from stockman.steps.vm import problems
+from stockman.steps.vm.identity import BlankGuest, GuestIdentity, LocatedGuest, find_guest
+from stockman.steps.vm.interrupted import guest_volumes, is_being_created, volumes_worth_keeping
+
+_GIB = 1 << 30
+
+
+@record
+class ProxmoxQuorum(Gate):
+    """More than half of the hosts are together."""
+
+    kind: ClassVar[str] = "proxmox.quorum"
+    cluster: str
+
+    @property
+    def summary(self) -> str:
+        return f"the Proxmox cluster {self.cluster} has quorum"
+
+    async def check(self, ports: Ports) -> Verdict:
+        state = await ports.on(self.cluster).cluster_state()
+        online = sum(one.online for one in state.members)
+        seen = f"{online} of {len(state.members)} hosts are online"
+        return Verdict(answer=GateAnswer.GO if state.quorate else GateAnswer.WAIT, because=seen)
+
+
+@record
+class HostOnline(Gate):
+    """A host is there."""
+
+    kind: ClassVar[str] = "proxmox.host"
+    cluster: str
+    host: HostName
+
+    @property
+    def summary(self) -> str:
+        return f"Proxmox host {self.host} is online"
+
+    async def check(self, ports: Ports) -> Verdict:
+        state = await ports.on(self.cluster).cluster_state()
+        for one in state.members:
+            if one.name == self.host:
+                seen = f"{self.host} is {'online' if one.online else 'offline'}"
+                return Verdict(
+                    answer=GateAnswer.GO if one.online else GateAnswer.WAIT, because=seen
+                )
+        names = ", ".join(one.name for one in state.members)
+        return Verdict(answer=GateAnswer.STOP, because=f"the hosts are {names}")
+
+
+@record
+class StorageSpace(Gate):
+    """A storage has room on a host."""
+
+    kind: ClassVar[str] = "proxmox.space"
+    cluster: str
+    host: HostName
+    storage: Datastore
+    bytes: int
+
+    @property
+    def summary(self) -> str:
+        return f"{self.storage} on {self.host} has {self.bytes / _GIB:.1f} GiB of room"
+
+    async def check(self, ports: Ports) -> Verdict:
+        try:
+            state = await ports.on(self.cluster).storage_state(self.host, self.storage)
+        except NotFound:
+            why = f"{self.host} has no storage {self.storage}"
+            return Verdict(answer=GateAnswer.STOP, because=why)
+        if not state.active:
+            return Verdict(answer=GateAnswer.WAIT, because=f"{self.storage} is not active")
+        seen = f"{state.free / _GIB:.1f} GiB are free, {self.bytes / _GIB:.1f} are needed"
+        return Verdict(
+            answer=GateAnswer.GO if state.free >= self.bytes else GateAnswer.STOP, because=seen
+        )
+
+
+@record
+class VmidFreeOrOwned(Gate):
+    """A number is free, or has the guest that is meant."""
+
+    kind: ClassVar[str] = "proxmox.vmid"
+    vm: GuestIdentity
+    host: HostName
+    storage: Datastore | None = None
+    """Where no volume may have a number that is free. None: none is looked for."""
+
+    @property
+    def summary(self) -> str:
+        return f"the number {self.vm.vmid} is free, or that of {self.vm.name}"
+
+    async def check(self, ports: Ports) -> Verdict:
+        try:
+            seen, left = await asyncio.gather(self._found(ports), self._leftovers(ports, self.host))
+        except BlankGuest as blank:
+            return await self._to_be_made_anew(ports, blank.seen)
+        except Refused as no:
+            return Verdict(answer=GateAnswer.STOP, because=f"{no.problem.what}: {no.problem.why}")
+        except Locked as no:
+            return await self._in_the_making(ports, no.problem.what)
+        if seen is not None:
+            there = f"it is {self.vm.name} on {seen.at.host}"
+            return Verdict(answer=GateAnswer.GO, because=there)
+        if left:
+            return self._kept(tuple(one.id for one in left))
+        return Verdict(answer=GateAnswer.GO, because="it is free")
+
+    def _kept(self, volumes: tuple[str, ...]) -> Verdict:
+        told = problems.leftover_volumes(self.vm.vmid, self.vm.name, volumes)
+        return Verdict(answer=GateAnswer.STOP, because=told.why, fix=told.fix)
+
+    async def _found(self, ports: Ports) -> LocatedGuest | None:
+        """The guest; a number that is free is known to be so from one answer."""
+        if await ports.on(self.vm.cluster).is_vmid_free(self.vm.vmid):
+            return None
+        return await find_guest(ports, self.vm, self.host)
+
+    async def _leftovers(self, ports: Ports, host: HostName) -> tuple[Volume, ...]:
+        """Volumes with the number; where no guest has it, a new one would take them for its own."""
+        storages = (self.storage,) if self.storage is not None else ()
+        return await guest_volumes(ports.on(self.vm.cluster), self.vm, host, storages)
+
+    async def _to_be_made_anew(self, ports: Ports, seen: LocatedGuest) -> Verdict:
+        """Go on where root unlocked what a host left, unless somebody may need a volume of it."""
+        if left := volumes_worth_keeping(await self._leftovers(ports, seen.at.host)):
+            return self._kept(left)
+        there = f"nothing is in {self.vm.vmid} on {seen.at.host}: making it was cut off"
+        return Verdict(answer=GateAnswer.GO, because=there)
+
+    async def _in_the_making(self, ports: Ports, what: str) -> Verdict:
+        """Wait while somebody makes it; what a host that died left half made stays so."""
+        if await is_being_created(ports.on(self.vm.cluster), self.vm, self.host):
+            return Verdict(answer=GateAnswer.WAIT, because=what)
+        return Verdict(
+            answer=GateAnswer.STOP,
+            because=f"{self.vm.called} is locked and has no name, and no task of {self.host} makes"
+            " it any more: the host died while it did; only root can unlock it, never a token",
+            fix=problems.unlock_commands(self.vm.kind, self.vm.vmid, self.host),
+        )

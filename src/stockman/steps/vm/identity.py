@@ -1,0 +1,132 @@
+"""Which guest is meant: number, name and UUID together, and the guest that has them."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from stockman.model.errors import Locked, NotFound, Refused
+from stockman.model.names import HostName, Vmid
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.proxmox.cluster import GuestKind
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.vms import GuestRef, VmConfig
+from stockman.steps.ports import Ports
+from stockman.steps.vm import problems
+
+_UNFINISHED = ("create", "clone", "import")
+
+
+class BlankGuest(Refused):
+    """A guest without a single key: a host died while it made one, and root unlocked what it left.
+
+    Proxmox VE writes everything into a new guest at once, so that there is nothing in it yet.
+    """
+
+    def __init__(self, problem: Problem, seen: LocatedGuest) -> None:
+        super().__init__(problem)
+        self.seen = seen
+
+
+@record
+class GuestIdentity:
+    """A guest by everything that has to be right about it before it is touched."""
+
+    cluster: str
+    """Name of the Proxmox cluster."""
+    vmid: Vmid
+    name: str
+    uuid: UUID | None = None
+    """SMBIOS UUID. None: a container, which has none; its name and mark have to do."""
+    kind: GuestKind = "qemu"
+
+    @property
+    def touched(self) -> str:
+        """How plans name it."""
+        return f"vm/{self.cluster}/{self.vmid}"
+
+    @property
+    def called(self) -> str:
+        return f"{'VM' if self.kind == 'qemu' else 'container'} {self.vmid} ({self.name})"
+
+
+@record
+class LocatedGuest:
+    """The guest itself, where it is now."""
+
+    at: GuestRef
+    config: VmConfig
+
+    @property
+    def lock(self) -> str:
+        """Empty: nobody works on it."""
+        return self.config.get("lock")
+
+
+async def find_guest(ports: Ports, who: GuestIdentity, host: HostName) -> LocatedGuest | None:
+    """The guest, looked for on its host first. None: no guest has the number.
+
+    `Refused` where another guest has it, or one that the token may not see, `LeftBlank` where it
+    says nothing at all; `Locked` while somebody makes it, because it has neither name nor UUID
+    before it is finished.
+    """
+    pve = ports.on(who.cluster)
+    seen = await _find_on_host(pve, who, host)
+    if seen is None:
+        # No guest of the whole cluster has a number that is free, also none that is hidden.
+        if await pve.is_vmid_free(who.vmid):
+            return None
+        for one in (await pve.resources()).guests:
+            if one.vmid == who.vmid and seen is None:
+                seen = await _read_guest(pve, GuestRef(host=one.host, vmid=one.vmid, kind=one.kind))
+    if seen is None:
+        raise Refused(problems.guest_not_visible(who.cluster, who.vmid, who.name))
+    if is_unfinished(seen.config):
+        raise Locked(problems.creation_in_progress(who.kind, who.vmid, who.name, seen.at.host))
+    if is_blank(seen.config):
+        raise BlankGuest(problems.blank_guest(who.vmid, who.name, seen.at.host), seen)
+    if not is_same_guest(who, seen):
+        raise Refused(
+            problems.guest_identity_mismatch(
+                who.vmid, who.name, seen.at.host, seen.config.name, seen.config.uuid
+            )
+        )
+    return seen
+
+
+async def require_guest(ports: Ports, who: GuestIdentity, host: HostName) -> LocatedGuest:
+    """The guest; `Refused` where there is none any more."""
+    seen = await find_guest(ports, who, host)
+    if seen is None:
+        raise Refused(problems.guest_missing(who.vmid, who.name, host))
+    return seen
+
+
+def is_unfinished(config: VmConfig) -> bool:
+    """Whether somebody makes it right now, so that it has neither name nor UUID yet."""
+    return config.get("lock") in _UNFINISHED and not config.name
+
+
+def is_blank(config: VmConfig) -> bool:
+    """Whether nothing was ever written into it."""
+    return not config.values and not config.waiting
+
+
+def is_same_guest(who: GuestIdentity, seen: LocatedGuest) -> bool:
+    """Whether a guest is the one that is meant."""
+    return (who.kind, who.name, who.uuid) == (
+        seen.at.kind,
+        seen.config.name,
+        seen.config.uuid if who.kind == "qemu" else None,
+    )
+
+
+async def _find_on_host(pve: Proxmox, who: GuestIdentity, host: HostName) -> LocatedGuest | None:
+    return await _read_guest(pve, GuestRef(host=host, vmid=who.vmid, kind=who.kind))
+
+
+async def _read_guest(pve: Proxmox, at: GuestRef) -> LocatedGuest | None:
+    try:
+        return LocatedGuest(at=at, config=await pve.vm_config(at))
+    except NotFound:
+        return None

@@ -1,0 +1,216 @@
+"""Guests, switched on, off and on again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar
+
+from stockman.model.errors import Conflict, NotFound, Rejected, Uncertain
+from stockman.model.names import HostName
+from stockman.model.record import record
+from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.vms import GuestRef, VmConfig, VmStatus, VmUpdate
+from stockman.steps.ports import Ports
+from stockman.steps.retry import RetryingAction
+from stockman.steps.vm.identity import GuestIdentity, LocatedGuest, require_guest
+from stockman.steps.vm.values import same_value
+
+RUNNING, STOPPED = "running", "stopped"
+_INTERVAL = 2.0
+_SECONDS = 120.0
+
+
+@record
+class GuestPower:
+    """A guest, and how it runs."""
+
+    guest: LocatedGuest
+    now: VmStatus
+
+    @property
+    def is_on(self) -> bool:
+        return self.now.status == RUNNING
+
+
+@record
+class StartVm(RetryingAction):
+    """Switch a guest on."""
+
+    kind: ClassVar[str] = "vm.start"
+    vm: GuestIdentity
+    host: HostName
+    afterwards: Mapping[str, str] = field(default_factory=dict)
+    """Keys that it gets once it runs."""
+
+    @property
+    def summary(self) -> str:
+        return f"start {self.vm.called}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        seen = await guest_power(ports, self.vm, self.host)
+        ports.looks.keep(self.vm.touched, seen)
+        return seen.is_on and not self._missing(seen.guest.config)
+
+    async def attempt(self, ports: Ports) -> None:
+        seen = ports.looks.taken(self.vm.touched)
+        if not isinstance(seen, GuestPower):
+            seen = await guest_power(ports, self.vm, self.host)
+        if not seen.is_on:
+            await _power_on(ports.on(self.vm.cluster), seen.guest.at)
+            if seen.now.ha_managed:
+                await wait_for_status(ports, self.vm, self.host, RUNNING)
+            if self.afterwards:
+                seen = await guest_power(ports, self.vm, self.host)
+        if seen.is_on:
+            await self._change(ports, seen.guest)
+
+    async def _change(self, ports: Ports, guest: LocatedGuest) -> None:
+        pve = ports.on(self.vm.cluster)
+        if values := self._missing(guest.config):
+            await ports.permit()
+            change = VmUpdate(values=values, digest=guest.config.digest)
+            task = await pve.update_vm(guest.at, change)
+            if task is not None:
+                await pve.wait_task(task)
+
+    def _missing(self, config: VmConfig) -> dict[str, str]:
+        wanted = self.afterwards.items()
+        return {k: value for k, value in wanted if not same_value(k, value, config.values.get(k))}
+
+
+@record
+class StopVm(RetryingAction):
+    """Ask a guest to end, and switch it off where it does not."""
+
+    kind: ClassVar[str] = "vm.stop"
+    vm: GuestIdentity
+    host: HostName
+    seconds: int = 180
+    """How long it is asked before it is switched off."""
+
+    @property
+    def summary(self) -> str:
+        return f"stop {self.vm.called}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        return await guest_status(ports, self.vm, self.host) == STOPPED
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.vm.cluster)
+        at = (await require_guest(ports, self.vm, self.host)).at
+        if (await pve.vm_status(at)).status == STOPPED:
+            return
+        task = await pve.shutdown_vm(at, seconds=self.seconds, force=True)
+        await pve.wait_task(task, self.seconds + _SECONDS)
+        await wait_for_status(ports, self.vm, self.host, STOPPED)
+
+
+@record
+class RestartVm(RetryingAction):
+    """Switch a guest off and on, so that what waits for that becomes true."""
+
+    kind: ClassVar[str] = "vm.restart"
+    vm: GuestIdentity
+    host: HostName
+    keys: tuple[str, ...]
+    """Keys whose values wait."""
+    seconds: int = 180
+
+    @property
+    def summary(self) -> str:
+        return f"restart {self.vm.called} for {', '.join(self.keys)}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+    async def done(self, ports: Ports) -> bool:
+        seen = await require_guest(ports, self.vm, self.host)
+        pve = ports.on(self.vm.cluster)
+        waiting = [
+            one.key
+            for one in await pve.vm_pending(seen.at)
+            if one.key in self.keys and (one.pending is not None or one.is_deleted)
+        ]
+        return not waiting and (await pve.vm_status(seen.at)).status == RUNNING
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.vm.cluster)
+        at = (await require_guest(ports, self.vm, self.host)).at
+        now = await pve.vm_status(at)
+        if now.status == RUNNING and now.ha_managed:
+            await self._rebooted(ports, at)
+        elif now.status == RUNNING:
+            task = await pve.shutdown_vm(at, seconds=self.seconds, force=True)
+            await pve.wait_task(task, self.seconds + _SECONDS)
+            await wait_for_status(ports, self.vm, self.host, STOPPED)
+        if (await pve.vm_status(at)).status != RUNNING:
+            await ports.permit()
+            await _power_on(pve, at)
+        await wait_for_status(ports, self.vm, self.host, RUNNING)
+
+    async def _rebooted(self, ports: Ports, at: GuestRef) -> None:
+        """A reboot, as switching it off tells high availability to keep it off; a guest that does
+        not care about that is switched off all the same."""
+        pve = ports.on(self.vm.cluster)
+        try:
+            task = await pve.reboot_vm(at, seconds=self.seconds)
+            await pve.wait_task(task, self.seconds + _SECONDS)
+        except Rejected:
+            if await self.done(ports):
+                return
+            await ports.permit()
+            await pve.wait_task(await pve.stop_vm(at), _SECONDS)
+            await wait_for_status(ports, self.vm, self.host, STOPPED)
+
+
+async def guest_status(ports: Ports, vm: GuestIdentity, host: HostName) -> str:
+    """How a guest runs, asked from its host and not from the list, which lags behind."""
+    return (await guest_power(ports, vm, host)).now.status
+
+
+async def guest_power(ports: Ports, vm: GuestIdentity, host: HostName) -> GuestPower:
+    """A guest, and how it runs; both are asked at once where it is expected."""
+    pve = ports.on(vm.cluster)
+    expected = GuestRef(host=host, vmid=vm.vmid, kind=vm.kind)
+    guest, now = await asyncio.gather(require_guest(ports, vm, host), _status_at(pve, expected))
+    if guest.at != expected or now is None:
+        now = await pve.vm_status(guest.at)
+    return GuestPower(guest=guest, now=now)
+
+
+async def _status_at(pve: Proxmox, at: GuestRef) -> VmStatus | None:
+    """None: it is not there."""
+    try:
+        return await pve.vm_status(at)
+    except NotFound:
+        return None
+
+
+async def wait_for_status(ports: Ports, vm: GuestIdentity, host: HostName, *wanted: str) -> None:
+    """Return once a guest is in one of these states, or has had time to be."""
+    begun = ports.clock.now()
+    while await guest_status(ports, vm, host) not in wanted:
+        # High availability does what it was asked for some time later.
+        if (ports.clock.now() - begun).total_seconds() > _SECONDS:
+            return
+        await ports.clock.sleep(_INTERVAL)
+
+
+async def _power_on(pve: Proxmox, at: GuestRef) -> None:
+    try:
+        await pve.wait_task(await pve.start_vm(at), _SECONDS)
+    except (Conflict, Rejected, Uncertain):
+        # The guest knows better than the task whether it runs.
+        if (await pve.vm_status(at)).status != RUNNING:
+            raise

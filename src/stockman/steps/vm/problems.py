@@ -1,0 +1,137 @@
+"""What stops work on guests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from stockman.model.names import Vmid
+from stockman.model.problem import Problem
+from stockman.proxmox.cluster import GuestKind
+
+
+def guest_identity_mismatch(
+    vmid: Vmid, name: str, host: str, found: str, uuid: UUID | None
+) -> Problem:
+    return Problem(
+        code="vm.identity",
+        what=f"VM {vmid} is not {name}",
+        where=f"Proxmox host {host}",
+        why=f"it is {found!r}, UUID {uuid or 'none'}; that machine is not touched",
+        fix=f"give {name} another vmid, or remove the other machine if nobody needs it",
+    )
+
+
+def guest_not_visible(cluster: str, vmid: Vmid, name: str) -> Problem:
+    return Problem(
+        code="vm.hidden",
+        what=f"the number {vmid} of {name} is taken by a guest that the token may not see",
+        where=f"Proxmox cluster {cluster}",
+        why="Proxmox VE says that the number is in use, and lists no such guest",
+        fix=f"give {name} another vmid, or the token VM.Audit on /vms/{vmid} to see whose it is",
+    )
+
+
+def unlock_commands(kind: GuestKind, vmid: Vmid, host: str) -> str:
+    """What root does on a host so that making a guest can begin anew."""
+    if kind == "qemu":
+        return f"run `qm unlock {vmid}` as root on {host}"
+    # Its root was being unpacked, and is too large to be taken for something that nobody needs.
+    away = f"pct destroy {vmid} --destroy-unreferenced-disks 1"
+    return f"run `pct unlock {vmid}` and `{away}` as root on {host}"
+
+
+def creation_in_progress(kind: GuestKind, vmid: Vmid, name: str, host: str) -> Problem:
+    called = "VM" if kind == "qemu" else "container"
+    return Problem(
+        code="vm.unfinished",
+        what=f"{called} {vmid}, which is to be {name}, is being made right now",
+        where=f"Proxmox host {host}",
+        why="it has no name yet, so that nobody can tell whose it is",
+        fix=f"wait for the task that makes it; if {host} has none any more,"
+        f" {unlock_commands(kind, vmid, host)}",
+    )
+
+
+def incomplete_guest(vmid: Vmid, name: str, host: str) -> Problem:
+    return Problem(
+        code="vm.half-made",
+        what=f"container {vmid} ({name}) was not made to its end, and somebody used it since",
+        where=f"Proxmox host {host}",
+        why="it says that it is unfinished, and the last thing done with it was not making it",
+        fix=f"look whether anybody needs what is in it; then run `pct destroy {vmid}` on {host} and"
+        " plan again, or start it: one that runs is taken as it is",
+    )
+
+
+def blank_guest(vmid: Vmid, name: str, host: str) -> Problem:
+    return Problem(
+        code="vm.identity",
+        what=f"VM {vmid} is not {name}",
+        where=f"Proxmox host {host}",
+        why="there is nothing in its configuration, not even a name: making it was cut off",
+        fix="run `stockman apply`: it makes it anew",
+    )
+
+
+def guest_missing(vmid: Vmid, name: str, host: str) -> Problem:
+    return Problem(
+        code="vm.gone",
+        what=f"VM {vmid} ({name}) is not there any more",
+        where=f"Proxmox host {host}",
+        why="it was there when the plan was made",
+        fix="run `stockman plan` again: it plans what is missing now",
+    )
+
+
+def data_disks(vmid: Vmid, name: str, disks: Sequence[str]) -> Problem:
+    return Problem(
+        code="vm.data-disk",
+        what=f"VM {vmid} ({name}) owns disks that would be lost with it",
+        where=f"VM {vmid}",
+        why=f"{', '.join(disks)} would be deleted, and nothing says that they may",
+        fix="move them to another VM in Proxmox VE, or remove them there, and plan again",
+    )
+
+
+def guest_protection(vmid: Vmid, name: str) -> Problem:
+    return Problem(
+        code="vm.protected",
+        what=f"VM {vmid} ({name}) is protected against removal",
+        where=f"VM {vmid}",
+        why="its option protection is on",
+        fix="switch the protection off in Proxmox VE, then plan again",
+    )
+
+
+def cannot_move(vmid: Vmid, name: str, target: str, why: str) -> Problem:
+    return Problem(
+        code="vm.cannot-move",
+        what=f"VM {vmid} ({name}) cannot be moved to {target}",
+        where=f"VM {vmid}",
+        why=why,
+        fix=f"let it stay where it is, or remove what holds it there; a new VM on {target} needs"
+        " another vmid",
+    )
+
+
+def template_in_use(vmid: Vmid, name: str, clones: Sequence[str]) -> Problem:
+    return Problem(
+        code="template.in-use",
+        what=f"template {vmid} ({name}) cannot be deleted",
+        where=f"VM {vmid}",
+        why=f"disks hold only what differs from its own: {', '.join(clones)}",
+        fix="keep it until their VMs are gone, or make their disks independent of it in Proxmox VE"
+        " (Hardware, Disk Action, Move Storage); the next plan deletes it",
+    )
+
+
+def leftover_volumes(vmid: Vmid, name: str, volumes: Sequence[str]) -> Problem:
+    return Problem(
+        code="vm.leftovers",
+        what=f"VM {vmid} ({name}) cannot be made: volumes of an earlier one are still there",
+        where=f"VM {vmid}",
+        why=f"{', '.join(volumes)} belong to a guest {vmid} that does not exist any more",
+        fix=f"look whether anybody needs them, and remove them with `pvesm free VOLUME`; or give"
+        f" {name} another vmid",
+    )

@@ -1,0 +1,130 @@
+"""ISO images that tell a Talos machine its network at first boot, where keys of the VM cannot.
+
+They hold no secret: the machine configuration comes over the API of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from stockman.model.names import Datastore, HostName
+from stockman.model.record import record
+from stockman.proxmox.storages import Upload
+from stockman.proxmox.vms import VmUpdate
+from stockman.steps.digest import digest
+from stockman.steps.ports import Ports
+from stockman.steps.retry import RetryingAction
+from stockman.steps.vm.disks import drives
+from stockman.steps.vm.identity import GuestIdentity, find_guest
+from stockman.talos.nocloud.iso_writer import nocloud_image
+
+_MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
+"""In every image, so that the same files make the same image."""
+EMPTY_DRIVE = "none,media=cdrom"
+
+
+def seed_prefix(node: str) -> str:
+    """How the names of a node's images begin."""
+    return f"stockman-{node}-"
+
+
+def seed_name(node: str, files: Mapping[str, str]) -> str:
+    """The name of an image: another one for other files."""
+    return f"{seed_prefix(node)}{digest(dict(files))[:12]}.iso"
+
+
+@record
+class UploadSeed(RetryingAction):
+    """Put the image of one node into a storage."""
+
+    kind: ClassVar[str] = "vm.put-seed"
+    cluster: str
+    host: HostName
+    storage: Datastore
+    node: str
+    files: Mapping[str, str]
+    """`meta-data` and `network-config`."""
+    because: str
+    """What the keys of a VM cannot say."""
+
+    @property
+    def summary(self) -> str:
+        return f"upload a NoCloud image for {self.node} to {self.storage}: {self.because}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"volume/{self.cluster}/{self.volume}",)
+
+    @property
+    def volume(self) -> str:
+        return f"{self.storage}:iso/{seed_name(self.node, self.files)}"
+
+    async def done(self, ports: Ports) -> bool:
+        size = len(self._content())
+        there = await ports.on(self.cluster).volumes(self.host, self.storage, content="iso")
+        return any(one.id == self.volume and one.size in (None, size) for one in there)
+
+    async def attempt(self, ports: Ports) -> None:
+        content, pve = self._content(), ports.on(self.cluster)
+
+        async def read() -> AsyncIterator[bytes]:
+            yield content
+
+        file = Upload(
+            content="iso", name=seed_name(self.node, self.files), size=len(content), read=read
+        )
+        await pve.wait_task(await pve.upload(self.host, self.storage, file))
+
+    def _content(self) -> bytes:
+        files = {name: text.encode() for name, text in self.files.items()}
+        return nocloud_image(files, _MOMENT)
+
+
+@record
+class RemoveSeed(RetryingAction):
+    """Take the image out of its drive and delete it; the machine has its configuration by now."""
+
+    kind: ClassVar[str] = "vm.remove-seed"
+    vm: GuestIdentity
+    host: HostName
+    volume: str
+    """`local:iso/stockman-cp-1-0123456789ab.iso`."""
+
+    @property
+    def summary(self) -> str:
+        return f"remove the NoCloud image of {self.vm.called}"
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (f"volume/{self.vm.cluster}/{self.volume}", self.vm.touched)
+
+    async def done(self, ports: Ports) -> bool:
+        return await self._slot(ports) is None and not await self._is_there(ports)
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.vm.cluster)
+        slot = await self._slot(ports)
+        seen = await find_guest(ports, self.vm, self.host)
+        if slot is not None and seen is not None:
+            task = await pve.update_vm(seen.at, VmUpdate(values={slot: EMPTY_DRIVE}))
+            if task is not None:
+                await pve.wait_task(task)
+        if await self._is_there(ports):
+            await ports.permit()
+            task = await pve.delete_volume(seen.at.host if seen else self.host, self.volume)
+            if task is not None:
+                await pve.wait_task(task)
+
+    async def _slot(self, ports: Ports) -> str | None:
+        seen = await find_guest(ports, self.vm, self.host)
+        if seen is None:
+            return None
+        slots = (slot for slot, one in drives(seen.config).items() if one.source == self.volume)
+        return next(slots, None)
+
+    async def _is_there(self, ports: Ports) -> bool:
+        storage = Datastore(self.volume.partition(":")[0])
+        there = await ports.on(self.vm.cluster).volumes(self.host, storage, content="iso")
+        return any(one.id == self.volume for one in there)

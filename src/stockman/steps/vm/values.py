@@ -1,0 +1,114 @@
+"""Whether two values of a guest's key mean the same, however they are spelled."""
+
+from __future__ import annotations
+
+import re
+
+from stockman.model.proxmox_values import (
+    AgentChannel,
+    NetworkCard,
+    Smbios,
+    parse_boot_order,
+    parse_flag,
+    parse_memory,
+    parse_properties,
+    parse_tags,
+)
+
+_DEFAULTS = {
+    "agent": "0",
+    "bios": "seabios",
+    "citype": "nocloud",
+    "cores": "1",
+    "cpu": "kvm64",
+    "machine": "pc",
+    "memory": "512",
+    "numa": "0",
+    "onboot": "0",
+    "protection": "0",
+    "scsihw": "lsi",
+    "sockets": "1",
+    "swap": "512",
+    "vga": "std",
+}
+"""What holds where a key is not set."""
+_BARE_KEYS = {"cpu": "cputype", "machine": "type", "vga": "type", "unprivileged": ""}
+_DEFAULT_DELAYS = {"up": "0", "down": "180"}
+_FLAGS = frozenset({"numa", "onboot", "protection", "unprivileged"})
+_NUMBERED = re.compile(r"([a-z]+)\d+")
+
+
+def same_value(key: str, wanted: str, found: str | None) -> bool:
+    """Whether the value that is wanted is there already. None: the key is not set."""
+    there = _DEFAULTS.get(key) if found is None else found
+    if there is None:
+        return not wanted
+    try:
+        return _same(key, wanted, there)
+    except ValueError:
+        return wanted == there
+
+
+def _same(key: str, wanted: str, found: str) -> bool:
+    kind = key_family(key)
+    if kind == "net":
+        return _nic(wanted) == _nic(found)
+    if kind in ("hostpci", "usb"):
+        return _pairs(wanted, "host") == _pairs(found, "host")
+    if kind == "ipconfig":
+        return parse_properties(wanted) == parse_properties(found)
+    if key == "tags":
+        return set(parse_tags(wanted)) <= set(parse_tags(found))
+    if key == "description":
+        return wanted.strip() == found.strip()
+    if key == "agent":
+        return AgentChannel.parse(wanted).enabled == AgentChannel.parse(found).enabled
+    if key == "smbios1":
+        return Smbios.parse(wanted) == Smbios.parse(found)
+    if key == "boot":
+        # Proxmox VE adds drives at the end when something is put into them.
+        order = parse_boot_order(wanted)
+        return parse_boot_order(found)[: len(order)] == order
+    if key == "memory":
+        return parse_memory(wanted) == parse_memory(found)
+    if key == "startup":
+        return _delays(wanted) == _delays(found)
+    if key == "nameserver":
+        return wanted.split() == found.split()
+    if key in _FLAGS:
+        return parse_flag(wanted) == parse_flag(found)
+    if key in _BARE_KEYS:
+        return _pairs(wanted, _BARE_KEYS[key] or key) == _pairs(found, _BARE_KEYS[key] or key)
+    return wanted == found
+
+
+def key_family(key: str) -> str:
+    """`net` of `net0`; a key without a number is its own."""
+    numbered = _NUMBERED.fullmatch(key)
+    return numbered[1] if numbered is not None else key
+
+
+def _pairs(text: str, default: str) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in parse_properties(text, default=default).items()
+        if value != ""
+    }
+
+
+def _delays(text: str) -> dict[str, str]:
+    return _DEFAULT_DELAYS | _pairs(text, "order")
+
+
+def _nic(text: str) -> object:
+    """What counts of a card; containers write theirs without a model."""
+    values = parse_properties(text, default="model")
+    if "hwaddr" in values:
+        values["hwaddr"] = values["hwaddr"].lower()
+        return {key: value for key, value in values.items() if (key, value) not in _NIC_DEFAULTS}
+    card = NetworkCard.parse(text)
+    options = {key: value for key, value in card.options.items() if value != "0"}
+    return (card.model, card.mac, card.bridge, card.vlan_id, options)
+
+
+_NIC_DEFAULTS = frozenset({("firewall", "0"), ("type", "veth")})

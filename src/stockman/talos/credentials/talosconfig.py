@@ -1,0 +1,234 @@
+"""talosconfig: which clusters there are, where they answer, and who we are to them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from dataclasses import field
+from typing import NamedTuple
+
+from stockman.config.source.text import Unreadable
+from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from stockman.config.source.yaml_reader import read_yaml
+from stockman.crypto.pem import CertificateAndKey
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.talos.documents import node_at, text_at
+from stockman.talos.go_yaml import dump, sort_keys
+
+
+@record
+class BasicAuth:
+    """A name and a password, for an API behind a proxy that asks for them."""
+
+    username: str
+    password: Secret
+
+
+@record
+class TalosContext:
+    """One cluster as one client sees it. Certificates are PEM text."""
+
+    endpoints: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    """Empty: every command names its own."""
+    ca: str = ""
+    """Empty: the server's certificate is checked with public authorities."""
+    crt: str = ""
+    """Empty: no client certificate."""
+    key: Secret | None = None
+    """None: no client certificate."""
+    basic: BasicAuth | None = None
+    """None: no password."""
+    identity: str = ""
+    """Who signs requests, for Omni. Empty: nobody."""
+    cluster: str = ""
+    """Name of the cluster, for Omni. Empty: the context is the cluster."""
+    proxy_url: str = ""
+    """Empty: dialled directly."""
+
+
+@record
+class Talosconfig:
+    """All contexts, and the one in use."""
+
+    context: str = ""
+    """Empty: none is in use."""
+    contexts: dict[str, TalosContext] = field(default_factory=dict)
+
+
+class RenamedContext(NamedTuple):
+    """A context that got another name because its own was taken."""
+
+    before: str
+    after: str
+
+
+def client_context(
+    authority: str,
+    client: CertificateAndKey,
+    *,
+    endpoints: Iterable[str] = (),
+    nodes: Iterable[str] = (),
+) -> TalosContext:
+    """The context of a client certificate; `authority` is the PEM text of the Talos CA."""
+    return TalosContext(
+        endpoints=tuple(endpoints),
+        nodes=tuple(nodes),
+        ca=authority,
+        crt=client.crt,
+        key=client.key,
+    )
+
+
+def talosconfig_text(config: Talosconfig) -> Secret:
+    """The text of a file, byte for byte as `talosctl` writes it."""
+    contexts = {name: _context_fields(config.contexts[name]) for name in sort_keys(config.contexts)}
+    return Secret(dump({"context": config.context, "contexts": contexts}))
+
+
+def merge_talosconfigs(
+    config: Talosconfig, other: Talosconfig
+) -> tuple[Talosconfig, tuple[RenamedContext, ...]]:
+    """Two files as one, as `talosctl config merge` does it.
+
+    A context whose name is taken gets a number; the context in use is that of `other`.
+    """
+    contexts = dict(config.contexts)
+    names: dict[str, str] = {}
+    for name, context in other.contexts.items():
+        names[name] = _free_name(name, contexts)
+        contexts[names[name]] = context
+    renames = tuple(
+        RenamedContext(before, after) for before, after in names.items() if before != after
+    )
+    current = names.get(other.context, "") if other.context else config.context
+    return Talosconfig(context=current, contexts=contexts), renames
+
+
+def with_context(config: Talosconfig, name: str, context: TalosContext) -> Talosconfig:
+    """The same file with one context new or replaced; it is the one in use if there was none."""
+    return Talosconfig(context=config.context or name, contexts={**config.contexts, name: context})
+
+
+def read_talosconfig(file: str, text: Secret, problems: Problems) -> Talosconfig | None:
+    """The contexts of a file; an empty one has none. None: the problems say why."""
+    try:
+        tree = read_yaml(file, text.reveal())
+    except Unreadable as error:
+        problems.add(error.problem)
+        return None
+    reader = _TalosconfigReader(problems)
+    contexts = tree.get("contexts")
+    found = {}
+    if isinstance(contexts, MappingNode):
+        for name, entry in contexts.entries.items():
+            found[name] = reader.context(name, entry.value)
+    elif contexts is not None and not _is_blank(contexts):
+        reader.unreadable("contexts", "it is not a mapping", contexts)
+    current = text_at(tree, "context")
+    if reader.failed:
+        return None
+    return Talosconfig(context="" if current is None else current.text, contexts=found)
+
+
+def _free_name(name: str, taken: dict[str, TalosContext]) -> str:
+    found, number = name, 0
+    while found in taken:
+        number += 1
+        found = f"{name}-{number}"
+    return found
+
+
+def _context_fields(context: TalosContext) -> dict[str, object]:
+    auth: dict[str, object] = {}
+    if context.basic is not None:
+        basic = context.basic
+        auth["basic"] = {"username": basic.username, "password": basic.password.reveal()}
+    if context.identity:
+        auth["siderov1"] = {"identity": context.identity}
+    key = "" if context.key is None else context.key.reveal()
+    optional: dict[str, object] = {
+        "nodes": context.nodes,
+        "ca": _base64(context.ca),
+        "crt": _base64(context.crt),
+        "key": _base64(key),
+        "auth": auth,
+        "cluster": context.cluster,
+        "proxy-url": context.proxy_url,
+    }
+    written: dict[str, object] = {"endpoints": context.endpoints}
+    return written | {name: value for name, value in optional.items() if value}
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode("ascii")
+
+
+def _is_blank(node: TreeNode) -> bool:
+    return isinstance(node, ScalarNode) and node.is_null
+
+
+class _TalosconfigReader:
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self.failed = False
+
+    def context(self, name: str, node: TreeNode) -> TalosContext:
+        if not isinstance(node, MappingNode):
+            self.unreadable(f"context {name}", "it is not a mapping", node)
+            return TalosContext()
+        key = self._pem(name, node, "key")
+        password = text_at(node, "auth.basic.password")
+        basic = BasicAuth(
+            username=_text(node, "auth.basic.username"),
+            password=Secret("" if password is None else password.text),
+        )
+        # `target` is the one endpoint of very old files.
+        targets = [one.text for one in [text_at(node, "target")] if one is not None]
+        return TalosContext(
+            endpoints=(*self._texts(name, node, "endpoints"), *targets),
+            nodes=self._texts(name, node, "nodes"),
+            ca=self._pem(name, node, "ca"),
+            crt=self._pem(name, node, "crt"),
+            key=Secret(key) if key else None,
+            basic=None if node_at(node, "auth.basic") is None else basic,
+            identity=_text(node, "auth.siderov1.identity"),
+            cluster=_text(node, "cluster"),
+            proxy_url=_text(node, "proxy-url"),
+        )
+
+    def unreadable(self, what: str, why: str, node: TreeNode) -> None:
+        self.failed = True
+        self._problems.error(
+            "talosconfig.unreadable",
+            f"{what} of the talosconfig cannot be used",
+            why=why,
+            fix="correct it, or make the talosconfig anew",
+            at=node.at,
+        )
+
+    def _pem(self, name: str, node: MappingNode, key: str) -> str:
+        found = text_at(node, key)
+        if found is None:
+            return ""
+        try:
+            return base64.b64decode("".join(found.text.split()), validate=True).decode("ascii")
+        except ValueError:
+            self.unreadable(f"{key} in context {name}", "it is not base64 of a text", found)
+            return ""
+
+    def _texts(self, name: str, node: MappingNode, key: str) -> tuple[str, ...]:
+        found = node.get(key)
+        if found is None or _is_blank(found):
+            return ()
+        if not isinstance(found, SequenceNode):
+            self.unreadable(f"{key} in context {name}", "it is not a list", found)
+            return ()
+        return tuple(item.text for item in found.items if isinstance(item, ScalarNode))
+
+
+def _text(node: MappingNode, path: str) -> str:
+    found = text_at(node, path)
+    return "" if found is None else found.text

@@ -1,0 +1,201 @@
+"""Everything that one machine's configuration is made from."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Address
+from types import MappingProxyType
+from typing import NamedTuple
+
+from stockman.crypto.pem import CertificateAndKey, NotPem
+from stockman.model.desired import Cluster, Desired, Node
+from stockman.model.errors import Refused
+from stockman.model.machine import MachineSettings
+from stockman.model.origin import Origin
+from stockman.model.problem import Problem
+from stockman.model.secret import Secret
+from stockman.model.version import Version
+from stockman.talos.images import FactoryImage
+from stockman.talos.secrets.bundle import SecretsBundle
+
+Document = dict[str, object]
+"""One document of a configuration; confidential leaves are `Secret`s."""
+
+NO_FILES: Mapping[str, str] = MappingProxyType({})
+_DNS_INDEX = 10
+
+
+class MachineInputs(NamedTuple):
+    """A node with all that its configuration needs."""
+
+    desired: Desired
+    cluster: Cluster
+    node: Node
+    bundle: SecretsBundle
+    image: FactoryImage
+    files: Mapping[str, str] = NO_FILES
+    """Texts of the repository's files that the configuration contains, by name."""
+
+    @property
+    def settings(self) -> MachineSettings:
+        return self.node.settings
+
+    @property
+    def contract(self) -> Version:
+        """The style of the configuration; not the version that runs."""
+        return self.cluster.talos.contract
+
+    def styled(self, major: int, minor: int) -> bool:
+        """Whether the contract is this line or a newer one."""
+        return self.contract.line >= (major, minor)
+
+    @property
+    def is_controller(self) -> bool:
+        return self.node.is_controller
+
+    @property
+    def endpoint(self) -> str:
+        """Where machines find the Kubernetes API."""
+        return self.cluster.kubernetes.api_endpoint
+
+    @property
+    def kubernetes(self) -> str:
+        """Kubernetes as image tags write it."""
+        return self.cluster.kubernetes.version.tagged
+
+    def enabled(self, *components: str) -> bool:
+        """Whether one of these components is switched on."""
+        known = self.desired.components
+        return any(name in known and known[name].enabled is True for name in components)
+
+    def _disabled(self, component: str) -> bool:
+        known = self.desired.components
+        return component in known and known[component].enabled is False
+
+    @property
+    def has_core_dns(self) -> bool:
+        """Whether Talos installs CoreDNS: only where no component does."""
+        return self._disabled("coredns")
+
+    @property
+    def has_kube_proxy(self) -> bool:
+        """Whether Talos installs kube-proxy: only where Cilium does not take its place."""
+        if self._disabled("cilium"):
+            return True
+        cilium = self.desired.components.get("cilium")
+        return cilium is not None and cilium.values.get("kubeProxyReplacement") is False
+
+    @property
+    def cluster_dns(self) -> tuple[IPv4Address, ...]:
+        """DNS servers of pods; none where Talos finds them by itself."""
+        written = self.settings.kubelet.cluster_dns
+        kubernetes = self.cluster.kubernetes
+        if written or kubernetes.coredns_addr == kubernetes.svc_cidr[_DNS_INDEX]:
+            return written
+        return (kubernetes.coredns_addr,)
+
+    @property
+    def node_ip_subnets(self) -> list[str]:
+        """Networks that the node's address in Kubernetes is taken from."""
+        written = self.settings.kubelet.node_ip_subnets
+        return list(written) or [str(self.cluster.network.node_cidr)]
+
+    @property
+    def kubelet_arguments(self) -> dict[str, str]:
+        """Arguments of the kubelet; those that the user gives win."""
+        needed: dict[str, str] = {}
+        if self.enabled("talos-ccm"):
+            needed = {"rotate-server-certificates": "true"}
+        return needed | self.settings.kubelet.extra_args
+
+
+def new_document(kind: str, **fields: object) -> Document:
+    """A document that is not the v1alpha1 one."""
+    return {"apiVersion": "v1alpha1", "kind": kind, **fields}
+
+
+def encode_pair(pair: CertificateAndKey, *, with_key: bool) -> Document:
+    """A certificate and, for controllers, its key as the v1alpha1 document holds them."""
+    key: object = Secret(_base64(pair.key.reveal())) if with_key else ""
+    return {"crt": _base64(pair.crt), "key": key}
+
+
+def encode_key(pem: Secret) -> Secret:
+    """A key as the v1alpha1 document holds it."""
+    return Secret(_base64(pem.reveal()))
+
+
+def encode_text(text: str) -> str:
+    """Text as the v1alpha1 document holds certificates."""
+    return _base64(text)
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode("ascii")
+
+
+_SOPS_MARK = "ENC[AES256_GCM,"
+
+
+def list_machine_files(desired: Desired) -> dict[str, Origin | None]:
+    """Every file that configurations of the cluster's machines contain, and who names it."""
+    return {name: origin for name, origin in _iter_file_names(desired) if name is not None}
+
+
+def _iter_file_names(desired: Desired) -> Iterator[tuple[str | None, Origin | None]]:
+    if desired.cluster is None:
+        return
+    for mirror in desired.cluster.talos.registries.values():
+        yield mirror.ca_file, mirror.where("ca_file")
+        yield mirror.client_cert_file, mirror.where("client_cert_file")
+    for manifest in desired.cluster.kubernetes.inline_manifests.values():
+        yield manifest.file, manifest.where("file")
+    for node in desired.nodes:
+        for name in node.settings.trusted_roots.values():
+            yield name, node.settings.where("trusted_roots")
+
+
+def file_text(machine: MachineInputs, name: str, origin: Origin | None) -> str:
+    """The text of a file of the repository."""
+    text = machine.files.get(name)
+    if text is None:
+        raise Refused(
+            _file_problem(name, origin, "there is no such file", "add it, or name another one")
+        )
+    if _SOPS_MARK in text:
+        raise Refused(
+            _file_problem(
+                name,
+                origin,
+                "it is encrypted, and machines would get the ciphertext",
+                "name a file in the clear; secrets belong into files of the components",
+            )
+        )
+    return text
+
+
+def certificate_text(machine: MachineInputs, name: str | None, origin: Origin | None) -> str:
+    """The certificates of a file, as PEM. Empty: no file is named."""
+    if name is None:
+        return ""
+    from stockman.crypto.certificates import read_certificate
+
+    text = file_text(machine, name, origin)
+    try:
+        read_certificate(text)
+    except NotPem:
+        why = "it does not start with a certificate in PEM"
+        fix = "export the certificate as PEM (`-----BEGIN CERTIFICATE-----`)"
+        raise Refused(_file_problem(name, origin, why, fix)) from None
+    return text
+
+
+def _file_problem(name: str, origin: Origin | None, why: str, fix: str) -> Problem:
+    return Problem(
+        code="talos.file",
+        what=f"{name} cannot become part of a machine configuration",
+        where=origin.at if origin is not None else "",
+        why=why,
+        fix=fix,
+    )

@@ -1,0 +1,250 @@
+"""The links of a machine and what each carries, in no contract's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Interface, IPv4Network
+from typing import NamedTuple
+
+from stockman.model.machine import Bond, Link, Route, VlanLink
+from stockman.talos.machine.inputs import Document, MachineInputs, new_document
+
+ALIAS = "net0"
+"""Name of the link with the node's address; it is found by its MAC address."""
+
+_EVERYWHERE = IPv4Network("0.0.0.0/0")
+
+
+class LinkSettings(NamedTuple):
+    """What a link or a VLAN carries."""
+
+    mtu: int | None = None
+    """None: the default of the link."""
+    addresses: tuple[IPv4Interface, ...] = ()
+    dhcp: bool = False
+    routes: tuple[Route, ...] = ()
+    vip: str = ""
+    """Virtual address that it may take over. Empty: none."""
+
+
+class NetworkLink(NamedTuple):
+    """One link: a card, or a bond of cards."""
+
+    name: str
+    macs: tuple[str, ...]
+    """MAC addresses of its cards. Empty: it is found by its name."""
+    face: LinkSettings
+    bond: Bond | None = None
+    """None: a single card."""
+    vlans: tuple[tuple[int, LinkSettings], ...] = ()
+
+
+def list_links(machine: MachineInputs) -> list[NetworkLink]:
+    """The link with the node's address first, then the others."""
+    return [_node_link(machine), *(_extra_link(link) for link in machine.node.links)]
+
+
+def _node_link(machine: MachineInputs) -> NetworkLink:
+    node, tag = machine.node, machine.cluster.network.vlan_tag
+    face = _node_settings(machine)
+    vlans = tuple(_vlan_settings(vlan) for vlan in node.vlans)
+    if tag is not None:
+        vlans = ((tag, face), *vlans)
+        face = LinkSettings(mtu=node.mtu)
+    bond = node.bond
+    if bond is None:
+        return NetworkLink(ALIAS, (node.mac_addr,), face, vlans=vlans)
+    macs = tuple(dict.fromkeys((node.mac_addr, *bond.members)))
+    return NetworkLink(bond.name, macs, face, bond, vlans)
+
+
+def _node_settings(machine: MachineInputs) -> LinkSettings:
+    node, network = machine.node, machine.cluster.network
+    static = network.addressing == "static"
+    default = Route(network=_EVERYWHERE, gateway=network.default_gateway)
+    return LinkSettings(
+        mtu=node.mtu,
+        addresses=(node.address,) if static else (),
+        dhcp=not static,
+        routes=(default, *node.routes) if static else node.routes,
+        vip=_virtual_ip(machine) if machine.is_controller else "",
+    )
+
+
+def _virtual_ip(machine: MachineInputs) -> str:
+    """The virtual address of the API. Empty: it has that of a machine."""
+    address = machine.cluster.kubernetes.api_addr
+    own = {node.address.ip for node in machine.desired.nodes}
+    return "" if address in own else str(address)
+
+
+def _extra_link(link: Link) -> NetworkLink:
+    return NetworkLink(
+        link.name,
+        (link.mac_addr,) if link.mac_addr is not None else (),
+        LinkSettings(link.mtu, link.addresses, link.dhcp, link.routes),
+        vlans=tuple(_vlan_settings(vlan) for vlan in link.vlans),
+    )
+
+
+def _vlan_settings(vlan: VlanLink) -> tuple[int, LinkSettings]:
+    return vlan.id, LinkSettings(vlan.mtu, vlan.addresses, vlan.dhcp, vlan.routes)
+
+
+def bond_options(bond: Bond) -> dict[str, object]:
+    """Options under the names that all contracts share; those that say nothing are left out."""
+    options: dict[str, object] = {
+        "miimon": bond.miimon,
+        "updelay": bond.up_delay,
+        "downdelay": bond.down_delay,
+        "xmitHashPolicy": bond.hash_policy,
+        "lacpRate": bond.lacp_rate,
+        "adSelect": bond.ad_select,
+        "minLinks": bond.min_links,
+    }
+    return {name: value for name, value in options.items() if value}
+
+
+def network_documents(machine: MachineInputs) -> Iterator[Document]:
+    """Host name, links, addresses, resolvers, time."""
+    network = machine.cluster.network
+    yield new_document("HostnameConfig", hostname=machine.node.name, auto="off")
+    for wire in list_links(machine):
+        yield from _link_documents(wire)
+    yield new_document(
+        "ResolverConfig",
+        nameservers=[{"address": str(server)} for server in network.dns_servers],
+        searchDomains={"disableDefault": True},
+        **_host_dns_document(machine),
+    )
+    yield new_document("TimeSyncConfig", ntp={"servers": list(network.ntp_servers)})
+    for address, names in machine.settings.host_entries.items():
+        yield new_document("StaticHostConfig", name=address, hostnames=list(names))
+    if machine.styled(1, 13) and machine.cluster.talos.kubespan:
+        yield new_document("KubeSpanConfig", enabled=True)
+
+
+def _host_dns_document(machine: MachineInputs) -> Document:
+    if not machine.styled(1, 14):
+        return {}
+    return {"hostDNS": host_dns_fields(machine)}
+
+
+def host_dns_fields(machine: MachineInputs) -> Document:
+    """The caching DNS server, in the words of every contract."""
+    wanted = machine.cluster.talos.host_dns
+    found: Document = {
+        "enabled": wanted.enabled,
+        "forwardKubeDNSToHost": wanted.forward_kube_dns,
+    }
+    if wanted.resolve_member_names:
+        found["resolveMemberNames"] = True
+    return found
+
+
+def _link_documents(wire: NetworkLink) -> Iterator[Document]:
+    if wire.bond is not None:
+        names = [f"net{index}" for index in range(len(wire.macs))]
+        for name, mac in zip(names, wire.macs, strict=True):
+            yield _alias(name, mac)
+        options = {"links": names, "bondMode": wire.bond.mode, **bond_options(wire.bond)}
+        yield from _settings_documents("BondConfig", wire.name, wire.face, **options)
+    else:
+        for mac in wire.macs:
+            yield _alias(wire.name, mac)
+        yield from _settings_documents("LinkConfig", wire.name, wire.face)
+    for tag, face in wire.vlans:
+        name = f"{wire.name}.{tag}"
+        yield from _settings_documents("VLANConfig", name, face, vlanID=tag, parent=wire.name)
+
+
+def _alias(name: str, mac: str) -> Document:
+    match = f'mac(link.permanent_addr) == "{mac}"'
+    return new_document("LinkAliasConfig", name=name, selector={"match": match})
+
+
+def _settings_documents(
+    kind: str, name: str, face: LinkSettings, **more: object
+) -> Iterator[Document]:
+    link = new_document(kind, name=name, **more, up=True)
+    if face.mtu is not None:
+        link["mtu"] = face.mtu
+    if face.addresses:
+        link["addresses"] = [{"address": str(address)} for address in face.addresses]
+    if face.routes:
+        link["routes"] = [
+            {
+                # A route without a destination is the default route; 0.0.0.0/0 is refused.
+                **({"destination": str(route.network)} if route.network.prefixlen else {}),
+                **({"gateway": str(route.gateway)} if route.gateway is not None else {}),
+                **({"metric": route.metric} if route.metric is not None else {}),
+            }
+            for route in face.routes
+        ]
+    yield link
+    if face.dhcp:
+        yield new_document("DHCPv4Config", name=name)
+    if face.vip:
+        yield new_document("Layer2VIPConfig", name=face.vip, link=name)
+
+
+def network_section(machine: MachineInputs) -> Document | None:
+    """The `network` section; None from contract 1.13 on, which has none."""
+    if machine.styled(1, 13):
+        return None
+    kubespan: Document = {}
+    if machine.cluster.talos.kubespan:
+        kubespan = {"kubespan": {"enabled": True}}
+    if machine.styled(1, 12):
+        return kubespan
+    network = machine.cluster.network
+    section: Document = {
+        "hostname": machine.node.name,
+        "interfaces": [_interface(wire) for wire in list_links(machine)],
+        "nameservers": [str(server) for server in network.dns_servers],
+        "disableSearchDomain": True,
+    }
+    entries = machine.settings.host_entries
+    if entries:
+        section["extraHostEntries"] = [
+            {"ip": address, "aliases": list(names)} for address, names in entries.items()
+        ]
+    return section | kubespan
+
+
+def _interface(wire: NetworkLink) -> Document:
+    interface: Document = {"interface": wire.name}
+    if wire.bond is not None:
+        # The permanent address stays when a card joins a bond; its other address does not.
+        cards = [{"permanentAddr": mac} for mac in wire.macs]
+        interface["bond"] = {
+            "mode": wire.bond.mode,
+            "deviceSelectors": cards,
+            **bond_options(wire.bond),
+        }
+    elif wire.macs:
+        interface = {"deviceSelector": {"hardwareAddr": wire.macs[0]}}
+    interface |= _settings_fields(wire.face)
+    if wire.vlans:
+        interface["vlans"] = [{"vlanId": tag} | _settings_fields(face) for tag, face in wire.vlans]
+    return interface
+
+
+def _settings_fields(face: LinkSettings) -> Document:
+    found: Document = {"dhcp": face.dhcp}
+    if face.mtu is not None:
+        found["mtu"] = face.mtu
+    if face.addresses:
+        found["addresses"] = [str(address) for address in face.addresses]
+    if face.routes:
+        found["routes"] = [
+            {
+                "network": str(route.network),
+                **({"gateway": str(route.gateway)} if route.gateway is not None else {}),
+                **({"metric": route.metric} if route.metric is not None else {}),
+            }
+            for route in face.routes
+        ]
+    if face.vip:
+        found["vip"] = {"ip": face.vip}
+    return found

@@ -1,0 +1,208 @@
+"""The secrets bundle: everything confidential that a cluster is made of, made once.
+
+The file has exactly the form of `talosctl gen secrets`; fields are named as its keys.
+"""
+
+from __future__ import annotations
+
+import base64
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from stockman.crypto.pem import CertificateAndKey
+from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.model.version import Version
+
+if TYPE_CHECKING:
+    from stockman.crypto.certificates import RandomBytes
+from datetime import UTC
+
+from stockman.crypto.certificates import ValidityPeriod, create_authority
+from stockman.crypto.private_keys import Algorithm
+
+AUTHORITY_LIFETIME = timedelta(hours=87_600)
+"""How long the authorities of a cluster hold: ten years of 365 days."""
+
+_RANDOM_BYTES = 32
+_TOKEN_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+_TOKEN_PARTS = (6, 16)
+_UNBIASED_LIMIT = 252
+"""Random bytes from here on would favour the first letters of the alphabet."""
+_STANDARD_ID = Version(1, 14)
+"""The contract from which on the id of a cluster is written in the standard alphabet."""
+
+
+@record
+class ClusterIdentity:
+    """Who the cluster is to the discovery service."""
+
+    id: str
+    secret: Secret
+
+
+@record
+class KubernetesSecrets:
+    """What Kubernetes keeps to itself. Exactly one of the two encryption secrets is given."""
+
+    bootstraptoken: Secret
+    secretboxencryptionsecret: Secret | None
+    """None: an old cluster that encrypts etcd with AES-CBC."""
+    aescbcencryptionsecret: Secret | None
+    """None: etcd is encrypted with secretbox."""
+
+
+@record
+class TrustdSecrets:
+    """What a worker shows to a controller to get its certificate."""
+
+    token: Secret
+
+
+@record
+class ClusterAuthorities:
+    """The four authorities of a cluster and the key that signs service account tokens."""
+
+    etcd: CertificateAndKey
+    k8s: CertificateAndKey
+    k8saggregator: CertificateAndKey
+    k8sserviceaccount: Secret
+    """The private key as PEM text."""
+    os: CertificateAndKey
+
+
+@record
+class SecretsBundle:
+    """Everything confidential that a cluster is made of."""
+
+    cluster: ClusterIdentity
+    secrets: KubernetesSecrets
+    trustdinfo: TrustdSecrets
+    certs: ClusterAuthorities
+
+
+def new_bundle(contract: Version, now: datetime, random_bytes: RandomBytes) -> SecretsBundle:
+    """A bundle for a cluster that does not exist yet. Takes a second: it makes an RSA key."""
+    from stockman.crypto.certificates import ValidityPeriod, create_authority
+    from stockman.crypto.private_keys import Algorithm, generate_key, key_pem
+
+    period = ValidityPeriod.lasting(now, AUTHORITY_LIFETIME)
+
+    def authority(organization: str, algorithm: Algorithm) -> CertificateAndKey:
+        return create_authority(organization, algorithm, period, random_bytes)
+
+    return SecretsBundle(
+        cluster=ClusterIdentity(
+            id=new_cluster_id(contract, random_bytes),
+            secret=_random_text(random_bytes),
+        ),
+        secrets=KubernetesSecrets(
+            bootstraptoken=new_token(random_bytes),
+            secretboxencryptionsecret=_random_text(random_bytes),
+            aescbcencryptionsecret=None,
+        ),
+        trustdinfo=TrustdSecrets(token=new_token(random_bytes)),
+        certs=ClusterAuthorities(
+            etcd=authority("etcd", Algorithm.ECDSA),
+            k8s=authority("kubernetes", Algorithm.ECDSA),
+            k8saggregator=authority("", Algorithm.ECDSA),
+            k8sserviceaccount=key_pem(generate_key(Algorithm.RSA)),
+            os=authority("talos", Algorithm.ED25519),
+        ),
+    )
+
+
+def bundle_text(bundle: SecretsBundle) -> Secret:
+    """The text of the bundle's file, byte for byte as `talosctl gen secrets` writes it."""
+    secrets = {"bootstraptoken": bundle.secrets.bootstraptoken.reveal()}
+    for name in ("aescbcencryptionsecret", "secretboxencryptionsecret"):
+        value: Secret | None = getattr(bundle.secrets, name)
+        if value is not None:
+            secrets[name] = value.reveal()
+    certs = bundle.certs
+    from stockman.talos.go_yaml import dump
+
+    text = dump(
+        {
+            "cluster": {"id": bundle.cluster.id, "secret": bundle.cluster.secret.reveal()},
+            "secrets": secrets,
+            "trustdinfo": {"token": bundle.trustdinfo.token.reveal()},
+            "certs": {
+                "etcd": _encode_pair(certs.etcd),
+                "k8s": _encode_pair(certs.k8s),
+                "k8saggregator": _encode_pair(certs.k8saggregator),
+                "k8sserviceaccount": {"key": _base64(certs.k8sserviceaccount.reveal())},
+                "os": _encode_pair(certs.os),
+            },
+        }
+    )
+    return Secret(text)
+
+
+def new_token(random_bytes: RandomBytes) -> Secret:
+    """A token of six and of sixteen letters and digits, all of them equally likely."""
+    return Secret(".".join(_random_letters(length, random_bytes) for length in _TOKEN_PARTS))
+
+
+def new_cluster_id(contract: Version, random_bytes: RandomBytes) -> str:
+    """The id of a new cluster; its alphabet is that of the Talos version that the contract names.
+
+    Every Talos takes either.
+    """
+    is_standard = contract.line >= _STANDARD_ID.line
+    encode = base64.standard_b64encode if is_standard else base64.urlsafe_b64encode
+    return encode(random_bytes(_RANDOM_BYTES)).decode("ascii")
+
+
+def _random_letters(length: int, random_bytes: RandomBytes) -> str:
+    found = ""
+    while len(found) < length:
+        thrown = random_bytes(length - len(found))
+        found += "".join(
+            _TOKEN_ALPHABET[one % len(_TOKEN_ALPHABET)] for one in thrown if one < _UNBIASED_LIMIT
+        )
+    return found
+
+
+def _random_text(random_bytes: RandomBytes) -> Secret:
+    return Secret(base64.b64encode(random_bytes(_RANDOM_BYTES)).decode("ascii"))
+
+
+def _encode_pair(pair: CertificateAndKey) -> dict[str, str]:
+    return {"crt": _base64(pair.crt), "key": _base64(pair.key.reveal())}
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode("ascii")
+
+
+_PLACEHOLDER_DATE = datetime(2026, 1, 1, tzinfo=UTC)
+
+_PLACEHOLDER_TOKEN = ".".join(("standi", "n" * 16))
+"""Has the form of a token, and opens nothing."""
+
+
+def placeholder_bundle() -> SecretsBundle:
+    """A bundle of the right form, made in a moment and good for no machine: one authority is all.
+
+    Its texts are known, and it is made anew each time.
+    """
+    period = ValidityPeriod.lasting(_PLACEHOLDER_DATE, AUTHORITY_LIFETIME)
+    pair = create_authority("stand-in", Algorithm.ED25519, period, _fixed_bytes)
+    text = Secret(base64.b64encode(_fixed_bytes(32)).decode("ascii"))
+    return SecretsBundle(
+        cluster=ClusterIdentity(id=text.reveal(), secret=text),
+        secrets=KubernetesSecrets(
+            bootstraptoken=Secret(_PLACEHOLDER_TOKEN),
+            secretboxencryptionsecret=text,
+            aescbcencryptionsecret=None,
+        ),
+        trustdinfo=TrustdSecrets(token=Secret(_PLACEHOLDER_TOKEN)),
+        certs=ClusterAuthorities(
+            etcd=pair, k8s=pair, k8saggregator=pair, k8sserviceaccount=pair.key, os=pair
+        ),
+    )
+
+
+def _fixed_bytes(count: int) -> bytes:
+    return b"\1" * count

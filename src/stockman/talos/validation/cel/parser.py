@@ -1,0 +1,427 @@
+"""The text of an expression, cut into words."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, TypeAlias
+
+from stockman.talos.patches.schema import NUMBERS
+
+_SPACE = re.compile(r"(?:[ \t\r\n\f]+|//[^\n]*)*")
+_NUMBER = re.compile(
+    r"(?P<double>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
+    r"|(?P<whole>0x[0-9a-fA-F]+|[0-9]+)(?P<unsigned>[uU]?)"
+)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_STRING = re.compile(
+    r"(?P<prefix>[bB]?[rR]?|[rR][bB])"
+    r"(?P<body>\"\"\"(?s:.*?)(?<!\\)\"\"\"|'''(?s:.*?)(?<!\\)'''"
+    r"|\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\\\r\n]|\\.)*')"
+)
+_RAW = re.compile(r"[rR](?P<body>\"[^\"\r\n]*\"|'[^'\r\n]*')")
+_ESCAPE = re.compile(
+    r"\\(?:[abfnrtv\\?\"'`]|x[0-9a-fA-F]{2}|X[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}"
+    r"|[0-3][0-7]{2})"
+)
+_MARKS = re.compile(r"&&|\|\||==|!=|<=|>=|[<>+\-*/%!?:.,()\[\]{}]")
+_LITERALS = {"true": "bool", "false": "bool", "null": "null_type"}
+
+
+class InvalidExpression(ValueError):
+    """What is wrong with an expression, and where: how many characters stand before."""
+
+    def __init__(self, why: str, at: int) -> None:
+        super().__init__(why)
+        self.at = at
+
+
+class Token(NamedTuple):
+    """One word: `name`, `mark`, `end`, or the type of a literal."""
+
+    kind: str
+    text: str
+    at: int
+
+
+def tokenize(text: str) -> list[Token]:
+    """All words, with one of kind `end` after them."""
+    found: list[Token] = []
+    at = _skip_space(text, 0)
+    while at < len(text):
+        token = _read_token(text, at)
+        found.append(token)
+        at = _skip_space(text, at + len(token.text))
+    return [*found, Token("end", "", len(text))]
+
+
+def _skip_space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+def _read_token(text: str, at: int) -> Token:
+    for read in (_read_string, _read_number, _read_word, _read_mark):
+        token = read(text, at)
+        if token is not None:
+            return token
+    raise InvalidExpression(f"{text[at]!r} means nothing here", at)
+
+
+def _read_string(text: str, at: int) -> Token | None:
+    raw = _RAW.match(text, at)
+    if raw is not None:
+        return Token("string", raw[0], at)
+    match = _STRING.match(text, at)
+    if match is None:
+        if text[at] in "\"'":
+            raise InvalidExpression("a quote is not closed", at)
+        return None
+    prefix = match["prefix"].lower()
+    if "r" not in prefix:
+        for backslash in re.finditer(r"\\.?", match["body"], re.DOTALL):
+            if not _ESCAPE.match(match["body"], backslash.start()) and not _is_escaped(
+                match["body"], backslash.start()
+            ):
+                raise InvalidExpression(f"{backslash[0]} is no escape", at)
+    return Token("bytes" if "b" in prefix else "string", match[0], at)
+
+
+def _is_escaped(body: str, at: int) -> bool:
+    count = 0
+    while at > count and body[at - count - 1] == "\\":
+        count += 1
+    return count % 2 == 1
+
+
+def _read_number(text: str, at: int) -> Token | None:
+    match = _NUMBER.match(text, at)
+    if match is None:
+        return None
+    if match["double"]:
+        return Token("double", match[0], at)
+    kind = "uint" if match["unsigned"] else "int"
+    value = int(match["whole"], 16 if match["whole"].startswith("0x") else 10)
+    if value > NUMBERS[f"{kind}64"][1] + (kind == "int"):
+        raise InvalidExpression(f"{match[0]} is too large", at)
+    return Token(kind, match[0], at)
+
+
+def _read_word(text: str, at: int) -> Token | None:
+    match = _NAME.match(text, at)
+    return None if match is None else Token(_LITERALS.get(match[0], "name"), match[0], at)
+
+
+def _read_mark(text: str, at: int) -> Token | None:
+    match = _MARKS.match(text, at)
+    return None if match is None else Token("mark", match[0], at)
+
+
+_DEEPEST = 100
+_RESERVED = frozenset(
+    [
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    ]
+)
+_PRECEDENCE = {
+    **dict.fromkeys(("||",), 1),
+    **dict.fromkeys(("&&",), 2),
+    **dict.fromkeys(("<", "<=", ">=", ">", "==", "!=", "in"), 3),
+    **dict.fromkeys(("+", "-"), 4),
+    **dict.fromkeys(("*", "/", "%"), 5),
+}
+"""Operators between two values, and how strongly they bind."""
+_CHAINED = ("||", "&&")
+
+
+class Literal(NamedTuple):
+    """A value that stands there; `kind` is its type."""
+
+    kind: str
+    at: int
+
+
+class Name(NamedTuple):
+    """A variable, or the first word of a longer name."""
+
+    text: str
+    at: int
+
+
+class Select(NamedTuple):
+    """A field of something; `optional`: it may be missing."""
+
+    value: Expression
+    field: str
+    optional: bool
+    at: int
+
+
+class Index(NamedTuple):
+    """An item of something."""
+
+    value: Expression
+    key: Expression
+    optional: bool
+    at: int
+
+
+class Call(NamedTuple):
+    """A function or an operator, called on something or not."""
+
+    function: str
+    target: Expression | None
+    arguments: tuple[Expression, ...]
+    at: int
+
+
+class List(NamedTuple):
+    """A list that is written out."""
+
+    items: tuple[Expression, ...]
+    at: int
+
+
+class Map(NamedTuple):
+    """A map that is written out."""
+
+    entries: tuple[tuple[Expression, Expression], ...]
+    at: int
+
+
+class Message(NamedTuple):
+    """A message that is written out; what its fields are is not looked at."""
+
+    name: Expression
+    at: int
+
+
+Expression: TypeAlias = Literal | Name | Select | Index | Call | List | Map | Message
+
+
+def parse_expression(text: str, *, has_optionals: bool = False) -> Expression:
+    """The tree of an expression; raises WrongExpression."""
+    parser = _Parser(tokenize(text), has_optionals=has_optionals)
+    tree = parser.expression()
+    parser.expect_end()
+    return tree
+
+
+class _Parser:
+    def __init__(self, words: list[Token], *, has_optionals: bool) -> None:
+        self._words = words
+        self._has_optionals = has_optionals
+        self._at = 0
+        self._depth = 0
+
+    @property
+    def _next(self) -> Token:
+        return self._words[self._at]
+
+    def _take(self) -> Token:
+        token = self._next
+        self._at += 1
+        return token
+
+    def _is(self, *marks: str) -> bool:
+        token = self._next
+        return token.text in marks and token.kind in ("mark", "name")
+
+    def _expect(self, mark: str) -> Token:
+        if not self._is(mark):
+            raise self._surprise(f"{mark} is missing")
+        return self._take()
+
+    def _surprise(self, why: str) -> InvalidExpression:
+        token = self._next
+        shown = "the end" if token.kind == "end" else token.text
+        return InvalidExpression(f"{why} before {shown}", token.at)
+
+    def expect_end(self) -> None:
+        if self._next.kind != "end":
+            raise self._surprise("an operator is missing")
+
+    def expression(self) -> Expression:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise InvalidExpression("it is nested too deeply", self._next.at)
+        first = self._binary(1)
+        if self._is("?"):
+            at = self._take().at
+            second = self._binary(1)
+            self._expect(":")
+            first = Call("?:", None, (first, second, self.expression()), at)
+        self._depth -= 1
+        return first
+
+    def _binary(self, least: int) -> Expression:
+        left = self._unary()
+        while self._is(*_PRECEDENCE) and (binding := _PRECEDENCE[self._next.text]) >= least:
+            operator = self._take()
+            right = self._binary(binding + 1)
+            left = _binary_call(operator, left, right)
+        return left
+
+    def _unary(self) -> Expression:
+        for mark in ("!", "-"):
+            if not self._is(mark):
+                continue
+            signs = 0
+            at = self._next.at
+            while self._is(mark):
+                self._take()
+                signs += 1
+            value = self._member()
+            if signs % 2 == 0:
+                return value
+            if mark == "-" and isinstance(value, Literal) and value.kind in ("int", "double"):
+                return value
+            return Call(f"{mark}_", None, (value,), at)
+        return self._member()
+
+    def _member(self) -> Expression:
+        value = self._primary()
+        while self._is(".", "[", "{"):
+            at = self._next.at
+            if self._is("{"):
+                if not _is_type_name(value):
+                    raise self._surprise("an operator is missing")
+                value = self._message(value)
+            elif self._take().text == ".":
+                value = self._field(value, at)
+            else:
+                optional = self._optional()
+                key = self.expression()
+                self._expect("]")
+                value = Index(value, key, optional, at)
+        return value
+
+    def _optional(self) -> bool:
+        if self._is("?"):
+            if not self._has_optionals:
+                raise self._surprise("a value that may be missing is not known here,")
+            self._take()
+            return True
+        return False
+
+    def _field(self, value: Expression, at: int) -> Expression:
+        optional = self._optional()
+        if self._next.kind != "name" or self._next.text == "in":
+            raise self._surprise("the name of a field is missing")
+        name = self._take()
+        if not optional and self._is("("):
+            return Call(name.text, value, self._arguments(), at)
+        return Select(value, name.text, optional, name.at)
+
+    def _arguments(self) -> tuple[Expression, ...]:
+        self._expect("(")
+        found = self._list(")")
+        return tuple(found)
+
+    def _list(self, end: str) -> list[Expression]:
+        found: list[Expression] = []
+        while not self._is(end):
+            if end == "]":
+                self._optional()
+            found.append(self.expression())
+            if self._is(",") and (end == "]" or self._words[self._at + 1].text != end):
+                self._take()
+            elif not self._is(end):
+                raise self._surprise(f"{end} is missing")
+        self._take()
+        return found
+
+    def _primary(self) -> Expression:
+        token = self._next
+        if self._is("."):
+            self._take()
+            if self._next.kind != "name":
+                raise self._surprise("a name is missing")
+            named = self._named()
+            return named._replace(text=f".{named.text}") if isinstance(named, Name) else named
+        if token.kind == "name":
+            return self._named()
+        if self._is("("):
+            self._take()
+            inner = self.expression()
+            self._expect(")")
+            return inner
+        if self._is("["):
+            self._take()
+            return List(tuple(self._list("]")), token.at)
+        if self._is("{"):
+            self._take()
+            return Map(tuple(self._entries()), token.at)
+        if token.kind in ("mark", "end"):
+            raise self._surprise("a value is missing")
+        self._take()
+        return Literal(token.kind, token.at)
+
+    def _named(self) -> Expression:
+        token = self._take()
+        if token.text in _RESERVED:
+            raise InvalidExpression(f"{token.text} is a reserved word", token.at)
+        if self._is("("):
+            return Call(token.text, None, self._arguments(), token.at)
+        return Name(token.text, token.at)
+
+    def _entries(self) -> list[tuple[Expression, Expression]]:
+        found = []
+        while not self._is("}"):
+            self._optional()
+            key = self.expression()
+            self._expect(":")
+            found.append((key, self.expression()))
+            if self._is(","):
+                self._take()
+            elif not self._is("}"):
+                raise self._surprise("} is missing")
+        self._take()
+        return found
+
+    def _message(self, name: Expression) -> Expression:
+        at = self._take().at
+        self._entries_of_message()
+        return Message(name, at)
+
+    def _entries_of_message(self) -> None:
+        while not self._is("}"):
+            self._optional()
+            if self._take().kind != "name":
+                raise self._surprise("the name of a field is missing")
+            self._expect(":")
+            self.expression()
+            if self._is(","):
+                self._take()
+            elif not self._is("}"):
+                raise self._surprise("} is missing")
+        self._take()
+
+
+def _binary_call(operator: Token, left: Expression, right: Expression) -> Expression:
+    """Two values with an operator between them; a chain of && or || is one call of many."""
+    if operator.text in _CHAINED and isinstance(left, Call) and left.function == operator.text:
+        return left._replace(arguments=(*left.arguments, right))
+    return Call(operator.text, None, (left, right), operator.at)
+
+
+def _is_type_name(value: Expression) -> bool:
+    while isinstance(value, Select):
+        value = value.value
+    return isinstance(value, Name)

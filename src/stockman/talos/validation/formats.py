@@ -1,0 +1,248 @@
+"""Forms of names that Kubernetes and Talos take."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from ipaddress import IPv6Address, ip_address
+
+from stockman.crypto.certificates import read_certificate
+from stockman.crypto.pem import NotPem, PemBlock, encode_pem
+from stockman.crypto.private_keys import read_key
+from stockman.model.secret import Secret
+from stockman.talos.patches.scalars import Url, parse_prefix, parse_url
+
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_DNS_NAME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_-]{0,62}(\.[a-zA-Z0-9_][a-zA-Z0-9_-]{0,62})*[._]?")
+_LONGEST_SUBDOMAIN = 253
+_LONGEST_NAME = 63
+_LONGEST_DNS_NAME = 255
+KEY_BYTES = 32
+
+
+def is_subdomain(text: str) -> bool:
+    """Whether it is a name such as `example.com`, in small letters."""
+    return len(text) <= _LONGEST_SUBDOMAIN and _SUBDOMAIN.fullmatch(text) is not None
+
+
+def label_key_error(text: str) -> str:
+    """What is wrong with a key such as `example.com/rack`. Empty: nothing."""
+    prefix, slash, name = text.rpartition("/")
+    if slash and not is_subdomain(prefix):
+        return f"{prefix!r} before the slash is no name of a domain"
+    if len(name.encode()) > _LONGEST_NAME:
+        return f"a name has at most {_LONGEST_NAME} characters"
+    if not _QUALIFIED.fullmatch(name):
+        return "a name starts and ends with a letter or digit; between them also stand -, _ and ."
+    return ""
+
+
+def label_value_error(text: str) -> str:
+    """What is wrong with the value of a label. Empty: nothing."""
+    if len(text.encode()) > _LONGEST_NAME:
+        return f"a value has at most {_LONGEST_NAME} characters"
+    if text and not _QUALIFIED.fullmatch(text):
+        return "a value starts and ends with a letter or digit; between them also stand -, _ and ."
+    return ""
+
+
+def is_dns_name(text: str) -> bool:
+    length = len(text.encode()) - text.count(".")
+    return length <= _LONGEST_DNS_NAME and _DNS_NAME.fullmatch(text) is not None
+
+
+def base64_key_error(text: str) -> str:
+    """What is wrong with 32 bytes in base64, without showing them. Empty: nothing."""
+    try:
+        raw = base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True)
+    except (binascii.Error, ValueError):
+        return "it is no base64"
+    return "" if len(raw) == KEY_BYTES else f"it has {len(raw)} bytes, and {KEY_BYTES} are needed"
+
+
+_PORT = re.compile(r":[0-9]*")
+_PREFIX_LENGTH = re.compile(r"[0-9]{1,7}")
+_HIGHEST_PORT = 65535
+
+
+def is_address(text: str) -> bool:
+    """Whether it is an address without a zone."""
+    try:
+        found = ip_address(text)
+    except ValueError:
+        return False
+    return not (isinstance(found, IPv6Address) and found.scope_id is not None)
+
+
+def is_zoned_address(text: str) -> bool:
+    """Whether it is an address, with a zone or without."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_network(text: str) -> bool:
+    """Whether it is an address, a slash and a length."""
+    try:
+        parse_prefix(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_lenient_network(text: str) -> bool:
+    """Whether it is a network, of which the length may start with zeros."""
+    host, slash, length = text.partition("/")
+    if not slash or not is_address(host) or not _PREFIX_LENGTH.fullmatch(length):
+        return False
+    return int(length) <= (32 if ip_address(host).version == 4 else 128)
+
+
+def is_address_or_network(text: str) -> bool:
+    return is_lenient_network(text) if "/" in text else is_address(text)
+
+
+def is_subnet(text: str) -> bool:
+    """Whether it is a network or an address; `!` before it excludes."""
+    bare = text.removeprefix("!")
+    return is_network(bare) or is_zoned_address(bare)
+
+
+def is_unspecified(text: str) -> bool:
+    """Whether the address of a checked text is that of no machine, 0.0.0.0 or ::."""
+    return ip_address(text.partition("/")[0].partition("%")[0]).is_unspecified
+
+
+def split_host_port(host: str) -> tuple[str, str]:
+    """The name and the port of the host part of a URL."""
+    port = ""
+    name, colon, digits = host.rpartition(":")
+    if colon and _PORT.fullmatch(colon + digits):
+        host, port = name, digits
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    return host, port
+
+
+def endpoint_error(text: str) -> str:
+    """What is wrong with the URL of an endpoint. Empty: nothing."""
+    try:
+        parts = parse_url(text)
+    except ValueError as error:
+        return str(error)
+    host, port = split_host_port(parts.host)
+    if parts.host.count(":") > 2 and "[" not in parts.host:
+        return "an IPv6 address stands in brackets"
+    if not host:
+        return "it names no host"
+    if port and not 1 <= int(port) <= _HIGHEST_PORT:
+        return f"a port is a number from 1 to {_HIGHEST_PORT}"
+    return ""
+
+
+def parse_request_url(text: str) -> Url | None:
+    """A URL that could be asked for: with a scheme, or a path from the root. None: it is none."""
+    if not text.startswith("/") and not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", text):
+        return None
+    try:
+        return parse_url(text.replace("#", "%23"))
+    except ValueError:
+        return None
+
+
+def host_port_error(text: str) -> str:
+    """What is wrong with a host and a port, `logs:514`. Empty: nothing."""
+    host, colon, _ = text.rpartition(":")
+    if not colon:
+        return "the port is missing"
+    if text.startswith("["):
+        inside, bracket, rest = text[1:].partition("]")
+        if not bracket:
+            return "a bracket is missing"
+        if not rest.startswith(":") or ":" in rest[1:]:
+            return "one port follows the bracket"
+        return "too many brackets" if "[" in inside + rest or "]" in rest else ""
+    if ":" in host:
+        return "an IPv6 address stands in brackets before its port"
+    return "a bracket stands alone" if "[" in text or "]" in text else ""
+
+
+def is_host_and_port(text: str) -> bool:
+    """Whether it is a host and a port, and the host an address if it has colons."""
+    if host_port_error(text):
+        return False
+    host = text.rpartition(":")[0].removeprefix("[").removesuffix("]")
+    return ":" not in host or is_zoned_address(host)
+
+
+CERTIFICATE = "CERTIFICATE"
+_BLOCK = re.compile(
+    r"^-----BEGIN (?P<label>[^\n]*?)-----[ \t]*\r?\n"
+    r"(?P<body>.*?)^-----END (?P=label)-----",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def pem_blocks(text: str) -> list[PemBlock]:
+    """Every block of a text."""
+    found = []
+    for match in _BLOCK.finditer(text):
+        try:
+            der = base64.b64decode("".join(match["body"].split()), validate=True)
+        except (binascii.Error, ValueError):
+            continue
+        found.append(PemBlock(match["label"], der))
+    return found
+
+
+def is_certificate(block: PemBlock) -> bool:
+    """Whether what stands in a block is a certificate, whatever its label."""
+    try:
+        read_certificate(encode_pem(CERTIFICATE, block.der))
+    except (NotPem, ValueError):
+        return False
+    return True
+
+
+def private_key_error(text: str) -> str:
+    """What is wrong with a private key, without showing it. Empty: nothing."""
+    try:
+        read_key(Secret(text))
+    except NotPem as error:
+        return str(error)
+    return ""
+
+
+_TAG = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_REPOSITORY = re.compile(r"[a-z0-9_./-]{2,255}")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def is_image_reference(text: str) -> bool:
+    """Whether it names an image, by a tag, a digest or neither."""
+    base, at, digest = text.partition("@")
+    if at:
+        return _DIGEST.fullmatch(digest) is not None and _is_repository(_split_tag(base)[0])
+    repository, tag = _split_tag(text)
+    return (not tag or _TAG.fullmatch(tag) is not None) and _is_repository(repository)
+
+
+def _split_tag(text: str) -> tuple[str, str]:
+    base, colon, tag = text.rpartition(":")
+    return (base, tag) if colon and "/" not in tag else (text, "")
+
+
+def _is_repository(text: str) -> bool:
+    registry, slash, path = text.partition("/")
+    if not slash or not (any(mark in registry for mark in ".:") or registry == "localhost"):
+        registry, path = "", text
+    if not _REPOSITORY.fullmatch(path):
+        return False
+    try:
+        return parse_url(f"//{registry}").host == registry
+    except ValueError:
+        return False
