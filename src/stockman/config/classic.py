@@ -84,32 +84,32 @@ _PATH_STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
 def unflatten(cluster: MappingNode, problems: Problems) -> MappingNode:
     """`cluster.yaml` in the one shape. Keys without a flat name stay where they are."""
-    whole = MappingNode(cluster.at)
+    tree = MappingNode(cluster.at)
     for name, entry in cluster.entries.items():
         if name in CLUSTER_SECTIONS:
-            whole.entries[name] = MappingEntry(entry.key, _copy_node(entry.value))
+            tree.entries[name] = MappingEntry(entry.key, _copy_node(entry.value))
         elif name not in CLASSIC_KEYS and name not in CLASSIC_ONLY:
-            _report_misplaced_key(name, entry, whole, problems)
+            _report_misplaced_key(name, entry, tree, problems)
     for name, entry in cluster.entries.items():
         if name in CLASSIC_KEYS:
-            _place_value(whole, name, entry, problems)
-    _fold_repository(whole, private=_is_private(cluster, problems))
-    return whole
+            _place_value(tree, name, entry, problems)
+    _fold_repository(tree, private=_is_private(cluster, problems))
+    return tree
 
 
 def select_sections(tree: MappingNode, allowed: tuple[str, ...], problems: Problems) -> MappingNode:
     """A file's sections without those that belong elsewhere or are reserved."""
-    whole = MappingNode(tree.at)
+    sections = MappingNode(tree.at)
     for name, entry in tree.entries.items():
         if name in allowed:
-            whole.entries[name] = entry
+            sections.entries[name] = entry
         else:
-            _report_misplaced_key(name, entry, whole, problems)
-    return whole
+            _report_misplaced_key(name, entry, sections, problems)
+    return sections
 
 
 def _report_misplaced_key(
-    name: str, entry: MappingEntry, whole: MappingNode, problems: Problems
+    name: str, entry: MappingEntry, tree: MappingNode, problems: Problems
 ) -> None:
     file = entry.key.at.file
     if name == "sops":
@@ -132,7 +132,7 @@ def _report_misplaced_key(
             at=entry.key.at,
         )
     else:
-        whole.entries[name] = entry
+        tree.entries[name] = entry
 
 
 def _copy_node(node: TreeNode) -> TreeNode:
@@ -151,14 +151,14 @@ def _copy_node(node: TreeNode) -> TreeNode:
     return node
 
 
-def _place_value(whole: MappingNode, name: str, entry: MappingEntry, problems: Problems) -> None:
+def _place_value(tree: MappingNode, name: str, entry: MappingEntry, problems: Problems) -> None:
     value = entry.value
     if isinstance(value, ScalarNode) and value.is_null:
         return
     if name == "cloudflare_enabled" and isinstance(value, ScalarNode):
         value = _convert_provider(value)
     steps = [text or int(index) for text, index in _PATH_STEP.findall(CLASSIC_KEYS[name])]
-    node: TreeNode = whole
+    node: TreeNode = tree
     for step, following in pairwise(steps):
         node = _descend(node, step, entry, sequence=isinstance(following, int))
     last = steps[-1]
@@ -187,12 +187,12 @@ def _descend(node: TreeNode, step: str | int, entry: MappingEntry, *, sequence: 
 
 
 def _report_duplicate_key(
-    name: str, entry: MappingEntry, other: MappingEntry, problems: Problems
+    name: str, entry: MappingEntry, earlier: MappingEntry, problems: Problems
 ) -> None:
     problems.error(
         "config.given-twice",
         f"{name} is given twice under two names",
-        why=f"{CLASSIC_KEYS[name]} stands at {other.value.at} and means the same",
+        why=f"{CLASSIC_KEYS[name]} stands at {earlier.value.at} and means the same",
         fix="keep one of the two",
         at=entry.key.at,
     )
@@ -223,8 +223,8 @@ def _is_private(cluster: MappingNode, problems: Problems) -> bool:
     return False
 
 
-def _fold_repository(whole: MappingNode, *, private: bool) -> None:
-    section = whole.get("repository")
+def _fold_repository(tree: MappingNode, *, private: bool) -> None:
+    section = tree.get("repository")
     if not isinstance(section, MappingNode):
         return
     entry = section.entries.get("url")

@@ -22,8 +22,8 @@ class Condition(NamedTuple):
 
 
 def _has_several_nodes(estate: Configuration) -> bool:
-    given = estate.spegel.enabled
-    return len(estate.nodes) > 1 if given is None else given
+    enabled = estate.spegel.enabled
+    return len(estate.nodes) > 1 if enabled is None else enabled
 
 
 def _uses_tunnel(estate: Configuration) -> bool:
@@ -68,13 +68,13 @@ def resolve_components(estate: Configuration) -> dict[str, Component]:
     """Every component of the catalog, on or off, with the reason; none without a cluster."""
     if not estate.nodes:
         return estate.components
-    found = dict(estate.components)
+    components = dict(estate.components)
     for known in all_component_facts():
         if known.when:
-            found[known.name] = _resolve_component(
-                found.get(known.name, Component()), known.when, estate
+            components[known.name] = _resolve_component(
+                components.get(known.name, Component()), known.when, estate
             )
-    return dict(sorted(found.items()))
+    return dict(sorted(components.items()))
 
 
 def _resolve_component(component: Component, when: str, estate: Configuration) -> Component:

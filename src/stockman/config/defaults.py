@@ -71,7 +71,7 @@ def merge_settings(cluster: MachineSettings, node: MachineSettings) -> MachineSe
 
 def _merge_records(cls: type[TracedT], lower: TracedT, upper: TracedT) -> TracedT:
     values: dict[str, Any] = {}
-    names = [one.name for one in fields(_dataclass(cls)) if one.name != "origins"]
+    names = [field.name for field in fields(_dataclass(cls)) if field.name != "origins"]
     for name in names:
         below, above = getattr(lower, name), getattr(upper, name)
         if isinstance(below, dict):

@@ -70,10 +70,10 @@ def _load(contents: Texts[str, bytes]) -> LoadedConfig:
             problems.add(unreadable.problem)
     _check_files(contents, problems)
     classic = CLUSTER_TOML not in contents
-    whole = _merge_files(trees, problems)
-    apply_classes(whole, reading)
+    tree = _merge_files(trees, problems)
+    apply_classes(tree, reading)
     return LoadedConfig(
-        estate=read_record(Configuration, whole, reading) or Configuration(),
+        estate=read_record(Configuration, tree, reading) or Configuration(),
         problems=problems,
         texts=texts,
         classic=classic,
@@ -94,22 +94,22 @@ def _read_tree(name: str, text: str) -> MappingNode:
 
 
 def _merge_files(trees: dict[str, MappingNode], problems: Problems) -> MappingNode:
-    whole = MappingNode(next((tree.at for tree in trees.values()), _DEFAULT_POSITION))
+    merged = MappingNode(next((tree.at for tree in trees.values()), _DEFAULT_POSITION))
     for name, tree in trees.items():
         if name == CLUSTER_YAML:
-            part = unflatten(tree, problems)
+            sections = unflatten(tree, problems)
         elif name == NODES_YAML:
-            part = select_sections(tree, MACHINE_SECTIONS, problems)
+            sections = select_sections(tree, MACHINE_SECTIONS, problems)
         else:
-            part = select_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, problems)
+            sections = select_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, problems)
         known = {
             CLUSTER_YAML: (*CLASSIC_KEYS, *CLUSTER_SECTIONS),
             NODES_YAML: MACHINE_SECTIONS,
             CLUSTER_TOML: CLUSTER_SECTIONS + MACHINE_SECTIONS,
         }[name]
-        for key, entry in part.entries.items():
+        for key, entry in sections.entries.items():
             if key in CLUSTER_SECTIONS or key in MACHINE_SECTIONS:
-                whole.entries[key] = entry
+                merged.entries[key] = entry
                 continue
             near = nearest_name(key, known)
             problems.error(
@@ -119,7 +119,7 @@ def _merge_files(trees: dict[str, MappingNode], problems: Problems) -> MappingNo
                 fix=f"write {near}" if near else "remove it, or see `stockman explain`",
                 at=entry.key.at,
             )
-    return whole
+    return merged
 
 
 def _check_files(contents: Texts[str, bytes], problems: Problems) -> None:

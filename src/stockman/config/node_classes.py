@@ -18,36 +18,41 @@ from stockman.config.source.tree import (
 from stockman.model.origin import Position
 
 
-def apply_classes(whole: MappingNode, reading: ReadContext) -> None:
+def apply_classes(tree: MappingNode, reading: ReadContext) -> None:
     """Give every node of the tree what its classes say; the node's own keys win."""
-    classes = whole.get("classes")
+    classes = tree.get("classes")
     chains = _ClassChains(
-        classes if isinstance(classes, MappingNode) else MappingNode(whole.at), reading
+        classes if isinstance(classes, MappingNode) else MappingNode(tree.at), reading
     )
-    nodes = whole.entries.get("nodes")
+    nodes = tree.entries.get("nodes")
     if nodes is None or not isinstance(nodes.value, SequenceNode):
         return
     items = [
         _merge_classes(item, chains) if isinstance(item, MappingNode) else item
         for item in nodes.value.items
     ]
-    whole.entries["nodes"] = MappingEntry(nodes.key, SequenceNode(nodes.value.at, items))
+    tree.entries["nodes"] = MappingEntry(nodes.key, SequenceNode(nodes.value.at, items))
 
 
 def _merge_classes(node: MappingNode, chains: _ClassChains) -> MappingNode:
     named = node.get("class")
     if isinstance(named, ScalarNode) and not named.is_null:
-        given = chains.of(named.text, named.at)
+        inherited = chains.of(named.text, named.at)
     else:
-        given = chains.of_role(node.get("controller"))
-    return node if given is None else _merge_patches(given, node, merge_mappings(given, node))
+        inherited = chains.of_role(node.get("controller"))
+    return (
+        node
+        if inherited is None
+        else _merge_patches(inherited, node, merge_mappings(inherited, node))
+    )
 
 
 def _merge_patches(lower: MappingNode, upper: MappingNode, both: MappingNode) -> MappingNode:
     """The merged mapping with the patches of both: these add up, as those of the cluster do."""
-    sections = [one.get("talos") for one in (lower, upper)]
+    sections = [mapping.get("talos") for mapping in (lower, upper)]
     first, second = (
-        one.entries.get("patches") if isinstance(one, MappingNode) else None for one in sections
+        section.entries.get("patches") if isinstance(section, MappingNode) else None
+        for section in sections
     )
     talos = both.get("talos")
     if first is not None and second is not None and isinstance(talos, MappingNode):

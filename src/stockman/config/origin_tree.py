@@ -26,12 +26,12 @@ def origin_tree(value: object, origin: str = DEFAULT) -> OriginTree:
     if is_record(value):
         inner = value.origins if isinstance(value, Traced) else {}
         return {
-            one.name: origin_tree(
-                getattr(value, one.name),
-                str(inner[one.name]) if one.name in inner else DEFAULT,
+            field.name: origin_tree(
+                getattr(value, field.name),
+                str(inner[field.name]) if field.name in inner else DEFAULT,
             )
-            for one in fields_of(value)
-            if one.metadata.get("shown", True)
+            for field in fields_of(value)
+            if field.metadata.get("shown", True)
         }
     if isinstance(value, dict) and value:
         return {str(key): origin_tree(item, origin) for key, item in value.items()}
@@ -65,16 +65,16 @@ def item_name(item: OriginTree, index: int) -> str:
 def find_subtree(tree: OriginTree, path: str) -> OriginTree | None:
     """The part of a tree that a path names, `nodes.work-1.vm`; None where there is none."""
     for step in path.replace("[", ".").replace("]", "").split("."):
-        found: OriginTree | None = None
+        subtree: OriginTree | None = None
         if isinstance(tree, dict):
-            found = tree.get(step)
+            subtree = tree.get(step)
         elif isinstance(tree, list):
-            found = next(
-                (one for index, one in enumerate(tree) if item_name(one, index) == step), None
+            subtree = next(
+                (item for index, item in enumerate(tree) if item_name(item, index) == step), None
             )
-        if found is None:
+        if subtree is None:
             return None
-        tree = found
+        tree = subtree
     return tree
 
 
@@ -110,22 +110,24 @@ class ConfigDifference:
 
 def differences(before: Desired, after: Desired) -> tuple[ConfigDifference, ...]:
     """All values that differ, in the order of the first configuration; secrets compare by text."""
-    one, other = _leaves(before), _leaves(after)
-    found: list[ConfigDifference] = []
-    for path, leaf in one.items():
-        if path not in other:
-            found.append(ConfigDifference(path=path, kind="removed", before=leaf.value, after=None))
-        elif other[path].value != leaf.value:
-            changed = other[path].value
-            found.append(
+    old, new = _leaves(before), _leaves(after)
+    result: list[ConfigDifference] = []
+    for path, leaf in old.items():
+        if path not in new:
+            result.append(
+                ConfigDifference(path=path, kind="removed", before=leaf.value, after=None)
+            )
+        elif new[path].value != leaf.value:
+            changed = new[path].value
+            result.append(
                 ConfigDifference(path=path, kind="changed", before=leaf.value, after=changed)
             )
-    found += [
+    result += [
         ConfigDifference(path=path, kind="added", before=None, after=leaf.value)
-        for path, leaf in other.items()
-        if path not in one
+        for path, leaf in new.items()
+        if path not in old
     ]
-    return tuple(found)
+    return tuple(result)
 
 
 def _leaves(desired: Desired) -> dict[str, TracedValue]:

@@ -64,66 +64,70 @@ NodeReader = Callable[[TreeNode, KeyLocation, ReadContext], Any]
 
 
 def report_invalid_value(
-    place: KeyLocation, reading: ReadContext, text: str, says: str, example: str
+    location: KeyLocation, reading: ReadContext, text: str, says: str, example: str
 ) -> NoReturn:
     """Report a text that is not what its key needs."""
     shown = text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
     reading.problems.error(
         "config.value",
-        f"{place.path} has a value that does not fit",
+        f"{location.path} has a value that does not fit",
         why=f"{shown!r} is not {says}",
         fix=f"write for example {example}",
-        at=place.at,
+        at=location.at,
     )
     raise InvalidValue
 
 
 def report_wrong_type(
-    node: TreeNode, place: KeyLocation, reading: ReadContext, wanted: str
+    node: TreeNode, location: KeyLocation, reading: ReadContext, expected: str
 ) -> NoReturn:
     """Report a mapping, list or value where another of the three is needed."""
     if isinstance(node, ScalarNode) and is_encrypted(node.text):
-        reading.opaque.append(place.origin)
+        reading.opaque.append(location.origin)
         raise InvalidValue
-    found = {MappingNode: "a mapping", SequenceNode: "a list", ScalarNode: "a single value"}[
+    actual = {MappingNode: "a mapping", SequenceNode: "a list", ScalarNode: "a single value"}[
         type(node)
     ]
     reading.problems.error(
         "config.type",
-        f"{place.path or 'the file'} has the wrong form",
-        why=f"it is {found}; {wanted} is needed",
-        fix=f"see `stockman explain {strip_indexes(place.path)}`",
-        at=place.at,
+        f"{location.path or 'the file'} has the wrong form",
+        why=f"it is {actual}; {expected} is needed",
+        fix=f"see `stockman explain {strip_indexes(location.path)}`",
+        at=location.at,
     )
     raise InvalidValue
 
 
 def report_unknown_key(
-    name: str, entry: MappingEntry, place: KeyLocation, known: Iterable[str], reading: ReadContext
+    name: str,
+    entry: MappingEntry,
+    location: KeyLocation,
+    known: Iterable[str],
+    reading: ReadContext,
 ) -> None:
     """Report a key that does not exist, and the nearest that does."""
     near = nearest_name(name, known)
-    here = place.path or "the file"
+    parent = location.path or "the file"
     reading.problems.error(
         "config.unknown-key",
-        f"{entry.name or name} is not a key of {here}",
-        why=f"{here} knows no {name!r}" + (f"; {near} is the nearest" if near else ""),
+        f"{entry.name or name} is not a key of {parent}",
+        why=f"{parent} knows no {name!r}" + (f"; {near} is the nearest" if near else ""),
         fix=f"write {near}"
         if near
-        else f"remove it, or see `stockman explain {strip_indexes(place.path)}`",
+        else f"remove it, or see `stockman explain {strip_indexes(location.path)}`",
         at=entry.key.at,
     )
 
 
-def report_missing_key(name: str, place: KeyLocation, reading: ReadContext) -> None:
+def report_missing_key(name: str, location: KeyLocation, reading: ReadContext) -> None:
     """Report a key that has to be given."""
-    path = f"{place.path}.{name}" if place.path else name
+    path = f"{location.path}.{name}" if location.path else name
     reading.problems.error(
         "config.missing-key",
         f"{path} is missing",
-        why=f"{place.path or 'the file'} cannot do without it",
+        why=f"{location.path or 'the file'} cannot do without it",
         fix=f"add `{name}:`; see `stockman explain {strip_indexes(path)}`",
-        at=place.at,
+        at=location.at,
     )
 
 
@@ -135,43 +139,43 @@ def strip_indexes(path: str) -> str:
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,18})")
 
 
-def read_text(node: TreeNode, place: KeyLocation, reading: ReadContext) -> str:
+def read_text(node: TreeNode, location: KeyLocation, reading: ReadContext) -> str:
     """The text of a value; an encrypted one is set aside."""
     if not isinstance(node, ScalarNode):
-        report_wrong_type(node, place, reading, "a single value")
+        report_wrong_type(node, location, reading, "a single value")
     if is_encrypted(node.text):
-        reading.opaque.append(place.origin)
+        reading.opaque.append(location.origin)
         raise InvalidValue
     return node.text
 
 
-def _read_integer(node: TreeNode, place: KeyLocation, reading: ReadContext) -> int:
-    text = read_text(node, place, reading)
+def _read_integer(node: TreeNode, location: KeyLocation, reading: ReadContext) -> int:
+    text = read_text(node, location, reading)
     if _INTEGER.fullmatch(text) is None:
-        wanted = "a whole number of at most 19 digits" if text.isdecimal() else "a whole number"
-        report_invalid_value(place, reading, text, wanted, "4")
+        expected = "a whole number of at most 19 digits" if text.isdecimal() else "a whole number"
+        report_invalid_value(location, reading, text, expected, "4")
     return int(text)
 
 
-def _read_flag(node: TreeNode, place: KeyLocation, reading: ReadContext) -> bool:
-    text = read_text(node, place, reading)
+def _read_flag(node: TreeNode, location: KeyLocation, reading: ReadContext) -> bool:
+    text = read_text(node, location, reading)
     if text not in ("true", "false", "True", "False", "TRUE", "FALSE"):
-        report_invalid_value(place, reading, text, "true or false", "true")
+        report_invalid_value(location, reading, text, "true or false", "true")
     return text.lower() == "true"
 
 
-def _read_secret(node: TreeNode, place: KeyLocation, reading: ReadContext) -> Secret:
+def _read_secret(node: TreeNode, location: KeyLocation, reading: ReadContext) -> Secret:
     if not isinstance(node, ScalarNode):
-        report_wrong_type(node, place, reading, "a single value")
+        report_wrong_type(node, location, reading, "a single value")
     if secret_form(node.text) is SecretForm.LITERAL and node.text:
-        reading.literals.append(place.origin)
+        reading.literals.append(location.origin)
     secret = Secret(node.text)
     reading.secrets.append(secret)
     return secret
 
 
-def _read_network(node: TreeNode, place: KeyLocation, reading: ReadContext) -> IPv4Network:
-    text = read_text(node, place, reading)
+def _read_network(node: TreeNode, location: KeyLocation, reading: ReadContext) -> IPv4Network:
+    text = read_text(node, location, reading)
     try:
         return IPv4Network(text)
     except ValueError:
@@ -179,24 +183,24 @@ def _read_network(node: TreeNode, place: KeyLocation, reading: ReadContext) -> I
     try:
         loose = IPv4Network(text, strict=False)
     except ValueError:
-        report_invalid_value(place, reading, text, "an IPv4 network", "127.66.0.0/24")
+        report_invalid_value(location, reading, text, "an IPv4 network", "127.66.0.0/24")
     reading.problems.error(
         "config.host-bits",
-        f"{place.path} names an address, not a network",
+        f"{location.path} names an address, not a network",
         why=f"{text} has bits set behind its prefix; the network is {loose}",
         fix=f"write {loose}",
-        at=place.at,
+        at=location.at,
     )
     raise InvalidValue
 
 
 def _build_parser(make: Callable[[str], Any], says: str, example: str) -> NodeReader:
-    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
-        text = read_text(node, place, reading)
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
+        text = read_text(node, location, reading)
         try:
             return make(text)
         except ValueError:
-            report_invalid_value(place, reading, text, says, example)
+            report_invalid_value(location, reading, text, says, example)
 
     return read
 

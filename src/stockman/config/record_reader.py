@@ -60,7 +60,7 @@ class _FieldReader:
     def __init__(self, field: Field[Any], hint: object) -> None:
         self.field = field
         self.name = field.name.rstrip("_")
-        self.required = any(isinstance(one, Required) for one in _markers(hint))
+        self.required = any(isinstance(marker, Required) for marker in _markers(hint))
         self.default = field.default is not MISSING or field.default_factory is not MISSING
         self.free = hint == dict[str, object]
         self.reader = _build_reader(hint)
@@ -70,24 +70,26 @@ class _FieldReader:
 def _field_readers(cls: type) -> dict[str, _FieldReader]:
     hints = type_hints(cls)
     keys = (
-        _FieldReader(one, hints[one.name]) for one in fields(cls) if one.metadata.get("shown", True)
+        _FieldReader(field, hints[field.name])
+        for field in fields(cls)
+        if field.metadata.get("shown", True)
     )
     return {key.name: key for key in keys}
 
 
-def _read_fields(cls: type, node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
+def _read_fields(cls: type, node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
     if not isinstance(node, MappingNode):
-        report_wrong_type(node, place, reading, "a mapping (`key: value` lines)")
+        report_wrong_type(node, location, reading, "a mapping (`key: value` lines)")
     keys = _field_readers(cls)
     values: dict[str, Any] = {}
-    origins: dict[str, Origin] = {"": place.origin}
+    origins: dict[str, Origin] = {"": location.origin}
     known: set[str] = set()
     lacking = False
     for name, entry in node.entries.items():
         key = keys.get(name)
-        inner = _child_location(place, name, entry)
+        inner = _child_location(location, name, entry)
         if key is None:
-            report_unknown_key(name, entry, place, keys, reading)
+            report_unknown_key(name, entry, location, keys, reading)
             continue
         value = entry.value
         if isinstance(value, ScalarNode) and value.is_null:
@@ -113,26 +115,26 @@ def _read_fields(cls: type, node: TreeNode, place: KeyLocation, reading: ReadCon
             continue
         lacking = lacking or not key.default
         if not reading.partial:
-            report_missing_key(key.name, place, reading)
+            report_missing_key(key.name, location, reading)
     if lacking:
         raise InvalidValue
     return cls(origins=origins, **values) if issubclass(cls, Traced) else cls(**values)
 
 
-def _nested_origins(tree: MappingNode, name: str, place: KeyLocation) -> dict[str, Origin]:
+def _nested_origins(tree: MappingNode, name: str, location: KeyLocation) -> dict[str, Origin]:
     """Where the keys of a free-form mapping stand, so that whoever knows their meaning can say."""
     origins = {}
     for key, entry in tree.entries.items():
-        inner = _child_location(place, key, entry)
+        inner = _child_location(location, key, entry)
         origins[f"{name}.{key}"] = inner.origin
         if isinstance(entry.value, MappingNode):
             origins |= _nested_origins(entry.value, f"{name}.{key}", inner)
     return origins
 
 
-def _child_location(place: KeyLocation, name: str, entry: MappingEntry) -> KeyLocation:
-    path = entry.name or (f"{place.path}.{name}" if place.path else name)
-    return KeyLocation(path, entry.value.at, entry.via or place.via)
+def _child_location(parent: KeyLocation, name: str, entry: MappingEntry) -> KeyLocation:
+    path = entry.name or (f"{parent.path}.{name}" if parent.path else name)
+    return KeyLocation(path, entry.value.at, entry.via or parent.via)
 
 
 @cache
@@ -141,7 +143,7 @@ def _build_reader(hint: object) -> NodeReader:
     if origin is Annotated:
         return _build_annotated_reader(hint)
     if origin in (Union, types.UnionType):
-        inner = [one for one in get_args(hint) if one is not type(None)]
+        inner = [argument for argument in get_args(hint) if argument is not type(None)]
         if len(inner) != 1:
             raise TypeError(f"{hint} is not a type of the language")
         return _build_reader(inner[0])
@@ -157,31 +159,33 @@ def _build_reader(hint: object) -> NodeReader:
     if hint is object:
         return _read_untyped_value
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return _choice_reader(tuple(one.value for one in hint), hint)
+        return _choice_reader(tuple(member.value for member in hint), hint)
     if hint in SCALAR_READERS:
         return SCALAR_READERS[hint]
     if isinstance(hint, type) and issubclass(hint, Traced):
-        return lambda node, place, reading: _read_fields(hint, node, place, reading)
+        return lambda node, location, reading: _read_fields(hint, node, location, reading)
     raise TypeError(f"{hint} is not a type of the language")
 
 
-def _read_untyped_value(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
+def _read_untyped_value(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
     """Whatever stands there; encrypted values in it are not known."""
-    for inner, where in _walk_scalars(node, place):
+    for inner, where in _walk_scalars(node, location):
         if is_encrypted(inner.text):
             reading.opaque.append(where.origin)
     return to_plain_data(node)
 
 
-def _walk_scalars(node: TreeNode, place: KeyLocation) -> Iterator[tuple[ScalarNode, KeyLocation]]:
+def _walk_scalars(
+    node: TreeNode, location: KeyLocation
+) -> Iterator[tuple[ScalarNode, KeyLocation]]:
     if isinstance(node, ScalarNode):
-        yield node, place
+        yield node, location
     elif isinstance(node, MappingNode):
         for name, entry in node.entries.items():
-            yield from _walk_scalars(entry.value, _child_location(place, name, entry))
+            yield from _walk_scalars(entry.value, _child_location(location, name, entry))
     else:
         for index, item in enumerate(node.items):
-            inner = KeyLocation(f"{place.path}[{index}]", item.at, place.via)
+            inner = KeyLocation(f"{location.path}[{index}]", item.at, location.via)
             yield from _walk_scalars(item, inner)
 
 
@@ -205,9 +209,9 @@ def _build_annotated_reader(hint: object) -> NodeReader:
 
 
 def _position_keeper(reader: NodeReader) -> NodeReader:
-    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
         reading.kept[node.at] = node
-        return reader(node, place, reading)
+        return reader(node, location, reading)
 
     return read
 
@@ -215,27 +219,27 @@ def _position_keeper(reader: NodeReader) -> NodeReader:
 def _format_reader(reader: NodeReader, shape: TextFormat) -> NodeReader:
     form = pattern(shape.pattern, re.ASCII)
 
-    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
-        text = reader(node, place, reading)
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
+        text = reader(node, location, reading)
         folded = text.lower() if shape.folded else text
         if len(folded) > shape.longest or form.fullmatch(folded) is None:
-            report_invalid_value(place, reading, text, shape.says, shape.example)
+            report_invalid_value(location, reading, text, shape.says, shape.example)
         return folded
 
     return read
 
 
 def _range_reader(reader: NodeReader, limits: Between) -> NodeReader:
-    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
-        number = reader(node, place, reading)
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
+        number = reader(node, location, reading)
         if not limits.low <= number <= limits.high:
             unit = f" {limits.unit}" if limits.unit else ""
             reading.problems.error(
                 "config.range",
-                f"{place.path} is out of range",
+                f"{location.path} is out of range",
                 why=f"{number} is not between {limits.low} and {limits.high}{unit}",
                 fix=f"write a number from {limits.low} to {limits.high}",
-                at=place.at,
+                at=location.at,
             )
             raise InvalidValue
         return number
@@ -244,15 +248,15 @@ def _range_reader(reader: NodeReader, limits: Between) -> NodeReader:
 
 
 def _non_empty_reader(reader: NodeReader) -> NodeReader:
-    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
-        items = reader(node, place, reading)
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
+        items = reader(node, location, reading)
         if not items:
             reading.problems.error(
                 "config.empty",
-                f"{place.path} is empty",
+                f"{location.path} is empty",
                 why="at least one item is needed",
                 fix="add an item, or remove the key",
-                at=place.at,
+                at=location.at,
             )
             raise InvalidValue
         return items
@@ -261,13 +265,13 @@ def _non_empty_reader(reader: NodeReader) -> NodeReader:
 
 
 def _list_reader(reader: NodeReader) -> NodeReader:
-    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
         if not isinstance(node, SequenceNode):
-            report_wrong_type(node, place, reading, "a list (`- item` lines or `[a, b]`)")
+            report_wrong_type(node, location, reading, "a list (`- item` lines or `[a, b]`)")
         items = []
         for index, item in enumerate(node.items):
             try:
-                inner = KeyLocation(f"{place.path}[{index}]", item.at, place.via)
+                inner = KeyLocation(f"{location.path}[{index}]", item.at, location.via)
                 items.append(reader(item, inner, reading))
             except InvalidValue:
                 continue
@@ -277,17 +281,17 @@ def _list_reader(reader: NodeReader) -> NodeReader:
 
 
 def _mapping_reader(key_hint: object, reader: NodeReader) -> NodeReader:
-    shapes = [one for one in _markers(key_hint) if isinstance(one, TextFormat)]
+    shapes = [marker for marker in _markers(key_hint) if isinstance(marker, TextFormat)]
 
-    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
         if not isinstance(node, MappingNode):
-            report_wrong_type(node, place, reading, "a mapping (`key: value` lines)")
+            report_wrong_type(node, location, reading, "a mapping (`key: value` lines)")
         items = {}
         for name, entry in node.entries.items():
-            inner = _child_location(place, name, entry)
+            inner = _child_location(location, name, entry)
             try:
                 for shape in shapes:
-                    _check_key(name, shape, entry.key.at, place, reading)
+                    _check_key(name, shape, entry.key.at, location, reading)
                 items[name] = reader(entry.value, inner, reading)
             except InvalidValue:
                 continue
@@ -297,12 +301,12 @@ def _mapping_reader(key_hint: object, reader: NodeReader) -> NodeReader:
 
 
 def _check_key(
-    name: str, shape: TextFormat, at: Position, place: KeyLocation, reading: ReadContext
+    name: str, shape: TextFormat, at: Position, location: KeyLocation, reading: ReadContext
 ) -> None:
     if re.fullmatch(shape.pattern, name, re.ASCII) is None:
         reading.problems.error(
             "config.value",
-            f"{place.path} has a name that does not fit",
+            f"{location.path} has a name that does not fit",
             why=f"{name!r} is not {shape.says}",
             fix=f"name it for example {shape.example}",
             at=at,
@@ -313,17 +317,17 @@ def _check_key(
 def _choice_reader(
     choices: tuple[Any, ...], make: Callable[[Any], Any] | None = None
 ) -> NodeReader:
-    def read(node: TreeNode, place: KeyLocation, reading: ReadContext) -> object:
-        text = read_text(node, place, reading)
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
+        text = read_text(node, location, reading)
         if text in choices:
             return make(text) if make is not None else text
         near = nearest_name(text, choices)
         reading.problems.error(
             "config.choice",
-            f"{place.path} has a value that does not exist",
+            f"{location.path} has a value that does not exist",
             why=f"{text!r} is none of {', '.join(choices)}",
             fix=f"write {near or ' or '.join(choices)}",
-            at=place.at,
+            at=location.at,
         )
         raise InvalidValue
 

@@ -38,9 +38,9 @@ def build_redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
     return redact
 
 
-def _mask(found: re.Match[str]) -> str:
-    value = found["value"].strip()
+def _mask(match: re.Match[str]) -> str:
+    value = match["value"].strip()
     bare = value[1:-1] if value[:1] in "\"'" and len(value) > 1 else value
-    if _PUBLIC.search(found["key"]) or secret_form(bare) is not SecretForm.LITERAL:
-        return found[0]
-    return f"{found['key']}{MASK}"
+    if _PUBLIC.search(match["key"]) or secret_form(bare) is not SecretForm.LITERAL:
+        return match[0]
+    return f"{match['key']}{MASK}"

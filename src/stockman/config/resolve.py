@@ -85,7 +85,7 @@ def _check_ready(loaded: LoadedConfig) -> None:
                 code="config.encrypted",
                 what=f"{first.name} is encrypted",
                 where=first.at,
-                why=f"encrypted and needed: {', '.join(one.name for one in loaded.opaque)}",
+                why=f"encrypted and needed: {', '.join(origin.name for origin in loaded.opaque)}",
                 fix="give the values in the clear; only secrets have to be encrypted",
             )
         )

@@ -101,12 +101,12 @@ def _schematic(estate: Configuration, node: NodeSection) -> Schematic:
             (talos, "schematic", "written"),
         ]
     for section, field, kind in candidates:
-        found = getattr(section, field)
-        if found is not None:
+        value = getattr(section, field)
+        if value is not None:
             return Schematic(
                 origins={kind: section.origins[field]} if field in section.origins else {},
-                id=found if kind == "id" else None,
-                written=found if kind == "written" else None,
+                id=value if kind == "id" else None,
+                written=value if kind == "written" else None,
                 extensions=(),
                 kernel_args=(),
             )
@@ -142,7 +142,7 @@ def _resolve_vm(estate: Configuration, node: NodeSection, vm: VmSection) -> Vm:
     filled = complete_hardware(
         replace(vm, ha=_high_availability(vm), origins=origins), vm.datastore
     )
-    shared: dict[str, Any] = {one.name: getattr(filled, one.name) for one in fields(Hardware)}
+    shared: dict[str, Any] = {field.name: getattr(filled, field.name) for field in fields(Hardware)}
     return Vm(
         **shared,
         name=name,

@@ -63,7 +63,7 @@ def _to_quintets(data: bytes) -> Iterator[int]:
 
 def _checksum(prefix: str, values: list[int]) -> list[int]:
     remainder = _polymod([*_expand_prefix(prefix), *values, *[0] * _CHECKSUM_LENGTH]) ^ 1
-    return [remainder >> 5 * place & 31 for place in reversed(range(_CHECKSUM_LENGTH))]
+    return [remainder >> 5 * index & 31 for index in reversed(range(_CHECKSUM_LENGTH))]
 
 
 def _expand_prefix(prefix: str) -> list[int]:

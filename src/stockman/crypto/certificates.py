@@ -210,17 +210,18 @@ def _certificate_builder(
 
 def _build_name(organizations: Sequence[str], common_name: str) -> x509.Name:
     """Several organizations share one place in the name, as Go writes them."""
-    parts = []
+    names = []
     if organizations:
-        parts.append(
+        names.append(
             x509.RelativeDistinguishedName(
-                x509.NameAttribute(NameOID.ORGANIZATION_NAME, one) for one in organizations
+                x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization)
+                for organization in organizations
             )
         )
     if common_name:
         attribute = x509.NameAttribute(NameOID.COMMON_NAME, common_name)
-        parts.append(x509.RelativeDistinguishedName([attribute]))
-    return x509.Name(parts)
+        names.append(x509.RelativeDistinguishedName([attribute]))
+    return x509.Name(names)
 
 
 def _extended_key_usage(purposes: Sequence[Purpose]) -> x509.ExtendedKeyUsage:
@@ -250,12 +251,12 @@ def _may_sign(certificate: x509.Certificate) -> bool:
 
 def _key_identifier(parent: x509.Certificate) -> x509.AuthorityKeyIdentifier | None:
     try:
-        found = parent.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
+        extension = parent.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
     except x509.ExtensionNotFound:
         return None
     except _PARSE_ERRORS:
         raise NotPem("the extensions of the authority cannot be read") from None
-    return x509.AuthorityKeyIdentifier(found.value.digest, None, None)
+    return x509.AuthorityKeyIdentifier(extension.value.digest, None, None)
 
 
 def _sign(

@@ -38,14 +38,14 @@ def encode_pem(label: str, der: bytes) -> str:
 
 def first_block(text: str) -> PemBlock:
     """The first block of a text; `NotPem` where there is none."""
-    found = _PEM_BLOCK.search(text)
-    if found is None:
+    match = _PEM_BLOCK.search(text)
+    if match is None:
         raise NotPem("there is no `-----BEGIN ...-----` block with its end in it")
     try:
-        der = base64.b64decode("".join(found["body"].split()), validate=True)
+        der = base64.b64decode("".join(match["body"].split()), validate=True)
     except binascii.Error:
-        raise NotPem(f"what stands inside of the block {found['label']} is not base64") from None
-    return PemBlock(found["label"], der)
+        raise NotPem(f"what stands inside of the block {match['label']} is not base64") from None
+    return PemBlock(match["label"], der)
 
 
 @record

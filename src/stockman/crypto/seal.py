@@ -86,5 +86,5 @@ def _key_id(key: bytes) -> str:
 
 
 def _hash(key: bytes, purpose: bytes, file: str, content: bytes) -> str:
-    parts = purpose + b"\0" + file.encode() + b"\0" + content
-    return hmac.digest(key, parts, hashlib.sha256).hex()
+    message = purpose + b"\0" + file.encode() + b"\0" + content
+    return hmac.digest(key, message, hashlib.sha256).hex()

@@ -87,8 +87,8 @@ def trailer_signature(secret: str, scope: SigningScope, previous: str, trailers:
 def sign_text(secret: str, scope: SigningScope, text: str) -> str:
     """The signature of any text under a key of the scope."""
     key = f"AWS4{secret}".encode()
-    for part in (scope.day, scope.region, scope.service, "aws4_request"):
-        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    for component in (scope.day, scope.region, scope.service, "aws4_request"):
+        key = hmac.new(key, component.encode(), hashlib.sha256).digest()
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 

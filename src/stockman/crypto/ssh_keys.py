@@ -62,11 +62,11 @@ def ssh_public_key(private: Secret, comment: str) -> str | None:
 def _public_blob(body: bytes) -> bytes:
     if not body.startswith(_MAGIC):
         return b""
-    rest = body.removeprefix(_MAGIC)
+    remaining = body.removeprefix(_MAGIC)
     for _ in ("cipher", "key derivation", "its options"):
-        _, rest = _split_string(rest)
-    (count,) = struct.unpack(">I", rest[:4])
-    blob, _ = _split_string(rest[4:])
+        _, remaining = _split_string(remaining)
+    (count,) = struct.unpack(">I", remaining[:4])
+    blob, _ = _split_string(remaining[4:])
     return blob if count == 1 else b""
 
 

@@ -91,7 +91,7 @@ def talos_lines() -> tuple[TalosLine, ...]:
 def default_talos_version() -> Version:
     """What a cluster runs where nobody says: the newest that talhelper and topf know too."""
     line = Version.parse(str(read_table("talos")["proposed"]))
-    return next(one.newest for one in talos_lines() if one.line.line == line.line)
+    return next(known.newest for known in talos_lines() if known.line.line == line.line)
 
 
 @cache
@@ -118,12 +118,12 @@ def proxmox_lines() -> tuple[ProxmoxLine, ...]:
 
 def talos_line(talos: Version) -> TalosLine | None:
     """The release line a version of Talos belongs to; None: not a supported one."""
-    return next((one for one in talos_lines() if one.line.line == talos.line), None)
+    return next((known for known in talos_lines() if known.line.line == talos.line), None)
 
 
 def kubernetes_line(kubernetes: Version) -> KubernetesLine | None:
     """The release line a version of Kubernetes belongs to; None: no supported Talos runs it."""
-    return next((one for one in kubernetes_lines() if one.line.line == kubernetes.line), None)
+    return next((known for known in kubernetes_lines() if known.line.line == kubernetes.line), None)
 
 
 def is_supported_talos(talos: Version) -> bool:
@@ -221,8 +221,8 @@ def _incompatible(because: str) -> Compatibility:
 
 
 def _join_versions(versions: list[Version]) -> str:
-    *others, last = (str(version) for version in versions)
-    return f"{', '.join(others)} and {last}" if others else last
+    *leading, last = (str(version) for version in versions)
+    return f"{', '.join(leading)} and {last}" if leading else last
 
 
 def _parse_pair(texts: list[str]) -> tuple[Version, Version]:
@@ -230,22 +230,22 @@ def _parse_pair(texts: list[str]) -> tuple[Version, Version]:
     return Version.parse(first), Version.parse(last)
 
 
-def upgrade_compatibility(product: str, running: Version, wanted: Version) -> Compatibility:
+def upgrade_compatibility(product: str, running: Version, target: Version) -> Compatibility:
     """Whether one upgrade may go from what runs to what is wanted."""
-    if wanted == running:
+    if target == running:
         return Compatibility(verdict=Verdict.OK, because=f"{product} {running} runs already")
-    if wanted < running:
+    if target < running:
         return Compatibility(
             verdict=Verdict.REFUSED,
-            because=f"{product} would go back from {running} to {wanted}",
+            because=f"{product} would go back from {running} to {target}",
         )
-    if wanted.major != running.major or wanted.line[1] - running.line[1] > 1:
+    if target.major != running.major or target.line[1] - running.line[1] > 1:
         return Compatibility(
             verdict=Verdict.REFUSED,
-            because=f"{product} goes from one line to the next, and {wanted.minor_text}"
+            because=f"{product} goes from one line to the next, and {target.minor_text}"
             f" does not follow {running.minor_text}",
         )
-    return Compatibility(verdict=Verdict.OK, because=f"{wanted} follows {running}")
+    return Compatibility(verdict=Verdict.OK, because=f"{target} follows {running}")
 
 
 class TalosExtension(NamedTuple):
@@ -297,18 +297,18 @@ def removed_extensions() -> tuple[RemovedExtension, ...]:
 
 def find_extension(name: str) -> TalosExtension | None:
     """The extension of that name; None: not known."""
-    return next((one for one in extensions() if one.name == name), None)
+    return next((candidate for candidate in extensions() if candidate.name == name), None)
 
 
 def extension_compatibility(name: str, talos: Version) -> Compatibility:
     """Whether a Talos has an extension. One that the table does not know may be newer than it."""
-    found = find_extension(name)
-    if found is not None and talos.line >= found.since.line:
-        return Compatibility(verdict=Verdict.OK, because=f"Talos has {name} since {found.since}")
-    if found is not None:
+    known = find_extension(name)
+    if known is not None and talos.line >= known.since.line:
+        return Compatibility(verdict=Verdict.OK, because=f"Talos has {name} since {known.since}")
+    if known is not None:
         return Compatibility(
             verdict=Verdict.REFUSED,
-            because=f"{name} exists since Talos {found.since}, not in {talos}",
+            because=f"{name} exists since Talos {known.since}, not in {talos}",
         )
     for gone in removed_extensions():
         if gone.name == name:

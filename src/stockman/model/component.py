@@ -101,15 +101,15 @@ def all_component_facts() -> tuple[ComponentFacts, ...]:
     """Every component of the catalog and of the table, by name."""
     installed = (loads(path.read_bytes()) for path in CATALOG_DIRECTORY.glob("*/facts.json"))
     rows = (*installed, *read_table("components")["rows"])
-    return tuple(sorted(map(_parse_component, rows), key=lambda one: one.name))
+    return tuple(sorted(map(_parse_component, rows), key=lambda facts: facts.name))
 
 
 def find_component_facts(name: str) -> ComponentFacts | None:
     """The component of that name, or of the chart of that name."""
-    for one in all_component_facts():
-        if one.name == name:
-            return one
-    return next((one for one in all_component_facts() if one.chart == name), None)
+    for facts in all_component_facts():
+        if facts.name == name:
+            return facts
+    return next((facts for facts in all_component_facts() if facts.chart == name), None)
 
 
 def component_compatibility(
@@ -120,12 +120,12 @@ def component_compatibility(
     What is not given is not judged. A Kubernetes newer than its authors test with is `NEWER`.
     """
     for product, oldest in component.needs.items():
-        found = surroundings.get(product)
-        if found is not None and found.line < oldest.line:
+        installed = surroundings.get(product)
+        if installed is not None and installed.line < oldest.line:
             return Compatibility(
                 verdict=Verdict.REFUSED,
                 because=f"{component.name} needs {_PRODUCT_NAMES[product]} {oldest} or newer,"
-                f" not {found}",
+                f" not {installed}",
             )
     kubernetes = surroundings.get("kubernetes")
     tested = component.kubernetes_tested
@@ -159,7 +159,7 @@ def _parse_component(row: TableRow) -> ComponentFacts:
         requires=tuple(row.get("requires", ())),
         talos_role=row.get("talos_role", ""),
         further={
-            name: ComponentArtifact(repository=one["repository"], tag=one["version"])
-            for name, one in row.get("further", {}).items()
+            name: ComponentArtifact(repository=artifact["repository"], tag=artifact["version"])
+            for name, artifact in row.get("further", {}).items()
         },
     )

@@ -44,22 +44,24 @@ class Problem:
 class Problems:
     """Problems found so far, each once, in the order of files and lines."""
 
-    def __init__(self, found: Iterable[Problem] = ()) -> None:
-        self._found: dict[Problem, None] = dict.fromkeys(found)
+    def __init__(self, problems: Iterable[Problem] = ()) -> None:
+        self._found: dict[Problem, None] = dict.fromkeys(problems)
 
     def add(self, problem: Problem) -> None:
         self._found[problem] = None
 
     def error(
-        self, code: str, what: str, *, why: str, fix: str, at: ProblemLocation = None
+        self, code: str, summary: str, *, why: str, fix: str, at: ProblemLocation = None
     ) -> None:
-        self.add(Problem(code=code, what=what, why=why, fix=fix, where=_normalize_location(at)))
+        self.add(Problem(code=code, what=summary, why=why, fix=fix, where=_normalize_location(at)))
 
-    def warn(self, code: str, what: str, *, why: str, fix: str, at: ProblemLocation = None) -> None:
+    def warn(
+        self, code: str, summary: str, *, why: str, fix: str, at: ProblemLocation = None
+    ) -> None:
         self.add(
             Problem(
                 code=code,
-                what=what,
+                what=summary,
                 why=why,
                 fix=fix,
                 where=_normalize_location(at),
@@ -67,8 +69,8 @@ class Problems:
             )
         )
 
-    def extend(self, others: Iterable[Problem]) -> None:
-        for problem in others:
+    def extend(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
             self.add(problem)
 
     @property
@@ -95,13 +97,13 @@ ProblemLocation = Position | Origin | str | None
 def _normalize_location(at: ProblemLocation) -> Position | str:
     if at is None:
         return ""
-    place = at.at if isinstance(at, Origin) else at
+    location = at.at if isinstance(at, Origin) else at
     # What follows from other keys is written nowhere.
-    return "" if isinstance(place, Position) and not place.file else place
+    return "" if isinstance(location, Position) and not location.file else location
 
 
 def _reading_order(problem: Problem) -> tuple[str, int, int, str, str]:
-    place = problem.where
-    if isinstance(place, Position):
-        return (place.file, place.line, place.column, problem.code, problem.what)
-    return (place, 0, 0, problem.code, problem.what)
+    location = problem.where
+    if isinstance(location, Position):
+        return (location.file, location.line, location.column, problem.code, problem.what)
+    return (location, 0, 0, problem.code, problem.what)

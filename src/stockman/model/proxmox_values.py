@@ -29,17 +29,17 @@ def parse_properties(text: str, *, default: str = "") -> dict[str, str]:
 
     ValueError where a value has no key, or a key stands twice.
     """
-    found: dict[str, str] = {}
-    for part in filter(None, text.split(",")):
-        key, equals, value = part.partition("=")
+    values: dict[str, str] = {}
+    for item in filter(None, text.split(",")):
+        key, equals, value = item.partition("=")
         if not equals:
-            key, value = default, part
+            key, value = default, item
         if not key:
-            raise ValueError(f"{part!r} has no key in {text!r}")
-        if key in found:
+            raise ValueError(f"{item!r} has no key in {text!r}")
+        if key in values:
             raise ValueError(f"{key} stands twice in {text!r}")
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def format_properties(values: Mapping[str, str], *, default: str = "") -> str:
@@ -56,27 +56,27 @@ def format_properties(values: Mapping[str, str], *, default: str = "") -> str:
 
 def parse_flag(text: str) -> bool:
     """Whether a word inside of a property string means yes; ValueError for other words."""
-    word = text.lower()
-    if word in _TRUE:
+    lowered = text.lower()
+    if lowered in _TRUE:
         return True
-    if word in _FALSE:
+    if lowered in _FALSE:
         return False
     raise ValueError(f"{text!r} is neither yes nor no")
 
 
 def parse_size(text: str) -> int:
     """How many bytes a size is: `32G`, `528K`, `0.5T`, without a unit bytes; ValueError else."""
-    found = _SIZE.fullmatch(text)
-    if found is None:
+    match = _SIZE.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is not a size")
-    unit = _UNITS.get(found["unit"] or "", 1)
-    count = found["count"]
+    unit = _UNITS.get(match["unit"] or "", 1)
+    count = match["count"]
     return int(float(count) * unit) if "." in count else int(count) * unit
 
 
 def format_size(size: int) -> str:
     """A size with the largest unit that fits it exactly, as the server writes it."""
-    for unit, count in sorted(_UNITS.items(), key=lambda one: -one[1]):
+    for unit, count in sorted(_UNITS.items(), key=lambda unit_factor: -unit_factor[1]):
         if size and size % count == 0:
             return f"{size // count}{unit}"
     return str(size)
@@ -87,9 +87,9 @@ def parse_tags(text: str) -> tuple[str, ...]:
     return tuple(sorted({tag.lower() for tag in re.split(r"[;,\s]+", text) if tag}))
 
 
-def format_tags(given: Iterable[str]) -> str:
+def format_tags(names: Iterable[str]) -> str:
     """Tags as the server stores them."""
-    return ";".join(parse_tags(";".join(given)))
+    return ";".join(parse_tags(";".join(names)))
 
 
 def parse_boot_order(text: str) -> tuple[str, ...]:
@@ -120,8 +120,8 @@ class VolumeId:
     @property
     def owner(self) -> Vmid | None:
         """The guest that owns it, told by its name alone. None: it belongs to nobody."""
-        found = _OWNED_VOLUME.match(self.name.rsplit("/", 1)[-1])
-        return None if found is None else Vmid(int(found["vmid"]))
+        match = _OWNED_VOLUME.match(self.name.rsplit("/", 1)[-1])
+        return None if match is None else Vmid(int(match["vmid"]))
 
 
 CARD_MODELS = ("virtio", "e1000", "e1000e", "rtl8139", "vmxnet3")
@@ -298,7 +298,7 @@ def join_token(id: str, secret: Secret) -> Secret:  # noqa: A002  # what Proxmox
 
 def split_token(named: str, kept: Secret) -> tuple[str, Secret]:
     """The id and the secret of a token that is kept; `named` where that is the secret alone."""
-    found = _JOINED_TOKEN.fullmatch(kept.reveal().strip())
-    if found is None:
+    match = _JOINED_TOKEN.fullmatch(kept.reveal().strip())
+    if match is None:
         return named, kept
-    return found["id"], Secret(found["secret"], resolved=True)
+    return match["id"], Secret(match["secret"], resolved=True)

@@ -34,18 +34,18 @@ def record(cls: type[T]) -> type[T]:
 
 def describe_fields(cls: type, *, kw_only: bool) -> None:
     """Tell `dataclasses` and `fields_of` of the fields that a class declares."""
-    found = {
-        name: one
+    declared = {
+        name: descriptor
         for base in reversed(cls.__mro__[1:])
-        for name, one in getattr(base, _DATACLASS_FIELDS, {}).items()
+        for name, descriptor in getattr(base, _DATACLASS_FIELDS, {}).items()
     }
     for name, hint in get_annotations(cls).items():
         if "ClassVar" not in str(hint):
-            found[name] = _build_field(cls, name, hint)
-            found[name].kw_only = kw_only
-    setattr(cls, _DATACLASS_FIELDS, found)
-    setattr(cls, _FIELDS_ATTRIBUTE, tuple(found.values()))
-    setattr(cls, _INIT_ATTRIBUTE, _build_init_plan(found))
+            declared[name] = _build_field(cls, name, hint)
+            declared[name].kw_only = kw_only
+    setattr(cls, _DATACLASS_FIELDS, declared)
+    setattr(cls, _FIELDS_ATTRIBUTE, tuple(declared.values()))
+    setattr(cls, _INIT_ATTRIBUTE, _build_init_plan(declared))
 
 
 class _InitPlan(NamedTuple):
@@ -56,13 +56,21 @@ class _InitPlan(NamedTuple):
     factories: tuple[tuple[str, Callable[[], object]], ...]
 
 
-def _build_init_plan(found: dict[str, Field[Any]]) -> _InitPlan:
-    made = [(name, one) for name, one in found.items() if one.default is MISSING]
+def _build_init_plan(declared: dict[str, Field[Any]]) -> _InitPlan:
+    without_default = [
+        (name, descriptor) for name, descriptor in declared.items() if descriptor.default is MISSING
+    ]
     return _InitPlan(
-        names=frozenset(found),
-        defaults={name: one.default for name, one in found.items() if one.default is not MISSING},
+        names=frozenset(declared),
+        defaults={
+            name: descriptor.default
+            for name, descriptor in declared.items()
+            if descriptor.default is not MISSING
+        },
         factories=tuple(
-            (name, one.default_factory) for name, one in made if one.default_factory is not MISSING
+            (name, descriptor.default_factory)
+            for name, descriptor in without_default
+            if descriptor.default_factory is not MISSING
         ),
     )
 
@@ -84,18 +92,18 @@ def _build_field(cls: type, name: str, hint: object) -> Field[Any]:
     """
     default = cls.__dict__.get(name, MISSING)
     if isinstance(default, Field):
-        made = default
-        if made.default is MISSING:
+        descriptor = default
+        if descriptor.default is MISSING:
             delattr(cls, name)
         else:
-            setattr(cls, name, made.default)
+            setattr(cls, name, descriptor.default)
     else:
-        made = field(default=default)
-    if isinstance(made.default, list | dict | set):
+        descriptor = field(default=default)
+    if isinstance(descriptor.default, list | dict | set):
         raise ValueError(f"{cls.__name__}.{name} would share one default among all")
-    made.name, made.type = name, hint
-    made._field_type = _SAMPLE_FIELD._field_type  # type: ignore[attr-defined]
-    return made
+    descriptor.name, descriptor.type = name, hint
+    descriptor._field_type = _SAMPLE_FIELD._field_type  # type: ignore[attr-defined]
+    return descriptor
 
 
 def initialize(self: DataclassInstance, **values: object) -> None:
@@ -111,30 +119,34 @@ def initialize(self: DataclassInstance, **values: object) -> None:
         raise TypeError(_signature_error(type(self).__name__, names, own.keys()))
 
 
-def _signature_error(cls: str, names: frozenset[str], given: Collection[str]) -> str:
-    missing = sorted(names.difference(given))
+def _signature_error(cls: str, names: frozenset[str], names_given: Collection[str]) -> str:
+    missing = sorted(names.difference(names_given))
     if missing:
         return f"{cls} needs {', '.join(missing)}"
-    return f"{cls} has no {', '.join(name for name in given if name not in names)}"
+    return f"{cls} has no {', '.join(name for name in names_given if name not in names)}"
 
 
 def represent(self: DataclassInstance) -> str:
     """An instance as somebody who looks for a mistake wants to see it."""
     values = ", ".join(
-        f"{one.name}={getattr(self, one.name)!r}" for one in fields_of(self) if one.repr
+        f"{descriptor.name}={getattr(self, descriptor.name)!r}"
+        for descriptor in fields_of(self)
+        if descriptor.repr
     )
     return f"{type(self).__name__}({values})"
 
 
 def _comparison_key(value: DataclassInstance) -> tuple[object, ...]:
-    return tuple(getattr(value, one.name) for one in fields_of(value) if one.compare)
+    return tuple(
+        getattr(value, descriptor.name) for descriptor in fields_of(value) if descriptor.compare
+    )
 
 
-def records_equal(self: DataclassInstance, other: object) -> object:
+def records_equal(self: DataclassInstance, other_record: object) -> object:
     """Whether two of a class have the same values."""
-    if type(other) is not type(self):
+    if type(other_record) is not type(self):
         return NotImplemented
-    return is_record(other) and _comparison_key(self) == _comparison_key(other)
+    return is_record(other_record) and _comparison_key(self) == _comparison_key(other_record)
 
 
 def _hash_record(self: DataclassInstance) -> int:
@@ -166,8 +178,8 @@ def is_record(value: object) -> TypeGuard[DataclassInstance]:
 
 def fields_of(value: DataclassInstance) -> tuple[Field[Any], ...]:
     """The fields of a record, found once for each class of them."""
-    found: tuple[Field[Any], ...] = type(value).__record_fields__  # type: ignore[attr-defined]
-    return found
+    declared: tuple[Field[Any], ...] = type(value).__record_fields__  # type: ignore[attr-defined]
+    return declared
 
 
 _NUMBERS, _LISTS, _SETS = (int, float), (tuple, list), (frozenset, set)
@@ -186,9 +198,9 @@ def to_plain_value(value: object) -> object:
         return {str(key): to_plain_value(item) for key, item in value.items()}
     if is_record(value):
         return {
-            one.name: to_plain_value(getattr(value, one.name))
-            for one in fields_of(value)
-            if one.metadata.get("shown", True)
+            descriptor.name: to_plain_value(getattr(value, descriptor.name))
+            for descriptor in fields_of(value)
+            if descriptor.metadata.get("shown", True)
         }
     if isinstance(value, datetime):
         return value.isoformat()

@@ -37,9 +37,9 @@ class Schedule:
         """The first moment that comes later than another. None: there is none."""
         today = moment.astimezone(zone).date()
         for number in range(_SEARCH_DAYS):
-            for one in self._moments(today + timedelta(days=number), zone):
-                if one > moment:
-                    return one
+            for candidate in self._moments(today + timedelta(days=number), zone):
+                if candidate > moment:
+                    return candidate
         return None
 
     def latest(self, moment: datetime, zone: tzinfo, within: timedelta) -> datetime | None:
@@ -47,16 +47,20 @@ class Schedule:
         today = moment.astimezone(zone).date()
         for number in range(within.days + 2):
             day = today - timedelta(days=number)
-            found = [one for one in self._moments(day, zone) if moment - within <= one <= moment]
-            if found:
-                return found[-1]
+            earlier = [
+                candidate
+                for candidate in self._moments(day, zone)
+                if moment - within <= candidate <= moment
+            ]
+            if earlier:
+                return earlier[-1]
         return None
 
     def _moments(self, day: date, zone: tzinfo) -> Iterator[datetime]:
         """All moments of a day. One that the clocks jump over comes as much later."""
         if self.is_on(day):
-            for one in self.times:
-                yield datetime.combine(day, one, zone).astimezone(UTC)
+            for wall_time in self.times:
+                yield datetime.combine(day, wall_time, zone).astimezone(UTC)
 
 
 def parse_schedule(text: str) -> Schedule:
@@ -65,16 +69,16 @@ def parse_schedule(text: str) -> Schedule:
     hours = sorted(_parse_field(hour, 0, 23))
     minutes = sorted(_parse_field(minute, 0, 59))
     return Schedule(
-        times=tuple(time(one, other) for one in hours for other in minutes),
+        times=tuple(time(hour, minute) for hour in hours for minute in minutes),
         days=frozenset(_parse_field(day, 1, 31)),
         months=frozenset(_parse_field(month, 1, 12, _MONTHS)),
-        week=frozenset(one % 7 for one in _parse_field(week, 0, 7, _WEEKDAYS)),
+        week=frozenset(weekday % 7 for weekday in _parse_field(week, 0, 7, _WEEKDAYS)),
     )
 
 
 def _parse_field(field: str, least: int, most: int, names: tuple[str, ...] = ()) -> set[int]:
     """The values of one field; `ValueError` where it is none."""
-    found: set[int] = set()
+    values: set[int] = set()
     for piece in field.lower().split(","):
         span, _, step = piece.partition("/")
         first, dash, last = span.partition("-")
@@ -85,12 +89,12 @@ def _parse_field(field: str, least: int, most: int, names: tuple[str, ...] = ())
             high = _parse_value(last, least, names) if dash else (most if step else low)
         if not least <= low <= high <= most:
             raise ValueError(piece)
-        found.update(range(low, high + 1, int(step or 1)))
-    return found
+        values.update(range(low, high + 1, int(step or 1)))
+    return values
 
 
-def _parse_value(word: str, least: int, names: tuple[str, ...]) -> int:
-    return names.index(word) + least if word in names else int(word)
+def _parse_value(text: str, least: int, names: tuple[str, ...]) -> int:
+    return names.index(text) + least if text in names else int(text)
 
 
 _DURATION_PART = re.compile(r"(\d+)([hms])")

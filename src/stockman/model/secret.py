@@ -55,8 +55,8 @@ class Secret:
             return self._text
         return "ENC[...]" if self.form is SecretForm.ENCRYPTED else MASK
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and other._text == self._text
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, Secret) and value._text == self._text
 
     def __hash__(self) -> int:
         return hash((Secret, self._text))
@@ -109,11 +109,11 @@ def find_secrets(value: object, name: str = "") -> Iterator[tuple[str, Secret]]:
     elif type(value) in SCALAR_TYPES:
         return
     elif is_record(value):
-        for one in fields_of(value):
-            item = getattr(value, one.name)
-            if type(item) not in SCALAR_TYPES and one.metadata.get("shown", True):
-                known = _user_key(value, one.name) if isinstance(item, Secret) else ""
-                yield from find_secrets(item, known or _join_path(name, one.name))
+        for field in fields_of(value):
+            item = getattr(value, field.name)
+            if type(item) not in SCALAR_TYPES and field.metadata.get("shown", True):
+                known = _user_key(value, field.name) if isinstance(item, Secret) else ""
+                yield from find_secrets(item, known or _join_path(name, field.name))
     elif isinstance(value, dict):
         for key, item in value.items():
             if type(item) not in SCALAR_TYPES:
@@ -129,37 +129,37 @@ def replace_secrets(value: T, change: SecretChange, origin: Origin | None = None
 
     `change` is given every secret, and where it is written as far as that is known.
     """
-    found: object = value
+    result: object = value
     if type(value) in SCALAR_TYPES:
         return value
     if isinstance(value, Secret):
-        found = change(value, origin)
+        result = change(value, origin)
     elif is_record(value):
-        found = _replace_in_record(value, change)
+        result = _replace_in_record(value, change)
     elif isinstance(value, tuple) and type(value) is tuple:
         items = tuple(replace_secrets(item, change, origin) for item in value)
-        found = value if all(map(_is_same, items, value)) else items
+        result = value if all(map(_is_same, items, value)) else items
     elif isinstance(value, dict):
-        made = {key: replace_secrets(item, change, origin) for key, item in value.items()}
-        found = value if all(made[key] is item for key, item in value.items()) else made
-    return found  # type: ignore[return-value]  # of the type of the value, piece by piece
+        replaced = {key: replace_secrets(item, change, origin) for key, item in value.items()}
+        result = value if all(replaced[key] is item for key, item in value.items()) else replaced
+    return result  # type: ignore[return-value]  # of the type of the value, piece by piece
 
 
 def _replace_in_record(value: object, change: SecretChange) -> object:
     changed: dict[str, object] = {}
-    for one in fields_of(value):  # type: ignore[arg-type]  # asked with `is_record`
-        old = getattr(value, one.name)
-        if type(old) in SCALAR_TYPES or not one.metadata.get("shown", True):
+    for field in fields_of(value):  # type: ignore[arg-type]  # asked with `is_record`
+        old = getattr(value, field.name)
+        if type(old) in SCALAR_TYPES or not field.metadata.get("shown", True):
             continue
-        where = value.where(one.name) if isinstance(value, Traced) else None
+        where = value.where(field.name) if isinstance(value, Traced) else None
         new = replace_secrets(old, change, where)
         if new is not old:
-            changed[one.name] = new
+            changed[field.name] = new
     return replace(value, **changed) if changed else value  # type: ignore[type-var]
 
 
-def _is_same(one: object, other: object) -> bool:
-    return one is other
+def _is_same(left: object, right: object) -> bool:
+    return left is right
 
 
 def _user_key(value: object, field: str) -> str:

@@ -30,16 +30,16 @@ class Version:
     @classmethod
     def parse(cls, text: str) -> Version:
         """The version a text spells, with or without a leading `v`; ValueError otherwise."""
-        found = _FORM.fullmatch(text)
-        if found is None:
+        match = _FORM.fullmatch(text)
+        if match is None:
             raise ValueError(f"{text!r} is not a version")
-        patch = found["patch"]
+        patch = match["patch"]
         return cls(
-            int(found["major"]),
-            int(found["minor"]),
+            int(match["major"]),
+            int(match["minor"]),
             None if patch is None else int(patch),
-            pre=found["pre"] or "",
-            build=found["build"] or "",
+            pre=match["pre"] or "",
+            build=match["build"] or "",
         )
 
     @property
@@ -70,13 +70,13 @@ class Version:
     def _order(self) -> tuple[int, int, int, bool, tuple[tuple[bool, int, str], ...]]:
         return (self.major, self.minor, self.patch or 0, not self.pre, _pre_order(self.pre))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Version) and self._order() == other._order()
+    def __eq__(self, version: object) -> bool:
+        return isinstance(version, Version) and self._order() == version._order()
 
-    def __lt__(self, other: object) -> bool:
-        if not isinstance(other, Version):
+    def __lt__(self, version: object) -> bool:
+        if not isinstance(version, Version):
             return NotImplemented
-        return self._order() < other._order()
+        return self._order() < version._order()
 
     def __hash__(self) -> int:
         return hash(self._order())
@@ -89,5 +89,8 @@ class Version:
 
 
 def _pre_order(pre: str) -> tuple[tuple[bool, int, str], ...]:
-    parts = pre.split(".") if pre else []
-    return tuple((False, int(part), "") if part.isdigit() else (True, 0, part) for part in parts)
+    identifiers = pre.split(".") if pre else []
+    return tuple(
+        (False, int(identifier), "") if identifier.isdigit() else (True, 0, identifier)
+        for identifier in identifiers
+    )

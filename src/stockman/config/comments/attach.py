@@ -63,10 +63,10 @@ def _collect(
 
 
 def _add(anchor: Anchor, known: dict[tuple[Position, bool], Anchor]) -> None:
-    place = (anchor.at, anchor.is_item)
-    if place in known:
+    location = (anchor.at, anchor.is_item)
+    if location in known:
         return  # repeated by an alias
-    known[place] = anchor
+    known[location] = anchor
     if not isinstance(anchor.node, ScalarNode):
         _collect(anchor.node, anchor, known)
 
@@ -80,7 +80,7 @@ class Comments:
     """The comments of one file. Each is taken once, so that what an alias repeats has none."""
 
     def __init__(
-        self, header: list[str], found: list[Anchor], footer: list[str], for_editors: list[int]
+        self, header: list[str], anchors: list[Anchor], footer: list[str], for_editors: list[int]
     ) -> None:
         self.header = tuple(_trim_empty_lines(header))
         """What belongs to the file as a whole; an empty text is an empty line."""
@@ -88,8 +88,8 @@ class Comments:
         """What stands after the last key."""
         self.for_editors = tuple(for_editors)
         """Numbers of lines that tell an editor about this very file."""
-        self._keys = {one.at: one for one in found if not one.is_item}
-        self._items = {one.at: one for one in found if one.is_item}
+        self._keys = {anchor.at: anchor for anchor in anchors if not anchor.is_item}
+        self._items = {anchor.at: anchor for anchor in anchors if anchor.is_item}
 
     def take_key(self, at: Position) -> Commented:
         """The comments of the key at a place."""
@@ -107,29 +107,31 @@ class Comments:
 
     def left(self) -> Iterator[tuple[Position, str]]:
         """Comments that nobody took, with what they belong to."""
-        for one in [*self._keys.values(), *self._items.values()]:
-            for text in (*one.above, *one.beside, *one.below):
+        for anchor in [*self._keys.values(), *self._items.values()]:
+            for text in (*anchor.above, *anchor.beside, *anchor.below):
                 if text.strip():
-                    yield one.at, text
+                    yield anchor.at, text
 
 
-def attach_comments(found: CommentedText, tree: MappingNode, *, indented: bool) -> Comments:
+def attach_comments(source: CommentedText, tree: MappingNode, *, indented: bool) -> Comments:
     """Comments at their places; `indented` says whether indentation has a meaning."""
-    return _CommentAttacher(found, list_anchors(tree), indented).comments()
+    return _CommentAttacher(source, list_anchors(tree), indented).comments()
 
 
 class _CommentAttacher:
-    def __init__(self, found: CommentedText, known: list[Anchor], indented: bool) -> None:
-        self._lines = found.lines
-        self._comments = found.comments
+    def __init__(self, source: CommentedText, known: list[Anchor], indented: bool) -> None:
+        self._lines = source.lines
+        self._comments = source.comments
         self._anchors = known
-        self._starts = [(one.at.line, one.at.column) for one in known]
+        self._starts = [(anchor.at.line, anchor.at.column) for anchor in known]
         self._indented = indented
-        alone = {one.line: one for one in found.comments if one.alone}
+        alone = {comment.line: comment for comment in source.comments if comment.alone}
         self._for_editors = [
-            line for line, one in alone.items() if one.text.startswith(_EDITOR_DIRECTIVES)
+            line for line, comment in alone.items() if comment.text.startswith(_EDITOR_DIRECTIVES)
         ]
-        self._alone = {line: one for line, one in alone.items() if line not in self._for_editors}
+        self._alone = {
+            line: comment for line, comment in alone.items() if line not in self._for_editors
+        }
         self._header: list[str] = []
         self._footer: list[str] = []
 
@@ -196,7 +198,7 @@ class _CommentAttacher:
 
     def _blocks(self) -> list[list[Comment]]:
         """Comments on lines of their own that touch and have one indentation."""
-        alone = sorted(self._alone.values(), key=lambda one: one.line)
+        alone = sorted(self._alone.values(), key=lambda comment: comment.line)
         blocks = groupby(
             enumerate(alone),
             key=lambda pair: (pair[1].line - pair[0], pair[1].column if self._indented else 0),

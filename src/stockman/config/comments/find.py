@@ -49,9 +49,9 @@ def find_yaml_comments(text: str) -> CommentedText:
 def find_toml_comments(text: str) -> CommentedText:
     """The comments of a valid TOML text: a `#` outside of quotes."""
     spans = [
-        found.span("comment")
-        for found in _TOML_TOKEN.finditer(text)
-        if found["comment"] is not None
+        match.span("comment")
+        for match in _TOML_TOKEN.finditer(text)
+        if match["comment"] is not None
     ]
     return _build_commented_text(text, spans, _TOML_LINE_END)
 
@@ -70,14 +70,14 @@ def _yaml_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _comments_between(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for found in _YAML_COMMENT.finditer(text, start, end):
-        yield found.span()
+    for match in _YAML_COMMENT.finditer(text, start, end):
+        yield match.span()
 
 
 def _build_commented_text(
     text: str, spans: list[tuple[int, int]], line_end: re.Pattern[str]
 ) -> CommentedText:
-    starts = [0, *(found.end() for found in line_end.finditer(text))]
+    starts = [0, *(match.end() for match in line_end.finditer(text))]
     lines = line_end.split(text)
     return CommentedText(lines, [_build_comment(text, span, starts, lines) for span in spans])
 
@@ -87,6 +87,6 @@ def _build_comment(
 ) -> Comment:
     line = bisect_right(starts, span[0])
     column = span[0] - starts[line - 1] + 1
-    words = text[span[0] + 1 : span[1]].rstrip().removeprefix(" ")
+    content = text[span[0] + 1 : span[1]].rstrip().removeprefix(" ")
     alone = not lines[line - 1][: column - 1].strip(" \t-?")
-    return Comment(words or " ", line, column, alone)
+    return Comment(content or " ", line, column, alone)

@@ -36,11 +36,11 @@ _EXPANDED_NOTE = "anchors, aliases and merges are written out"
 
 def classic_to_toml(contents: Texts[str, bytes]) -> ConversionResult:
     """`cluster.toml` of `cluster.yaml` and `nodes.yaml`; either may be missing."""
-    given = {name: contents[name] for name in (CLUSTER_YAML, NODES_YAML) if name in contents}
-    problems = _find_obstacles(given)
+    classic = {name: contents[name] for name in (CLUSTER_YAML, NODES_YAML) if name in contents}
+    problems = _find_obstacles(classic)
     if problems:
         return ConversionResult(problems=problems)
-    texts = {name: decode_text(name, content) for name, content in given.items()}
+    texts = {name: decode_text(name, content) for name, content in classic.items()}
     trees = {name: read_yaml(name, text) for name, text in texts.items()}
     comments = {name: read_yaml_comments(texts[name], tree) for name, tree in trees.items()}
     carrier = TreeConverter(comments, to_toml=True)
@@ -62,27 +62,27 @@ def classic_to_toml(contents: Texts[str, bytes]) -> ConversionResult:
 
 def toml_to_classic(contents: Texts[str, bytes]) -> ConversionResult:
     """`cluster.yaml` and `nodes.yaml` of `cluster.toml`."""
-    given = {CLUSTER_TOML: contents[CLUSTER_TOML]}
-    problems = _find_obstacles(given)
+    source = {CLUSTER_TOML: contents[CLUSTER_TOML]}
+    problems = _find_obstacles(source)
     if problems:
         return ConversionResult(problems=problems)
-    text = decode_text(CLUSTER_TOML, given[CLUSTER_TOML])
+    text = decode_text(CLUSTER_TOML, source[CLUSTER_TOML])
     tree = read_toml(CLUSTER_TOML, text)
     comments = read_toml_comments(text, tree)
     carrier = TreeConverter({CLUSTER_TOML: comments}, to_toml=False)
     _drop_encryption(carrier, (tree,))
-    whole = select_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, Problems())
+    sections = select_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, Problems())
     written = WrittenConfig(
-        sections=carrier.sections(whole), header=comments.header, footer=comments.footer
+        sections=carrier.sections(sections), header=comments.header, footer=comments.footer
     )
     carrier.lose_the_rest()
     return ConversionResult(files=classic_files(written), lost=sort_lost_items(carrier.lost))
 
 
-def _find_obstacles(given: Texts[str, bytes]) -> Problems:
+def _find_obstacles(files: Texts[str, bytes]) -> Problems:
     """What has to be put right first: a conversion never guesses."""
-    found = load(given).problems
-    return Problems(problem for problem in found.errors if problem.code not in _HARMLESS_CODES)
+    problems = load(files).problems
+    return Problems(problem for problem in problems.errors if problem.code not in _HARMLESS_CODES)
 
 
 def _drop_encryption(carrier: TreeConverter, trees: tuple[MappingNode, ...]) -> None:
@@ -114,11 +114,11 @@ def _fold_visibility(
     if not short or not isinstance(keys, dict):
         carrier.lose(VISIBILITY_KEY, entry.key.at, _NOT_SHORT_REASON)
         return
-    around = carrier.comments_of_key(entry.key)
+    comments = carrier.comments_of_key(entry.key)
     url = keys["url"]
-    beside = " ".join(text for text in (url.beside, around.beside) if text)
+    beside = " ".join(text for text in (url.beside, comments.beside) if text)
     keys["url"] = replace(
-        url, above=(*url.above, *around.above), beside=beside, below=(*url.below, *around.below)
+        url, above=(*url.above, *comments.above), beside=beside, below=(*url.below, *comments.below)
     )
 
 

@@ -58,22 +58,22 @@ class ConfigDraft:
         reading = ReadContext(problems)
         apply_classes(tree, reading)
         read_record(Configuration, tree, reading)
-        places = {one.where for one in problems.errors if one.code != "config.missing-key"}
+        positions = {error.where for error in problems.errors if error.code != "config.missing-key"}
         for mapping, name, entry in list(_leaves(self.whole)):
             known = entry.name or name
-            if entry.value.at in places:
+            if entry.value.at in positions:
                 del mapping.entries[name]
                 self.lose(known, entry.value.at, _INVALID)
             elif isinstance(entry.value, SequenceNode):
-                self._drop_items(entry.value, known, places)
+                self._drop_items(entry.value, known, positions)
 
     def _drop_items(
-        self, sequence: SequenceNode, known: str, places: AbstractSet[Position | str]
+        self, sequence: SequenceNode, known: str, positions: AbstractSet[Position | str]
     ) -> None:
         for index, item in enumerate(sequence.items):
-            if item.at in places and item.at not in self.blanks:
+            if item.at in positions and item.at not in self.blanks:
                 self.lose(f"{known}[{index}]", item.at, _INVALID)
-        unfit = places | self.blanks
+        unfit = positions | self.blanks
         sequence.items = [item for item in sequence.items if item.at not in unfit]
 
 
@@ -165,7 +165,7 @@ class DraftMachine:
 def build_machine(source: MappingNode, known: str, building: ConfigDraft) -> DraftMachine:
     """The machine that a mapping of another tool describes; `known` is its name there."""
     machine = DraftMachine(source.at)
-    found: list[tuple[str, MappingEntry]] = []
+    entries: list[tuple[str, MappingEntry]] = []
     for name, entry in source.entries.items():
         named = MappingEntry(entry.key, entry.value, name=f"{known}.{name}")
         value = entry.value
@@ -174,10 +174,10 @@ def build_machine(source: MappingNode, known: str, building: ConfigDraft) -> Dra
         if name in GATEWAYS and isinstance(value, ScalarNode):
             machine.gateways[value.text] = named
         elif name in MACHINE_PATHS:
-            found.append(_target_path(MACHINE_PATHS[name], named))
+            entries.append(_target_path(MACHINE_PATHS[name], named))
         else:
             building.lose(named.name, entry.key.at, NO_SUCH_KEY)
-    for path, named in sorted(found, key=lambda pair: _MACHINE_KEY_ORDER.index(pair[0])):
+    for path, named in sorted(entries, key=lambda pair: _MACHINE_KEY_ORDER.index(pair[0])):
         _put_key(machine, path, named)
     return machine
 
@@ -202,9 +202,9 @@ def disk_size(value: TreeNode) -> ScalarNode | None:
     """A disk size in GiB; None for what is something else, such as a device."""
     if not isinstance(value, ScalarNode):
         return None
-    found = _SIZE.fullmatch(value.text)
-    if found is not None:
-        return text_scalar(found[1], value)
+    match = _SIZE.fullmatch(value.text)
+    if match is not None:
+        return text_scalar(match[1], value)
     return value if value.text.isdecimal() else None
 
 

@@ -28,11 +28,11 @@ def add_network_keys(machines: Iterable[DraftMachine], building: ConfigDraft) ->
     for machine in machines:
         gateways.update(machine.gateways)
         networks.update(machine.networks)
-    for path, found in (("network.default_gateway", gateways), ("network.node_cidr", networks)):
-        if len(found) == 1:
-            building.put(path, next(iter(found.values())))
+    for path, entries in (("network.default_gateway", gateways), ("network.node_cidr", networks)):
+        if len(entries) == 1:
+            building.put(path, next(iter(entries.values())))
         else:
-            for entry in found.values():
+            for entry in entries.values():
                 building.lose(entry.name, entry.value.at, _DIFFERENT)
 
 
@@ -42,14 +42,16 @@ def finish_conversion(
     *,
     to_toml: bool,
     notes: tuple[str, ...] = (),
-    others: Mapping[str, Comments] | None = None,
+    other_comments: Mapping[str, Comments] | None = None,
 ) -> ConversionResult:
     """The files of what was put together, with comments on what has to be filled in.
 
-    `others`: the comments of further files that values come from.
+    `other_comments`: the comments of further files that values come from.
     """
     building.drop_what_does_not_fit()
-    carrier = TreeConverter({**(others or {}), building.whole.at.file: comments}, to_toml=to_toml)
+    carrier = TreeConverter(
+        {**(other_comments or {}), building.whole.at.file: comments}, to_toml=to_toml
+    )
     written = WrittenConfig(
         sections=carrier.sections(building.whole),
         header=comments.header,
@@ -73,7 +75,9 @@ def _find_missing(files: dict[str, str]) -> tuple[MissingItem, ...]:
     """What the rules ask for once the result is read."""
     loaded = load({name: text.encode() for name, text in files.items()})
     check_rules(loaded)
-    return tuple(MissingItem(what=one.what, fix=one.fix) for one in loaded.problems.errors)
+    return tuple(
+        MissingItem(what=problem.what, fix=problem.fix) for problem in loaded.problems.errors
+    )
 
 
 def _add_missing_comments(
@@ -81,20 +85,20 @@ def _add_missing_comments(
 ) -> WrittenConfig:
     """The same with comments: on top for the cluster, below its keys for a node."""
     by_node: dict[int, list[str]] = {}
-    others = []
-    for one in to_fill:
-        found = _MISSING_IN_NODE.fullmatch(one.what)
-        if found is None:
-            others.append(one.what)
+    summaries = []
+    for item in to_fill:
+        match = _MISSING_IN_NODE.fullmatch(item.what)
+        if match is None:
+            summaries.append(item.what)
         else:
-            by_node.setdefault(int(found[1]), []).append(found[2])
+            by_node.setdefault(int(match[1]), []).append(match[2])
     header = written.header
-    if others:
+    if summaries:
         header = (
             *header,
             *([""] if header else []),
             "To fill in:",
-            *(f"- {one}" for one in others),
+            *(f"- {summary}" for summary in summaries),
         )
     return replace(written, header=header, sections=_add_node_comments(written.sections, by_node))
 

@@ -34,7 +34,7 @@ class HclText:
 
     def __init__(self, file: str, text: str) -> None:
         self._file = file
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.text = text
         self.index = 0
 
@@ -47,9 +47,9 @@ class HclText:
         return self.text.startswith(texts, self.index)
 
     def skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self.text, self.index)
-        if found is not None:
-            self.index = found.end()
+        match = pattern.match(self.text, self.index)
+        if match is not None:
+            self.index = match.end()
 
     def at(self, index: int) -> Position:
         """The place of a character."""
@@ -224,11 +224,11 @@ class _HclReader:
 
     def _statement(self, body: HclBody) -> None:
         source = self._source
-        word = self._word()
+        name = self._word()
         source.skip(BLANK)
         if source.ahead("=") and not source.ahead("=="):
             source.index += 1
-            body.attributes.entries[word.text] = MappingEntry(word, self._value("\n}"))
+            body.attributes.entries[name.text] = MappingEntry(name, self._value("\n}"))
             return
         labels = []
         while not source.ahead("{"):
@@ -238,17 +238,17 @@ class _HclReader:
         self._deeper(1)
         inner = self.body("}")
         self._deeper(-1)
-        body.blocks.append(HclBlock(kind=word.text, labels=tuple(labels), body=inner, at=word.at))
+        body.blocks.append(HclBlock(kind=name.text, labels=tuple(labels), body=inner, at=name.at))
 
     def _deeper(self, step: int) -> None:
         self._depth += step
         self._source.check_depth(self._depth)
 
     def _word(self) -> ScalarNode:
-        found = _WORD.match(self._source.text, self._source.index)
-        if found is None:
+        match = _WORD.match(self._source.text, self._source.index)
+        if match is None:
             self._source.refuse("a name is needed here", "write `name = value` or a block")
-        return self._plain(found)
+        return self._plain(match)
 
     def _value(self, ends: str) -> TreeNode:
         """A literal; null for an expression, which is listed. `ends` says what comes after it."""
@@ -285,9 +285,9 @@ class _HclReader:
             self._deeper(-1)
             return node
         for pattern in (_NUMBER, _LITERAL):
-            found = pattern.match(source.text, source.index)
-            if found is not None:
-                return self._plain(found)
+            match = pattern.match(source.text, source.index)
+            if match is not None:
+                return self._plain(match)
         return None
 
     def _list(self) -> SequenceNode:
@@ -338,9 +338,9 @@ class _HclReader:
         source.skip(SPACE)
         if source.at_end:
             source.refuse("the file ends inside of brackets", f"close them with `{bracket}`")
-        found = source.ahead(bracket)
-        source.index += found
-        return found
+        is_closed = source.ahead(bracket)
+        source.index += is_closed
+        return is_closed
 
     def _string(self) -> ScalarNode:
         start = self._source.index
@@ -357,15 +357,15 @@ class _HclReader:
         span = (start, self._source.index)
         return ScalarNode(literal, self._source.at(start), plain=False, span=span)
 
-    def _plain(self, found: re.Match[str]) -> ScalarNode:
-        self._source.index = found.end()
-        return ScalarNode(found[0], self._source.at(found.start()), plain=True, span=found.span())
+    def _plain(self, match: re.Match[str]) -> ScalarNode:
+        self._source.index = match.end()
+        return ScalarNode(match[0], self._source.at(match.start()), plain=True, span=match.span())
 
 
-def _unescape(found: re.Match[str]) -> str:
-    digits = found[1] or found[2]
+def _unescape(match: re.Match[str]) -> str:
+    digits = match[1] or match[2]
     if not digits:
-        return _ESCAPED[found[3]]
+        return _ESCAPED[match[3]]
     code = int(digits, 16)
     if code > _LAST_CHARACTER or 0xD800 <= code <= 0xDFFF:
         return _NO_CHARACTER

@@ -97,15 +97,15 @@ def _flatten(path: str, section: Commented, flat: dict[str, Commented]) -> Comme
         return section
     taken: dict[str, Commented] = {}
     left: dict[str, Commented] = {}
-    for name, one in value.items():
+    for name, item in value.items():
         inner = f"{path}.{name}"
-        found = _flat_keys(inner, one)
-        if found:
-            taken.update(found)
+        flat_keys = _flat_keys(inner, item)
+        if flat_keys:
+            taken.update(flat_keys)
             continue
-        rest = _flatten(inner, one, taken)
-        if rest is not None:
-            left[name] = rest
+        remaining = _flatten(inner, item, taken)
+        if remaining is not None:
+            left[name] = remaining
     if taken and not left:
         _move_comments(section, taken)
         flat.update(taken)
@@ -125,34 +125,34 @@ def _move_comments(section: Commented, taken: dict[str, Commented]) -> None:
     taken[last] = replace(taken[last], below=(*taken[last].below, *section.below))
 
 
-def _flat_keys(path: str, one: Commented) -> dict[str, Commented]:
+def _flat_keys(path: str, item: Commented) -> dict[str, Commented]:
     """A value under its flat names; empty: it has none, or cannot be written so."""
     match path:
         case "dns.provider":
-            return {"cloudflare_enabled": replace(one, value=one.value == "cloudflare")}
+            return {"cloudflare_enabled": replace(item, value=item.value == "cloudflare")}
         case "repository.url":
-            return _flat_repository(one)
+            return _flat_repository(item)
         case "backup.targets":
-            return _flat_backup_target(one)
+            return _flat_backup_target(item)
         case "backup.recipients":
-            return _flat_single_item(one, "backup_age_public_key")
+            return _flat_single_item(item, "backup_age_public_key")
     name = CLASSIC_BY_PATH.get(path)
-    return {} if name is None else {name: one}
+    return {} if name is None else {name: item}
 
 
-def _flat_repository(one: Commented) -> dict[str, Commented]:
-    address = str(one.value)
+def _flat_repository(url: Commented) -> dict[str, Commented]:
+    address = str(url.value)
     for base in _GITHUB:
         name = address.removeprefix(base).removesuffix(".git")
         private = base.startswith("ssh")
         if repository_address(name, private=private) == address:
-            short = {"repository_name": replace(one, value=name)}
+            short = {"repository_name": replace(url, value=name)}
             return {**short, VISIBILITY_KEY: Commented(value="private")} if private else short
-    return {"repository_name": one}
+    return {"repository_name": url}
 
 
-def _flat_backup_target(one: Commented) -> dict[str, Commented]:
-    items = one.value if isinstance(one.value, list) else []
+def _flat_backup_target(targets: Commented) -> dict[str, Commented]:
+    items = targets.value if isinstance(targets.value, list) else []
     target = as_commented(items[0]) if len(items) == 1 else Commented(value={})
     keys = target.value if isinstance(target.value, dict) else {}
     names = {key: CLASSIC_BY_PATH.get(f"backup.targets[0].{key}") for key in keys}
@@ -160,16 +160,16 @@ def _flat_backup_target(one: Commented) -> dict[str, Commented]:
     if not taken or len(taken) != len(keys):
         return {}
     _move_comments(target, taken)
-    _move_comments(one, taken)
+    _move_comments(targets, taken)
     return taken
 
 
-def _flat_single_item(one: Commented, name: str) -> dict[str, Commented]:
-    items = one.value if isinstance(one.value, list) else []
+def _flat_single_item(source: Commented, name: str) -> dict[str, Commented]:
+    items = source.value if isinstance(source.value, list) else []
     if len(items) != 1:
         return {}
     taken = {name: as_commented(items[0])}
-    _move_comments(one, taken)
+    _move_comments(source, taken)
     return taken
 
 
@@ -179,11 +179,11 @@ def _separate_subjects(
     """Keys with an empty line wherever another subject begins."""
     spaced: dict[str, Commented] = {}
     subject = ""
-    for name, one in cluster.items():
+    for name, item in cluster.items():
         own = CLASSIC_KEYS[name].split(".")[0] if name in CLASSIC_KEYS else subject
-        spaced[name] = one if own == subject else _with_blank_line(one)
+        spaced[name] = item if own == subject else _with_blank_line(item)
         subject = own
-    return {**spaced, **{name: _with_blank_line(one) for name, one in sections.items()}}
+    return {**spaced, **{name: _with_blank_line(section) for name, section in sections.items()}}
 
 
 def _machine_sections(written: WrittenConfig) -> dict[str, Commented]:
@@ -193,5 +193,5 @@ def _machine_sections(written: WrittenConfig) -> dict[str, Commented]:
     return {name: _with_blank_line(section) for name, section in written.machines.items()}
 
 
-def _with_blank_line(one: Commented) -> Commented:
-    return one if one.above[:1] == ("",) else replace(one, above=("", *one.above))
+def _with_blank_line(item: Commented) -> Commented:
+    return item if item.above[:1] == ("",) else replace(item, above=("", *item.above))

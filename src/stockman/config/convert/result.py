@@ -23,7 +23,7 @@ class LostItem:
 
 def sort_lost_items(lost: Iterable[LostItem]) -> tuple[LostItem, ...]:
     """What was lost in the order of files and lines."""
-    return tuple(sorted(lost, key=lambda one: one.at))
+    return tuple(sorted(lost, key=lambda item: item.at))
 
 
 @record

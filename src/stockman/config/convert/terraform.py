@@ -148,7 +148,7 @@ _IDENTIFYING_PATHS = ("address", "mac_addr", "vm.vmid")
 def is_node_collection(value: TreeNode) -> bool:
     """Whether a value is a collection of machines, be it by role."""
     inner = _child_values(value)
-    return bool(inner) and all(_is_machine(one) or is_node_collection(one) for one in inner)
+    return bool(inner) and all(_is_machine(value) or is_node_collection(value) for value in inner)
 
 
 def add_nodes(entry: MappingEntry, building: ConfigDraft) -> list[DraftMachine]:
@@ -184,12 +184,12 @@ def _build_node(
     building: ConfigDraft,
 ) -> DraftMachine:
     role = _role_entry(known, source)
-    rest = {
+    others = {
         name: entry
         for name, entry in source.entries.items()
         if name not in (*_CONTROLLER_FLAGS, *_ROLE_FIELDS)
     }
-    machine = build_machine(MappingNode(source.at, rest), known, building)
+    machine = build_machine(MappingNode(source.at, others), known, building)
     keys = machine.keys.entries
     named = keys.pop("name", None)
     if named is None and key is not None:
@@ -213,9 +213,11 @@ def _role_entry(known: str, source: MappingNode) -> MappingEntry | None:
         if entry is None or not isinstance(entry.value, ScalarNode) or entry.value.is_null:
             continue
         text = entry.value.text
-        said = text if name in _CONTROLLER_FLAGS else controller_flag(text.lower())
-        if said is not None:
-            return MappingEntry(entry.key, text_scalar(said, entry.value), name=f"{known}.{name}")
+        controller = text if name in _CONTROLLER_FLAGS else controller_flag(text.lower())
+        if controller is not None:
+            return MappingEntry(
+                entry.key, text_scalar(controller, entry.value), name=f"{known}.{name}"
+            )
     return None
 
 
@@ -304,8 +306,8 @@ def _add_variable(entry: MappingEntry, building: ConfigDraft) -> None:
         building.put(f"classes.{role[0]}.vm.{role[1]}", _convert_value(role[1], entry))
     elif name in SHARED_VM_KEYS or name in SHARED_NODE_KEYS:
         key = SHARED_NODE_KEYS.get(name) or f"vm.{SHARED_VM_KEYS[name]}"
-        for one in ("controller", "worker"):
-            building.put(f"classes.{one}.{key}", entry)
+        for role_name in ("controller", "worker"):
+            building.put(f"classes.{role_name}.{key}", entry)
     else:
         building.lose(entry.name, entry.key.at, NO_SUCH_KEY)
 
@@ -316,8 +318,8 @@ def _add_token(entry: MappingEntry, value: ScalarNode, building: ConfigDraft) ->
         building.lose(entry.name, entry.key.at, "it is not `user@realm!name=secret`")
         return
     for path, text in (("token_id", identity), ("token_secret", secret)):
-        part = MappingEntry(entry.key, text_scalar(text, value), name=entry.name)
-        building.put(f"proxmox.{path}", part)
+        token_entry = MappingEntry(entry.key, text_scalar(text, value), name=entry.name)
+        building.put(f"proxmox.{path}", token_entry)
 
 
 def _convert_value(path: str, entry: MappingEntry) -> MappingEntry:

@@ -58,9 +58,9 @@ class TreeConverter:
         self._to_toml = to_toml
         self.lost: list[LostItem] = []
 
-    def sections(self, whole: MappingNode) -> dict[str, Commented]:
+    def sections(self, tree: MappingNode) -> dict[str, Commented]:
         """The sections of a tree in the one shape."""
-        return self._block(Configuration, whole, "")
+        return self._block(Configuration, tree, "")
 
     def lose(self, key: str, at: Position, reason: str) -> None:
         """List something that the result does not have."""
@@ -80,7 +80,7 @@ class TreeConverter:
 
     def _block(self, cls: type, mapping: MappingNode, path: str) -> dict[str, Commented]:
         kinds = {member.name: member.kind for member in record_keys(cls)}
-        found: dict[str, Commented] = {}
+        values: dict[str, Commented] = {}
         for name, entry in mapping.entries.items():
             inner = f"{path}.{name}" if path else name
             known = entry.name or inner
@@ -90,25 +90,25 @@ class TreeConverter:
                 if self._to_toml:
                     self.lose(known, entry.key.at, NO_VALUE)
             else:
-                self._carry(found, name, entry, kinds[name], inner)
-        return found
+                self._carry(values, name, entry, kinds[name], inner)
+        return values
 
     def _carry(
-        self, found: dict[str, Commented], name: str, entry: MappingEntry, kind: KeyType, path: str
+        self, values: dict[str, Commented], name: str, entry: MappingEntry, kind: KeyType, path: str
     ) -> None:
         try:
             value = self._value(kind, entry.value, path, entry.name or path)
         except _Dropped:
             return
         if _is_user_key(name, entry, path):
-            found[name] = replace(self._around(entry, path), value=value)
+            values[name] = replace(self._around(entry, path), value=value)
         elif not isinstance(value, dict | list) or value:
-            found[name] = Commented(value=value)  # a section that only flat keys speak of
+            values[name] = Commented(value=value)  # a section that only flat keys speak of
 
     def _around(self, entry: MappingEntry, path: str) -> Commented:
-        around = self.comments_of_key(entry.key)
+        comments = self.comments_of_key(entry.key)
         is_table = not isinstance(entry.value, ScalarNode) and "." in path
-        return replace(around, above=_without_gap(around.above) if is_table else around.above)
+        return replace(comments, above=_without_gap(comments.above) if is_table else comments.above)
 
     def _value(self, kind: KeyType, node: TreeNode, path: str, known: str) -> object:
         if isinstance(node, ScalarNode) and is_encrypted(node.text):
@@ -126,23 +126,23 @@ class TreeConverter:
         return self._free(node, known)
 
     def _list(self, kind: KeyType, node: SequenceNode, path: str, known: str) -> list[Commented]:
-        found = []
+        items = []
         for index, item in enumerate(node.items):
             try:
                 value = self._value(kind, item, f"{path}[{index}]", f"{known}[{index}]")
             except _Dropped:
                 continue
-            around = self._comments[item.at.file].take_item(item.at)
+            comments = self._comments[item.at.file].take_item(item.at)
             if not isinstance(item, ScalarNode) and path not in MACHINE_SECTIONS:
-                around = replace(around, above=_without_gap(around.above))
-            found.append(replace(around, value=value))
-        return found
+                comments = replace(comments, above=_without_gap(comments.above))
+            items.append(replace(comments, value=value))
+        return items
 
     def _map(self, kind: KeyType, node: MappingNode, path: str) -> dict[str, Commented]:
-        found: dict[str, Commented] = {}
+        values: dict[str, Commented] = {}
         for name, entry in node.entries.items():
-            self._carry(found, name, entry, kind, f"{path}.{name}")
-        return found
+            self._carry(values, name, entry, kind, f"{path}.{name}")
+        return values
 
     def _free(self, node: TreeNode, known: str) -> object:
         if isinstance(node, MappingNode):

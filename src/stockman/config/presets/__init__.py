@@ -78,14 +78,14 @@ def _build_classic(
     from stockman.config.presets.answers import Answers, apply_answers
     from stockman.config.presets.readdress import readdress
 
-    given = answers or Answers()
+    chosen = answers or Answers()
     texts = {file: _read_preset_file(name, file) for file in ("cluster.yaml", "nodes.yaml")}
     texts["cluster.yaml"] = apply_answers(
-        texts["cluster.yaml"], replace(given, proxmox_endpoint=None)
+        texts["cluster.yaml"], replace(chosen, proxmox_endpoint=None)
     )
     if network is not None:
         texts = readdress(texts, NETWORKS[name], network)
-    endpoint = Answers(proxmox_endpoint=given.proxmox_endpoint)
+    endpoint = Answers(proxmox_endpoint=chosen.proxmox_endpoint)
     texts["cluster.yaml"] = apply_answers(texts["cluster.yaml"], endpoint)
     return texts
 

@@ -53,58 +53,58 @@ def _keys_and_values(node: TreeNode) -> Iterator[ScalarNode]:
 
 
 def _rewrite(text: str, spans: list[tuple[int, int]], moved: Callable[[re.Match[str]], str]) -> str:
-    parts = []
+    pieces = []
     end = 0
     for start, stop in spans:
-        parts += [text[end:start], _ADDRESS.sub(moved, text[start:stop])]
+        pieces += [text[end:start], _ADDRESS.sub(moved, text[start:stop])]
         end = stop
-    return "".join([*parts, text[end:]])
+    return "".join([*pieces, text[end:]])
 
 
 def _address_mover(old: IPv4Network, new: IPv4Network) -> Callable[[re.Match[str]], str]:
-    def moved(found: re.Match[str]) -> str:
-        place = _host_number(found, old)
-        if place is None:
-            return found[0]
-        length = _prefix_length(found)
+    def moved(match: re.Match[str]) -> str:
+        number = _host_number(match, old)
+        if number is None:
+            return match[0]
+        length = _prefix_length(match)
         if length is None:
-            return f"{new[place]}{found['prefix'] or ''}"
-        return f"{new[place]}/{length if length > old.prefixlen else new.prefixlen}"
+            return f"{new[number]}{match['prefix'] or ''}"
+        return f"{new[number]}/{length if length > old.prefixlen else new.prefixlen}"
 
     return moved
 
 
-def _host_number(found: re.Match[str], old: IPv4Network) -> int | None:
+def _host_number(match: re.Match[str], old: IPv4Network) -> int | None:
     """Which address of the old network this is; None: of another network, or no address."""
     try:
-        address = IPv4Address(found["address"])
+        address = IPv4Address(match["address"])
     except ValueError:
         return None
     return int(address) - int(old.network_address) if address in old else None
 
 
-def _prefix_length(found: re.Match[str]) -> int | None:
+def _prefix_length(match: re.Match[str]) -> int | None:
     """The prefix length behind an address; None: there is none, or it is the path of a URL."""
-    is_url = found["scheme"] is not None
-    return None if is_url or found["prefix"] is None else int(found["prefix"][1:])
+    is_url = match["scheme"] is not None
+    return None if is_url or match["prefix"] is None else int(match["prefix"][1:])
 
 
 def _check_room(values: list[str], old: IPv4Network, new: IPv4Network) -> None:
-    found = [one for value in values for one in _ADDRESS.finditer(value)]
-    needed = max((_required_size(one, old) for one in found), default=0)
+    matches = [match for value in values for match in _ADDRESS.finditer(value)]
+    needed = max((_required_size(match, old) for match in matches), default=0)
     if needed > new.num_addresses:
         raise WrongUsage(_network_too_small(new, needed))
 
 
-def _required_size(found: re.Match[str], old: IPv4Network) -> int:
+def _required_size(match: re.Match[str], old: IPv4Network) -> int:
     """How many addresses a network must have to hold this one, or this part of the old network."""
-    place = _host_number(found, old)
-    length = _prefix_length(found)
-    if place is None or (place == 0 and length is not None and length <= old.prefixlen):
+    number = _host_number(match, old)
+    length = _prefix_length(match)
+    if number is None or (number == 0 and length is not None and length <= old.prefixlen):
         return 0
     if length is not None and old.prefixlen < length < 32:
-        return place + (1 << (32 - length))
-    return place + 2  # the last address of a network is for broadcasts
+        return number + (1 << (32 - length))
+    return number + 2  # the last address of a network is for broadcasts
 
 
 def _network_too_small(new: IPv4Network, needed: int) -> Problem:

@@ -17,7 +17,7 @@ _PHRASES = {
 
 def translate_comments(text: str) -> str:
     """A YAML text whose comments name keys and places as `cluster.toml` has them."""
-    return _COMMENT.sub(lambda found: _translate_comment(found[0]), text)
+    return _COMMENT.sub(lambda match: _translate_comment(match[0]), text)
 
 
 def _translate_comment(comment: str) -> str:
@@ -32,4 +32,4 @@ def _translate_comment(comment: str) -> str:
 def _translate_keys(text: str) -> str:
     for classic, toml in _PHRASES.items():
         text = text.replace(classic, toml)
-    return _KEY.sub(lambda found: CLASSIC_KEYS[found[0]], text)
+    return _KEY.sub(lambda match: CLASSIC_KEYS[match[0]], text)

@@ -32,23 +32,23 @@ def build_explanation(key: Key, *, recursive: bool = False) -> Explanation:
 
 
 def render_explanation(
-    found: Explanation, *, width: int | None = None, paint: Paint = lambda text, style: text
+    explanation: Explanation, *, width: int | None = None, paint: Paint = lambda text, style: text
 ) -> Iterator[str]:
     """The lines of an explanation, at most `width` columns wide where words allow it."""
     columns = width or _USUAL_WIDTH
-    for label, text in _fact_rows(found.key):
+    for label, text in _fact_rows(explanation.key):
         start = f"{label}:".ljust(_LABEL_WIDTH)
-        first, *rest = _wrap(text, columns, start, " " * _LABEL_WIDTH)
+        first, *continuation = _wrap(text, columns, start, " " * _LABEL_WIDTH)
         yield paint(first[: len(label) + 1], "heading") + first[len(label) + 1 :]
-        yield from rest
+        yield from continuation
     yield ""
     yield paint("DESCRIPTION:", "heading")
-    yield from _wrap(found.key.docs, columns, _INDENT, _INDENT)
-    if found.fields:
+    yield from _wrap(explanation.key.docs, columns, _INDENT, _INDENT)
+    if explanation.fields:
         yield ""
         yield paint("FIELDS:", "heading")
-        tree = _render_tree if found.recursive else _render_list
-        yield from tree(found, columns, paint)
+        tree = _render_tree if explanation.recursive else _render_list
+        yield from tree(explanation, columns, paint)
 
 
 def render_overview(
@@ -112,18 +112,18 @@ def _fact_rows(key: Key) -> Iterator[tuple[str, str]]:
         yield "EXAMPLE", ", ".join(key.examples)
 
 
-def _render_list(found: Explanation, columns: int, paint: Paint) -> Iterator[str]:
-    for number, key in enumerate(found.fields):
+def _render_list(explanation: Explanation, columns: int, paint: Paint) -> Iterator[str]:
+    for number, key in enumerate(explanation.fields):
         if number:
             yield ""
         yield f"{_INDENT}{_field_line(key, paint)}"
         yield from _wrap(field_text(key), columns, _INDENT * 2, _INDENT * 2)
 
 
-def _render_tree(found: Explanation, columns: int, paint: Paint) -> Iterator[str]:
+def _render_tree(explanation: Explanation, columns: int, paint: Paint) -> Iterator[str]:
     del columns
-    above = found.key.depth
-    for key in found.fields:
+    above = explanation.key.depth
+    for key in explanation.fields:
         yield f"{_INDENT * (key.depth - above)}{_field_line(key, paint)}"
 
 

@@ -27,8 +27,8 @@ def field_docs(cls: type) -> dict[str, str]:
     Empty where the program was installed without its source.
     """
     docs: dict[str, str] = {}
-    for one in reversed(cls.__mro__):
-        docs.update(_module_docs(one.__module__).get(one.__qualname__, {}))
+    for base in reversed(cls.__mro__):
+        docs.update(_module_docs(base.__module__).get(base.__qualname__, {}))
     return docs
 
 
@@ -136,25 +136,26 @@ def record_keys(cls: type) -> tuple[RecordKey, ...]:
     """The keys of a record class, in the order of its source."""
     hints = type_hints(cls)
     docs = field_docs(cls)
-    found = []
+    keys = []
     for field in fields(cls):
         if not field.metadata.get("shown", True):
             continue
-        given = field.default is not MISSING or field.default_factory is not MISSING
+        has_default = field.default is not MISSING or field.default_factory is not MISSING
         default = field.default if field.default is not MISSING else None
         if field.default_factory is not MISSING:
             default = field.default_factory()
         hint = hints[field.name]
-        found.append(
+        keys.append(
             RecordKey(
                 name=field.name.rstrip("_"),
                 kind=key_type(hint),
-                required=not given or any(isinstance(one, Required) for one in _markers(hint)),
+                required=not has_default
+                or any(isinstance(marker, Required) for marker in _markers(hint)),
                 default=default,
                 docs=docs.get(field.name, ""),
             )
         )
-    return tuple(found)
+    return tuple(keys)
 
 
 def key_type(hint: object, markers: tuple[Any, ...] = ()) -> KeyType:
@@ -163,12 +164,12 @@ def key_type(hint: object, markers: tuple[Any, ...] = ()) -> KeyType:
     if origin is Annotated:
         return key_type(get_args(hint)[0], markers + _markers(hint))
     if origin in (Union, types.UnionType):
-        inner = [one for one in get_args(hint) if one is not type(None)]
+        inner = [argument for argument in get_args(hint) if argument is not type(None)]
         if len(inner) == 1:
             return key_type(inner[0], markers)
     if isinstance(hint, NewType):
         return key_type(hint.__supertype__, markers)
-    filled = any(isinstance(one, NonEmpty) for one in markers)
+    filled = any(isinstance(marker, NonEmpty) for marker in markers)
     if origin is tuple:
         return ListOf(key_type(get_args(hint)[0]), filled)
     if origin is dict:
@@ -182,11 +183,13 @@ def key_type(hint: object, markers: tuple[Any, ...] = ()) -> KeyType:
 
 
 def _value_type(hint: object, markers: tuple[Any, ...]) -> ValueType:
-    limits = next((one for one in markers if isinstance(one, Between)), None)
+    limits = next((marker for marker in markers if isinstance(marker, Between)), None)
     if get_origin(hint) is Literal:
         return ValueType(str, choices=get_args(hint), examples=_examples(markers))
     if isinstance(hint, type) and issubclass(hint, Enum):
-        return ValueType(str, choices=tuple(one.value for one in hint), examples=_examples(markers))
+        return ValueType(
+            str, choices=tuple(member.value for member in hint), examples=_examples(markers)
+        )
     if not isinstance(hint, type) or hint not in BASE_TYPES:
         raise TypeError(f"{hint} is not a type of the language")
     shape = _first_shape(markers)
@@ -201,11 +204,11 @@ def _markers(hint: object) -> tuple[Any, ...]:
 
 
 def _first_shape(markers: Iterable[Any]) -> TextFormat | None:
-    return next((one for one in markers if isinstance(one, TextFormat)), None)
+    return next((marker for marker in markers if isinstance(marker, TextFormat)), None)
 
 
 def _examples(markers: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(one.value for one in markers if isinstance(one, Example))
+    return tuple(marker.value for marker in markers if isinstance(marker, Example))
 
 
 class BaseType(NamedTuple):

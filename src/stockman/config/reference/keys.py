@@ -149,8 +149,8 @@ def child_keys(key: Key, *, recursive: bool = False) -> tuple[Key, ...]:
     """The keys inside of a key; `recursive` goes down to the last."""
     path = key.same_as or key.path
     if recursive:
-        return tuple(one for one in all_keys() if one.path.startswith(f"{path}."))
-    return tuple(one for one in all_keys() if one.parent == path)
+        return tuple(child for child in all_keys() if child.path.startswith(f"{path}."))
+    return tuple(child for child in all_keys() if child.parent == path)
 
 
 def keys_of_record(cls: type, path: str) -> tuple[Key, ...]:
@@ -174,16 +174,16 @@ def find_key(name: str) -> Key | None:
 
 def record_key_at(path: str) -> RecordKey:
     """The member that a path of the dialect's table leads to; for `[0]` an item of the list."""
-    found = RecordKey("", RecordType(Configuration), required=False, default=None, docs="")
+    key = RecordKey("", RecordType(Configuration), required=False, default=None, docs="")
     for step in path.split("."):
-        if isinstance(found.kind, MapOf):
-            found = found._replace(kind=found.kind.value)
+        if isinstance(key.kind, MapOf):
+            key = key._replace(kind=key.kind.value)
             continue
         name = _INDEX.sub("", step)
-        found = {one.name: one for one in _record_keys_in(found.kind)}[name]
-        if isinstance(found.kind, ListOf) and name != step:
-            found = found._replace(kind=found.kind.item, default=None)
-    return found
+        key = {candidate.name: candidate for candidate in _record_keys_in(key.kind)}[name]
+        if isinstance(key.kind, ListOf) and name != step:
+            key = key._replace(kind=key.kind.item, default=None)
+    return key
 
 
 def flat_record_key(name: str) -> RecordKey:
@@ -221,8 +221,8 @@ def _walk_keys(cls: type, prefix: str, table: str) -> Iterator[Key]:
         block = find_record_type(member.kind)
         file = "nodes.yaml" if path.split(".", 1)[0] in MACHINE_SECTIONS else "cluster.yaml"
         own_table = _table_header(path, member.kind)
-        place = own_table if block is not None else f"{table} {member.name}".strip()
-        yield _build_key(path, member, toml=place, file=file)
+        header = own_table if block is not None else f"{table} {member.name}".strip()
+        yield _build_key(path, member, toml=header, file=file)
         if block is not None:
             inner = f"{path}.{NAME_PLACEHOLDER}." if isinstance(member.kind, MapOf) else f"{path}."
             yield from _walk_keys(block.cls, inner, own_table)

@@ -64,7 +64,7 @@ def _value_pattern(value: ValueType) -> str:
         return BASE_TYPES[value.base].pattern
     if not value.shape.folded:
         return value.shape.pattern
-    return _RANGE_OF_LETTERS.sub(lambda found: f"{found[0].upper()}{found[0]}", value.shape.pattern)
+    return _RANGE_OF_LETTERS.sub(lambda match: f"{match[0].upper()}{match[0]}", value.shape.pattern)
 
 
 def _json_types(value: ValueType, pattern: str) -> list[str]:
@@ -88,10 +88,10 @@ def _collapse_single(types: list[str]) -> str | list[str]:
 def _format_name(value: ValueType) -> str:
     if value.shape is not None:
         return value.shape.says
-    words = BASE_TYPES[value.base].one
+    name = BASE_TYPES[value.base].one
     if value.base is bool:
-        return words
-    return f"{'an' if words[0] in 'aeiouAEIO' else 'a'} {words}"
+        return name
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
 Schema = dict[str, Any]
@@ -110,8 +110,8 @@ _SECTIONS = {
 }
 _SECRET = "Secret: `${NAME}`, `file:path`, `sops:path#key`, or encrypted by SOPS."
 _CAPITALS = {
-    word.lower(): word
-    for word in (
+    acronym.lower(): acronym
+    for acronym in (
         "API", "ASN", "BGP", "BIOS", "CA", "CCM", "CIDR", "CPU", "CSI", "DNS", "EFI", "GB", "HA",
         "ID", "MAC", "MTU", "NIC", "NICs", "NTP", "NUMA", "OIDC", "PCI", "S3", "SANs", "SSD",
         "SSH", "TLS", "TPM", "URL", "USB", "UUID", "VGA", "VLAN", "VLANs", "VM", "VMID", "VMs",
@@ -179,7 +179,11 @@ class _SchemaBuilder:
             case ValueType():
                 return value_schema(kind, null=optional and self._nulls)
             case AnyType(examples=examples):
-                return {"examples": [_parse_example(one) for one in examples]} if examples else {}
+                return (
+                    {"examples": [_parse_example(example) for example in examples]}
+                    if examples
+                    else {}
+                )
             case RecordType(cls=cls):
                 reference = {"$ref": f"#/$defs/{self._defined(cls, partial=partial)}"}
                 return reference if optional else {**reference, "type": "object"}
@@ -231,7 +235,8 @@ class _SchemaBuilder:
             return record_keys(cls)
         short = flat_record_key("repository_name")
         return tuple(
-            one._replace(kind=short.kind) if one.name == "url" else one for one in record_keys(cls)
+            member._replace(kind=short.kind) if member.name == "url" else member
+            for member in record_keys(cls)
         )
 
     def _types(self, name: str, *, optional: bool) -> str | list[str]:
@@ -279,10 +284,12 @@ def _description(member: RecordKey) -> str:
 
 def key_title(name: str) -> str:
     """A key as a heading: `dns_servers` is `DNS servers`."""
-    words = [_CAPITALS.get(word, word) for word in name.split("_")]
-    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
+    title_words = [_CAPITALS.get(segment, segment) for segment in name.split("_")]
+    return " ".join([title_words[0][:1].upper() + title_words[0][1:], *title_words[1:]])
 
 
 def _snake_case(name: str) -> str:
     """A class name as a key is written: `DataDisk` is `data_disk`."""
-    return "".join(f"_{one.lower()}" if one.isupper() else one for one in name).strip("_")
+    return "".join(
+        f"_{character.lower()}" if character.isupper() else character for character in name
+    ).strip("_")

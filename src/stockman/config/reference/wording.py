@@ -69,7 +69,7 @@ def _lower_first(sentence: str) -> str:
 
 
 def _long_words(sentence: str) -> set[str]:
-    return {word for word in re.findall(r"[a-z]+", sentence.lower()) if len(word) > 3}
+    return {noun for noun in re.findall(r"[a-z]+", sentence.lower()) if len(noun) > 3}
 
 
 def record_text(cls: type) -> str:
@@ -79,5 +79,5 @@ def record_text(cls: type) -> str:
 
 def unset_meaning(docs: str) -> str:
     """What the documentation says of a key that is not written; empty where it says nothing."""
-    found = _UNSET.search(docs)
-    return found[1] if found is not None else ""
+    match = _UNSET.search(docs)
+    return match[1] if match is not None else ""

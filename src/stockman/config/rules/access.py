@@ -86,25 +86,25 @@ def _check_ingress(context: RuleContext) -> None:
 
 def _check_bgp(context: RuleContext) -> None:
     bgp = context.estate.cilium.bgp
-    given = [name for name in ("router_addr", "router_asn", "node_asn") if name in bgp.origins]
-    missing = [name for name in ("router_addr", "router_asn", "node_asn") if name not in given]
-    if given and missing:
+    present = [name for name in ("router_addr", "router_asn", "node_asn") if name in bgp.origins]
+    missing = [name for name in ("router_addr", "router_asn", "node_asn") if name not in present]
+    if present and missing:
         names = ", ".join(context.name(f"cilium.bgp.{name}") for name in missing)
         context.problems.error(
             "bgp.partial",
             "BGP is set up by halves",
             why=f"{names} {'is' if len(missing) == 1 else 'are'} missing",
             fix="give all three keys, or none",
-            at=bgp.where(given[0]),
+            at=bgp.where(present[0]),
         )
 
 
 def _check_repository(context: RuleContext) -> None:
     repository = context.estate.repository
-    found = _SSH.match(repository.url or "")
-    if found is None:
+    match = _SSH.match(repository.url or "")
+    if match is None:
         return
-    server = found[1] or found[2]
+    server = match[1] or match[2]
     if server not in KNOWN_HOSTS and not (repository.known_hosts or "").strip():
         context.problems.error(
             "repository.known-hosts-missing",
@@ -128,9 +128,9 @@ def check_mirrors(context: RuleContext) -> None:
             _check_pair(context, registry, mirror, pair)
         _check_plain(context, registry, mirror)
         for host in [urlsplit(url).netloc for url in mirror.endpoints] or [registry]:
-            other, first = by_host.setdefault(host, (registry, mirror))
+            first_registry, first = by_host.setdefault(host, (registry, mirror))
             if _access_settings(first) != _access_settings(mirror):
-                why = f"{host} is a mirror of {other} too, with other credentials"
+                why = f"{host} is a mirror of {first_registry} too, with other credentials"
                 _report_mirror(
                     context, registry, why, "give both the same credentials", mirror.where()
                 )
@@ -139,11 +139,11 @@ def check_mirrors(context: RuleContext) -> None:
 def _check_pair(
     context: RuleContext, registry: str, mirror: RegistryMirror, pair: tuple[str, str]
 ) -> None:
-    given = [name for name in pair if getattr(mirror, name) is not None]
-    if len(given) == 1:
-        (missing,) = set(pair) - set(given)
-        why = f"{given[0]} is given, {missing} is not"
-        _report_mirror(context, registry, why, f"give {missing} as well", mirror.where(given[0]))
+    present = [name for name in pair if getattr(mirror, name) is not None]
+    if len(present) == 1:
+        (missing,) = set(pair) - set(present)
+        why = f"{present[0]} is given, {missing} is not"
+        _report_mirror(context, registry, why, f"give {missing} as well", mirror.where(present[0]))
 
 
 def _check_plain(context: RuleContext, registry: str, mirror: RegistryMirror) -> None:
@@ -162,8 +162,8 @@ def _access_settings(mirror: RegistryMirror) -> list[object]:
 def _report_mirror(
     context: RuleContext, registry: str, why: str, fix: str, at: Origin | None
 ) -> None:
-    what = f"machines would not get into the mirrors of {registry}"
-    context.problems.error("mirror.access", what, why=why, fix=fix, at=at)
+    summary = f"machines would not get into the mirrors of {registry}"
+    context.problems.error("mirror.access", summary, why=why, fix=fix, at=at)
 
 
 OWN_RULES = (

@@ -118,14 +118,16 @@ def check_presence(context: RuleContext) -> None:
     )
 
 
-def _check_present(context: RuleContext, section: Traced, field: str, path: str, what: str) -> None:
+def _check_present(
+    context: RuleContext, section: Traced, field: str, path: str, purpose: str
+) -> None:
     if getattr(section, field) is not None or field in section.origins:
         return
     name = context.name(path)
     context.problems.error(
         "config.missing-key",
         f"{name} is missing",
-        why=f"a cluster needs {what}",
+        why=f"a cluster needs {purpose}",
         fix=f"add {name}; see `stockman explain {name}`",
         at=context.cluster_file,
     )

@@ -16,7 +16,7 @@ CoreDNS, and the network of pods is one that the user installs."""
 
 
 def check_components(context: RuleContext) -> None:
-    known = {one.name: one for one in known_components()}
+    known = {facts.name: facts for facts in known_components()}
     for name, component in context.estate.components.items():
         if name not in known:
             _report_unknown_component(context, name, component, known)
@@ -31,7 +31,7 @@ def _report_unknown_component(
     context: RuleContext, name: str, component: Component, known: dict[str, ComponentFacts]
 ) -> None:
     of_chart = named(name)
-    installed = [one.name for one in known.values() if one.when]
+    installed = [facts.name for facts in known.values() if facts.when]
     meant = of_chart.name if of_chart is not None else nearest_name(name, installed)
     context.problems.error(
         "component.unknown",
@@ -55,13 +55,13 @@ def _report_not_installed(context: RuleContext, name: str, component: Component)
 
 
 def _check_version(context: RuleContext, component: Component, known: ComponentFacts) -> None:
-    wanted, tested = component.version, known.version
-    if wanted is None or tested is None or wanted == tested:
+    configured, tested = component.version, known.version
+    if configured is None or tested is None or configured == tested:
         return
-    age = "newer" if wanted > tested else "older"
+    age = "newer" if configured > tested else "older"
     context.problems.warn(
         "component.version",
-        f"{known.name} {wanted} is {age} than the release that stockman knows",
+        f"{known.name} {configured} is {age} than the release that stockman knows",
         why=f"what stockman renders for it was checked with {tested}",
         fix="remove version, or read the release notes between the two",
         at=component.where("version"),
@@ -69,27 +69,33 @@ def _check_version(context: RuleContext, component: Component, known: ComponentF
 
 
 def _check_needs(context: RuleContext, known: dict[str, ComponentFacts]) -> None:
-    found = resolve_components(context.estate)
-    for name, component in found.items():
+    components = resolve_components(context.estate)
+    for name, component in components.items():
         if not component.enabled or name not in known:
             continue
         for need in known[name].requires:
-            other = found.get(need)
-            place = _written_origin(component, other)
+            requirement = components.get(need)
+            origin = _written_origin(component, requirement)
             # Where neither was written, rules about the keys that call for them say it better.
-            if need in REPLACEABLE or place is None or (other is not None and other.enabled):
+            if (
+                need in REPLACEABLE
+                or origin is None
+                or (requirement is not None and requirement.enabled)
+            ):
                 continue
             context.problems.error(
                 "component.requires",
                 f"{name} needs {need}, which is off",
-                why=_reason(name, component, need, other),
+                why=_reason(name, component, need, requirement),
                 fix=f"set components.{need}.enabled to true, or components.{name}.enabled to false",
-                at=place,
+                at=origin,
             )
 
 
-def _reason(name: str, component: Component, need: str, other: Component | None) -> str:
-    return f"{name} is on: {_enabled_reason(component)}; {need} is off: {_enabled_reason(other)}"
+def _reason(name: str, component: Component, need: str, requirement: Component | None) -> str:
+    return (
+        f"{name} is on: {_enabled_reason(component)}; {need} is off: {_enabled_reason(requirement)}"
+    )
 
 
 def _enabled_reason(component: Component | None) -> str:
@@ -99,10 +105,10 @@ def _enabled_reason(component: Component | None) -> str:
     return origin.via if origin.is_derived else "as written"
 
 
-def _written_origin(component: Component, other: Component | None) -> Origin | None:
+def _written_origin(component: Component, requirement: Component | None) -> Origin | None:
     """Where one of the two was written; what follows from other keys stands nowhere."""
-    for one in (other, component):
-        origin = one.origins.get("enabled") if one is not None else None
+    for candidate in (requirement, component):
+        origin = candidate.origins.get("enabled") if candidate is not None else None
         if origin is not None and not origin.is_derived:
             return origin
     return None

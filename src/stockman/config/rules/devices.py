@@ -23,30 +23,30 @@ def check_disks(context: RuleContext) -> None:
         _check_volumes(context, node)
 
 
-def _check_selector(context: RuleContext, node: NodeSection, wanted: DiskSelector) -> None:
+def _check_selector(context: RuleContext, node: NodeSection, selector: DiskSelector) -> None:
     if node.disk is not None:
         context.problems.error(
             "disk.twice",
             f"node {node.name} names its disk twice",
             why=f"`disk` is {node.disk}, and `disk_selector` describes one too",
             fix="keep one of the two; `disk: null` takes back what a class gives",
-            at=wanted.where(),
+            at=selector.where(),
         )
-    given = [one.name for one in fields_of(wanted) if one.name in wanted.origins]
-    others = [name for name in given if name != "match"]
-    if not given or (wanted.match is not None and others):
+    keys = [field.name for field in fields_of(selector) if field.name in selector.origins]
+    other_keys = [name for name in keys if name != "match"]
+    if not keys or (selector.match is not None and other_keys):
         context.problems.error(
             "disk.selector",
             f"the disk of node {node.name} is not described",
-            why=f"`match` stands alone, and {others[0]} stands beside it"
-            if others
+            why=f"`match` stands alone, and {other_keys[0]} stands beside it"
+            if other_keys
             else "an empty selector holds for every disk",
-            fix="give `match`, or some of the other keys" if others else "say what disk it is",
-            at=wanted.where("match"),
+            fix="give `match`, or some of the other keys" if other_keys else "say what disk it is",
+            at=selector.where("match"),
         )
-    if wanted.match is not None:
+    if selector.match is not None:
         check_contract_support(
-            context, "disk_selector.match", wanted.where("match"), since=_MATCH_FROM
+            context, "disk_selector.match", selector.where("match"), since=_MATCH_FROM
         )
 
 
@@ -100,8 +100,8 @@ def _check_sizes(context: RuleContext, name: str, volume: SystemVolume | Volume)
 
 
 def _report_volume(context: RuleContext, volume: Volume, key: str, why: str, fix: str) -> None:
-    what = f"volume {volume.name} cannot be made"
-    context.problems.error("volume.form", what, why=why, fix=fix, at=volume.where(key))
+    summary = f"volume {volume.name} cannot be made"
+    context.problems.error("volume.form", summary, why=why, fix=fix, at=volume.where(key))
 
 
 def _size_in_bytes(size: str) -> float:
@@ -165,22 +165,22 @@ def _check_vlans_unique(
 
 def _check_members(context: RuleContext, node: NodeSection, bond: Bond) -> None:
     known = _card_addresses(context, node)
-    seen = {node.mac_addr}
+    members = {node.mac_addr}
     for index, mac in enumerate(bond.members):
         at = bond.origins.get(f"members[{index}]") or bond.where("members")
-        if mac in seen:
+        if mac in members:
             _report_member(context, node, at, f"{mac} is in it already", "name each card once")
         elif known and mac not in known:
             why = f"the cards of its VM are {', '.join(known)}; {mac} is none of them"
             _report_member(context, node, at, why, "give a card in `vm.nics` this `mac_addr`")
-        seen.add(mac)
+        members.add(mac)
 
 
 def _report_member(
     context: RuleContext, node: NodeSection, at: Origin | None, why: str, fix: str
 ) -> None:
-    what = f"the bond of node {node.name} has a card that it cannot have"
-    context.problems.error("bond.member", what, why=why, fix=fix, at=at)
+    summary = f"the bond of node {node.name} has a card that it cannot have"
+    context.problems.error("bond.member", summary, why=why, fix=fix, at=at)
 
 
 def _card_addresses(context: RuleContext, node: NodeSection) -> list[str]:
@@ -188,9 +188,9 @@ def _card_addresses(context: RuleContext, node: NodeSection) -> list[str]:
     if node.vm is None or node.name is None:
         return []
     cluster, name = context.estate.cluster.name, node.name
-    found = [nic.mac_addr or card_mac(cluster, name, at) for at, nic in enumerate(node.vm.nics)]
+    addresses = [nic.mac_addr or card_mac(cluster, name, at) for at, nic in enumerate(node.vm.nics)]
     own = [node.mac_addr] if node.mac_addr is not None else []
-    return [*own, *found[1:]]
+    return [*own, *addresses[1:]]
 
 
 def _check_options(context: RuleContext, node: NodeSection, bond: Bond) -> None:

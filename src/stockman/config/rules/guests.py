@@ -39,9 +39,13 @@ def check_guests(context: RuleContext) -> None:
                 at=image.where(),
             )
     for host in context.estate.hosts.values():
-        _check_names(context, "storage", [(one.name, one.where("name")) for one in host.storages])
-        _check_names(context, "pool", [(one.name, one.where("name")) for one in host.pools])
-        _check_names(context, "bridge", [(one.name, one.where("name")) for one in host.bridges])
+        _check_names(
+            context, "storage", [(storage.name, storage.where("name")) for storage in host.storages]
+        )
+        _check_names(context, "pool", [(pool.name, pool.where("name")) for pool in host.pools])
+        _check_names(
+            context, "bridge", [(bridge.name, bridge.where("name")) for bridge in host.bridges]
+        )
 
 
 def _known_hosts(context: RuleContext) -> set[str]:
@@ -52,9 +56,9 @@ def _known_hosts(context: RuleContext) -> set[str]:
 
 
 def _check_names(context: RuleContext, kind: str, names: list[tuple[str, Origin | None]]) -> None:
-    seen: set[str] = set()
+    names_in_use: set[str] = set()
     for name, origin in names:
-        if name in seen:
+        if name in names_in_use:
             context.problems.error(
                 "host.name-taken",
                 f"a host has two {kind}s called {name}",
@@ -62,4 +66,4 @@ def _check_names(context: RuleContext, kind: str, names: list[tuple[str, Origin 
                 fix=f"give each {kind} a name of its own",
                 at=origin,
             )
-        seen.add(name)
+        names_in_use.add(name)

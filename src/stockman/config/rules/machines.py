@@ -14,13 +14,13 @@ from stockman.model.schedule import parse_duration
 def contract_line(context: RuleContext) -> tuple[int, int]:
     """The line whose style machine configurations have."""
     talos = context.estate.talos
-    found = talos.contract or talos.version or compatibility.talos_lines()[-1].newest
-    return found.line
+    version = talos.contract or talos.version or compatibility.talos_lines()[-1].newest
+    return version.line
 
 
 def check_contract_support(
     context: RuleContext,
-    thing: str,
+    feature: str,
     at: Origin | None,
     *,
     since: tuple[int, int] = (0, 0),
@@ -35,7 +35,7 @@ def check_contract_support(
     major, minor = since if too_old else until
     context.problems.error(
         "talos.contract-lacks",
-        f"machine configurations of contract {line[0]}.{line[1]} have no words for {thing}",
+        f"machine configurations of contract {line[0]}.{line[1]} have no words for {feature}",
         why=f"Talos has them {known} contract {major}.{minor}",
         fix="raise the contract once all nodes run that Talos, or do without"
         if too_old

@@ -73,15 +73,15 @@ def first_address(network: IPv4Network) -> IPv4Address:
 def _check_unique(context: RuleContext, uses: list[AddressUse]) -> None:
     first: dict[IPv4Address, AddressUse] = {}
     for use in uses:
-        other = first.setdefault(use.address, use)
-        if other is use:
+        first_use = first.setdefault(use.address, use)
+        if first_use is use:
             continue
-        earlier, later = sorted((other, use), key=_position_order)
-        place = f" ({earlier.origin.at})" if earlier.origin is not None else ""
+        earlier, later = sorted((first_use, use), key=_position_order)
+        position = f" ({earlier.origin.at})" if earlier.origin is not None else ""
         context.problems.error(
             "address.taken",
             f"{later.owner} has an address that is taken",
-            why=f"{use.address} belongs to {earlier.owner}{place}",
+            why=f"{use.address} belongs to {earlier.owner}{position}",
             fix=f"give {later.owner} an address of its own",
             at=later.origin,
         )
@@ -138,15 +138,18 @@ def _check_overlaps(context: RuleContext) -> None:
     ]
     if not context.has_cluster:
         return
-    for (one, first, there), (other, second, here) in combinations(networks, 2):
+    for (first_name, first, first_origin), (second_name, second, second_origin) in combinations(
+        networks, 2
+    ):
         if first is None or second is None or not first.overlaps(second):
             continue
         context.problems.error(
             "cidr.overlap",
-            f"{context.name(other)} overlaps {context.name(one)}",
-            why=f"{second} and {first} share addresses" + (f" ({there.at})" if there else ""),
+            f"{context.name(second_name)} overlaps {context.name(first_name)}",
+            why=f"{second} and {first} share addresses"
+            + (f" ({first_origin.at})" if first_origin else ""),
             fix="choose networks that have no address in common",
-            at=here or there,
+            at=second_origin or first_origin,
         )
 
 
@@ -211,7 +214,7 @@ def _check_pool(context: RuleContext) -> None:
     for index, text in enumerate(cilium.loadbalancer_pool):
         try:
             if "-" in text:
-                low, high = (IPv4Address(part) for part in text.split("-"))
+                low, high = (IPv4Address(address) for address in text.split("-"))
                 fits = low <= high
             else:
                 fits = IPv4Network(text) is not None

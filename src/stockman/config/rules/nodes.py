@@ -41,18 +41,18 @@ def check_identity(context: RuleContext) -> None:
 
 
 def _check_unique_claims(
-    context: RuleContext, claims: Iterable[Claim], code: str, what: str, fix: str
+    context: RuleContext, claims: Iterable[Claim], code: str, conflict: str, fix: str
 ) -> None:
     first: dict[Hashable, Claim] = {}
     for claim in claims:
-        other = first.setdefault((claim.realm, claim.value), claim)
-        if other is claim:
+        earlier = first.setdefault((claim.realm, claim.value), claim)
+        if earlier is claim:
             continue
-        place = f" ({other.origin.at})" if other.origin is not None else ""
+        position = f" ({earlier.origin.at})" if earlier.origin is not None else ""
         context.problems.error(
             code,
-            f"{claim.owner} has {what}",
-            why=f"{claim.value} belongs to {other.owner}{place}",
+            f"{claim.owner} has {conflict}",
+            why=f"{claim.value} belongs to {earlier.owner}{position}",
             fix=f"give {claim.owner} {fix}",
             at=claim.origin,
         )
@@ -241,7 +241,11 @@ def check_classes(context: RuleContext) -> None:
         for node in estate.nodes
         if node.class_ is None
     }
-    extended = {str(one.extends) for one in estate.classes.values() if one.extends is not None}
+    extended = {
+        str(node_class.extends)
+        for node_class in estate.classes.values()
+        if node_class.extends is not None
+    }
     for name, section in estate.classes.items():
         if estate.nodes and name not in used | extended:
             context.problems.warn(

@@ -116,13 +116,13 @@ def _find_path(patch: MappingNode, path: tuple[str, ...]) -> Position | None:
     return at
 
 
-def _owned_key_problem(label: str, what: str, decider: str, at: Position) -> Problem:
+def _owned_key_problem(label: str, field: str, decider: str, at: Position) -> Problem:
     return Problem(
         code="patch.owned-key",
-        what=f"{label} touches {what}",
+        what=f"{label} touches {field}",
         where=at,
         why=f"that follows from {decider}; a second opinion would be lost or break the node",
-        fix=f"remove {what} from the patch",
+        fix=f"remove {field} from the patch",
     )
 
 

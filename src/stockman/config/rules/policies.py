@@ -114,9 +114,9 @@ def check_backups(context: RuleContext) -> None:
                 fix="give `bucket`, or `directory`, not both",
                 at=target.where(),
             )
-    seen: set[str] = set()
+    names: set[str] = set()
     for target in backup.targets:
-        if target.name in seen:
+        if target.name in names:
             context.problems.error(
                 "backup.target-taken",
                 f"two backup targets are called {target.name}",
@@ -124,7 +124,7 @@ def check_backups(context: RuleContext) -> None:
                 fix="give each target a name of its own",
                 at=target.where("name"),
             )
-        seen.add(target.name)
+        names.add(target.name)
     if backup.enabled and not backup.targets:
         context.problems.error(
             "backup.no-target",

@@ -97,9 +97,9 @@ def _check_hardware(context: RuleContext, owner: str, vm: Hardware) -> None:
                 fix="set `machine: q35`, or `pcie: false` for the device",
                 at=pci.where(),
             )
-    seen: set[str] = set()
+    names: set[str] = set()
     for disk in getattr(vm, "data_disks", ()):
-        if disk.name in seen:
+        if disk.name in names:
             context.problems.error(
                 "vm.disk-name-taken",
                 f"{owner} has two data disks called {disk.name}",
@@ -107,15 +107,17 @@ def _check_hardware(context: RuleContext, owner: str, vm: Hardware) -> None:
                 fix="give each disk a name of its own",
                 at=disk.where("name"),
             )
-        seen.add(disk.name)
+        names.add(disk.name)
 
 
-def _report_device(context: RuleContext, owner: str, other: str, where: Origin | None) -> None:
+def _report_device(
+    context: RuleContext, owner: str, alternative: str, where: Origin | None
+) -> None:
     context.problems.error(
         "vm.device",
         f"{owner} has a device that is not named once",
-        why=f"exactly one of `mapping` and `{other}` says which device is meant",
-        fix=f"give `mapping`, or `{other}`, not both",
+        why=f"exactly one of `mapping` and `{alternative}` says which device is meant",
+        fix=f"give `mapping`, or `{alternative}`, not both",
         at=where,
     )
 
@@ -180,8 +182,8 @@ def _check_section(context: RuleContext, placed: list[tuple[NodeSection, VmSecti
 def _check_clusters(context: RuleContext, proxmox: ProxmoxSection, *, needed: bool) -> None:
     regions: dict[str, ProxmoxCluster] = {}
     for cluster in proxmox_clusters(proxmox):
-        other = regions.setdefault(cluster.region, cluster)
-        if other is not cluster:
+        first = regions.setdefault(cluster.region, cluster)
+        if first is not cluster:
             context.problems.error(
                 "proxmox.region-taken",
                 f"two Proxmox clusters are called {cluster.region}",
@@ -280,23 +282,23 @@ def _report_unknown(
 def _check_memory(
     context: RuleContext, proxmox: ProxmoxSection, placed: list[tuple[NodeSection, VmSection]]
 ) -> None:
-    wanted: dict[str, int] = defaultdict(int)
+    required: dict[str, int] = defaultdict(int)
     for _, vm in placed:
         if vm.host is not None:
-            wanted[vm.host] += vm.memory
+            required[vm.host] += vm.memory
     for guest in context.estate.guests:
         block = guest.vm or guest.container
-        wanted[guest.host] += block.memory if block is not None else 0
+        required[guest.host] += block.memory if block is not None else 0
     for cluster in proxmox_clusters(proxmox):
         for name, host in cluster.hosts.items():
             if host.memory is None:
                 continue
             room = host.memory - host.reserve_memory
-            if wanted[name] > room:
+            if required[name] > room:
                 context.problems.warn(
                     "host.overcommitted",
                     f"host {name} is promised more memory than it has",
-                    why=f"its machines want {wanted[name]} MiB; {host.memory} MiB less "
+                    why=f"its machines want {required[name]} MiB; {host.memory} MiB less "
                     f"{host.reserve_memory} MiB for the host leave {room} MiB",
                     fix="move a machine to another host, or give machines less memory",
                     at=host.where("memory"),

@@ -81,8 +81,8 @@ def _too_deep(at: Position) -> Problem:
 
 
 def _endless_number(file: str, text: str) -> Problem:
-    found = _ENDLESS_NUMBER.search(text)
-    start = found.start() if found is not None else 0
+    match = _ENDLESS_NUMBER.search(text)
+    start = match.start() if match is not None else 0
     return Problem(
         code="toml.number",
         what="a number is too long to be meant",
@@ -93,9 +93,9 @@ def _endless_number(file: str, text: str) -> Problem:
 
 
 def _syntax(file: str, text: str, reason: str) -> Problem:
-    found = _PLACE.search(reason)
-    if found is not None and found[1]:
-        at = Position(file, int(found[1]), int(found[2]))
+    match = _PLACE.search(reason)
+    if match is not None and match[1]:
+        at = Position(file, int(match[1]), int(match[2]))
     else:
         lines = text.split("\n")
         at = Position(file, len(lines), len(lines[-1]) + 1)
@@ -122,7 +122,7 @@ class _Locator:
         self._file = file
         self._source = text
         self._text = text.replace("\r\n", " \n")
-        self._starts = [0, *(found.end() for found in re.finditer("\n", self._text))]
+        self._starts = [0, *(match.end() for match in re.finditer("\n", self._text))]
         self._index = 0
         self._root = MappingNode(Position(file, 1, 1))
 
@@ -207,10 +207,10 @@ class _Locator:
             self._index += 1
 
     def _bare_key(self) -> ScalarNode:
-        found = _BARE_KEY.match(self._text, self._index)
-        if found is None:
+        match = _BARE_KEY.match(self._text, self._index)
+        if match is None:
             raise _InvalidToml
-        return self._scalar(found[0], found.span(), plain=True)
+        return self._scalar(match[0], match.span(), plain=True)
 
     def _value(self, depth: int) -> TreeNode:
         if depth > MAX_DEPTH:
@@ -221,10 +221,10 @@ class _Locator:
             return self._array(depth)
         if self._ahead("{"):
             return self._inline(depth)
-        found = _BARE_VALUE.match(self._text, self._index)
-        if found is None:
+        match = _BARE_VALUE.match(self._text, self._index)
+        if match is None:
             raise _InvalidToml
-        return self._scalar(_normalize_number(found[0]), found.span(), plain=True)
+        return self._scalar(_normalize_number(match[0]), match.span(), plain=True)
 
     def _array(self, depth: int) -> SequenceNode:
         sequence = SequenceNode(self._place(self._index))
@@ -258,10 +258,10 @@ class _Locator:
 
     def _string(self) -> ScalarNode:
         pattern = _QUOTES if self._ahead('"') else _APOSTROPHES
-        found = pattern.match(self._text, self._index)
-        if found is None:
+        match = pattern.match(self._text, self._index)
+        if match is None:
             raise _InvalidToml
-        raw = self._source[slice(*found.span())]
+        raw = self._source[slice(*match.span())]
         if raw.startswith(("'''", '"""')) or "\\" in raw:
             try:
                 text = str(tomllib.loads(f"x = {raw}")["x"])
@@ -269,7 +269,7 @@ class _Locator:
                 raise _InvalidToml from None
         else:
             text = raw[1:-1]
-        return self._scalar(text, found.span(), plain=False)
+        return self._scalar(text, match.span(), plain=False)
 
     def _scalar(self, text: str, span: tuple[int, int], *, plain: bool) -> ScalarNode:
         scalar = ScalarNode(text, self._place(span[0]), plain=plain, span=span)
@@ -277,9 +277,9 @@ class _Locator:
         return scalar
 
     def _skip(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self._text, self._index)
-        if found is not None:
-            self._index = found.end()
+        match = pattern.match(self._text, self._index)
+        if match is not None:
+            self._index = match.end()
 
     def _ahead(self, *texts: str) -> bool:
         return self._text.startswith(texts, self._index)

@@ -102,20 +102,20 @@ def to_plain_data(node: TreeNode) -> object:
     return _plain_value(node.text) if node.plain else node.text
 
 
-def build_node(value: object, path: str, place: Callable[[str], Position]) -> TreeNode:
-    """The tree of a free-form value; `place` knows where the key at a path was written."""
-    at = place(path)
+def build_node(value: object, path: str, position_of: Callable[[str], Position]) -> TreeNode:
+    """The tree of a free-form value; `position_of` knows where the key at a path was written."""
+    at = position_of(path)
     if isinstance(value, dict):
         entries = {}
         for key, item in value.items():
             inner = f"{path}.{key}"
             entries[key] = MappingEntry(
-                ScalarNode(key, place(inner), plain=True, span=(0, 0)),
-                build_node(item, inner, place),
+                ScalarNode(key, position_of(inner), plain=True, span=(0, 0)),
+                build_node(item, inner, position_of),
             )
         return MappingNode(at, entries)
     if isinstance(value, list | tuple):
-        return SequenceNode(at, [build_node(item, path, place) for item in value])
+        return SequenceNode(at, [build_node(item, path, position_of) for item in value])
     if isinstance(value, str):
         return ScalarNode(value, at, plain=False, span=(0, 0))
     text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -243,8 +243,10 @@ class _YamlReader:
             fix="remove the tag",
         )
 
-    def _refuse(self, event: yaml.Event, code: str, what: str, *, why: str, fix: str) -> NoReturn:
-        raise Unreadable(Problem(code=code, what=what, where=self._at(event), why=why, fix=fix))
+    def _refuse(
+        self, event: yaml.Event, code: str, summary: str, *, why: str, fix: str
+    ) -> NoReturn:
+        raise Unreadable(Problem(code=code, what=summary, where=self._at(event), why=why, fix=fix))
 
 
 def _span(event: yaml.Event) -> tuple[int, int]:
@@ -277,8 +279,8 @@ def _character_problem(file: str, text: str) -> Problem:
 
 
 def _find_bad_character(text: str) -> int:
-    found = yaml.reader.Reader.NON_PRINTABLE.search(text)
-    return found.start() if found is not None else 0
+    match = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    return match.start() if match is not None else 0
 
 
 def _syntax(file: str, text: str, error: yaml.MarkedYAMLError) -> Problem:
@@ -297,7 +299,7 @@ def _syntax(file: str, text: str, error: yaml.MarkedYAMLError) -> Problem:
             why="indentation is counted in spaces; a tab has no width of its own",
             fix="replace the tab by spaces",
         )
-    reason = " ".join(part for part in (error.context, error.problem) if part)
+    reason = " ".join(reason_part for reason_part in (error.context, error.problem) if reason_part)
     return Problem(
         code="yaml.syntax",
         what="this line cannot be read as YAML",

@@ -53,8 +53,8 @@ def _format_lines(text: str) -> str:
     return f'"""\n{body}"""'
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found[0]
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
     return _ESCAPES.get(character) or f"\\u{ord(character):04x}"
 
 
@@ -81,28 +81,28 @@ def render_toml(value: object) -> str:
 
 def _write_table(table: dict[str, Commented], path: tuple[str, ...]) -> Iterator[str]:
     first = True
-    for name, one in table.items():
-        if not _is_table(one.value) and not _is_table_list(one.value):
-            yield from _write_pair(name, one, first=first)
+    for name, item in table.items():
+        if not _is_table(item.value) and not _is_table_list(item.value):
+            yield from _write_pair(name, item, first=first)
             first = False
-    for name, one in table.items():
-        if _is_table(one.value):
-            yield from _write_section(one, (*path, name))
-        elif _is_table_list(one.value):
-            yield from _write_sections(one, (*path, name))
+    for name, item in table.items():
+        if _is_table(item.value):
+            yield from _write_section(item, (*path, name))
+        elif _is_table_list(item.value):
+            yield from _write_sections(item, (*path, name))
 
 
-def _write_section(one: Commented, path: tuple[str, ...]) -> Iterator[str]:
-    table = _as_table(one.value)
+def _write_section(section: Commented, path: tuple[str, ...]) -> Iterator[str]:
+    table = _as_table(section.value)
     only_tables = all(
         _is_table(item.value) or _is_table_list(item.value) for item in table.values()
     )
-    if not table or not only_tables or any(one.above) or one.beside:
+    if not table or not only_tables or any(section.above) or section.beside:
         yield ""
-        yield from comment_lines(one.above, first=True)
-        yield f"[{_format_path(path)}]{inline_comment(one.beside)}"
+        yield from comment_lines(section.above, first=True)
+        yield f"[{_format_path(path)}]{inline_comment(section.beside)}"
     yield from _write_table(table, path)
-    yield from comment_lines(one.below)
+    yield from comment_lines(section.below)
 
 
 def _write_sections(many: Commented, path: tuple[str, ...]) -> Iterator[str]:
@@ -117,25 +117,25 @@ def _write_sections(many: Commented, path: tuple[str, ...]) -> Iterator[str]:
     yield from comment_lines(many.below)
 
 
-def _write_pair(name: str, one: Commented, *, first: bool) -> Iterator[str]:
-    yield from comment_lines(one.above, first=first)
+def _write_pair(name: str, item: Commented, *, first: bool) -> Iterator[str]:
+    yield from comment_lines(item.above, first=first)
     start = f"{format_key(name)} = "
-    if isinstance(one.value, list | tuple):
-        yield from _write_array(start, one)
+    if isinstance(item.value, list | tuple):
+        yield from _write_array(start, item)
     else:
         # A text may hold line ends of its own; nothing here looks at single lines afterwards.
-        yield f"{start}{_format_inline(one.value)}{inline_comment(one.beside)}"
-    yield from comment_lines(one.below)
+        yield f"{start}{_format_inline(item.value)}{inline_comment(item.beside)}"
+    yield from comment_lines(item.below)
 
 
-def _write_array(start: str, one: Commented) -> Iterator[str]:
-    items = [_hoist_comments(item) for item in _as_items(one.value)]
-    line = f"{start}{_format_inline(one.value)}"
+def _write_array(start: str, array: Commented) -> Iterator[str]:
+    items = [_hoist_comments(item) for item in _as_items(array.value)]
+    line = f"{start}{_format_inline(array.value)}"
     quiet = not any(any(item.above) or item.beside or any(item.below) for item in items)
     if quiet and (len(line) <= _WIDTH or not items) and "\n" not in line:
-        yield f"{line}{inline_comment(one.beside)}"
+        yield f"{line}{inline_comment(array.beside)}"
         return
-    yield f"{start}[{inline_comment(one.beside)}"
+    yield f"{start}[{inline_comment(array.beside)}"
     for index, item in enumerate(items):
         yield from comment_lines(item.above, _INDENT, first=index == 0)
         yield f"{_INDENT}{_format_inline(item.value)},{inline_comment(item.beside)}"
@@ -184,8 +184,8 @@ def _format_inline(value: object) -> str:
             return f"[{', '.join(_format_inline(item) for item in value)}]"
         case dict():
             pairs = [
-                f"{format_key(name)} = {_format_inline(one)}"
-                for name, one in _as_table(value).items()
+                f"{format_key(name)} = {_format_inline(item)}"
+                for name, item in _as_table(value).items()
             ]
             return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
     raise TypeError(f"{type(value).__name__} has no place in TOML")

@@ -19,24 +19,24 @@ def set_key(text: str, path: str, value: str) -> str:
     """The text in which the key at a dotted path has a value; it is added where it is missing."""
     names = path.split(".")
     root = read_yaml("", text)
-    found, depth = _find_deepest(root, names)
-    if isinstance(found, ScalarNode) and depth == len(names):
-        start, stop = found.span
-        made = text[:start] + format_scalar(value) + text[stop:]
-    elif isinstance(found, MappingNode) and depth < len(names):
-        made = _add_key(text, root, names, depth, value)
+    node, depth = _find_deepest(root, names)
+    if isinstance(node, ScalarNode) and depth == len(names):
+        start, stop = node.span
+        edited = text[:start] + format_scalar(value) + text[stop:]
+    elif isinstance(node, MappingNode) and depth < len(names):
+        edited = _add_key(text, root, names, depth, value)
     else:
         raise NotWritable(path)
-    if read_key(made, path) != value:
+    if read_key(edited, path) != value:
         raise NotWritable(path)
-    return made
+    return edited
 
 
 def read_key(text: str, path: str) -> str | None:
     """What is written at a dotted path. None: nothing, or nothing simple."""
     names = path.split(".")
-    found, depth = _find_deepest(read_yaml("", text), names)
-    return found.text if isinstance(found, ScalarNode) and depth == len(names) else None
+    node, depth = _find_deepest(read_yaml("", text), names)
+    return node.text if isinstance(node, ScalarNode) and depth == len(names) else None
 
 
 def _find_deepest(root: MappingNode, names: Sequence[str]) -> tuple[TreeNode, int]:
@@ -70,7 +70,7 @@ def _add_key(text: str, root: MappingNode, names: Sequence[str], depth: int, val
 
 def _nested_lines(names: Sequence[str], value: str, column: int) -> str:
     """A key with those around it, one a line."""
-    *around, last = names
-    lines = [f"{' ' * (column + _INDENT * step)}{name}:\n" for step, name in enumerate(around)]
-    lines.append(f"{' ' * (column + _INDENT * len(around))}{last}: {format_scalar(value)}\n")
+    *parents, last = names
+    lines = [f"{' ' * (column + _INDENT * step)}{name}:\n" for step, name in enumerate(parents)]
+    lines.append(f"{' ' * (column + _INDENT * len(parents))}{last}: {format_scalar(value)}\n")
     return "".join(lines)

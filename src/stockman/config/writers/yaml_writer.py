@@ -11,8 +11,8 @@ from stockman.config.writers.commented import Commented, comment_lines, inline_c
 
 _WORDS = frozenset(
     form
-    for word in ("null", "y", "yes", "n", "no", "true", "false", "on", "off")
-    for form in (word, word.capitalize(), word.upper())
+    for boolean in ("null", "y", "yes", "n", "no", "true", "false", "on", "off")
+    for form in (boolean, boolean.capitalize(), boolean.upper())
 )
 _NUMBER_OR_TIME = re.compile(
     r"""
@@ -92,8 +92,8 @@ def format_block(text: str) -> tuple[str, list[str]]:
 
 
 def _double_quote(text: str) -> str:
-    escaped = re.sub(r'["\\]', lambda found: _ESCAPES[found[0]], text)
-    return '"' + _escape_pattern(text).sub(lambda found: _escape_character(found[0]), escaped) + '"'
+    escaped = re.sub(r'["\\]', lambda match: _ESCAPES[match[0]], text)
+    return '"' + _escape_pattern(text).sub(lambda match: _escape_character(match[0]), escaped) + '"'
 
 
 def _escape_character(character: str) -> str:

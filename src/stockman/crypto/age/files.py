@@ -31,10 +31,10 @@ _ARMOR_BLOCK = BYTES_PER_LINE * 1024
 _MAX_WHITESPACE = 1024
 
 
-def encode_armor(parts: Iterable[bytes]) -> Iterator[bytes]:
+def encode_armor(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """A binary age file as text."""
     yield BEGIN + b"\n"
-    source = ByteStream(parts)
+    source = ByteStream(chunks)
     while block := source.take(_ARMOR_BLOCK):
         text = base64.b64encode(block)
         yield b"".join(
@@ -94,8 +94,8 @@ class _ArmorLines:
         self._source.take(len(head) - len(head.lstrip()))
 
     def expect_end(self) -> None:
-        rest = bytes(self._source.take(_MAX_WHITESPACE))
-        if rest.strip() or len(rest) == _MAX_WHITESPACE:
+        remaining = bytes(self._source.take(_MAX_WHITESPACE))
+        if remaining.strip() or len(remaining) == _MAX_WHITESPACE:
             raise problems.bad_armor(self._where, "something follows its END line")
 
 
@@ -163,38 +163,38 @@ def _chunk_nonce(number: int, *, last: bool) -> bytes:
 
 
 def encrypt_stream(
-    parts: Iterable[bytes],
+    chunks: Iterable[bytes],
     recipients: Sequence[Recipient],
     random_bytes: Callable[[int], bytes],
     *,
     armor: bool = False,
 ) -> Iterator[bytes]:
     """An age file that each of the recipients can open, in pieces."""
-    if len({one.is_post_quantum for one in recipients}) > 1:
+    if len({recipient.is_post_quantum for recipient in recipients}) > 1:
         raise problems.incompatible_recipients("")
     if not recipients:
         raise ValueError("a file needs a recipient")
     file_key = random_bytes(FILE_KEY_BYTES)
-    stanzas = tuple(one.wrap(file_key, random_bytes) for one in recipients)
+    stanzas = tuple(recipient.wrap(file_key, random_bytes) for recipient in recipients)
     header = bytes(build_header(stanzas, file_key))
     nonce = random_bytes(NONCE_BYTES)
 
     def binary() -> Iterator[bytes]:
         yield header + nonce
-        yield from encrypt_payload(ByteStream(parts), file_key, nonce)
+        yield from encrypt_payload(ByteStream(chunks), file_key, nonce)
 
     return encode_armor(binary()) if armor else binary()
 
 
 def decrypt_stream(
-    parts: Iterable[bytes], identities: Sequence[AgeIdentity], where: str = ""
+    chunks: Iterable[bytes], identities: Sequence[AgeIdentity], where: str = ""
 ) -> Iterator[bytes]:
     """The plaintext of an age file, armored or not, in pieces.
 
     The header is read before this returns. Each piece is authentic; that nothing is missing is
     known only at the end, where `age.truncated` is raised if something is.
     """
-    source = ByteStream(parts)
+    source = ByteStream(chunks)
     if is_armored(source):
         source = ByteStream(decode_armor(source, where))
     header = read_header(source, where)

@@ -73,8 +73,8 @@ class Stanza:
     body: bytes
 
     def __bytes__(self) -> bytes:
-        words = " ".join([_STANZA, self.kind, *self.arguments])
-        return f"{words}\n{wrap_base64(self.body)}".encode("ascii")
+        line = " ".join([_STANZA, self.kind, *self.arguments])
+        return f"{line}\n{wrap_base64(self.body)}".encode("ascii")
 
 
 @record
@@ -122,17 +122,19 @@ class _HeaderReader:
         self._read_intro()
         stanzas: list[Stanza] = []
         while True:
-            words = self._words()
-            if words[0] == _FOOTER:
+            arguments = self._words()
+            if arguments[0] == _FOOTER:
                 break
-            if words[0] != _STANZA or len(words) < 2:
+            if arguments[0] != _STANZA or len(arguments) < 2:
                 raise problems.bad_header(self._where, "a line does not begin with `->` or `---`")
             if len(stanzas) == _MAX_STANZAS:
                 raise problems.bad_header(self._where, f"more than {_MAX_STANZAS} recipients")
-            stanzas.append(Stanza(kind=words[1], arguments=tuple(words[2:]), body=self._body()))
+            stanzas.append(
+                Stanza(kind=arguments[1], arguments=tuple(arguments[2:]), body=self._body())
+            )
         if not stanzas:
             raise problems.bad_header(self._where, "it names no recipient")
-        return Header(stanzas=tuple(stanzas), mac=self._closing(words))
+        return Header(stanzas=tuple(stanzas), mac=self._closing(arguments))
 
     def _read_intro(self) -> None:
         line = self._source.line(len(_INTRO))
@@ -145,10 +147,12 @@ class _HeaderReader:
         raise problems.bad_header(self._where, "its first line is not that of version 1")
 
     def _words(self) -> list[str]:
-        words = self._line().split(" ")
-        if len(words) > _MAX_WORDS or not all(_WORD.fullmatch(word) for word in words):
+        arguments = self._line().split(" ")
+        if len(arguments) > _MAX_WORDS or not all(
+            _WORD.fullmatch(argument) for argument in arguments
+        ):
             raise problems.bad_header(self._where, "a line holds something else than words")
-        return words
+        return arguments
 
     def _body(self) -> bytes:
         body = bytearray()
@@ -163,9 +167,9 @@ class _HeaderReader:
             if len(data) < BYTES_PER_LINE:
                 return bytes(body)
 
-    def _closing(self, words: list[str]) -> bytes:
+    def _closing(self, arguments: list[str]) -> bytes:
         try:
-            (_, text) = words
+            (_, text) = arguments
             mac = decode_base64(text)
         except ValueError:
             mac = b""

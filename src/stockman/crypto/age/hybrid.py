@@ -50,8 +50,10 @@ def wrap(public: bytes, file_key: bytes) -> Stanza:
         MLKEM768PublicKey.from_public_bytes(public[:_MLKEM_PUBLIC]),
         X25519PublicKey.from_public_bytes(public[_MLKEM_PUBLIC:]),
     )
-    made = _suite().encrypt(file_key, key, info=_LABEL)
-    return Stanza(kind=KIND, arguments=(encode_base64(made[:_SHARE]),), body=made[_SHARE:])
+    ciphertext = _suite().encrypt(file_key, key, info=_LABEL)
+    return Stanza(
+        kind=KIND, arguments=(encode_base64(ciphertext[:_SHARE]),), body=ciphertext[_SHARE:]
+    )
 
 
 def unwrap(seed: bytes, stanza: Stanza, where: str) -> bytes | None:

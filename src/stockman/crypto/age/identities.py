@@ -71,18 +71,18 @@ def parse_identities(
     text: str, where: str = "", *, several_per_line: bool = False
 ) -> tuple[AgeIdentity, ...]:
     """Every identity of a key file, in order; comments and empty lines are skipped."""
-    found: list[AgeIdentity] = []
+    identities: list[AgeIdentity] = []
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.removesuffix("\r")
         if not line or line.startswith("#"):
             continue
-        place = f"{where}:{number}" if where else f"line {number}"
-        found += [
-            _parse_identity(one, place) for one in (line.split() if several_per_line else [line])
+        location = f"{where}:{number}" if where else f"line {number}"
+        identities += [
+            _parse_identity(key, location) for key in (line.split() if several_per_line else [line])
         ]
-    if not found:
+    if not identities:
         raise problems.bad_identity(where, "there is none in it")
-    return tuple(found)
+    return tuple(identities)
 
 
 def _parse_identity(line: str, where: str) -> AgeIdentity:
@@ -115,8 +115,8 @@ class AgeKeyPair:
 
 def age_key_pair(raw: bytes, *, post_quantum: bool = False) -> AgeKeyPair:
     """The identity that 32 random bytes make."""
-    made = AgeIdentity(raw, post_quantum=post_quantum)
-    return AgeKeyPair(recipient=made.recipient, identity=made.text)
+    key = AgeIdentity(raw, post_quantum=post_quantum)
+    return AgeKeyPair(recipient=key.recipient, identity=key.text)
 
 
 def render_age_key_file(identity: AgeKeyPair, created: datetime) -> Secret:

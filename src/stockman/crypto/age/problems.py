@@ -9,7 +9,7 @@ from stockman.model.problem import Problem
 def bad_header(where: str, why: str) -> Refused:
     return _refusal(
         code="age.header",
-        what="the file does not begin as an age file",
+        summary="the file does not begin as an age file",
         where=where,
         why=why,
         fix="take the file from where it was made, as binary data; or encrypt its content anew",
@@ -19,7 +19,7 @@ def bad_header(where: str, why: str) -> Refused:
 def bad_armor(where: str, why: str) -> Refused:
     return _refusal(
         code="age.armor",
-        what="the armored age file is damaged",
+        summary="the armored age file is damaged",
         where=where,
         why=why,
         fix="copy it whole, from its BEGIN line to its END line",
@@ -29,7 +29,7 @@ def bad_armor(where: str, why: str) -> Refused:
 def unexpected_end(where: str, why: str) -> Refused:
     return _refusal(
         code="age.truncated",
-        what="the age file ends too early",
+        summary="the age file ends too early",
         where=where,
         why=why,
         fix="copy the whole file once more from where it was made",
@@ -39,7 +39,7 @@ def unexpected_end(where: str, why: str) -> Refused:
 def bad_payload(where: str, why: str) -> Refused:
     return _refusal(
         code="age.payload",
-        what="the content of the age file was changed after it was encrypted",
+        summary="the content of the age file was changed after it was encrypted",
         where=where,
         why=why,
         fix="restore the file from git or from a backup",
@@ -49,7 +49,7 @@ def bad_payload(where: str, why: str) -> Refused:
 def bad_header_mac(where: str) -> Refused:
     return _refusal(
         code="age.header-mac",
-        what="the header of the age file was changed after it was encrypted",
+        summary="the header of the age file was changed after it was encrypted",
         where=where,
         why="its check sum does not fit to its recipients",
         fix="restore the file from git or from a backup",
@@ -59,7 +59,7 @@ def bad_header_mac(where: str) -> Refused:
 def bad_stanza(where: str, why: str) -> Refused:
     return _refusal(
         code="age.stanza",
-        what="a recipient in the header of the age file is damaged",
+        summary="a recipient in the header of the age file is damaged",
         where=where,
         why=why,
         fix="restore the file from git or from a backup",
@@ -84,7 +84,7 @@ def no_matching_identity(where: str, kinds: list[str], tried: int) -> Denied:
 def bad_identity(where: str, why: str) -> Refused:
     return _refusal(
         code="age.identity",
-        what="a line of the key file is no age identity",
+        summary="a line of the key file is no age identity",
         where=where,
         why=why,
         fix="keep only lines that `age-keygen` wrote, comments with `#`, and empty lines",
@@ -94,7 +94,7 @@ def bad_identity(where: str, why: str) -> Refused:
 def bad_recipient(where: str, shown: str, why: str) -> Refused:
     return _refusal(
         code="age.recipient",
-        what=f"{shown} is no age recipient",
+        summary=f"{shown} is no age recipient",
         where=where,
         why=why,
         fix="write the public key that stands in the `# public key:` line of the key file",
@@ -104,12 +104,12 @@ def bad_recipient(where: str, shown: str, why: str) -> Refused:
 def incompatible_recipients(where: str) -> Refused:
     return _refusal(
         code="age.mixed-recipients",
-        what="one age file cannot have post-quantum and classic recipients together",
+        summary="one age file cannot have post-quantum and classic recipients together",
         where=where,
         why="whoever breaks the classic key would read what the other one protects",
         fix="give recipients of one kind: all `age1pq1...`, or none",
     )
 
 
-def _refusal(*, code: str, what: str, where: str, why: str, fix: str) -> Refused:
-    return Refused(Problem(code=code, what=what, where=where, why=why, fix=fix))
+def _refusal(*, code: str, summary: str, where: str, why: str, fix: str) -> Refused:
+    return Refused(Problem(code=code, what=summary, where=where, why=why, fix=fix))

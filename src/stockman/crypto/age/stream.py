@@ -25,8 +25,8 @@ def read_chunks(file: Readable) -> Iterator[bytes]:
 class ByteStream:
     """Reads exact amounts from an iterable of bytes and never holds much more than one piece."""
 
-    def __init__(self, parts: Iterable[bytes]) -> None:
-        self._parts = iter(parts)
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._parts = iter(chunks)
         self._held = memoryview(b"")
 
     def take(self, size: int) -> bytes | memoryview:
@@ -34,30 +34,30 @@ class ByteStream:
         if len(self._held) >= size:
             taken, self._held = self._held[:size], self._held[size:]
             return taken
-        found = bytearray(self._held)
+        data = bytearray(self._held)
         self._held = memoryview(b"")
-        for part in self._parts:
-            missing = size - len(found)
-            view = memoryview(part)
-            found += view[:missing]
+        for chunk in self._parts:
+            missing = size - len(data)
+            view = memoryview(chunk)
+            data += view[:missing]
             if len(view) >= missing:
                 self._held = view[missing:]
                 break
-        return bytes(found)
+        return bytes(data)
 
     def line(self, limit: int) -> bytes:
         """Bytes up to and with the next line feed; without one only at the end or the limit."""
-        found = bytearray()
-        while len(found) < limit:
+        data = bytearray()
+        while len(data) < limit:
             if not self._held and not self._refill():
                 break
-            end = bytes(self._held[: limit - len(found)]).find(b"\n")
-            size = min(end + 1 if end >= 0 else len(self._held), limit - len(found))
-            found += self._held[:size]
+            end = bytes(self._held[: limit - len(data)]).find(b"\n")
+            size = min(end + 1 if end >= 0 else len(self._held), limit - len(data))
+            data += self._held[:size]
             self._held = self._held[size:]
             if end >= 0:
                 break
-        return bytes(found)
+        return bytes(data)
 
     @property
     def at_end(self) -> bool:
@@ -72,13 +72,13 @@ class ByteStream:
 
     def peek(self, size: int) -> bytes:
         """The next `size` bytes without taking them; fewer only at the end."""
-        found = bytes(self.take(size))
-        self._held = memoryview(found + bytes(self._held))
-        return found
+        data = bytes(self.take(size))
+        self._held = memoryview(data + bytes(self._held))
+        return data
 
     def _refill(self) -> bool:
-        for part in self._parts:
-            if part:
-                self._held = memoryview(part)
+        for chunk in self._parts:
+            if chunk:
+                self._held = memoryview(chunk)
                 return True
         return False

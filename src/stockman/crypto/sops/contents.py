@@ -23,21 +23,23 @@ PlainData = str | int | float | bool | None | list["PlainData"] | dict[str, "Pla
 def to_data(file: DecryptedFile) -> PlainData:
     """The values of a file as JSON knows them; several documents become a list."""
     reader = _ContentReader(file)
-    found: list[PlainData] = [reader.data(one.root, top=True) for one in file.sheet.documents]
-    return found[0] if len(found) == 1 else found
+    documents: list[PlainData] = [
+        reader.data(document.root, top=True) for document in file.sheet.documents
+    ]
+    return documents[0] if len(documents) == 1 else documents
 
 
 def data_at(file: DecryptedFile, path: ValuePath) -> PlainData:
     """What stands at a path of the first document: a value, a mapping or a list."""
-    found = _ContentReader(file).data(file.sheet.documents[0].root, top=True)
+    data = _ContentReader(file).data(file.sheet.documents[0].root, top=True)
     for depth, step in enumerate(path):
-        if isinstance(found, dict) and str(step) in found:
-            found = found[str(step)]
-        elif isinstance(found, list) and isinstance(step, int) and step < len(found):
-            found = found[step]
+        if isinstance(data, dict) and str(step) in data:
+            data = data[str(step)]
+        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+            data = data[step]
         else:
             raise value_not_found(file, path[: depth + 1], "there is nothing")
-    return found
+    return data
 
 
 def list_paths(file: DecryptedFile) -> Iterator[ValuePath]:
@@ -80,8 +82,8 @@ class _ContentReader:
                 if not (top and entry.key == METADATA_KEY):
                     yield from self.paths(entry.node, (*path, entry.key))
         elif isinstance(node, SopsSequence):
-            for place, item in enumerate(self._items(node)):
-                yield from self.paths(item, (*path, place))
+            for index, item in enumerate(self._items(node)):
+                yield from self.paths(item, (*path, index))
         else:
             yield path
 

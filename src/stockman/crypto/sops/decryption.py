@@ -98,13 +98,13 @@ def open_file_with(
     metadata = sheet_metadata(sheet)
     data_key = unwrap_data_key(metadata, identities_for(metadata.recipients), file)
     cipher = ValueCipher(data_key)
-    found = list(walk_slots(sheet.documents, metadata.selector.compiled()))
-    paths = _comment_paths(found)
-    for slot in found:
+    slots = list(walk_slots(sheet.documents, metadata.selector.compiled()))
+    paths = _comment_paths(slots)
+    for slot in slots:
         if slot.encrypted:
             _decrypt_slot(slot, cipher, sheet, paths)
-    _verify_mac(found, metadata, cipher, file)
-    return DecryptedFile(form=form, sheet=sheet, metadata=metadata, data_key=data_key, slots=found)
+    _verify_mac(slots, metadata, cipher, file)
+    return DecryptedFile(form=form, sheet=sheet, metadata=metadata, data_key=data_key, slots=slots)
 
 
 def sheet_metadata(sheet: ParsedFile) -> Metadata:
@@ -122,17 +122,17 @@ def _decrypt_slot(slot: Slot, cipher: ValueCipher, sheet: ParsedFile, paths: set
     if isinstance(slot.node, SopsScalar):
         slot.value = _decrypt_scalar(slot.node, slot.bound_to, cipher, sheet)
         return
-    found = _decrypt_comment(slot.node.text, [slot.bound_to, *sorted(paths)], cipher)
+    text = _decrypt_comment(slot.node.text, [slot.bound_to, *sorted(paths)], cipher)
     # As in SOPS, a comment that does not open was written by hand and stays as it is.
-    slot.encrypted = found is not None
-    if found is not None:
-        slot.value = CommentText(found)
+    slot.encrypted = text is not None
+    if text is not None:
+        slot.value = CommentText(text)
 
 
-def _comment_paths(found: list[Slot]) -> set[str]:
+def _comment_paths(slots: list[Slot]) -> set[str]:
     """Every path that a comment could be bound to: some were written at another depth."""
     paths = {":"}
-    for slot in found:
+    for slot in slots:
         steps = slot.bound_to.split(":")
         paths |= {":".join(steps[:depth]) + ":" for depth in range(1, len(steps))}
     return paths
@@ -164,14 +164,14 @@ def _decrypt_comment(text: str, paths: list[str], cipher: ValueCipher) -> str | 
     return None
 
 
-def _verify_mac(found: list[Slot], metadata: Metadata, cipher: ValueCipher, file: str) -> None:
+def _verify_mac(slots: list[Slot], metadata: Metadata, cipher: ValueCipher, file: str) -> None:
     try:
         expected = cipher.open(metadata.mac, metadata.moment)
     except ValueError:
         raise problems.bad_mac(
             file, "its check sum does not open with its data key and time"
         ) from None
-    computed = compute_mac(found, only_encrypted=metadata.only_encrypted)
+    computed = compute_mac(slots, only_encrypted=metadata.only_encrypted)
     if (
         not isinstance(expected, str)
         or not is_text(expected)
@@ -180,8 +180,8 @@ def _verify_mac(found: list[Slot], metadata: Metadata, cipher: ValueCipher, file
         raise problems.bad_mac(file, "its values do not give the check sum that it holds")
 
 
-def _equal_constant_time(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode(), other.encode())
+def _equal_constant_time(left: str, right: str) -> bool:
+    return hmac.compare_digest(left.encode(), right.encode())
 
 
 def plaintext(file: DecryptedFile) -> bytes:

@@ -200,18 +200,18 @@ def rekey(
     The data key stays: whoever could read the file once can still read this ciphertext, so a
     recipient that must not is removed with `rotate`. Recipients that stay keep their lines.
     """
-    wanted = tuple(dict.fromkeys(recipients))
+    unique = tuple(dict.fromkeys(recipients))
     form = file_format(file)
     sheet = parse_encrypted(content, form, file)
     metadata = sheet_metadata(sheet)
-    if set(wanted) == set(metadata.recipients):
+    if set(unique) == set(metadata.recipients):
         return content
     kept = {key.recipient: key for key in metadata.age}
-    missing = [text for text in wanted if text not in kept]
+    missing = [text for text in unique if text not in kept]
     data_key = unwrap_data_key(metadata, identities, file)
     added = wrap_data_key(data_key, missing, fresh.random_bytes, file)
     kept |= {key.recipient: key for key in added}
-    keys = tuple(kept[text] for text in wanted)
+    keys = tuple(kept[text] for text in unique)
     return _replace_metadata(sheet, form, _with_keys(metadata, keys), [])
 
 
@@ -232,28 +232,28 @@ def render_encrypted(
 ) -> bytes:
     """A plaintext tree, encrypted and signed, as the bytes of a file."""
     matcher = metadata.selector.compiled()
-    found = list(walk_slots(sheet.documents, matcher))
-    edits = encryption_edits(sheet, found, sealer, matcher)
-    signed = sealer.signed(found, metadata)
-    edits += [add_entry(sheet, one, form, signed, indent) for one in sheet.documents]
-    made = apply_edits(sheet.text, edits).encode()
-    _verify_output(made, sheet.file, form, found, matcher)
-    return made
+    slots = list(walk_slots(sheet.documents, matcher))
+    edits = encryption_edits(sheet, slots, sealer, matcher)
+    signed = sealer.signed(slots, metadata)
+    edits += [add_entry(sheet, document, form, signed, indent) for document in sheet.documents]
+    encrypted = apply_edits(sheet.text, edits).encode()
+    _verify_output(encrypted, sheet.file, form, slots, matcher)
+    return encrypted
 
 
 def _verify_output(
-    made: bytes, file: str, form: FileFormat, meant: list[Slot], matcher: Matcher
+    encrypted: bytes, file: str, form: FileFormat, meant: list[Slot], matcher: Matcher
 ) -> None:
     """Refuse to give out a text that does not read as the tree that was encrypted."""
     try:
-        sheet = parse_encrypted(made, form, file)
+        sheet = parse_encrypted(encrypted, form, file)
     except StockmanError:
         raise problems.bad_layout(file) from None
     read = [
         slot for slot in walk_slots(sheet.documents, matcher) if isinstance(slot.node, SopsScalar)
     ]
-    places = [slot.bound_to for slot in read if not _is_comment(slot)]
-    if places != [slot.bound_to for slot in meant if isinstance(slot.node, SopsScalar)]:
+    paths = [slot.bound_to for slot in read if not _is_comment(slot)]
+    if paths != [slot.bound_to for slot in meant if isinstance(slot.node, SopsScalar)]:
         raise problems.bad_layout(file)
 
 

@@ -80,7 +80,7 @@ def read_metadata(entry: SopsMapping, where: Location) -> Metadata:
     """The metadata of a `sops` entry; refuses keys of other kinds than age."""
     reader = _MetadataReader(entry, where)
     reader.refuse_foreign_keys()
-    found = Metadata(
+    metadata = Metadata(
         age=tuple(reader.age_keys()),
         lastmodified=reader.text("lastmodified"),
         mac=reader.text("mac"),
@@ -88,16 +88,16 @@ def read_metadata(entry: SopsMapping, where: Location) -> Metadata:
         only_encrypted=reader.flag("mac_only_encrypted"),
         version=reader.text("version", ""),
     )
-    if not found.age:
+    if not metadata.age:
         raise problems.bad_metadata(where, "it names no recipient")
-    if _VERSION.fullmatch(found.version) is None:
+    if _VERSION.fullmatch(metadata.version) is None:
         # The last line that SOPS writes: what is cut off ends here.
         raise problems.bad_metadata(where, "its `version` is missing or incomplete")
     try:
-        _ = found.moment
+        _ = metadata.moment
     except ValueError as error:
         raise problems.bad_metadata(where, str(error)) from None
-    return found
+    return metadata
 
 
 class _MetadataReader:
@@ -113,28 +113,28 @@ class _MetadataReader:
                 raise problems.foreign_key(self._where, kind)
 
     def _holds(self, name: str) -> bool:
-        found = self._entry.entry(name)
-        if found is None or (isinstance(found.node, SopsScalar) and found.node.value is None):
+        entry = self._entry.entry(name)
+        if entry is None or (isinstance(entry.node, SopsScalar) and entry.node.value is None):
             return False
-        return isinstance(found.node, SopsScalar) or any(
-            not isinstance(item, SopsComment) for item in found.node.items
+        return isinstance(entry.node, SopsScalar) or any(
+            not isinstance(item, SopsComment) for item in entry.node.items
         )
 
     def age_keys(self) -> Iterator[AgeKey]:
-        found = self._entry.entry("age")
-        if found is None or not isinstance(found.node, SopsSequence):
+        entry = self._entry.entry("age")
+        if entry is None or not isinstance(entry.node, SopsSequence):
             return
-        for item in found.node.items:
+        for item in entry.node.items:
             if isinstance(item, SopsMapping):
-                one = _MetadataReader(item, self._where)
-                yield AgeKey(recipient=one.text("recipient"), enc=one.text("enc"))
+                reader = _MetadataReader(item, self._where)
+                yield AgeKey(recipient=reader.text("recipient"), enc=reader.text("enc"))
             elif not isinstance(item, SopsComment):
                 raise problems.bad_metadata(self._where, "an entry of its `age` is no mapping")
 
     def text(self, name: str, otherwise: str | None = None) -> str:
-        found = self._entry.entry(name)
-        if found is not None and isinstance(found.node, SopsScalar):
-            value = found.node.value
+        entry = self._entry.entry(name)
+        if entry is not None and isinstance(entry.node, SopsScalar):
+            value = entry.node.value
             if isinstance(value, Timestamp):
                 return value.text
             if isinstance(value, str | int | float):
@@ -157,10 +157,10 @@ def render_yaml_entry(metadata: Metadata, indent: int = DEFAULT_INDENT) -> str:
     dash, key = 2 * indent, 2 * indent + 2
     content = (key // indent + 1) * indent
     lines = [f"{METADATA_KEY}:", f"{' ' * indent}age:"]
-    for one in metadata.age:
-        lines.append(f"{' ' * dash}- enc: |" + ("" if one.enc.endswith("\n") else "-"))
-        lines += [f"{' ' * content}{line}" for line in one.enc.rstrip("\n").split("\n")]
-        lines.append(f"{' ' * key}recipient: {one.recipient}")
+    for key_entry in metadata.age:
+        lines.append(f"{' ' * dash}- enc: |" + ("" if key_entry.enc.endswith("\n") else "-"))
+        lines += [f"{' ' * content}{line}" for line in key_entry.enc.rstrip("\n").split("\n")]
+        lines.append(f"{' ' * key}recipient: {key_entry.recipient}")
     for name, value in _metadata_fields(metadata):
         text = "true" if value is True else go_scalar(str(value))
         lines.append(f"{' ' * indent}{name}: {text}")
@@ -170,7 +170,7 @@ def render_yaml_entry(metadata: Metadata, indent: int = DEFAULT_INDENT) -> str:
 def render_json_entry(metadata: Metadata, unit: str | None) -> str:
     """The entry, `"sops": {...}`, for an object; no unit: on one line."""
     value = {
-        "age": [{"enc": one.enc, "recipient": one.recipient} for one in metadata.age],
+        "age": [{"enc": key.enc, "recipient": key.recipient} for key in metadata.age],
         **dict(_metadata_fields(metadata)),
     }
     text = json.dumps(value, ensure_ascii=False, indent=unit).translate(_HTML_ESCAPES)

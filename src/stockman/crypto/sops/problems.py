@@ -11,14 +11,14 @@ Location = Position | str
 _RESTORE = "restore the file from git, or encrypt its content anew"
 
 
-def refusal(*, code: str, what: str, where: Location, why: str, fix: str) -> Refused:
-    return Refused(Problem(code=code, what=what, where=where, why=why, fix=fix))
+def refusal(*, code: str, summary: str, where: Location, why: str, fix: str) -> Refused:
+    return Refused(Problem(code=code, what=summary, where=where, why=why, fix=fix))
 
 
 def bad_syntax(where: Location, why: str) -> Refused:
     return refusal(
         code="sops.syntax",
-        what="the file cannot be read",
+        summary="the file cannot be read",
         where=where,
         why=why,
         fix="correct the text at this place; an encrypted file is best restored from git",
@@ -28,17 +28,17 @@ def bad_syntax(where: Location, why: str) -> Refused:
 def duplicate_key(where: Location, key: str) -> Refused:
     return refusal(
         code="sops.duplicate-key",
-        what=f"the key {key!r} stands twice in one mapping",
+        summary=f"the key {key!r} stands twice in one mapping",
         where=where,
         why="one of the two values would be lost",
         fix="remove one of them, or restore the file from git",
     )
 
 
-def unsupported(where: Location, what: str, fix: str) -> Refused:
+def unsupported(where: Location, construct: str, fix: str) -> Refused:
     return refusal(
         code="sops.unsupported",
-        what=f"{what} cannot be kept in an encrypted file",
+        summary=f"{construct} cannot be kept in an encrypted file",
         where=where,
         why="SOPS holds mappings with text keys, lists, texts, numbers, times, true, false, null",
         fix=fix,
@@ -48,7 +48,7 @@ def unsupported(where: Location, what: str, fix: str) -> Refused:
 def unsupported_comment(where: Location) -> Refused:
     return refusal(
         code="sops.comment-place",
-        what="the comment stands where it cannot be encrypted",
+        summary="the comment stands where it cannot be encrypted",
         where=where,
         why="SOPS keeps comments of lists as items, and there is no room for an item here",
         fix="write the comment on a line of its own above the item, or remove it",
@@ -58,7 +58,7 @@ def unsupported_comment(where: Location) -> Refused:
 def bad_layout(where: Location) -> Refused:
     return refusal(
         code="sops.layout",
-        what="the layout of the text cannot be kept when it is encrypted",
+        summary="the layout of the text cannot be kept when it is encrypted",
         where=where,
         why="with encrypted values and comments in it, it would read as something else",
         fix="move comments to lines of their own above keys, in the same column as the keys",
@@ -92,7 +92,7 @@ def already_encrypted(where: Location) -> Conflict:
 def bad_metadata(where: Location, why: str) -> Refused:
     return refusal(
         code="sops.metadata",
-        what="the `sops` entry of the file is damaged",
+        summary="the `sops` entry of the file is damaged",
         where=where,
         why=why,
         fix=_RESTORE,
@@ -102,7 +102,7 @@ def bad_metadata(where: Location, why: str) -> Refused:
 def bad_value(where: Location, why: str) -> Refused:
     return refusal(
         code="sops.value",
-        what="an encrypted value was changed, moved or damaged",
+        summary="an encrypted value was changed, moved or damaged",
         where=where,
         why=why,
         fix=_RESTORE,
@@ -112,7 +112,7 @@ def bad_value(where: Location, why: str) -> Refused:
 def bad_mac(where: Location, why: str) -> Refused:
     return refusal(
         code="sops.mac",
-        what="the file was changed without SOPS",
+        summary="the file was changed without SOPS",
         where=where,
         why=why,
         fix="restore the file from git and change it with `stockman secrets edit`",
@@ -135,7 +135,7 @@ def no_matching_identity(where: Location, recipients: int, identities: int) -> D
 def foreign_key(where: Location, kind: str) -> Refused:
     return refusal(
         code="sops.pgp" if kind == "pgp" else "sops.kms",
-        what=f"the keys of kind {kind!r} are not supported",
+        summary=f"the keys of kind {kind!r} are not supported",
         where=where,
         why="only age recipients are opened and written in process",
         fix="give the file age recipients: `sops rotate` adds them, `.sops.yaml` names them",
@@ -145,7 +145,7 @@ def foreign_key(where: Location, kind: str) -> Refused:
 def key_groups(where: Location) -> Refused:
     return refusal(
         code="sops.key-group",
-        what="key groups are not supported",
+        summary="key groups are not supported",
         where=where,
         why="with several groups the data key is split among them (Shamir), and only lists of age"
         " recipients that each open the whole file are written in process",
@@ -156,7 +156,7 @@ def key_groups(where: Location) -> Refused:
 def foreign_format(where: Location, kind: str) -> Refused:
     return refusal(
         code="sops.form",
-        what=f"files of the form {kind} are not supported",
+        summary=f"files of the form {kind} are not supported",
         where=where,
         why="YAML, JSON and binary files are encrypted in process",
         fix="keep the values in a YAML file, for example `secret.sops.yaml`",
@@ -166,7 +166,7 @@ def foreign_format(where: Location, kind: str) -> Refused:
 def bad_regex(where: Location, name: str, why: str) -> Refused:
     return refusal(
         code="sops.regex",
-        what=f"{name} is no regular expression that SOPS knows",
+        summary=f"{name} is no regular expression that SOPS knows",
         where=where,
         why=f"{why}; SOPS itself would take it as matching nothing",
         fix="write it in the syntax of Go (RE2): no look-around, no back references",
@@ -176,7 +176,7 @@ def bad_regex(where: Location, name: str, why: str) -> Refused:
 def several_selectors(where: Location, names: list[str]) -> Refused:
     return refusal(
         code="sops.selectors",
-        what=f"{' and '.join(names)} stand together",
+        summary=f"{' and '.join(names)} stand together",
         where=where,
         why="only one of them can say what is encrypted",
         fix="keep one of them",

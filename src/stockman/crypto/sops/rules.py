@@ -144,16 +144,16 @@ class _RulesReader:
 
     def _recipients(self, rule: SopsMapping, where: Position) -> Iterator[str]:
         group = self._only_group(rule, where)
-        for one in (rule, group) if group is not rule else (rule,):
-            self._refuse_foreign_keys(one)
+        for section in (rule, group) if group is not rule else (rule,):
+            self._refuse_foreign_keys(section)
         entry = group.entry("age")
         for leaf in _scalar_nodes(entry.node) if entry else ():
             if not isinstance(leaf.value, str):
                 raise self._wrong(self._sheet.position(leaf.start), "a recipient is no text")
-            place = self._sheet.position(leaf.start)
+            position = self._sheet.position(leaf.start)
             for text in leaf.value.split(","):
                 if text.strip():
-                    yield parse_recipient(text.strip(), str(place)).text
+                    yield parse_recipient(text.strip(), str(position)).text
 
     def _only_group(self, rule: SopsMapping, where: Position) -> SopsMapping:
         entry = rule.entry("key_groups")
@@ -170,10 +170,10 @@ class _RulesReader:
                 leaf.value not in (None, "") for leaf in _scalar_nodes(entry.node)
             ):
                 continue
-            place = self._sheet.position(entry.start)
+            position = self._sheet.position(entry.start)
             if entry.key == "merge":
-                raise problems.key_groups(place)
-            raise problems.foreign_key(place, _FOREIGN_KEY_KINDS[entry.key])
+                raise problems.key_groups(position)
+            raise problems.foreign_key(position, _FOREIGN_KEY_KINDS[entry.key])
 
     def _text(self, rule: SopsMapping, name: str) -> str:
         entry = rule.entry(name)
@@ -194,7 +194,7 @@ class _RulesReader:
     def _wrong(self, where: Position, why: str) -> Exception:
         return problems.refusal(
             code="sops.rules",
-            what="the creation rules cannot be used",
+            summary="the creation rules cannot be used",
             where=where,
             why=why,
             fix="write `creation_rules:` as a list of `path_regex`, `age` and one selector each",

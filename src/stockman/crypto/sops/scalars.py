@@ -75,8 +75,8 @@ def _parse_number(text: str) -> SopsValue:
     if number is not None and digits[0] not in "+-" and number <= _UINT_MAX:
         raise ValueError("a whole number of more than 63 bits")
     if _FLOAT.fullmatch(digits):
-        found = _parse_float(digits)
-        return text if isinstance(found, str) else found
+        parsed = _parse_float(digits)
+        return text if isinstance(parsed, str) else parsed
     return text
 
 
@@ -101,7 +101,7 @@ def _parse_timestamp(text: str) -> Timestamp | None:
     if separator and (zone is None) != (separator == " "):
         return None
     year, month, day = int(match["year"]), int(match["month"]), int(match["day"])
-    hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
+    hour, minute, second = (int(match[unit] or 0) for unit in ("hour", "minute", "second"))
     if not _is_calendar_day(year, month, day) or hour > 23 or minute > 59 or second > 59:
         return None
     fraction = (match["fraction"] or "").rstrip("0")
@@ -166,11 +166,11 @@ def go_float(number: float) -> str:
     return format(Decimal(repr(number)), "f").removesuffix(".0")
 
 
-def values_equal(one: SopsValue, other: SopsValue) -> bool:
+def values_equal(left: SopsValue, right: SopsValue) -> bool:
     """Whether two values are equal and of one kind: 1, 1.0 and true are not."""
-    if type(one) is not type(other):
+    if type(left) is not type(right):
         return False
-    return one == other or (one is not None and value_bytes(one) == value_bytes(other))
+    return left == right or (left is not None and value_bytes(left) == value_bytes(right))
 
 
 def is_text(value: str) -> bool:

@@ -164,14 +164,14 @@ class Matcher:
         return self._suffix is not None and text.endswith(self._suffix)
 
 
-def build_selector(given: Mapping[str, str], where: Location) -> Selector:
+def build_selector(options: Mapping[str, str], where: Location) -> Selector:
     """The one selector that a rule or a file names; none: values without `_unencrypted`."""
-    named = [name for name in SELECTOR_NAMES if given.get(name)]
+    named = [name for name in SELECTOR_NAMES if options.get(name)]
     if len(named) > 1:
         raise problems.several_selectors(where, named)
     if not named:
         return Selector()
-    selector = Selector(name=named[0], pattern=given[named[0]])
+    selector = Selector(name=named[0], pattern=options[named[0]])
     try:
         selector.compiled()
     except ValueError as error:

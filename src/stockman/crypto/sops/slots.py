@@ -194,13 +194,13 @@ def canonical_bytes(plain: bytes, file: str) -> bytes:
     if form is FileFormat.BINARY:
         return plain
     sheet = parse_plaintext(plain, form, file)
-    found = list(walk_slots(sheet.documents, ENCRYPT_ALL.compiled()))
+    slots = list(walk_slots(sheet.documents, ENCRYPT_ALL.compiled()))
 
     def pieces() -> Iterator[bytes]:
-        for kind, text in outline(sheet.documents, found):
+        for kind, text in outline(sheet.documents, slots):
             yield kind.encode()
             yield text.encode()
-        for slot in found:
+        for slot in slots:
             if not isinstance(slot.value, CommentText):
                 yield value_type(slot.value).encode()
                 yield value_bytes(slot.value)

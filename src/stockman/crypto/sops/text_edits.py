@@ -142,9 +142,9 @@ def remove_entry(sheet: ParsedFile, document: SopsDocument, entry: SopsEntry) ->
             _line_start(sheet, entry.start), _line_end(sheet, end_index(entry.node)), ""
         )
     entries = list(root.entries())
-    place = entries.index(entry)
-    if place:
-        return TextEdit(end_index(entries[place - 1].node), end_index(entry.node), "")
+    index = entries.index(entry)
+    if index:
+        return TextEdit(end_index(entries[index - 1].node), end_index(entry.node), "")
     if len(entries) > 1:
         return TextEdit(entry.start, entries[1].start, "")
     return TextEdit(entry.start, end_index(entry.node), "")
@@ -166,8 +166,8 @@ def comment_to_item(
     if note.own_line:
         start = _line_start(sheet, note.start)
         return [TextEdit(start, note.end, f"{' ' * items.column}- {text}")]
-    place = next(place for place, item in enumerate(items.items) if item is note)
-    following_node = next(item for item in items.items[place:] if not isinstance(item, SopsComment))
+    index = next(index for index, item in enumerate(items.items) if item is note)
+    following_node = next(item for item in items.items[index:] if not isinstance(item, SopsComment))
     dash = _dash_index(sheet, following_node.start)
     inserted = TextEdit(dash, dash, f"- {text}\n{' ' * items.column}")
     return [inserted] if note.tail else [inserted, _remove_comment(sheet, note)]
@@ -198,9 +198,9 @@ def _add_in_brackets(
         text = f"\n{unit}{text}"
     elif entries:
         text = f" {text}"
-    place = end_index(entries[-1].node) if entries else root.start + 1
+    end = end_index(entries[-1].node) if entries else root.start + 1
     before = "," if entries else ""
-    return TextEdit(place, place, before + text)
+    return TextEdit(end, end, before + text)
 
 
 def _json_indent(sheet: ParsedFile, root: SopsMapping, form: FileFormat) -> str | None:

@@ -151,7 +151,7 @@ def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
     """The text with all edits, which must not overlap; equal places keep the order given."""
     pieces: list[str] = []
     reached = 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start < reached:
             raise ValueError("two edits overlap")
         pieces += (text[reached : edit.start], edit.text)

@@ -59,13 +59,13 @@ def reencrypt(
     """
     old = open_file(content, file, identities)
     new = parse_unencrypted(plain, old.form, file)
-    found = list(walk_slots(new.documents, old.metadata.selector.compiled()))
-    if outline(old.sheet.documents, old.slots) != outline(new.documents, found):
+    slots = list(walk_slots(new.documents, old.metadata.selector.compiled()))
+    if outline(old.sheet.documents, old.slots) != outline(new.documents, slots):
         sealer = ValueEncryptor(old.data_key, fresh, CiphertextCache(old))
         return render_encrypted(new, old.form, sealer, old.metadata, _entry_indent(old))
     changed = [
         (before, after.value)
-        for before, after in zip(_value_slots(old.slots), _value_slots(found), strict=True)
+        for before, after in zip(_value_slots(old.slots), _value_slots(slots), strict=True)
         if not values_equal(before.value, after.value)
     ]
     return replace_values(old, changed, fresh) if changed else content
@@ -119,8 +119,8 @@ def _find_scalar(node: object, key: str) -> SopsScalar | None:
     return entry.node if entry is not None and isinstance(entry.node, SopsScalar) else None
 
 
-def _value_slots(found: list[Slot]) -> list[Slot]:
-    return [slot for slot in found if not isinstance(slot.value, CommentText)]
+def _value_slots(slots: list[Slot]) -> list[Slot]:
+    return [slot for slot in slots if not isinstance(slot.value, CommentText)]
 
 
 def _entry_indent(old: DecryptedFile) -> int:
@@ -226,8 +226,8 @@ def set_value(
     """An encrypted file with a value at a path; all that was there keeps its ciphertext."""
     old = open_file(content, file, identities)
     plain = plaintext(old)
-    found = _scalar_at(parse_plaintext(plain, old.form, file), new.path)
-    if found is not None and found.value is not None:
+    scalar = _scalar_at(parse_plaintext(plain, old.form, file), new.path)
+    if scalar is not None and scalar.value is not None:
         return set_existing_value(content, file, new, identities, fresh)
     return reencrypt(content, set_plaintext_value(plain, file, new), file, identities, fresh)
 
@@ -238,10 +238,10 @@ def set_plaintext_value(plain: bytes, file: str, new: NewValue) -> bytes:
     if form is FileFormat.BINARY:
         raise _not_assignable(file, new.path, "the file is one text without keys")
     sheet = parse_plaintext(plain if plain.strip() else _empty_document(form), form, file)
-    made = apply_edits(sheet.text, [_assignment_edit(sheet, form, new)]).encode()
-    if not _has_value(made, form, file, new):
+    edited = apply_edits(sheet.text, [_assignment_edit(sheet, form, new)]).encode()
+    if not _has_value(edited, form, file, new):
         raise problems.bad_layout(file)
-    return made
+    return edited
 
 
 def _empty_document(form: FileFormat) -> bytes:
@@ -324,13 +324,13 @@ def _insert_in_brackets(
         return TextEdit(branch.start + 1, branch.start + 1, text)
     before = _MEMBER_INDENT.search(sheet.text[: entries[0].start])
     gap = f",\n{before[1]}" if before else ", "
-    place = end_index(entries[-1].node)
-    return TextEdit(place, place, gap + text)
+    end = end_index(entries[-1].node)
+    return TextEdit(end, end, gap + text)
 
 
-def _has_value(made: bytes, form: FileFormat, file: str, new: NewValue) -> bool:
+def _has_value(edited: bytes, form: FileFormat, file: str, new: NewValue) -> bool:
     try:
-        leaf = _scalar_at(parse_plaintext(made, form, file), new.path)
+        leaf = _scalar_at(parse_plaintext(edited, form, file), new.path)
     except StockmanError:
         return False
     return leaf is not None and values_equal(leaf.value, new.value)

@@ -53,8 +53,8 @@ class ValueCipher:
         if not plain:
             return ""
         nonce = random_bytes(_NONCE_BYTES)
-        made = self._cipher.encrypt(nonce, plain, bound_to.encode())
-        data, tag = made[:-_TAG_BYTES], made[-_TAG_BYTES:]
+        ciphertext = self._cipher.encrypt(nonce, plain, bound_to.encode())
+        data, tag = ciphertext[:-_TAG_BYTES], ciphertext[-_TAG_BYTES:]
         return (
             f"ENC[AES256_GCM,data:{_encode_base64(data)},iv:{_encode_base64(nonce)},tag:{_encode_base64(tag)}"
             f",type:{value_type(value)}]"
@@ -69,7 +69,7 @@ class ValueCipher:
             raise ValueError("it does not have the form ENC[AES256_GCM,...]")
         try:
             data, nonce, tag = (
-                base64.b64decode(part, validate=True) for part in match.groups()[:3]
+                base64.b64decode(group, validate=True) for group in match.groups()[:3]
             )
         except (binascii.Error, ValueError):
             raise ValueError("a part of it is not base64") from None

@@ -77,9 +77,9 @@ class CommentPlacer:
         self.reached = end
         if block and self._has_comments:
             header_end = self._text.find("\n", start, end)
-            found = _COMMENT.search(self._text, start, header_end if header_end >= 0 else end)
-            if found:
-                self._notes.append(SopsComment(found[1], end, end, own_line=False, tail=True))
+            match = _COMMENT.search(self._text, start, header_end if header_end >= 0 else end)
+            if match:
+                self._notes.append(SopsComment(match[1], end, end, own_line=False, tail=True))
 
     def collection(self, node: SopsMapping | SopsSequence) -> None:
         if node.flow:
@@ -111,30 +111,30 @@ class CommentPlacer:
 
     def _gap(self, end: int) -> None:
         if self._has_comments and end > self.reached:
-            for found in _COMMENT.finditer(self._text, self.reached, end):
-                line = self._text.rfind("\n", 0, found.start()) + 1
-                own = not self._text[line : found.start()].strip()
-                self._notes.append(SopsComment(found[1], found.start(), found.end(), own_line=own))
+            for match in _COMMENT.finditer(self._text, self.reached, end):
+                line = self._text.rfind("\n", 0, match.start()) + 1
+                own = not self._text[line : match.start()].strip()
+                self._notes.append(SopsComment(match[1], match.start(), match.end(), own_line=own))
         self.reached = max(self.reached, end)
 
     def _put(self, note: SopsComment, root: SopsMapping) -> None:
-        place = bisect_left(self._placed, note.start, key=lambda placed: placed.start)
-        after = self._placed[place] if place < len(self._placed) else None
-        last = self._placed[place - 1] if place else None
+        index = bisect_left(self._placed, note.start, key=lambda placed: placed.start)
+        after = self._placed[index] if index < len(self._placed) else None
+        last = self._placed[index - 1] if index else None
         flow = self._flow_around(note.start)
         if flow is not None:
             self._into_flow(note, flow, after)
         elif not note.own_line and last is not None:
             self._beside(note, last)
         else:
-            self._on_its_own(note, root, place)
+            self._on_its_own(note, root, index)
 
     def _flow_around(self, index: int) -> SopsMapping | SopsSequence | None:
-        found = None
+        innermost = None
         for node in self._flows:
             if node.start < index < node.end:
-                found = node
-        return found
+                innermost = node
+        return innermost
 
     def _into_flow(
         self, note: SopsComment, flow: SopsMapping | SopsSequence, after: _PlacedItem | None
@@ -153,12 +153,12 @@ class CommentPlacer:
                 return
         _insert_before(last.parent, last.item, note)
 
-    def _on_its_own(self, note: SopsComment, root: SopsMapping, place: int) -> None:
-        after = self._placed[place] if place < len(self._placed) else None
-        last = self._placed[place - 1] if place else None
-        if self._belongs_before(note, root, place):
+    def _on_its_own(self, note: SopsComment, root: SopsMapping, index: int) -> None:
+        after = self._placed[index] if index < len(self._placed) else None
+        last = self._placed[index - 1] if index else None
+        if self._belongs_before(note, root, index):
             # What follows in the same stretch of comments cannot go back behind the last key.
-            self._before = place
+            self._before = index
             if after is not None:
                 _insert_before(after.parent, after.item, note)
             else:
@@ -167,20 +167,20 @@ class CommentPlacer:
         blocks = [placed for placed in self._chain(last) if not placed.parent.flow]
         if _BLANK_AFTER.match(self._text, note.end):
             column = self._column(note)
-            blocks = [one for one in blocks if one.parent.column == column] or blocks
+            blocks = [block for block in blocks if block.parent.column == column] or blocks
         if blocks:
             _insert_after(blocks[0].parent, blocks[0].item, note)
         else:
             root.items.append(note)
 
-    def _belongs_before(self, note: SopsComment, root: SopsMapping, place: int) -> bool:
-        if place == 0 or self._before == place:
+    def _belongs_before(self, note: SopsComment, root: SopsMapping, index: int) -> bool:
+        if index == 0 or self._before == index:
             return True
         column = self._column(note)
-        if place == len(self._placed):
+        if index == len(self._placed):
             # The `sops` entry follows, or will follow, in the column of the root.
             return column == root.column
-        after, last = self._placed[place], self._placed[place - 1]
+        after, last = self._placed[index], self._placed[index - 1]
         above = {id(placed.item) for placed in self._chain(after)}
         return after.parent.column == column or id(last.item) in above
 
@@ -189,11 +189,11 @@ class CommentPlacer:
 
     def _chain(self, placed: _PlacedItem | None) -> list[_PlacedItem]:
         """A key or item, then the one that holds it, and so on up to the root."""
-        found: list[_PlacedItem] = []
+        chain: list[_PlacedItem] = []
         while placed is not None:
-            found.append(placed)
+            chain.append(placed)
             placed = self._parents.get(id(placed.parent))
-        return found
+        return chain
 
 
 def _insert_before(parent: SopsMapping | SopsSequence, item: object, note: SopsComment) -> None:
@@ -201,14 +201,14 @@ def _insert_before(parent: SopsMapping | SopsSequence, item: object, note: SopsC
 
 
 def _insert_after(parent: SopsMapping | SopsSequence, item: object, note: SopsComment) -> None:
-    place = _index_of(parent, item) + 1
-    while place < len(parent.items) and isinstance(parent.items[place], SopsComment):
-        place += 1
-    parent.items.insert(place, note)
+    index = _index_of(parent, item) + 1
+    while index < len(parent.items) and isinstance(parent.items[index], SopsComment):
+        index += 1
+    parent.items.insert(index, note)
 
 
 def _index_of(parent: SopsMapping | SopsSequence, item: object) -> int:
-    return next(place for place, one in enumerate(parent.items) if one is item)
+    return next(index for index, sibling in enumerate(parent.items) if sibling is item)
 
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -286,8 +286,8 @@ class _YamlTreeReader:
             if leaf.value is not None:
                 self._not_a_mapping(event)
             return
-        around = self._open[-1]
-        leaf.flow, leaf.column = around.flow, around.column
+        parent = self._open[-1]
+        leaf.flow, leaf.column = parent.flow, parent.column
         self._put(leaf, start)
 
     def _value(self, event: yaml.ScalarEvent) -> SopsValue:
@@ -359,8 +359,8 @@ class _YamlTreeReader:
         mark: Any = event.start_mark
         return Position(self._file, mark.line + 1, mark.column + 1)
 
-    def _refuse(self, event: yaml.Event, what: str, fix: str) -> NoReturn:
-        raise problems.unsupported(self._at(event), what, fix)
+    def _refuse(self, event: yaml.Event, construct: str, fix: str) -> NoReturn:
+        raise problems.unsupported(self._at(event), construct, fix)
 
     def _not_a_mapping(self, event: yaml.Event) -> NoReturn:
         fix = "put it under a key, for example `data:`"

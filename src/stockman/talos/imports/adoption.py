@@ -254,7 +254,7 @@ class _Adoption:
 
     def _converted(self, building: ConfigDraft) -> ConversionResult:
         others = dict.fromkeys(source_files(building.whole), NO_COMMENTS)
-        return finish_conversion(building, NO_COMMENTS, to_toml=self._to_toml, others=others)
+        return finish_conversion(building, NO_COMMENTS, to_toml=self._to_toml, other_comments=others)
 
     def _pieces(self, ours: Mapping[str, list[Document]]) -> dict[str, list[ForeignPatch]]:
         foreign = self._foreign
