@@ -3,9 +3,10 @@
 PYTHON ?= python3
 TOOLS ?=
 UPGRADE ?=
+FRESH_TESTS ?= trixie
 PRESET ?=
 KEEP ?=
-export PYTHON TOOLS
+export PYTHON TOOLS FRESH_TESTS
 
 RUN := scripts/with-environment run
 DEV := scripts/with-environment dev
@@ -27,7 +28,7 @@ CHECKS := $(addprefix check-,lint format imports documentation types secrets)
 whole-outputs := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check $(CHECKS) real bench soak docs tools lock clean
+.PHONY: help demo test check $(CHECKS) real fresh bench soak docs tools lock clean
 
 help: ## Show this text.
 	@echo 'make TARGET [PYTHON=python3.12] [TOOLS="age cue"]'
@@ -68,7 +69,12 @@ real: ## Run the tests against real programs. TOOLS=... restricts them.
 	@$(call suite,tests/real) -p tools.pytest_plugin --numprocesses=auto --maxprocesses=4 \
 		--dist=loadscope --no-loadscope-reorder --durations=0 $(ARGS) $(none-is-a-failure)
 
-soak: ## Run the long tests: more examples, more time.
+fresh: ## Run the demo on fresh Debian 12, 13 and testing, and the tests on 13. Needs root.
+	@$(RUN) python -m scripts.fresh
+
+soak: ## Run the long tests: more examples, more time, every fresh system. Needs root.
+	@$(call there,tests/soak)
+	@$(if $(ARGS),,$(MAKE) --no-print-directory fresh FRESH_TESTS=all)
 	@$(call suite,tests/soak) -p tools.pytest_plugin --hypothesis-profile=soak --durations=0 $(ARGS) \
 		$(none-is-a-failure)
 

@@ -356,4 +356,5 @@ PROGRAMS: tuple[Program, ...] = (
     _unpacked("sgdisk", "1.0.9", "gdisk", "libpopt0"),
     _unpacked("zstd", "1.5.4", "zstd"),
     _debian("git", "2.39", "git"),
+    _debian("mmdebstrap", "1.3", "mmdebstrap"),
 )

@@ -13,7 +13,7 @@ def test_everything_runs_in_order(tmp_path: Path) -> None:
     ended = _run(tmp_path, fails="nothing")
 
     assert ended.returncode == 0
-    assert _asked(tmp_path) == ["check", "test", "real"]
+    assert _asked(tmp_path) == ["check", "test", "fresh", "real"]
     assert "make real: passed in " in ended.stdout
     assert ended.stdout.splitlines()[-1].startswith("ci: passed in ")
 
@@ -21,9 +21,10 @@ def test_everything_runs_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fails", "ran", "left"),
     [
-        ("check", ["check"], ["test", "real"]),
-        ("test", ["check", "test"], ["real"]),
-        ("real", ["check", "test", "real"], []),
+        ("check", ["check"], ["test", "fresh", "real"]),
+        ("test", ["check", "test"], ["fresh", "real"]),
+        ("fresh", ["check", "test", "fresh"], ["real"]),
+        ("real", ["check", "test", "fresh", "real"], []),
     ],
 )
 def test_the_first_failure_ends_the_run(
@@ -38,10 +39,47 @@ def test_the_first_failure_ends_the_run(
     assert ended.stdout.splitlines()[-1].startswith("ci: failed in ")
 
 
-def _run(directory: Path, *, fails: str) -> subprocess.CompletedProcess[str]:
-    make = directory / "make"
-    make.write_text(f'#!/bin/sh\necho "$1" >>"{directory}/asked"\n[ "$1" != {fails} ]\n')
-    make.chmod(0o755)
+def test_the_tests_run_without_root_with_the_python_of_the_system(tmp_path: Path) -> None:
+    _run(tmp_path, fails="nothing", copies=True)
+
+    (line,) = (tmp_path / "tests").read_text().splitlines()
+    directory, _, rest = line.partition(" ")
+    assert rest == "test PYTHON=/usr/bin/python3"
+    if os.geteuid() == 0:
+        switch, copy = (tmp_path / "switched").read_text().split(), Path(directory).parent
+        assert switch[:3] == ["--reuid=65534", "--regid=65534", "--clear-groups"]
+        assert copy.parent == Path("/var/tmp")
+        assert (tmp_path / "copied").read_text().split() == ["65534", "README.md"]
+        assert not copy.exists()
+    else:
+        assert directory == str(ROOT)
+
+
+MAKE = """#!/bin/sh
+root=$PWD
+case $1 in --directory=*) root=${1#*=}; shift ;; esac
+echo "$1" >>"HERE/asked"
+[ "$1" != test ] || echo "$root $*" >"HERE/tests"
+[ "$1" != test ] || (cd "$root" && stat --format="%u %n" README.md >"HERE/copied")
+[ "$1" != FAILS ]
+"""
+SETPRIV = """#!/bin/sh
+echo "$*" >"HERE/switched"
+while [ "${1#--}" != "$1" ]; do shift; done
+exec "$@"
+"""
+TAR = """#!/bin/sh
+cat >/dev/null
+"""
+
+
+def _run(directory: Path, *, fails: str, copies: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run it; without `copies` the tree is not copied, which takes seconds."""
+    programs = {"make": MAKE, "setpriv": SETPRIV} | ({} if copies else {"tar": TAR})
+    for name, text in programs.items():
+        program = directory / name
+        program.write_text(text.replace("HERE", str(directory)).replace("FAILS", fails))
+        program.chmod(0o755)
     return subprocess.run(
         [ROOT / ".ci" / "run"],
         env=os.environ | {"PATH": f"{directory}:{os.environ['PATH']}"},

@@ -16,7 +16,18 @@ def test_without_a_target_the_targets_are_shown(clone: Path) -> None:
     ended = _make(clone, python="no-such-python")
 
     assert ended.returncode == 0
-    for target in ("demo", "test", "check", "real", "bench", "soak", "docs", "tools", "lock"):
+    for target in (
+        "demo",
+        "test",
+        "check",
+        "real",
+        "fresh",
+        "bench",
+        "soak",
+        "docs",
+        "tools",
+        "lock",
+    ):
         assert f"\n  {target} " in ended.stdout
 
 
