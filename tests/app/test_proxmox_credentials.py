@@ -64,7 +64,7 @@ def test_whoever_is_not_let_in_is_told_which_variable_to_look_at(
     asker = login_from_environment(environment)
 
     assert asker is not None
-    assert credentials(asker).asker.given == name
+    assert credentials(asker).requester.source == name
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problem
 from stockman.proxmox.access import AccessRole, AccessRule, AccessToken, User
 from stockman.proxmox.backups import BackupRequest
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.ha import HaGroup, HaResource, HaRule
 from stockman.proxmox.pools import DeviceMapping
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.storages import Checksum, Download, NewVolume, Upload
 from stockman.proxmox.tasks import TaskRef
 from stockman.proxmox.transport import Reply, Request
@@ -39,7 +39,7 @@ async def _nothing() -> AsyncIterator[bytes]:
     yield b""
 
 
-EVERY: dict[str, tuple[Callable[[Proxmox], Awaitable[object]], ...]] = {
+EVERY: dict[str, tuple[Callable[[ProxmoxClient], Awaitable[object]], ...]] = {
     "version": (lambda pve: pve.version(),),
     "cluster_state": (lambda pve: pve.cluster_state(),),
     "resources": (lambda pve: pve.resources(),),
@@ -139,7 +139,7 @@ EVERY: dict[str, tuple[Callable[[Proxmox], Awaitable[object]], ...]] = {
         lambda pve: pve.move_disk(CONTAINER, DiskMove(disk="rootfs", storage=LOCAL)),
     ),
     "unlink_disks": (lambda pve: pve.unlink_disks(AT, ("scsi1",), destroy=True),),
-    "migration_outlook": (lambda pve: pve.migration_outlook(AT, HOST),),
+    "check_migration": (lambda pve: pve.check_migration(AT, HOST),),
     "migrate_vm": (
         lambda pve: pve.migrate_vm(
             AT,

@@ -34,9 +34,14 @@ def told(request: Request, status: int, reason: str, **errors: str) -> Problem:
 
 
 def not_let_in() -> Problem:
-    asker = Requester(name="token stockman@pve!stockman", given="talos/proxmox-tokens.sops.yaml")
+    requester = Requester(
+        name="token stockman@pve!stockman", source="talos/proxmox-tokens.sops.yaml"
+    )
     no = ErrorReply(
-        status=401, reason="Authentication failed!", asker=asker, at="https://127.66.0.4:8006"
+        status=401,
+        reason="Authentication failed!",
+        requester=requester,
+        endpoint="https://127.66.0.4:8006",
     )
     return reply_error(Request(method="GET", segments=("version",)), no).problem
 

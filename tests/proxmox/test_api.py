@@ -6,7 +6,6 @@ import inspect
 import pytest
 
 from stockman.proxmox.client import ProxmoxClient
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.transport import Request
 from tests.adapters.http_proxmox.talking import SimulatedClock
 from tests.proxmox.every_call import EVERY, Heard, Notebook
@@ -15,7 +14,7 @@ from tests.proxmox.every_call import EVERY, Heard, Notebook
 def heard(method: str) -> list[Request]:
     """Requests that a method makes, in each of its forms."""
     notebook = Notebook()
-    pve: Proxmox = ProxmoxClient(notebook, SimulatedClock())
+    pve: ProxmoxClient = ProxmoxClient(notebook, SimulatedClock())
     for act in EVERY[method]:
         with pytest.raises(Heard):
             asyncio.run(_awaited(act(pve)))
@@ -27,7 +26,7 @@ async def _awaited(something: object) -> None:
 
 
 def test_every_method_of_the_port_is_called_here() -> None:
-    methods = [name for name, _ in inspect.getmembers(Proxmox, inspect.isfunction)]
+    methods = [name for name, _ in inspect.getmembers(ProxmoxClient, inspect.isfunction)]
 
     assert sorted(EVERY) == [name for name in sorted(methods) if not name.startswith("_")]
 

@@ -15,7 +15,6 @@ from stockman.proxmox.backups import BackupRequest
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import ClusterMember, ClusterState
 from stockman.proxmox.ha import HaGroup
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.transport import Reply, Request
 from stockman.proxmox.vms import AgentAddress, AgentInterface, GuestRef, PendingKey
 from tests.adapters.http_proxmox.talking import SimulatedClock
@@ -35,7 +34,7 @@ class Canned:
         return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 
 
-def answered(data: object, ask: Callable[[Proxmox], Awaitable[T]], changes: str = "") -> T:
+def answered(data: object, ask: Callable[[ProxmoxClient], Awaitable[T]], changes: str = "") -> T:
     async def told() -> T:
         return await ask(ProxmoxClient(Canned(Reply(data=data, changes=changes)), SimulatedClock()))
 
@@ -163,7 +162,7 @@ def test_whether_a_vm_can_move_is_told_with_reasons() -> None:
         "local_resources": ["hostpci0"],
     }
 
-    found = answered(data, lambda pve: pve.migration_outlook(AT))
+    found = answered(data, lambda pve: pve.check_migration(AT))
 
     assert found.refused == {"pve3": "unavailable storages: tank"}
     assert (found.running, found.allowed) == (True, ("pve2",))

@@ -131,10 +131,10 @@ def test_a_token_that_has_ended_is_told_apart_where_the_server_does() -> None:
     told = "token 'main' access expired"
     asker = Requester(name="token stockman@pve!main")
 
-    problem = reply_error(READ, ErrorReply(status=401, reason=told, asker=asker)).problem
+    problem = reply_error(READ, ErrorReply(status=401, reason=told, requester=asker)).problem
 
     assert problem.what == "the token stockman@pve!main has expired"
-    assert problem.fix.startswith("give it a later end")
+    assert problem.fix.startswith("extend its expiry")
 
 
 @pytest.mark.parametrize("status", [595, 596, 597, 599])

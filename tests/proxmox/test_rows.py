@@ -64,15 +64,15 @@ def test_fields_that_the_server_calls_otherwise_are_found() -> None:
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        ([], "an object was expected, and a list came"),
-        ({}, "name is not told"),
-        ({"name": []}, "name: a text was expected, and a list came"),
-        ({"name": "x", "vmid": "many"}, "vmid: a number was expected, and a text came"),
+        ([], "expected an object, got a list"),
+        ({}, "name is missing"),
+        ({"name": []}, "name: expected a text, got a list"),
+        ({"name": "x", "vmid": "many"}, "vmid: expected a number, got a text"),
         ({"name": "x", "vmid": {}}, "vmid: "),
-        ({"name": "x", "share": "much"}, "share: a number was expected"),
-        ({"name": "x", "on": "perhaps"}, "on: yes or no was expected"),
+        ({"name": "x", "share": "much"}, "share: expected a number"),
+        ({"name": "x", "on": "perhaps"}, "on: expected a boolean"),
         ({"name": "x", "kind": "c"}, "kind: 'c' is not one of a, b"),
-        ({"name": "x", "size": "1e999.0"}, "size: a number was expected"),
+        ({"name": "x", "size": "1e999.0"}, "size: expected a number"),
     ],
 )
 def test_what_does_not_fit_is_told(row: object, why: str) -> None:

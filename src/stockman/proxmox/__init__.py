@@ -1,1 +1,1 @@
-"""The API of Proxmox VE without a wire: what is called, how answers are read, what a no means."""
+"""The API of Proxmox VE: records, calls, errors, and the client over a transport."""

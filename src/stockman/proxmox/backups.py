@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal
 
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.record import record
-from stockman.proxmox.tasks import TaskRef
 
 
 @record
 class BackupRequest:
-    """How a guest is to be backed up."""
+    """Parameters of a backup of a guest."""
 
     vmid: Vmid
     storage: Datastore
@@ -23,7 +22,7 @@ class BackupRequest:
 
 @record
 class BackupJob:
-    """A backup that Proxmox VE makes by itself."""
+    """A scheduled backup job of Proxmox VE."""
 
     id: str
     enabled: bool = True
@@ -36,7 +35,7 @@ class BackupJob:
 
 @record
 class ReplicationJob:
-    """A guest whose disks are copied to another host again and again."""
+    """A replication job: it copies the disks of a guest to another host on a schedule."""
 
     id: str
     """`100-0`."""
@@ -49,33 +48,13 @@ class ReplicationJob:
 
 @record
 class ReplicationState:
-    """How replication of a guest goes on its host."""
+    """The state of a replication job on the source host."""
 
     id: str
     guest: Vmid
     target: str = ""
     failures: int = 0
-    """In a row."""
+    """Number of consecutive failures."""
     error: str = ""
     last_sync: int = 0
-    """Seconds since 1970; 0: never."""
-
-
-class Backups(Protocol):
-    """Backups and replication."""
-
-    async def back_up(self, host: HostName, wish: BackupRequest) -> TaskRef | None:
-        """Back a guest up. None: it is not on that host."""
-        ...
-
-    async def backup_jobs(self) -> tuple[BackupJob, ...]:
-        """Backups that Proxmox VE makes by itself."""
-        ...
-
-    async def replication_jobs(self) -> tuple[ReplicationJob, ...]:
-        """Replication as it is configured."""
-        ...
-
-    async def replication_states(self, host: HostName) -> tuple[ReplicationState, ...]:
-        """How replication goes of guests on a host."""
-        ...
+    """Unix time; 0: never."""

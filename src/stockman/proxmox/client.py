@@ -1,4 +1,4 @@
-"""All calls together: `ports.Proxmox` over any wire."""
+"""The client of Proxmox VE."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ProxmoxClient(
     """`ports.Proxmox` over any wire."""
 
     def __init__(
-        self, wire: Transport, clock: Timekeeper, patience: PollPolicy | None = None
+        self, transport: Transport, clock: Timekeeper, polling: PollPolicy | None = None
     ) -> None:
-        super().__init__(wire, clock)
-        self._patience = patience or PollPolicy()
+        super().__init__(transport, clock)
+        self._polling = polling or PollPolicy()

@@ -1,8 +1,8 @@
-"""A Proxmox cluster as a whole: version, quorum, and everything that is in it at one glance."""
+"""A Proxmox cluster: version, quorum, and the bulk list of its resources."""
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal
 
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.record import record
@@ -32,35 +32,35 @@ class ApiVersion:
 
 @record
 class ClusterMember:
-    """A host as the cluster's membership sees it."""
+    """A host in the cluster membership."""
 
     name: HostName
     online: bool
     address: str = ""
     is_local: bool = False
-    """Whether it is the host that answered."""
+    """Whether this is the host that answered."""
 
 
 @record
 class ClusterState:
-    """Membership and quorum; a host that is in no cluster is its own quorum."""
+    """Membership and quorum; a host without a cluster is always quorate."""
 
     name: str
-    """Empty: a single host."""
+    """Empty: a single host without a cluster."""
     quorate: bool
     members: tuple[ClusterMember, ...]
 
 
 @record
 class HostSummary:
-    """A host in the bulk list; numbers are missing without `Sys.Audit` on it."""
+    """A host in the bulk list; the numbers are None without the privilege `Sys.Audit`."""
 
     host: HostName
     status: str
     """`online`, `offline` or `unknown`."""
     cores: int | None = None
     cpu: float | None = None
-    """Share of all cores in use, 0 to 1."""
+    """Share of all cores that is in use, 0 to 1."""
     memory: int | None = None
     """Bytes."""
     memory_used: int | None = None
@@ -71,34 +71,34 @@ class HostSummary:
 
 @record
 class GuestSummary:
-    """A guest in the bulk list, which lags some seconds behind."""
+    """A guest in the bulk list, which is some seconds old."""
 
     kind: GuestKind
     vmid: Vmid
     host: HostName
     status: str = "unknown"
-    """`running`, `stopped`, or `unknown`, which says nothing about whether it runs."""
+    """`running`, `stopped` or `unknown`; `unknown` does not mean stopped."""
     name: str = ""
-    """Empty: not known yet."""
+    """Empty: not yet known."""
     is_template: bool = False
     cores: float | None = None
     memory: int | None = None
     """Bytes."""
     memory_used: int | None = None
     disk: int | None = None
-    """Bytes of its first disk."""
+    """Size of the first disk in bytes."""
     uptime: int | None = None
     pool: str = ""
     lock: str = ""
     """Empty: not locked."""
     tags: tuple[str, ...] = ()
     ha_state: str = ""
-    """Empty: not managed."""
+    """Empty: not managed by HA."""
 
 
 @record
 class StorageSummary:
-    """A storage on one host in the bulk list."""
+    """A storage on one host, in the bulk list."""
 
     storage: Datastore
     host: HostName
@@ -116,32 +116,8 @@ class StorageSummary:
 
 @record
 class Resources:
-    """Everything in the cluster that the token may see."""
+    """All resources of the cluster that the token can see."""
 
     hosts: tuple[HostSummary, ...]
     guests: tuple[GuestSummary, ...]
     storages: tuple[StorageSummary, ...]
-
-
-class Cluster(Protocol):
-    """The cluster as a whole."""
-
-    async def version(self) -> ApiVersion:
-        """The version of the host that answers."""
-        ...
-
-    async def cluster_state(self) -> ClusterState:
-        """Membership and quorum."""
-        ...
-
-    async def resources(self) -> Resources:
-        """Hosts, guests and storages in one call; what the token may not see is not there."""
-        ...
-
-    async def next_vmid(self) -> Vmid:
-        """A number that is free now; nobody keeps it for us."""
-        ...
-
-    async def is_vmid_free(self, vmid: Vmid) -> bool:
-        """Whether no guest has a number; it tells of guests too that the token may not see."""
-        ...

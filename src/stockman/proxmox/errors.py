@@ -1,4 +1,4 @@
-"""What a no of Proxmox VE means: from the status line and the body to one of our errors."""
+"""Translate error replies and task results of Proxmox VE to errors of stockman."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ _MISSING = (
 
 @record
 class Requester:
-    """Who made a call that was refused."""
+    """Who sent a request, for error messages."""
 
     name: str
     """`token user@realm!name`, or `user user@realm`."""
-    given: str = ""
-    """Where its secret was found. Empty: not told."""
-    otherwise: str = ""
-    """What else its owner can do, as a further clause of the fix. Empty: nothing."""
+    source: str = ""
+    """Where the secret was found. Empty: unknown."""
+    hint: str = ""
+    """A further instruction for the fix of the problem. Empty: none."""
 
 
 UNKNOWN_REQUESTER = Requester(name="")
@@ -72,274 +72,274 @@ UNKNOWN_REQUESTER = Requester(name="")
 
 @record
 class ErrorReply:
-    """A no, as it came."""
+    """An error reply."""
 
     status: int
     reason: str = ""
-    """Text of the status line."""
+    """The reason phrase of the status line."""
     message: str = ""
-    """Text of the body. Empty: before Proxmox VE 8.4 there is none."""
+    """The message in the body. Empty before Proxmox VE 8.4."""
     errors: Mapping[str, str] = field(default_factory=dict)
-    """What is wrong with single parameters."""
-    asker: Requester = UNKNOWN_REQUESTER
+    """Error messages by parameter."""
+    requester: Requester = UNKNOWN_REQUESTER
     """Who was refused. `NOBODY`: whoever reads this knows."""
-    at: str = ""
-    """The endpoint that answered. Empty: whoever reads this knows."""
+    endpoint: str = ""
+    """The endpoint that answered. Empty: not shown."""
 
 
-def reply_error(request: Request, no: ErrorReply) -> StockmanError:
-    """The error that a refused call ends with."""
-    told = _reply_text(request, no)
-    match no.status:
+def reply_error(request: Request, reply: ErrorReply) -> StockmanError:
+    """Return the error for an error reply."""
+    message = _reply_text(request, reply)
+    match reply.status:
         case 401:
-            return Denied(_authentication_problem(request, no, told))
+            return Denied(_authentication_problem(request, reply, message))
         case 403:
-            return Denied(_permission_problem(request, no, told))
+            return Denied(_permission_problem(request, reply, message))
         case 501:
-            return Rejected(_unsupported_problem(request, told))
+            return Rejected(_unsupported_problem(request, message))
         case status if status in _PROXY_ERRORS:
-            return _host_error(request, status, told)
+            return _host_error(request, status, message)
         case 400 | 500:
-            return error_from_text(told, where=request.shown, parameters=no.status == 400)
-    return Rejected(_answer_problem(request, f"it answers {no.status} {told}".rstrip()))
+            return error_from_text(message, where=request.shown, parameters=reply.status == 400)
+    return Rejected(_answer_problem(request, f"it replies {reply.status} {message}".rstrip()))
 
 
-def error_from_text(told: str, *, where: str, parameters: bool = False) -> StockmanError:
-    """The error that the words of Proxmox VE stand for, in an answer or at the end of a task."""
-    if _contains_any(told, _QUORUM):
-        return Unreachable(_quorum_problem(where, told))
-    if _contains_any(told, _AGENT) or ("/agent/" in where and "not running" in told):
-        return Unreachable(_agent_problem(where, told))
-    if _contains_any(told, _LOCKED):
-        return Locked(_lock_problem(where, told))
-    if _contains_any(told, _CHANGED):
-        return Conflict(_digest_problem(where, told))
-    if _contains_any(told, _TAKEN):
-        return Conflict(_exists_problem(where, told))
-    if _contains_any(told, _STATE):
-        return Conflict(_state_problem(where, told))
-    if _contains_any(told, _MISSING) and "bootorder" not in told:
-        return NotFound(_not_found_problem(where, told))
+def error_from_text(message: str, *, where: str, parameters: bool = False) -> StockmanError:
+    """Return the error for a message of Proxmox VE, from a reply or a task result."""
+    if _contains_any(message, _QUORUM):
+        return Unreachable(_quorum_problem(where, message))
+    if _contains_any(message, _AGENT) or ("/agent/" in where and "not running" in message):
+        return Unreachable(_agent_problem(where, message))
+    if _contains_any(message, _LOCKED):
+        return Locked(_lock_problem(where, message))
+    if _contains_any(message, _CHANGED):
+        return Conflict(_digest_problem(where, message))
+    if _contains_any(message, _TAKEN):
+        return Conflict(_exists_problem(where, message))
+    if _contains_any(message, _STATE):
+        return Conflict(_state_problem(where, message))
+    if _contains_any(message, _MISSING) and "bootorder" not in message:
+        return NotFound(_not_found_problem(where, message))
     return Rejected(
-        _parameter_problem(where, told) if parameters else _rejection_problem(where, told)
+        _parameter_problem(where, message) if parameters else _rejection_problem(where, message)
     )
 
 
 def unexpected_answer(request: Request, why: str) -> Rejected:
-    """The error of an answer that is not one."""
+    """Return the error for a reply with an unexpected format."""
     return Rejected(_answer_problem(request, why))
 
 
 def unknown_outcome(request: Request, why: str) -> Uncertain:
-    """The error of a change of which nobody knows whether it was made."""
+    """Return the error for a change whose outcome is unknown."""
     return Uncertain(
         Problem(
             code="proxmox.unknown-outcome",
-            what="nobody knows whether Proxmox VE did what it was asked to do",
+            what="it is unknown whether Proxmox VE made the change",
             where=request.shown,
             why=why,
-            fix="look at the task list of the host before doing it again",
+            fix="check the task list of the host before you run it again",
         )
     )
 
 
 def clean_text(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """A text of the server, fit for a terminal and without secrets."""
+    """Return a text of the server without secrets and control characters."""
     for secret in secrets:
         if secret:
             text = text.replace(secret, MASK)
-    found = _CONTROL.sub(" ", text).strip()
-    return found if len(found) <= _LONGEST else f"{found[:_LONGEST]}..."
+    cleaned = _CONTROL.sub(" ", text).strip()
+    return cleaned if len(cleaned) <= _LONGEST else f"{cleaned[:_LONGEST]}..."
 
 
-def _reply_text(request: Request, no: ErrorReply) -> str:
-    details = "; ".join(f"{name}: {text.strip()}" for name, text in no.errors.items())
-    said = no.message.strip() or no.reason.strip()
-    joined = f"{said.removesuffix('.')}: {details}" if details else said
+def _reply_text(request: Request, reply: ErrorReply) -> str:
+    details = "; ".join(f"{name}: {text.strip()}" for name, text in reply.errors.items())
+    message = reply.message.strip() or reply.reason.strip()
+    joined = f"{message.removesuffix('.')}: {details}" if details else message
     return clean_text(joined, request.secrets)
 
 
-def _contains_any(told: str, signs: tuple[str, ...]) -> bool:
-    return any(sign in told for sign in signs)
+def _contains_any(text: str, signs: tuple[str, ...]) -> bool:
+    return any(sign in text for sign in signs)
 
 
-def _host_error(request: Request, status: int, told: str) -> StockmanError:
-    why = f"the host that answered says {status} {told}".rstrip()
+def _host_error(request: Request, status: int, message: str) -> StockmanError:
+    why = f"the host that answered reports {status} {message}".rstrip()
     if status != _HOST_UNREACHABLE and not request.is_read:
         return unknown_outcome(request, why)
     return Unreachable(
         Problem(
             code="proxmox.host-down",
-            what=f"the Proxmox host {_request_host(request)} cannot be reached by the others",
+            what=f"the Proxmox host {_request_host(request)} is not reachable from its peers",
             where=request.shown,
             why=why,
-            fix="look whether the host is up and in the cluster: `pvecm status`",
+            fix="check that the host is up and in the cluster: `pvecm status`",
         )
     )
 
 
 def _request_host(request: Request) -> str:
-    named = request.segments[:1] == ("nodes",) and len(request.segments) > 1
-    return request.segments[1] if named else "asked for"
+    has_host = request.segments[:1] == ("nodes",) and len(request.segments) > 1
+    return request.segments[1] if has_host else "in the request"
 
 
-def _authentication_problem(request: Request, no: ErrorReply, told: str) -> Problem:
-    who = no.asker.name
-    ended = "expired" in told
-    unknown = f"Proxmox VE does not let in {who}" if who else "Proxmox VE does not know who asks"
+def _authentication_problem(request: Request, reply: ErrorReply, message: str) -> Problem:
+    name = reply.requester.name
+    expired = "expired" in message
+    rejected = f"Proxmox VE rejects the {name}" if name else "Proxmox VE rejects the credentials"
     return Problem(
         code="proxmox.authentication",
-        what=f"the {who or 'token'} has expired" if ended else unknown,
-        where=_location(request, no),
-        why=f"it answers 401 {told}".rstrip(),
-        fix=_authentication_fix(no.asker, ended=ended),
+        what=f"the {name or 'token'} has expired" if expired else rejected,
+        where=_location(request, reply),
+        why=f"it replies 401 {message}".rstrip(),
+        fix=_authentication_fix(reply.requester, expired=expired),
     )
 
 
-def _authentication_fix(asker: Requester, *, ended: bool) -> str:
-    if ended:
-        return "give it a later end, or make another, under Datacenter, Permissions"
-    if not asker.name:
-        return "check token_id and token_secret, and that neither user nor token has expired"
-    given = f", given by {asker.given}," if asker.given else ""
-    kind = "password" if asker.name.startswith("user ") else "secret"
+def _authentication_fix(requester: Requester, *, expired: bool) -> str:
+    if expired:
+        return "extend its expiry, or create a new one, under Datacenter, Permissions"
+    if not requester.name:
+        return "check token_id and token_secret, and that user and token have not expired"
+    source = f", given by {requester.source}," if requester.source else ""
+    kind = "password" if requester.name.startswith("user ") else "secret"
     return (
-        f"check its {kind}{given} and under Datacenter, Permissions that it is there, is enabled"
-        f" and has not expired{f'; {asker.otherwise}' if asker.otherwise else ''}"
+        f"check its {kind}{source} and under Datacenter, Permissions that it is there, is enabled"
+        f" and has not expired{f'; {requester.hint}' if requester.hint else ''}"
     )
 
 
-def _permission_problem(request: Request, no: ErrorReply, told: str) -> Problem:
-    found = _PRIVILEGE.search(told)
-    who = no.asker.name or "token"
-    if found is None:
+def _permission_problem(request: Request, reply: ErrorReply, message: str) -> Problem:
+    match = _PRIVILEGE.search(message)
+    name = reply.requester.name or "token"
+    if match is None:
         return Problem(
             code="proxmox.denied",
-            what="Proxmox VE does not allow this call",
-            where=_location(request, no),
-            why=told or "it answers 403 without a reason",
-            fix=f"give the {who} a role that allows it, or use a user that may",
+            what="Proxmox VE denies this request",
+            where=_location(request, reply),
+            why=message or "it replies 403 without a reason",
+            fix=f"give the {name} a role that allows it, or use another user",
         )
-    path, privileges = found["path"], found["privileges"].replace("|", " or ")
-    users = ", and its user," if who.startswith("token") else ""
+    path, privileges = match["path"], match["privileges"].replace("|", " or ")
+    users = ", and its user," if name.startswith("token") else ""
     return Problem(
         code="proxmox.denied",
-        what=f"the {who} lacks {privileges} on {path}",
-        where=_location(request, no),
-        why=told,
-        fix=f"give the {who}{users} a role with {privileges} on {path}",
+        what=f"the {name} lacks {privileges} on {path}",
+        where=_location(request, reply),
+        why=message,
+        fix=f"give the {name}{users} a role with {privileges} on {path}",
     )
 
 
-def _location(request: Request, no: ErrorReply) -> str:
-    return f"{request.shown} at {no.at}" if no.at else request.shown
+def _location(request: Request, reply: ErrorReply) -> str:
+    return f"{request.shown} at {reply.endpoint}" if reply.endpoint else request.shown
 
 
-def _unsupported_problem(request: Request, told: str) -> Problem:
+def _unsupported_problem(request: Request, message: str) -> Problem:
     return Problem(
         code="proxmox.no-such-call",
-        what="this version of Proxmox VE does not have a call that is needed",
+        what="this version of Proxmox VE does not support a required API call",
         where=request.shown,
-        why=told or "it answers 501",
-        fix="compare its version with those that `stockman versions` lists",
+        why=message or "it replies 501",
+        fix="compare its version with the versions that `stockman versions` lists",
     )
 
 
-def _quorum_problem(where: str, told: str) -> Problem:
+def _quorum_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.no-quorum",
-        what="the Proxmox cluster has no quorum, so nothing can be changed",
+        what="the Proxmox cluster has no quorum, so it accepts no changes",
         where=where,
-        why=told,
-        fix="bring back enough hosts that more than half are up: `pvecm status` tells",
+        why=message,
+        fix="start hosts until more than half of them are up: see `pvecm status`",
     )
 
 
-def _agent_problem(where: str, told: str) -> Problem:
+def _agent_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.agent",
-        what="no agent answers inside of the VM",
+        what="the guest agent of the VM does not respond",
         where=where,
-        why=told,
-        fix="wait until it has started; Talos needs the extension qemu-guest-agent",
+        why=message,
+        fix="wait until the VM has booted; Talos needs the extension qemu-guest-agent",
     )
 
 
-def _lock_problem(where: str, told: str) -> Problem:
+def _lock_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.locked",
-        what="somebody else works on it right now",
+        what="the guest or storage is locked by another task",
         where=where,
-        why=told,
-        fix="wait for the task that holds it; the task list of the host names it",
+        why=message,
+        fix="wait for the task that holds the lock; see the task list of the host",
     )
 
 
-def _digest_problem(where: str, told: str) -> Problem:
+def _digest_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.changed",
-        what="the configuration was changed by somebody else since it was read",
+        what="somebody else changed the configuration after it was read",
         where=where,
-        why=told,
-        fix="run it again: what is there now is then read first",
+        why=message,
+        fix="run the command again: it reads the current configuration first",
     )
 
 
-def _exists_problem(where: str, told: str) -> Problem:
+def _exists_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.exists",
-        what="Proxmox VE has such a thing already",
+        what="the object already exists in Proxmox VE",
         where=where,
-        why=told,
-        fix="choose another number or name, or look who made it",
+        why=message,
+        fix="choose another VMID or name, or check who created it",
     )
 
 
-def _state_problem(where: str, told: str) -> Problem:
+def _state_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.state",
-        what="the guest is not in the state that this needs",
+        what="the guest is not in the required state",
         where=where,
-        why=told,
-        fix="look at its state again, and then do what is still to be done",
+        why=message,
+        fix="check the state of the guest, then run the command again",
     )
 
 
-def _not_found_problem(where: str, told: str) -> Problem:
+def _not_found_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.not-found",
-        what="Proxmox VE does not have what is named here",
+        what="the object does not exist in Proxmox VE",
         where=where,
-        why=told,
-        fix="check the name; what was deleted by hand has to be planned anew",
+        why=message,
+        fix="check the name; create a new plan if the object was deleted manually",
     )
 
 
-def _parameter_problem(where: str, told: str) -> Problem:
+def _parameter_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.parameters",
-        what="Proxmox VE does not take these values",
+        what="Proxmox VE rejects a parameter",
         where=where,
-        why=told,
-        fix="change the values that it names",
+        why=message,
+        fix="correct the parameters named above",
     )
 
 
-def _rejection_problem(where: str, told: str) -> Problem:
+def _rejection_problem(where: str, message: str) -> Problem:
     return Problem(
         code="proxmox.refused",
-        what="Proxmox VE refuses",
+        what="Proxmox VE refused the request",
         where=where,
-        why=told or "it gives no reason",
-        fix="put right what it names, or see the log of the host: `journalctl -u pvedaemon`",
+        why=message or "it gives no reason",
+        fix="correct what the message names, or see the log of the host: `journalctl -u pvedaemon`",
     )
 
 
 def _answer_problem(request: Request, why: str) -> Problem:
     return Problem(
         code="proxmox.answer",
-        what="what answers is not, or not yet, the API of Proxmox VE as we know it",
+        what="unexpected response: the server is not Proxmox VE, or its version is not supported",
         where=request.shown,
         why=why,
-        fix="check the endpoint; a proxy in between may have answered instead",
+        fix="check the endpoint; a proxy may have answered instead",
     )

@@ -1,25 +1,19 @@
-"""Hosts: what they are made of, their networks, disks and devices."""
+"""Hosts: status, network, disks and devices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Literal, Protocol
-
-from stockman.model.names import HostName
 from stockman.model.record import record
-from stockman.proxmox.tasks import TaskRef
 
 
 @record
 class HostStatus:
-    """What a host says of itself."""
+    """The status of a host."""
 
     version: str
     """`pve-manager/9.2.11/...`."""
     kernel: str
     boot_mode: str = ""
-    """`efi` or `legacy-bios`. Empty: not told."""
+    """`efi` or `legacy-bios`. Empty: unknown."""
     secure_boot: bool = False
     cpu_model: str = ""
     cores: int = 0
@@ -29,7 +23,7 @@ class HostStatus:
     """Bytes."""
     memory_used: int = 0
     root_size: int = 0
-    """Bytes of the root file system."""
+    """Size of the root file system in bytes."""
     root_free: int = 0
     uptime: int = 0
     """Seconds."""
@@ -37,7 +31,7 @@ class HostStatus:
 
 @record
 class HostInterface:
-    """One interface in the network configuration of a host."""
+    """A network interface in the configuration of a host."""
 
     name: str
     kind: str
@@ -65,7 +59,7 @@ class HostNetwork:
 
     interfaces: tuple[HostInterface, ...]
     unapplied: str = ""
-    """Changes that wait for being applied, as a diff. Empty: none."""
+    """Pending changes, as a diff. Empty: none."""
 
 
 @record
@@ -80,7 +74,7 @@ class HostPciDevice:
     vendor_name: str = ""
     device_name: str = ""
     iommu_group: int | None = None
-    """None: the IOMMU is off, so the device cannot be given away."""
+    """None: the IOMMU is off, so the device cannot be passed through."""
     subsystem_vendor: str = ""
     subsystem_device: str = ""
     has_mediated: bool = False
@@ -110,10 +104,10 @@ class HostDisk:
     model: str = ""
     serial: str = ""
     used: str = ""
-    """What it is used for. Empty: nothing."""
+    """What the disk is used for. Empty: unused."""
     health: str = ""
     by_id: str = ""
-    """Its stable name."""
+    """The stable device path."""
     wwn: str = ""
 
 
@@ -129,75 +123,11 @@ class ZfsPool:
 
 @record
 class HostCertificate:
-    """A certificate that a host keeps, or that its cluster has."""
+    """A certificate of a host or of its cluster."""
 
     filename: str
-    """`pve-root-ca.pem`: what signs all hosts of a cluster. `pve-ssl.pem`: the host's own."""
+    """`pve-root-ca.pem`: the CA of the cluster. `pve-ssl.pem`: the certificate of the host."""
     pem: str = ""
-    """Empty: not told."""
+    """Empty: unknown."""
     fingerprint: str = ""
     """SHA-256, upper-case hex with colons."""
-
-
-class Hosts(Protocol):
-    """The hosts of a cluster, each by its name."""
-
-    async def host_status(self, host: HostName) -> HostStatus:
-        """What a host says of itself."""
-        ...
-
-    async def host_time(self, host: HostName) -> datetime:
-        """The time of a host, to a second."""
-        ...
-
-    async def host_network(self, host: HostName) -> HostNetwork:
-        """The network configuration of a host, with what waits for being applied."""
-        ...
-
-    async def create_interface(
-        self, host: HostName, name: str, settings: Mapping[str, str]
-    ) -> None:
-        """Write an interface into the configuration; it is not there before it is applied."""
-        ...
-
-    async def update_interface(
-        self, host: HostName, name: str, settings: Mapping[str, str]
-    ) -> None:
-        """Write an interface anew; settings that are not given are gone."""
-        ...
-
-    async def delete_interface(self, host: HostName, name: str) -> None:
-        """Take an interface out of the configuration."""
-        ...
-
-    async def apply_network(self, host: HostName) -> TaskRef:
-        """Make the configuration the network that there is."""
-        ...
-
-    async def revert_network(self, host: HostName) -> None:
-        """Forget changes that were not applied."""
-        ...
-
-    async def pci_devices(self, host: HostName) -> tuple[HostPciDevice, ...]:
-        """PCI devices that could be given to guests."""
-        ...
-
-    async def usb_devices(self, host: HostName) -> tuple[HostUsbDevice, ...]:
-        """USB devices that are plugged in."""
-        ...
-
-    async def host_certificates(self, host: HostName) -> tuple[HostCertificate, ...]:
-        """Certificates of a host and of its cluster; anybody who is let in may ask."""
-        ...
-
-    async def disks(self, host: HostName) -> tuple[HostDisk, ...]:
-        """Physical disks."""
-        ...
-
-    async def zfs_pools(self, host: HostName) -> tuple[ZfsPool, ...]:
-        """ZFS pools."""
-        ...
-
-    async def power_host(self, host: HostName, command: Literal["reboot", "shutdown"]) -> None:
-        """Reboot a host or switch it off; returns when the host took the order."""
-        ...

@@ -18,24 +18,24 @@ _STORAGES = frozenset(
     f"Datastore.{name}" for name in ("Allocate", "AllocateSpace", "AllocateTemplate", "Audit")
 )
 _FAMILIES = {"/vms": "VM.", "/storage": "Datastore.", "/nodes": "Sys.", "/mapping": "Mapping."}
-"""Which privileges mean something below a path."""
+"""The prefix of the privileges that have an effect below a path."""
 ZONE = "/sdn/zones/localnetwork"
-"""Where plain bridges of hosts are, for access rights."""
+"""The path of plain bridges in access rules."""
 
 
 @record
 class RequiredPrivileges:
-    """Privileges that are needed on a path, or else on all of some below it."""
+    """Privileges that are required on a path, or on all of the paths in `alternatives`."""
 
     path: str
     privileges: frozenset[str]
-    instead: tuple[str, ...] = ()
-    """Enough where the path itself is not given. Empty: nothing is."""
+    alternatives: tuple[str, ...] = ()
+    """Paths below that are sufficient together. Empty: none."""
 
 
 @record
 class VmRequirements:
-    """What machines are to be made of, as far as rights depend on it."""
+    """The properties of desired VMs that determine the required privileges."""
 
     vmids: tuple[int, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -49,39 +49,49 @@ class VmRequirements:
 
 
 def agent_privilege(major: int) -> str:
-    """The privilege to ask the agent inside of a VM."""
+    """Return the privilege for calls to the guest agent of a VM."""
     return "VM.GuestAgent.Audit" if major >= 9 else "VM.Monitor"  # a version
 
 
-def provisioning_privileges(major: int, wish: VmRequirements) -> tuple[RequiredPrivileges, ...]:
-    """What the token of stockman needs to make these machines."""
-    return tuple(_provisioning_privileges(major, wish))
+def provisioning_privileges(
+    major: int, requirements: VmRequirements
+) -> tuple[RequiredPrivileges, ...]:
+    """Return the privileges that the token of stockman needs to create VMs."""
+    return tuple(_provisioning_privileges(major, requirements))
 
 
-def _provisioning_privileges(major: int, wish: VmRequirements) -> Iterator[RequiredPrivileges]:
+def _provisioning_privileges(
+    major: int, requirements: VmRequirements
+) -> Iterator[RequiredPrivileges]:
     guests = _GUESTS | {agent_privilege(major)}
     yield RequiredPrivileges(
-        path="/vms", privileges=guests, instead=_child_paths("/vms", map(str, wish.vmids))
+        path="/vms",
+        privileges=guests,
+        alternatives=_child_paths("/vms", map(str, requirements.vmids)),
     )
     yield RequiredPrivileges(
-        path="/storage", privileges=_STORAGES, instead=_child_paths("/storage", wish.storages)
+        path="/storage",
+        privileges=_STORAGES,
+        alternatives=_child_paths("/storage", requirements.storages),
     )
     yield RequiredPrivileges(
-        path=ZONE, privileges=frozenset({"SDN.Use"}), instead=_child_paths(ZONE, wish.bridges)
+        path=ZONE,
+        privileges=frozenset({"SDN.Use"}),
+        alternatives=_child_paths(ZONE, requirements.bridges),
     )
     hosts = frozenset({"Sys.Audit", "Sys.AccessNetwork"})
     yield RequiredPrivileges(
-        path="/nodes", privileges=hosts, instead=_child_paths("/nodes", wish.hosts)
+        path="/nodes", privileges=hosts, alternatives=_child_paths("/nodes", requirements.hosts)
     )
     root = {"Sys.Audit"}
-    root |= {"Sys.Console"} if wish.high_availability else set()
-    root |= {"Sys.Modify"} if wish.start_order else set()
+    root |= {"Sys.Console"} if requirements.high_availability else set()
+    root |= {"Sys.Modify"} if requirements.start_order else set()
     yield RequiredPrivileges(path="/", privileges=frozenset(root))
-    if wish.pools:
+    if requirements.pools:
         yield RequiredPrivileges(
             path="/pool", privileges=frozenset({"Pool.Allocate", "Pool.Audit"})
         )
-    for used, kind in ((wish.pci, "pci"), (wish.usb, "usb")):
+    for used, kind in ((requirements.pci, "pci"), (requirements.usb, "usb")):
         if used:
             yield RequiredPrivileges(path=f"/mapping/{kind}", privileges=frozenset({"Mapping.Use"}))
 
@@ -89,15 +99,24 @@ def _provisioning_privileges(major: int, wish: VmRequirements) -> Iterator[Requi
 def role_privileges(
     paths: Iterable[str], privileges: Iterable[str]
 ) -> tuple[RequiredPrivileges, ...]:
-    """What a role amounts to that is given on some paths: below each only its own family counts."""
-    held = frozenset(privileges)
-    needs = ((path, _effective_privileges(path, held)) for path in paths)
-    return tuple(RequiredPrivileges(path=path, privileges=found) for path, found in needs if found)
+    """Return the effective privileges of a role on some paths.
+
+    Below each path only the privileges of its own family have an effect.
+    """
+    granted = frozenset(privileges)
+    needs = ((path, _effective_privileges(path, granted)) for path in paths)
+    return tuple(
+        RequiredPrivileges(path=path, privileges=effective)
+        for path, effective in needs
+        if effective
+    )
 
 
 def _effective_privileges(path: str, privileges: frozenset[str]) -> frozenset[str]:
     family = _FAMILIES.get(path)
-    return frozenset(one for one in privileges if family is None or one.startswith(family))
+    return frozenset(
+        privilege for privilege in privileges if family is None or privilege.startswith(family)
+    )
 
 
 def _child_paths(path: str, names: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""Answers made records: unknown fields are ignored, numbers and texts taken as they come."""
+"""Parse rows of a reply to records.
+
+Unknown fields are ignored; numbers and booleans may be encoded as text.
+"""
 
 from __future__ import annotations
 
@@ -15,92 +18,98 @@ _SEPARATORS = re.compile(r"[,;\s]+")
 
 
 class UnexpectedAnswer(ValueError):
-    """An answer does not have the shape that it always has; the text says where."""
+    """A reply has an unexpected format; the text says where."""
 
 
 def mapping(value: object) -> Mapping[str, object]:
-    """A value that has to be an object."""
+    """Return a value that must be an object."""
     if not isinstance(value, dict):
-        raise UnexpectedAnswer(f"an object was expected, and {_type_name(value)} came")
+        raise UnexpectedAnswer(f"expected an object, got {_type_name(value)}")
     return value
 
 
 def row_list(value: object) -> list[Mapping[str, object]]:
-    """A value that has to be a list of objects; null is an empty one."""
+    """Return a value that must be a list of objects; null is an empty list."""
     if value is None:
         return []
     if not isinstance(value, list):
-        raise UnexpectedAnswer(f"a list was expected, and {_type_name(value)} came")
-    return [mapping(one) for one in value]
+        raise UnexpectedAnswer(f"expected a list, got {_type_name(value)}")
+    return [mapping(item) for item in value]
 
 
 def text(value: object) -> str:
-    """A scalar as text; yes and no as `1` and `0`."""
+    """Return a scalar as text; booleans as `1` and `0`."""
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, str | int | float):
         return str(value)
-    raise UnexpectedAnswer(f"a text was expected, and {_type_name(value)} came")
+    raise UnexpectedAnswer(f"expected a text, got {_type_name(value)}")
 
 
 def number(value: object) -> int:
-    """A whole number, also one that came as text or with a point."""
+    """Return a whole number, also if it is encoded as text or with a decimal point."""
     try:
         return int(value) if isinstance(value, int) else _parse_int(value)
     except (ValueError, OverflowError):
-        raise UnexpectedAnswer(f"a number was expected, and {_type_name(value)} came") from None
+        raise UnexpectedAnswer(f"expected a number, got {_type_name(value)}") from None
 
 
 def _parse_int(value: object) -> int:
-    told = text(value)
-    return int(float(told)) if "." in told or not told.lstrip("-").isdigit() else int(told)
+    number_text = text(value)
+    return (
+        int(float(number_text))
+        if "." in number_text or not number_text.lstrip("-").isdigit()
+        else int(number_text)
+    )
 
 
 def decimal(value: object) -> float:
-    """A number, also one that came as text."""
+    """Return a number, also if it is encoded as text."""
     try:
         return float(text(value))
     except ValueError:
-        raise UnexpectedAnswer(f"a number was expected, and {_type_name(value)} came") from None
+        raise UnexpectedAnswer(f"expected a number, got {_type_name(value)}") from None
 
 
 def boolean(value: object) -> bool:
-    """Yes or no, in any form."""
+    """Return a boolean in any of its encodings."""
     try:
         return parse_flag(text(value))
     except UnexpectedAnswer:
         raise
     except ValueError:
-        raise UnexpectedAnswer(f"yes or no was expected, and {_type_name(value)} came") from None
+        raise UnexpectedAnswer(f"expected a boolean, got {_type_name(value)}") from None
 
 
 def words(value: object) -> tuple[str, ...]:
-    """A list, or a text with something between its parts."""
+    """Return the items of a list, or of a text with separators."""
     if isinstance(value, list):
-        return tuple(text(one) for one in value)
+        return tuple(text(item) for item in value)
     return tuple(filter(None, _SEPARATORS.split(text(value))))
 
 
 def text_map(value: object) -> dict[str, str]:
-    """An object of scalars; what is deeper is left out."""
+    """Return an object of scalars as texts; nested values are omitted."""
     return {
-        key: text(one) for key, one in mapping(value).items() if isinstance(one, str | int | float)
+        key: text(item)
+        for key, item in mapping(value).items()
+        if isinstance(item, str | int | float)
     }
 
 
 def read_record(
     kind: type[T], row: object, names: Mapping[str, str] | None = None, /, **known: object
 ) -> T:
-    """A row as a record; `names` tells fields that the server calls otherwise.
+    """Parse a row to a record.
 
-    `known` are fields that are not taken from the row.
+    `names` maps fields to their names on the server; `known` are values of further fields.
     """
-    found = mapping(row)
+    fields = mapping(row)
     values: dict[str, Any] = dict(known)
     for field, convert in _fields(kind):  # type: ignore[arg-type]  # classes can be hashed
-        value = None if field in known else _value(found, field, names or {})
+        value = None if field in known else _value(fields, field, names or {})
         if value is not None:
             try:
                 values[field] = convert(value)
@@ -109,7 +118,7 @@ def read_record(
     try:
         return kind(**values)
     except TypeError:
-        raise UnexpectedAnswer(f"{', '.join(_missing_fields(kind, values))} is not told") from None
+        raise UnexpectedAnswer(f"{', '.join(_missing_fields(kind, values))} is missing") from None
 
 
 def _value(row: Mapping[str, object], field: str, names: Mapping[str, str]) -> object:
@@ -126,26 +135,30 @@ def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[object], object]], ..
 
 
 def _field_names(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(one.name for one in kind.__record_fields__)
+    return tuple(field.name for field in kind.__record_fields__)
 
 
 def _missing_fields(kind: type[Any], values: Mapping[str, object]) -> list[str]:
     from dataclasses import MISSING
 
     return [
-        one.name
-        for one in kind.__record_fields__
-        if one.name not in values and one.default is MISSING and one.default_factory is MISSING
+        field.name
+        for field in kind.__record_fields__
+        if field.name not in values
+        and field.default is MISSING
+        and field.default_factory is MISSING
     ]
 
 
 def _converter(hint: object) -> Callable[[object], object]:
     origin = get_origin(hint)
     if origin in (Union, UnionType):
-        return _converter(next(one for one in get_args(hint) if one is not type(None)))
+        return _converter(
+            next(argument for argument in get_args(hint) if argument is not type(None))
+        )
     if origin is tuple:
-        each = _converter(get_args(hint)[0])
-        return lambda value: tuple(each(one) for one in words(value))
+        convert = _converter(get_args(hint)[0])
+        return lambda value: tuple(convert(argument) for argument in words(value))
     if origin is frozenset:
         return lambda value: frozenset(words(value))
     if origin is dict:
@@ -166,10 +179,10 @@ _PLAIN: dict[object, Callable[[object], object]] = {
 
 def _choice(allowed: tuple[str, ...]) -> Callable[[object], object]:
     def chosen(value: object) -> str:
-        found = text(value)
-        if found not in allowed:
-            raise UnexpectedAnswer(f"{found!r} is not one of {', '.join(allowed)}")
-        return found
+        chosen = text(value)
+        if chosen not in allowed:
+            raise UnexpectedAnswer(f"{chosen!r} is not one of {', '.join(allowed)}")
+        return chosen
 
     return chosen
 

@@ -1,23 +1,21 @@
-"""Storages: where they are, how full they are, what lies in them."""
+"""Storages: configuration, usage and content."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import AsyncIterable, Callable
 from dataclasses import field
-from typing import Literal, Protocol
+from typing import Literal
 
-from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.names import Datastore, Vmid
 from stockman.model.record import record
-from stockman.model.secret import Secret
-from stockman.proxmox.tasks import TaskRef
 
 FileContent = Literal["iso", "vztmpl", "import"]
-"""What can be put into a storage over the API; snippets cannot."""
+"""Kinds of content that can be uploaded over the API; snippets cannot."""
 
 
 @record
 class StorageDefinition:
-    """A storage as the cluster's configuration defines it."""
+    """A storage in the configuration of the cluster."""
 
     storage: Datastore
     kind: str
@@ -28,7 +26,7 @@ class StorageDefinition:
     shared: bool = False
     disabled: bool = False
     settings: dict[str, str] = field(default_factory=dict)
-    """What depends on its kind: `pool`, `path`, `server`."""
+    """Settings that depend on the kind: `pool`, `path`, `server`."""
 
 
 @record
@@ -42,50 +40,50 @@ class StorageState:
     enabled: bool
     shared: bool
     size: int = 0
-    """Bytes; 0 where it is not active."""
+    """Bytes; 0 if the storage is not active."""
     used: int = 0
     free: int = 0
 
 
 @record
 class Volume:
-    """One volume in a storage."""
+    """A volume in a storage."""
 
     id: str
     """`local:import/talos.qcow2`."""
     content: str
     format: str
     size: int | None = None
-    """Bytes. None: not told."""
+    """Bytes. None: unknown."""
     used: int | None = None
-    """Bytes that it takes up. None: not told."""
+    """Allocated bytes. None: unknown."""
     vmid: Vmid | None = None
-    """Its owner. None: nobody."""
+    """The guest that owns it. None: no guest."""
     parent: str = ""
-    """Volume that it is a linked clone of. Empty: none."""
+    """For a linked clone, the volume it is based on. Empty: none."""
     created: int | None = None
-    """Seconds since 1970. None: not told."""
+    """Unix time. None: unknown."""
     is_protected: bool = False
     notes: str = ""
 
 
 @record
 class NewVolume:
-    """A volume to be made."""
+    """Parameters of a new volume."""
 
     vmid: Vmid
-    """Its owner, who need not exist."""
+    """The guest that owns it, which need not exist."""
     name: str
     """`vm-9999-data`; on file storages with the extension of its format."""
     size: int
-    """Bytes, in whole KiB."""
+    """Bytes, a multiple of 1 KiB."""
     format: str | None = None
-    """None: the usual one of the storage."""
+    """None: the default of the storage."""
 
 
 @record
 class Checksum:
-    """How the content of a file is known to be right."""
+    """The expected checksum of a file."""
 
     algorithm: Literal["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
     digest: str
@@ -93,7 +91,7 @@ class Checksum:
 
 @record
 class Download:
-    """A file that a host fetches by itself."""
+    """Parameters of a download by a host."""
 
     url: str
     content: FileContent
@@ -102,93 +100,30 @@ class Download:
     checksum: Checksum | None = None
     """None: not checked."""
     compression: Literal["gz", "lzo", "zst", "bz2"] | None = None
-    """How it is packed; only for `iso`. None: not."""
+    """How the file is compressed; only for `iso`. None: not compressed."""
     verify_certificates: bool = True
 
 
 @record
 class Upload:
-    """A file that is sent to a host."""
+    """A file to upload to a host."""
 
     content: FileContent
     name: str
-    """Name in the storage; one that is there already is overwritten."""
+    """Name in the storage; an existing file is overwritten."""
     size: int
-    """Bytes; exactly so many are read."""
+    """Size in bytes; the content must have exactly this size."""
     read: Callable[[], AsyncIterable[bytes]]
-    """Begins to read the file."""
+    """Returns the content from its beginning."""
     checksum: Checksum | None = None
     """None: not checked."""
 
 
 @record
 class UrlMetadata:
-    """What a host learns of a file on a web server without fetching it."""
+    """Metadata of a file on a web server, as seen by a host."""
 
     name: str = ""
     size: int | None = None
-    """Bytes. None: the server does not tell."""
+    """Bytes. None: the server does not report it."""
     mime: str = ""
-
-
-class Storages(Protocol):
-    """The storages of a cluster."""
-
-    async def storage_entries(self) -> tuple[StorageDefinition, ...]:
-        """Storages as they are configured."""
-        ...
-
-    async def create_storage(
-        self, storage: Datastore, kind: str, settings: Mapping[str, str | Secret]
-    ) -> None:
-        """Configure a storage."""
-        ...
-
-    async def update_storage(
-        self, storage: Datastore, settings: Mapping[str, str | Secret], delete: tuple[str, ...] = ()
-    ) -> None:
-        """Change how a storage is configured."""
-        ...
-
-    async def delete_storage(self, storage: Datastore) -> None:
-        """Forget a storage; what lies in it stays."""
-        ...
-
-    async def storages(self, host: HostName) -> tuple[StorageState, ...]:
-        """Storages that a host has, with their space."""
-        ...
-
-    async def storage_state(self, host: HostName, storage: Datastore) -> StorageState:
-        """One storage on a host. `NotFound` where the host does not have it."""
-        ...
-
-    async def volumes(
-        self,
-        host: HostName,
-        storage: Datastore,
-        *,
-        content: str | None = None,
-        vmid: Vmid | None = None,
-    ) -> tuple[Volume, ...]:
-        """What lies in a storage, all of it or only of one kind or owner."""
-        ...
-
-    async def allocate_volume(self, host: HostName, storage: Datastore, volume: NewVolume) -> str:
-        """Make an empty volume; returns its id."""
-        ...
-
-    async def delete_volume(self, host: HostName, volume: str) -> TaskRef | None:
-        """Delete a volume by its id. None: done already."""
-        ...
-
-    async def url_facts(self, host: HostName, url: str) -> UrlMetadata:
-        """What a host learns of a file on a web server."""
-        ...
-
-    async def download(self, host: HostName, storage: Datastore, file: Download) -> TaskRef:
-        """Let a host fetch a file; the task fails where another file has the name."""
-        ...
-
-    async def upload(self, host: HostName, storage: Datastore, file: Upload) -> TaskRef:
-        """Send a file. The task may run on another host than the one named."""
-        ...

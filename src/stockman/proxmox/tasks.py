@@ -1,10 +1,9 @@
-"""Work that Proxmox VE does in the background, and how it ended."""
+"""Tasks: operations that Proxmox VE runs in the background."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Protocol
 
 from stockman.model.names import HostName
 from stockman.model.record import record
@@ -19,20 +18,20 @@ _UPID = re.compile(
 
 @record
 class TaskRef:
-    """A task by its unique name, which also tells the host that runs it."""
+    """A task by its unique id (UPID), which contains the host that runs it."""
 
     upid: str
 
     @classmethod
     def parse(cls, text: str) -> TaskRef:
-        """The task that a text names; ValueError where it names none."""
+        """Parse a UPID; raises ValueError."""
         if _UPID.fullmatch(text) is None:
-            raise ValueError(f"{text!r} does not name a task")
+            raise ValueError(f"{text!r} is not a task id")
         return cls(upid=text)
 
     @property
     def host(self) -> HostName:
-        """Where the task runs, and the only host that knows how it goes."""
+        """The host that runs the task; only this host knows its state."""
         return HostName(self._part("host"))
 
     @property
@@ -42,7 +41,7 @@ class TaskRef:
 
     @property
     def subject(self) -> str:
-        """What it works on, mostly a VMID. Empty: nothing in particular."""
+        """The object of the task, usually a VMID. Empty: none."""
         return self._part("subject")
 
     @property
@@ -50,8 +49,8 @@ class TaskRef:
         return datetime.fromtimestamp(int(self._part("started"), 16), UTC)
 
     def _part(self, name: str) -> str:
-        found = _UPID.fullmatch(self.upid)
-        return found[name] if found else ""
+        match = _UPID.fullmatch(self.upid)
+        return match[name] if match else ""
 
     def __str__(self) -> str:
         return self.upid
@@ -59,16 +58,16 @@ class TaskRef:
 
 @record
 class TaskState:
-    """How a task stands."""
+    """The state of a task."""
 
     is_running: bool
     exit_status: str = ""
-    """`OK`, `WARNINGS: 2`, or what went wrong. Empty: it runs."""
+    """`OK`, `WARNINGS: 2`, or an error message. Empty: the task is running."""
 
 
 @record
 class TaskResult:
-    """A task that ended well."""
+    """The result of a successful task."""
 
     task: TaskRef
     warnings: int = 0
@@ -76,7 +75,7 @@ class TaskResult:
 
 @record
 class TaskSummary:
-    """A row of a host's list of tasks."""
+    """An entry of the task list of a host."""
 
     upid: str
     kind: str
@@ -85,34 +84,6 @@ class TaskSummary:
     status: str = ""
     """`OK`, an error, or `RUNNING`."""
     started: int = 0
-    """Seconds since 1970."""
+    """Unix time."""
     ended: int | None = None
-    """Seconds since 1970. None: it runs."""
-
-
-class Tasks(Protocol):
-    """Tasks of all hosts."""
-
-    async def task_state(self, task: TaskRef) -> TaskState:
-        """How a task stands. `NotFound` where its host does not know it (yet)."""
-        ...
-
-    async def task_log(self, task: TaskRef, last: int = 20) -> tuple[str, ...]:
-        """The last lines that a task wrote."""
-        ...
-
-    async def wait_task(self, task: TaskRef, seconds: float = 600.0) -> TaskResult:
-        """Return when a task ended well.
-
-        A task that failed raises what its words mean (`NotFound`, `Conflict`, `Locked`,
-        `Rejected`, with the end of its log); one that takes longer raises `Uncertain`.
-        """
-        ...
-
-    async def stop_task(self, task: TaskRef) -> None:
-        """End a task in the middle of its work."""
-        ...
-
-    async def past_tasks(self, host: HostName, limit: int = 50) -> tuple[TaskSummary, ...]:
-        """Tasks of a host, newest first; running ones too."""
-        ...
+    """Unix time. None: the task is running."""

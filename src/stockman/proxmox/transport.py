@@ -1,4 +1,4 @@
-"""What a call consists of, whatever carries it."""
+"""Requests and replies of the API, and the protocol of a transport for them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from stockman.proxmox.storages import Upload
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Value = str | int | float | bool | Secret | Sequence[str] | None
-"""A parameter; a sequence is sent as several of one name, None is not sent."""
+"""A parameter; a sequence is sent as repeated parameters, None is omitted."""
 
 
 @record
 class Request:
-    """One call of the API."""
+    """An API request."""
 
     method: Method
     segments: tuple[str, ...]
-    """The path, part by part, as it is meant and not as it is quoted."""
+    """The segments of the path, not quoted."""
     parameters: Mapping[str, Value] = field(default_factory=dict)
     upload: Upload | None = None
-    """A file that goes along. None: none."""
+    """A file to upload. None: no file."""
 
     @property
     def is_read(self) -> bool:
@@ -35,17 +35,17 @@ class Request:
 
     @property
     def path(self) -> str:
-        """The path for people."""
+        """The unquoted path, for messages."""
         return "/" + "/".join(self.segments)
 
     @property
     def shown(self) -> str:
-        """The call without its parameters, which may be confidential."""
+        """The request for messages, without its parameters, which may be confidential."""
         return f"{self.method} {self.path}"
 
     @property
     def quoted(self) -> str:
-        """The path for the wire. `Rejected` where a part would lead elsewhere."""
+        """The quoted path; raises `Rejected` for invalid segments."""
         for segment in self.segments:
             if segment in ("", ".", ".."):
                 raise Rejected(_segment_problem(self, segment))
@@ -53,34 +53,36 @@ class Request:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Parameters as texts, in the order given."""
+        """Parameters as texts, in their order."""
         return [
-            (name, _text(one)) for name, value in self.parameters.items() for one in _values(value)
+            (name, _text(item))
+            for name, value in self.parameters.items()
+            for item in _values(value)
         ]
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Texts that nobody may see."""
+        """Secret texts to mask in messages."""
         values = self.parameters.values()
         return tuple(value.reveal() for value in values if isinstance(value, Secret))
 
 
 @record
 class Reply:
-    """What came back."""
+    """A reply."""
 
     data: object
     total: int | None = None
-    """Rows that there are. None: not told."""
+    """Total number of rows. None: unknown."""
     changes: str = ""
-    """What waits for being applied, as a diff. Empty: nothing."""
+    """Pending changes, as a diff. Empty: none."""
 
 
 class Transport(Protocol):
-    """Carries calls. A call that is refused raises what `refusals.refusal` makes of it."""
+    """Sends requests. An error reply raises the error that `errors.reply_error` returns."""
 
     async def call(self, request: Request) -> Reply:
-        """Make one call."""
+        """Send a request and return the reply."""
         ...
 
 
@@ -99,8 +101,8 @@ def _text(value: object) -> str:
 def _segment_problem(request: Request, segment: str) -> Problem:
     return Problem(
         code="proxmox.parameters",
-        what="Proxmox VE cannot be asked for a thing without a proper name",
+        what="a name in a Proxmox VE request is invalid",
         where=request.shown,
-        why=f"{segment!r} is not a name",
-        fix="give it the name that Proxmox VE shows",
+        why=f"{segment!r} is not a valid name",
+        fix="use the name that Proxmox VE shows",
     )

@@ -16,7 +16,7 @@ from stockman.ports.objects import ObjectStore
 from stockman.ports.repository import GitRepository, RenderedTree
 from stockman.ports.system import Entropy, Timekeeper
 from stockman.proxmox.access import Privileges
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.secret_ref import Secrets
 from stockman.talos.records.protocol import Talos
 
@@ -63,7 +63,7 @@ class Ports:
 
     clock: Timekeeper
     entropy: Entropy
-    proxmox: Mapping[str, Proxmox] = field(default_factory=dict)
+    proxmox: Mapping[str, ProxmoxClient] = field(default_factory=dict)
     """By the name of the Proxmox cluster."""
     talos: Talos | None = None
     kubernetes: Kubernetes | None = None
@@ -78,7 +78,7 @@ class Ports:
     looks: ReadCache = field(default_factory=ReadCache)
     """What the same step saw a moment ago."""
 
-    def on(self, cluster: str) -> Proxmox:
+    def on(self, cluster: str) -> ProxmoxClient:
         """The Proxmox cluster of this name."""
         return _require(self.proxmox.get(cluster), f"Proxmox cluster {cluster}")
 

@@ -16,7 +16,7 @@ from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
 from stockman.ports.environment import Trust
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from tests.adapters.http_proxmox.scripted import ScriptedServer
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ TOKEN = ApiToken(id="stockman@pve!main", secret=Secret(CANARY))
 QUICK = HttpTimeouts(connect=2, read=0.2, write=0.2, upload=2)
 PATIENT = HttpTimeouts(connect=5, read=10, write=10, upload=10)
 
-Story = Callable[[Proxmox], Awaitable[T]]
+Story = Callable[[ProxmoxClient], Awaitable[T]]
 
 
 class SimulatedClock:

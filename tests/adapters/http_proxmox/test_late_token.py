@@ -8,7 +8,7 @@ from stockman.adapters.proxmox.credentials import ApiToken, DeferredToken
 from stockman.model.errors import Denied
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer
 from tests.adapters.http_proxmox.talking import CANARY, talk, trouble
 
@@ -36,14 +36,14 @@ def lets_in(asked: Asked) -> Answer:
     return Answer(status=401, reason="authentication failed", message="no")
 
 
-async def look(pve: Proxmox) -> None:
+async def look(pve: ProxmoxClient) -> None:
     await pve.storage_entries()
 
 
 def test_a_token_is_read_when_it_is_used_and_once() -> None:
     kept, server = Kept(NEW), ScriptedServer(lets_in)
 
-    async def twice(pve: Proxmox) -> None:
+    async def twice(pve: ProxmoxClient) -> None:
         assert kept.looks == 0
         await look(pve)
         await look(pve)
@@ -56,7 +56,7 @@ def test_a_token_is_read_when_it_is_used_and_once() -> None:
 def test_a_token_that_does_not_exist_yet_is_asked_for_again() -> None:
     kept, server = Kept(""), ScriptedServer(lets_in)
 
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         try:
             await look(pve)
         except Denied:
@@ -71,7 +71,7 @@ def test_a_token_that_does_not_exist_yet_is_asked_for_again() -> None:
 def test_a_token_that_was_made_anew_is_used_from_then_on() -> None:
     kept, server = Kept(OLD), ScriptedServer(lets_in)
 
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         try:
             await look(pve)
         except Denied:

@@ -11,7 +11,7 @@ from stockman.adapters.proxmox.transport import HttpProxmox
 from stockman.model.errors import StockmanError
 from stockman.model.names import Datastore
 from stockman.model.secret import Secret
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.tasks import TaskRef
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, Trouble
 from tests.adapters.http_proxmox.talking import CANARY, QUICK, TOKEN, SimulatedClock, talk
@@ -25,7 +25,7 @@ def echo(asked: Asked) -> Answer:
     return Answer(status=500, reason=heard[:200], message=heard, errors={heard: heard})
 
 
-async def with_password(pve: Proxmox) -> None:
+async def with_password(pve: ProxmoxClient) -> None:
     await pve.create_storage(Datastore("pbs"), "pbs", {"password": Secret(CANARY)})
 
 

@@ -16,8 +16,8 @@ from stockman.model.errors import Denied, Refused, Rejected, Uncertain, Unreacha
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.secret import Secret
 from stockman.ports.environment import Trust
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.pools import DeviceMapping
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.storages import Upload
 from stockman.proxmox.vms import GuestRef
 from tests.adapters.http_proxmox.scripted import (
@@ -49,7 +49,7 @@ def versions(asked: Asked) -> Answer:
     return VERSION if asked.method == "GET" else Answer(UPID)
 
 
-async def twice(pve: Proxmox) -> None:
+async def twice(pve: ProxmoxClient) -> None:
     await pve.version()
     await pve.version()
 
@@ -62,14 +62,14 @@ def test_one_connection_carries_many_calls() -> None:
     assert (server.connections, len(server.asked)) == (1, 2)
 
 
-async def forty(pve: Proxmox) -> None:
+async def forty(pve: ProxmoxClient) -> None:
     await asyncio.gather(*(pve.version() for _ in range(40)))
 
 
 def test_calls_side_by_side_have_sixteen_connections_at_most_and_keep_them() -> None:
     server = ScriptedServer(versions)
 
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await forty(pve)
         await forty(pve)
 
@@ -146,7 +146,7 @@ def test_nobody_knows_whether_a_change_without_an_answer_was_made() -> None:
 def test_reads_and_deletions_carry_their_parameters_in_the_address_and_no_body() -> None:
     server = ScriptedServer(lambda a: Answer(UPID) if a.method == "DELETE" else Answer([]))
 
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await pve.volumes(HostName("pve1"), Datastore("local"), content="iso")
         await pve.delete_vm(AT, purge=False)
 
@@ -199,9 +199,9 @@ def test_a_packed_answer_is_unpacked() -> None:
         (Answer(raw=b"<html>"), "not a JSON object"),
         (Answer(raw=b"[]"), "not a JSON object"),
         (Answer(raw=b"[" * 100_000), "not a JSON object"),
-        (Answer([]), "an object was expected"),
-        (Answer({"version": {}, "release": "9"}), "version: a text was expected"),
-        (Answer({"version": "9.1"}), "release is not told"),
+        (Answer([]), "expected an object"),
+        (Answer({"version": {}, "release": "9"}), "version: expected a text"),
+        (Answer({"version": "9.1"}), "release is missing"),
         (Answer(raw=b"x" * 40, headers=(("Content-Encoding", "gzip"),)), "cannot be unpacked"),
         (Answer(status=301, reason="Moved"), "301 Moved"),
         (Answer(status=502, reason="Bad Gateway"), "502 Bad Gateway"),
@@ -315,11 +315,11 @@ def test_a_token_that_no_header_can_carry_is_never_sent(identifier: str, secret:
 
 def test_who_is_not_let_in_is_named_with_the_place_of_the_secret() -> None:
     server = ScriptedServer(lambda _: Answer(status=401, reason="Authentication failed!"))
-    token = replace(TOKEN, given="PROXMOX_VE_API_TOKEN")
+    token = replace(TOKEN, source="PROXMOX_VE_API_TOKEN")
 
     problem = trouble(Denied, lambda: talk(server, lambda pve: pve.version(), credentials=token))
 
-    assert problem.what == "Proxmox VE does not let in token stockman@pve!main"
+    assert problem.what == "Proxmox VE rejects the token stockman@pve!main"
     assert str(problem.where).startswith("GET /version at https://127.0.0.1:")
     assert "given by PROXMOX_VE_API_TOKEN" in problem.fix
 
@@ -343,7 +343,7 @@ def test_a_password_is_changed_for_a_ticket_once_an_hour() -> None:
     server = ScriptedServer(tickets)
     clock = SimulatedClock()
 
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await asyncio.gather(pve.version(), pve.version())
         await pve.start_vm(AT)
         clock.time += timedelta(minutes=61)

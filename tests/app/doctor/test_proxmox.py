@@ -17,8 +17,8 @@ from stockman.config.load import load
 from stockman.config.resolve import resolve
 from stockman.model.secret import Secret
 from stockman.ports.environment import Trust
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.privileges import VmRequirements, agent_privilege, provisioning_privileges
-from stockman.proxmox.protocol import Proxmox
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, Trouble
 from tests.adapters.http_proxmox.talking import CANARY, PATIENT, SimulatedClock
 from tests.app.doctor.fakes import FakeNetwork, scene, told
@@ -76,7 +76,7 @@ def asked(
     server = ScriptedServer(handler)  # type: ignore[arg-type]  # answers what it is asked
     check = next(check for check in CHECKS if check.name == name)
 
-    def opened(token_id: str, secret: Secret) -> AbstractAsyncContextManager[Proxmox]:
+    def opened(token_id: str, secret: Secret) -> AbstractAsyncContextManager[ProxmoxClient]:
         trust = Trust(ca=server.identity.ca.crt.encode())
         endpoints = Endpoints(urls=(server.url,), trust=trust, timeouts=PATIENT)
         return HttpProxmox(endpoints, ApiToken(id=token_id, secret=secret), SimulatedClock())

@@ -40,7 +40,7 @@ from stockman.model.names import MachineAddress
 from stockman.model.problem import Problem
 from stockman.planning.access.desired import OWN_TOKEN
 from stockman.planning.planned import Planned
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.access.admin import admin_client_name
 from stockman.steps.ports import Ports
 from tests.app.start_doors import doors
@@ -107,7 +107,7 @@ class Scene:
         region = str(workspace.desired.proxmox[0].region)
         user, _, token = OWN_TOKEN.partition("!")
         own = memory_proxmox(self.world, self.cluster, Caller(user, token))
-        proxmox: dict[str, Proxmox] = {region: own}
+        proxmox: dict[str, ProxmoxClient] = {region: own}
         if administrator:
             proxmox[admin_client_name(region)] = memory_proxmox(self.world, self.cluster)
         return Ports(

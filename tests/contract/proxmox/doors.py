@@ -31,7 +31,7 @@ from stockman.adapters.proxmox.endpoint import Endpoints
 from stockman.adapters.proxmox.transport import HttpProxmox
 from stockman.model.secret import Secret
 from stockman.ports.environment import Trust
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from tests.adapters.http_proxmox.scripted import ScriptedServer
 from tests.adapters.http_proxmox.talking import talk
 from tests.contract.proxmox.small_pve import SmallPve
@@ -43,15 +43,15 @@ CLUSTER = "lab"
 class Door(Protocol):
     """Opens a fresh world and tells it a story."""
 
-    def __call__(self, story: Callable[[Proxmox], Awaitable[T]]) -> T: ...
+    def __call__(self, story: Callable[[ProxmoxClient], Awaitable[T]]) -> T: ...
 
 
-def scripted(story: Callable[[Proxmox], Awaitable[T]]) -> T:
+def scripted(story: Callable[[ProxmoxClient], Awaitable[T]]) -> T:
     """`HttpProxmox`, with a small scripted Proxmox VE behind it."""
     return talk(ScriptedServer(SmallPve()), story)
 
 
-def memory(story: Callable[[Proxmox], Awaitable[T]]) -> T:
+def memory(story: Callable[[ProxmoxClient], Awaitable[T]]) -> T:
     """The world itself, without a wire."""
     pve = memory_proxmox(world(), CLUSTER)
 
@@ -61,7 +61,7 @@ def memory(story: Callable[[Proxmox], Awaitable[T]]) -> T:
     return asyncio.run(told())
 
 
-def lab(story: Callable[[Proxmox], Awaitable[T]]) -> T:
+def lab(story: Callable[[ProxmoxClient], Awaitable[T]]) -> T:
     """`HttpProxmox`, with a lab behind it that answers over TLS."""
 
     async def told(scratch: Path) -> T:

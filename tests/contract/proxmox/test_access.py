@@ -5,9 +5,9 @@ import pytest
 from stockman.model.errors import Conflict, NotFound
 from stockman.model.names import HostName, Vmid
 from stockman.proxmox.access import AccessRole, AccessRule, AccessToken, NewToken, User
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.ha import HaResource, HaRule
 from stockman.proxmox.pools import DeviceMapping, Pool
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.vms import GuestRef
 from tests.contract.proxmox.doors import Door
 
@@ -17,12 +17,12 @@ RULE = AccessRule(path="/vms", role=ROLE.name, kind="user", holder=USER.id)
 AT = GuestRef(host=HostName("pve1"), vmid=Vmid(1021))
 
 
-async def with_vm(pve: Proxmox) -> None:
+async def with_vm(pve: ProxmoxClient) -> None:
     await pve.wait_task(await pve.create_vm(AT, {"name": "cp-1"}))
 
 
 def test_a_role_that_was_made_has_its_privileges(door: Door) -> None:
-    async def story(pve: Proxmox) -> list[AccessRole]:
+    async def story(pve: ProxmoxClient) -> list[AccessRole]:
         await pve.create_role(ROLE)
         return [one for one in await pve.roles() if one.name == ROLE.name]
 
@@ -30,7 +30,7 @@ def test_a_role_that_was_made_has_its_privileges(door: Door) -> None:
 
 
 def test_a_role_that_is_there_is_a_conflict(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await pve.create_role(ROLE)
         await pve.create_role(ROLE)
 
@@ -44,7 +44,7 @@ def test_a_role_that_is_not_there_cannot_be_deleted(door: Door) -> None:
 
 
 def test_a_token_tells_its_secret_once(door: Door) -> None:
-    async def story(pve: Proxmox) -> tuple[NewToken, tuple[AccessToken, ...]]:
+    async def story(pve: ProxmoxClient) -> tuple[NewToken, tuple[AccessToken, ...]]:
         await pve.create_user(USER)
         made = await pve.create_token(USER.id, AccessToken(name="csi"))
         return made, await pve.tokens(USER.id)
@@ -58,7 +58,7 @@ def test_a_token_tells_its_secret_once(door: Door) -> None:
 
 
 def test_a_token_that_is_there_is_a_conflict(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await pve.create_user(USER)
         await pve.create_token(USER.id, AccessToken(name="csi"))
         await pve.create_token(USER.id, AccessToken(name="csi"))
@@ -68,7 +68,7 @@ def test_a_token_that_is_there_is_a_conflict(door: Door) -> None:
 
 
 def test_a_right_is_given_twice_and_taken_once(door: Door) -> None:
-    async def story(pve: Proxmox) -> tuple[list[AccessRule], list[AccessRule]]:
+    async def story(pve: ProxmoxClient) -> tuple[list[AccessRule], list[AccessRule]]:
         await pve.create_user(USER)
         await pve.create_role(ROLE)
         await pve.grant(RULE)
@@ -81,7 +81,7 @@ def test_a_right_is_given_twice_and_taken_once(door: Door) -> None:
 
 
 def test_a_pool_has_the_guests_that_were_put_into_it(door: Door) -> None:
-    async def story(pve: Proxmox) -> tuple[Pool, Pool]:
+    async def story(pve: ProxmoxClient) -> tuple[Pool, Pool]:
         await with_vm(pve)
         await pve.create_pool("meadow")
         await pve.add_to_pool("meadow", vms=(1021,))
@@ -105,7 +105,7 @@ def test_a_mapping_keeps_every_entry(door: Door) -> None:
         f"id=10de:2204,iommugroup=15,node={host},path=0000:01:00.0" for host in ("pve1", "pve2")
     )
 
-    async def story(pve: Proxmox) -> tuple[DeviceMapping, ...]:
+    async def story(pve: ProxmoxClient) -> tuple[DeviceMapping, ...]:
         await pve.create_mapping(DeviceMapping(name="gpu", kind="pci", entries=entries))
         return await pve.mappings("pci")
 
@@ -113,7 +113,7 @@ def test_a_mapping_keeps_every_entry(door: Door) -> None:
 
 
 def test_a_guest_is_looked_after_until_it_is_not(door: Door) -> None:
-    async def story(pve: Proxmox) -> list[list[str]]:
+    async def story(pve: ProxmoxClient) -> list[list[str]]:
         await with_vm(pve)
         await pve.add_ha_resource(HaResource(id="vm:1021", max_restart=3))
         before = [one.id for one in await pve.ha_resources()]
@@ -124,7 +124,7 @@ def test_a_guest_is_looked_after_until_it_is_not(door: Door) -> None:
 
 
 def test_a_guest_that_is_looked_after_already_is_a_conflict(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await with_vm(pve)
         await pve.add_ha_resource(HaResource(id="vm:1021"))
         await pve.add_ha_resource(HaResource(id="vm:1021"))
@@ -147,7 +147,7 @@ def test_a_rule_keeps_hosts_and_their_priorities(door: Door) -> None:
         strict=True,
     )
 
-    async def story(pve: Proxmox) -> tuple[HaRule, ...]:
+    async def story(pve: ProxmoxClient) -> tuple[HaRule, ...]:
         await with_vm(pve)
         await pve.add_ha_resource(HaResource(id="vm:1021"))
         await pve.create_ha_rule(rule)

@@ -7,8 +7,8 @@ import pytest
 
 from stockman.model.errors import NotFound
 from stockman.model.names import Datastore, HostName, Vmid
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import ClusterState, Resources
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.storages import NewVolume, Upload, Volume
 from stockman.proxmox.tasks import TaskRef
 from tests.contract.proxmox.doors import Door
@@ -81,7 +81,7 @@ def test_a_storage_that_is_not_there_is_not_found(door: Door) -> None:
 
 
 def test_a_volume_is_made_listed_and_deleted(door: Door) -> None:
-    async def story(pve: Proxmox) -> tuple[str, tuple[Volume, ...], tuple[Volume, ...]]:
+    async def story(pve: ProxmoxClient) -> tuple[str, tuple[Volume, ...], tuple[Volume, ...]]:
         wish = NewVolume(vmid=Vmid(9999), name="vm-9999-data", size=64 * MIB)
         made = await pve.allocate_volume(PVE1, ZFS, wish)
         listed = await pve.volumes(PVE1, ZFS, content="images")
@@ -104,7 +104,7 @@ def test_a_file_that_was_sent_is_there(door: Door) -> None:
         for at in range(0, len(content), 65536):
             yield content[at : at + 65536]
 
-    async def story(pve: Proxmox) -> tuple[Volume, ...]:
+    async def story(pve: ProxmoxClient) -> tuple[Volume, ...]:
         file = Upload(content="iso", name="seed.iso", size=len(content), read=pieces)
         await pve.wait_task(await pve.upload(PVE1, LOCAL, file))
         return await pve.volumes(PVE1, LOCAL, content="iso")
@@ -120,7 +120,7 @@ def test_a_task_that_nobody_knows_is_not_found(door: Door) -> None:
 
 
 def test_reads_go_side_by_side(door: Door) -> None:
-    async def story(pve: Proxmox) -> int:
+    async def story(pve: ProxmoxClient) -> int:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(pve.version()) for _ in range(40)]
         return len({task.result().version for task in tasks})

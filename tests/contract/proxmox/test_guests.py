@@ -7,7 +7,7 @@ import pytest
 
 from stockman.model.errors import Conflict, NotFound
 from stockman.model.names import HostName, Vmid
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.tasks import TaskRef
 from stockman.proxmox.vms import GuestRef, Setting, Vm, VmConfig, VmUpdate
 from tests.contract.proxmox.doors import Door
@@ -25,12 +25,12 @@ VALUES: dict[str, Setting] = {
 }
 
 
-async def made(pve: Proxmox, at: GuestRef = AT) -> None:
+async def made(pve: ProxmoxClient, at: GuestRef = AT) -> None:
     await pve.wait_task(await pve.create_vm(at, VALUES))
 
 
 def test_a_vm_that_was_made_is_found_with_its_identity(door: Door) -> None:
-    async def story(pve: Proxmox) -> Vm | None:
+    async def story(pve: ProxmoxClient) -> Vm | None:
         await made(pve)
         return await pve.find_vm(Vmid(1021))
 
@@ -52,7 +52,7 @@ def test_the_configuration_of_a_missing_vm_is_not_found(door: Door) -> None:
 
 
 def test_a_vm_is_not_found_on_another_host(door: Door) -> None:
-    async def story(pve: Proxmox) -> VmConfig:
+    async def story(pve: ProxmoxClient) -> VmConfig:
         await made(pve)
         return await pve.vm_config(GuestRef(host=PVE2, vmid=AT.vmid))
 
@@ -61,7 +61,7 @@ def test_a_vm_is_not_found_on_another_host(door: Door) -> None:
 
 
 def test_a_number_that_is_taken_is_a_conflict(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await made(pve)
         await made(pve, GuestRef(host=PVE2, vmid=AT.vmid))
 
@@ -70,7 +70,7 @@ def test_a_number_that_is_taken_is_a_conflict(door: Door) -> None:
 
 
 def test_a_taken_number_is_not_free_and_not_given_again(door: Door) -> None:
-    async def story(pve: Proxmox) -> tuple[int, bool, bool]:
+    async def story(pve: ProxmoxClient) -> tuple[int, bool, bool]:
         first = await pve.next_vmid()
         await made(pve, GuestRef(host=PVE1, vmid=first))
         return first, await pve.is_vmid_free(first), await pve.next_vmid() != first
@@ -79,7 +79,7 @@ def test_a_taken_number_is_not_free_and_not_given_again(door: Door) -> None:
 
 
 def test_values_come_back_as_text(door: Door) -> None:
-    async def story(pve: Proxmox) -> VmConfig:
+    async def story(pve: ProxmoxClient) -> VmConfig:
         await made(pve)
         return await pve.vm_config(AT)
 
@@ -92,7 +92,7 @@ def test_values_come_back_as_text(door: Door) -> None:
 
 
 def test_a_change_is_seen_and_gives_another_digest(door: Door) -> None:
-    async def story(pve: Proxmox) -> tuple[VmConfig, VmConfig]:
+    async def story(pve: ProxmoxClient) -> tuple[VmConfig, VmConfig]:
         await made(pve)
         before = await pve.vm_config(AT)
         change = VmUpdate(values={"cores": 8}, delete=("tags",), digest=before.digest)
@@ -109,7 +109,7 @@ def test_a_change_is_seen_and_gives_another_digest(door: Door) -> None:
 
 
 def test_what_is_only_written_down_is_there_at_once(door: Door) -> None:
-    async def story(pve: Proxmox) -> tuple[TaskRef | None, VmConfig]:
+    async def story(pve: ProxmoxClient) -> tuple[TaskRef | None, VmConfig]:
         await made(pve)
         before = await pve.vm_config(AT)
         change = VmUpdate(values={"description": "a cow"}, delete=("tags",), digest=before.digest)
@@ -122,7 +122,7 @@ def test_what_is_only_written_down_is_there_at_once(door: Door) -> None:
 
 
 def test_what_is_only_written_down_is_a_conflict_where_others_wrote(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await made(pve)
         await pve.update_vm(AT, VmUpdate(values={"tags": "a"}, digest="0" * 40))
 
@@ -131,7 +131,7 @@ def test_what_is_only_written_down_is_a_conflict_where_others_wrote(door: Door) 
 
 
 def test_a_change_of_what_has_changed_is_a_conflict(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await made(pve)
         await pve.update_vm(AT, VmUpdate(values={"cores": 8}, digest="0" * 40))
 
@@ -140,7 +140,7 @@ def test_a_change_of_what_has_changed_is_a_conflict(door: Door) -> None:
 
 
 def test_power_is_seen(door: Door) -> None:
-    async def story(pve: Proxmox) -> list[str]:
+    async def story(pve: ProxmoxClient) -> list[str]:
         await made(pve)
         seen = [(await pve.vm_status(AT)).status]
         await pve.wait_task(await pve.start_vm(AT))
@@ -152,7 +152,7 @@ def test_power_is_seen(door: Door) -> None:
 
 
 def test_starting_what_runs_is_a_conflict_at_the_end_of_the_task(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await made(pve)
         await pve.wait_task(await pve.start_vm(AT))
         await pve.wait_task(await pve.start_vm(AT))
@@ -163,7 +163,7 @@ def test_starting_what_runs_is_a_conflict_at_the_end_of_the_task(door: Door) -> 
 
 
 def test_stopping_what_is_off_is_fine(door: Door) -> None:
-    async def story(pve: Proxmox) -> int:
+    async def story(pve: ProxmoxClient) -> int:
         await made(pve)
         return (await pve.wait_task(await pve.stop_vm(AT))).warnings
 
@@ -171,7 +171,7 @@ def test_stopping_what_is_off_is_fine(door: Door) -> None:
 
 
 def test_a_vm_that_is_off_cannot_be_reset(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await made(pve)
         await pve.reset_vm(AT)
 
@@ -180,7 +180,7 @@ def test_a_vm_that_is_off_cannot_be_reset(door: Door) -> None:
 
 
 def test_a_deleted_vm_is_gone_and_deleting_it_again_finds_nothing(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await made(pve)
         await pve.wait_task(await pve.delete_vm(AT))
         assert await pve.find_vm(AT.vmid) is None
@@ -191,7 +191,7 @@ def test_a_deleted_vm_is_gone_and_deleting_it_again_finds_nothing(door: Door) ->
 
 
 def test_a_running_vm_is_not_deleted(door: Door) -> None:
-    async def story(pve: Proxmox) -> None:
+    async def story(pve: ProxmoxClient) -> None:
         await made(pve)
         await pve.wait_task(await pve.start_vm(AT))
         await pve.delete_vm(AT)
@@ -201,7 +201,7 @@ def test_a_running_vm_is_not_deleted(door: Door) -> None:
 
 
 def test_no_agent_answers_in_a_vm_that_is_off(door: Door) -> None:
-    async def story(pve: Proxmox) -> bool:
+    async def story(pve: ProxmoxClient) -> bool:
         await made(pve)
         return await pve.agent_answers(AT)
 
@@ -209,7 +209,7 @@ def test_no_agent_answers_in_a_vm_that_is_off(door: Door) -> None:
 
 
 def test_snapshots_are_listed_without_the_present(door: Door) -> None:
-    async def story(pve: Proxmox) -> list[str]:
+    async def story(pve: ProxmoxClient) -> list[str]:
         await made(pve)
         await pve.wait_task(await pve.take_snapshot(AT, "before", "an upgrade"))
         return [one.name for one in await pve.snapshots(AT)]
@@ -218,7 +218,7 @@ def test_snapshots_are_listed_without_the_present(door: Door) -> None:
 
 
 def test_guests_are_made_side_by_side(door: Door) -> None:
-    async def story(pve: Proxmox) -> list[int]:
+    async def story(pve: ProxmoxClient) -> list[int]:
         places = [GuestRef(host=PVE1, vmid=Vmid(number)) for number in range(200, 210)]
         async with asyncio.TaskGroup() as group:
             for at in places:

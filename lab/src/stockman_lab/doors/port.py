@@ -54,7 +54,7 @@ class WorldWire:
         )
 
 
-SELDOM = PollPolicy(shortest=0.1, share=0.05)
+SELDOM = PollPolicy(initial=0.1, growth=0.05)
 """How tasks of a world are waited for by who lets its time pass: nobody gets to know sooner by
 looking more often."""
 

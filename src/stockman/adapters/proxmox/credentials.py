@@ -26,14 +26,14 @@ class ApiToken:
     id: str
     """`user@realm!name`."""
     secret: Secret
-    given: str = ""
+    source: str = ""
     """Where the secret was found. Empty: not told."""
-    otherwise: str = ""
+    hint: str = ""
     """What can be done where it is not let in, beside looking at it. Empty: nothing."""
 
     @property
-    def asker(self) -> Requester:
-        return Requester(name=f"token {self.id}", given=self.given, otherwise=self.otherwise)
+    def requester(self) -> Requester:
+        return Requester(name=f"token {self.id}", source=self.source, hint=self.hint)
 
     def header(self) -> str:
         """The header that carries it; `Denied` where no header can."""
@@ -56,8 +56,8 @@ class DeferredToken:
         return self._token().secret
 
     @property
-    def asker(self) -> Requester:
-        return self._token().asker
+    def requester(self) -> Requester:
+        return self._token().requester
 
     def header(self) -> str:
         """The header that carries it; `Denied` where no header can."""
@@ -84,12 +84,12 @@ class Login:
     user: str
     """`user@realm`."""
     password: Secret
-    given: str = ""
+    source: str = ""
     """Where the password was found. Empty: not told."""
 
     @property
-    def asker(self) -> Requester:
-        return Requester(name=f"user {self.user}", given=self.given)
+    def requester(self) -> Requester:
+        return Requester(name=f"user {self.user}", source=self.source)
 
 
 @record

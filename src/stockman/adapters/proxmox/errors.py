@@ -124,9 +124,9 @@ class HttpAnswer:
 class ReplyContext:
     """What is known of whoever asks."""
 
-    asker: Requester
+    requester: Requester
     secrets: tuple[str, ...]
-    """Texts of this asker that nobody may see."""
+    """Texts of this requester that nobody may see."""
     token: str = ""
     """A secret that no answer has a reason to hold. Empty: there is a password, which may be a
     word that stands in answers anyway."""
@@ -166,8 +166,8 @@ def _error_reply(answer: HttpAnswer, body: Mapping[str, object], known: ReplyCon
         }
         if isinstance(errors, dict)
         else {},
-        asker=known.asker,
-        at=answer.at,
+        requester=known.requester,
+        endpoint=answer.at,
     )
 
 

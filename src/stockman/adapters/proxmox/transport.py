@@ -88,7 +88,8 @@ class Multipart:
         )
         head = (
             f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="filename"; '
-            f'filename="{_safe_file_name(file.name)}"\r\nContent-Type: application/octet-stream\r\n\r\n'
+            f'filename="{_safe_file_name(file.name)}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
         )
         self._head = (fields + head).encode()
         self._tail = f"\r\n--{BOUNDARY}--\r\n".encode()
@@ -208,12 +209,12 @@ class ProxmoxHttpTransport:
         return parse_reply(request, await self._answer(request, {}), self._known())
 
     def _known(self) -> ReplyContext:
-        asker = self._given.asker
+        requester = self._given.requester
         if self._token is not None:
             token = self._token.secret.reveal()
-            return ReplyContext(asker=asker, secrets=(token,), token=token)
+            return ReplyContext(requester=requester, secrets=(token,), token=token)
         return ReplyContext(
-            asker=asker, secrets=() if self._tickets is None else self._tickets.secrets()
+            requester=requester, secrets=() if self._tickets is None else self._tickets.secrets()
         )
 
     async def _answer(self, request: Request, headers: dict[str, str]) -> HttpAnswer:

@@ -22,7 +22,7 @@ from stockman.model.version import Version
 from stockman.planning.observed.kubernetes import ObservedKubernetes
 from stockman.planning.observed.proxmox import ProxmoxQuery
 from stockman.ports.system import Timekeeper
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.kubernetes.objects import FLUX_INSTANCES, GIT_REPOSITORIES, object_name, text_at
 from stockman.talos.machine.values import configuration_values
 from stockman.talos.records.machines import Link, LinkAddress, network_cards
@@ -129,7 +129,7 @@ _AT_ONCE = 16
 class AdoptionClients:
     """The systems that are looked at."""
 
-    proxmox: Proxmox
+    proxmox: ProxmoxClient
     talos: Talos
     kubernetes: Kubernetes
     clock: Timekeeper

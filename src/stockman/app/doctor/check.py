@@ -18,9 +18,9 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.ports.environment import GitProbe, Machine, Network, NoAnswer, WorkTree
 from stockman.ports.system import Clock
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 
-OpenProxmox = Callable[[str, Secret], AbstractAsyncContextManager[Proxmox]]
+OpenProxmox = Callable[[str, Secret], AbstractAsyncContextManager[ProxmoxClient]]
 """Opens the door with a token's id and its secret."""
 
 

@@ -15,8 +15,8 @@ from stockman.model.compatibility import Verdict, proxmox_compatibility
 from stockman.model.errors import StockmanError
 from stockman.model.names import HostName
 from stockman.planning.proxmox.requirements import host_requirements
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import StorageSummary
-from stockman.proxmox.protocol import Proxmox
 
 _NOTICEABLE = 5.0
 _TOO_FAR = 60.0
@@ -59,7 +59,9 @@ def clock(scene: CheckInput) -> Iterator[Question]:
     yield from questions(scene, _clocks)
 
 
-async def _version(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iterable[CheckResult]:
+async def _version(
+    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
+) -> Iterable[CheckResult]:
     told = await pve.version()
     try:
         fit = proxmox_compatibility(told.parsed)
@@ -78,7 +80,9 @@ async def _version(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> It
             return (fail(region.subject, f"{seen}: {fit.because}", "upgrade the hosts"),)
 
 
-async def _hosts(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iterable[CheckResult]:
+async def _hosts(
+    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
+) -> Iterable[CheckResult]:
     findings = []
     state = await result_or_reason(pve.cluster_state())
     if isinstance(state, StockmanError):
@@ -102,7 +106,7 @@ async def _hosts(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iter
 
 
 async def _storages(
-    scene: CheckInput, region: ProxmoxAccess, pve: Proxmox
+    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
     needed = host_requirements(scene.desired, region.cluster).storages
     storages = (await pve.resources()).storages
@@ -134,7 +138,9 @@ def _assess_storage(
     return ok(subject, f"for {content}")
 
 
-async def _bridges(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iterable[CheckResult]:
+async def _bridges(
+    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
+) -> Iterable[CheckResult]:
     needed = host_requirements(scene.desired, region.cluster).bridges
     by_host: dict[str, list[str]] = {}
     for host, bridge in sorted(needed):
@@ -145,7 +151,7 @@ async def _bridges(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> It
     return findings or (skip(region.subject, "no machine needs a bridge yet"),)
 
 
-async def _bridges_of(pve: Proxmox, host: str, names: list[str]) -> list[CheckResult]:
+async def _bridges_of(pve: ProxmoxClient, host: str, names: list[str]) -> list[CheckResult]:
     network = await result_or_reason(pve.host_network(HostName(host)))
     if isinstance(network, StockmanError):
         return [unknown(f"bridges of {host}", network.problem.what, network.problem.fix)]
@@ -165,7 +171,7 @@ async def _bridges_of(pve: Proxmox, host: str, names: list[str]) -> list[CheckRe
 
 
 async def _replication(
-    scene: CheckInput, region: ProxmoxAccess, pve: Proxmox
+    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
     jobs = await pve.replication_jobs()
     if not jobs:
@@ -186,12 +192,14 @@ async def _replication(
     return (ok(region.subject, f"{len(jobs)} jobs of replication, none fails"),)
 
 
-async def _clocks(scene: CheckInput, region: ProxmoxAccess, pve: Proxmox) -> Iterable[CheckResult]:
+async def _clocks(
+    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
+) -> Iterable[CheckResult]:
     seen = [one.host for one in (await pve.resources()).hosts if one.status == "online"]
     return [await _clock_of(scene, pve, host) for host in seen]
 
 
-async def _clock_of(scene: CheckInput, pve: Proxmox, host: HostName) -> CheckResult:
+async def _clock_of(scene: CheckInput, pve: ProxmoxClient, host: HostName) -> CheckResult:
     subject = f"clock of {host}"
     told = await result_or_reason(pve.host_time(host))
     if isinstance(told, StockmanError):

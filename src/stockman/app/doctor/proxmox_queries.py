@@ -10,7 +10,7 @@ from stockman.app.doctor.check import CheckInput, ConfiguredToken, ProxmoxAccess
 from stockman.app.doctor.finding import CheckResult, fail, skip, unknown
 from stockman.model.errors import Denied, Refused, StockmanError, Unreachable
 from stockman.ports.environment import Network
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 
 T = TypeVar("T")
 _WITH_EVERY_CALL = (
@@ -18,7 +18,9 @@ _WITH_EVERY_CALL = (
     "proxmox.certificate",
     "proxmox.unreachable",
 )
-ProxmoxCheck = Callable[[CheckInput, ProxmoxAccess, Proxmox], Awaitable[Iterable[CheckResult]]]
+ProxmoxCheck = Callable[
+    [CheckInput, ProxmoxAccess, ProxmoxClient], Awaitable[Iterable[CheckResult]]
+]
 
 
 def questions(scene: CheckInput, look: ProxmoxCheck) -> Iterator[Question]:
@@ -40,7 +42,7 @@ async def query_with_token(
     region: ProxmoxAccess,
     token: ConfiguredToken,
     subject: str,
-    look: Callable[[Proxmox], Awaitable[Iterable[CheckResult]]],
+    look: Callable[[ProxmoxClient], Awaitable[Iterable[CheckResult]]],
 ) -> Iterable[CheckResult]:
     """What a look through a door comes to that is opened with a token."""
     if token.secret is None:

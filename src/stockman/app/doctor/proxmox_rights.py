@@ -10,8 +10,8 @@ from stockman.app.doctor.finding import CheckResult, fail, ok
 from stockman.app.doctor.proxmox_queries import query_with_token
 from stockman.planning.proxmox.requirements import host_requirements
 from stockman.ports.environment import Network
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.privileges import RequiredPrivileges, provisioning_privileges, role_privileges
-from stockman.proxmox.protocol import Proxmox
 
 _FROM_9 = 9
 
@@ -37,7 +37,7 @@ async def _check_own_token(
 ) -> Iterable[CheckResult]:
     del network
 
-    async def look(pve: Proxmox) -> Iterable[CheckResult]:
+    async def look(pve: ProxmoxClient) -> Iterable[CheckResult]:
         major = (await pve.version()).major
         wish = host_requirements(scene.desired, region.cluster).wish
         return await _assess_token(pve, token, provisioning_privileges(major, wish))
@@ -53,7 +53,7 @@ async def _check_component_token(
     del network
     access = component(token.whose).proxmox
 
-    async def look(pve: Proxmox) -> Iterable[CheckResult]:
+    async def look(pve: ProxmoxClient) -> Iterable[CheckResult]:
         if access is None:
             return ()
         newer = (await pve.version()).major >= _FROM_9
@@ -66,7 +66,7 @@ async def _check_component_token(
 
 
 async def _assess_token(
-    pve: Proxmox, token: ConfiguredToken, needs: Sequence[RequiredPrivileges]
+    pve: ProxmoxClient, token: ConfiguredToken, needs: Sequence[RequiredPrivileges]
 ) -> Iterable[CheckResult]:
     missing = [(need, lacked) for need in needs if (lacked := await _missing_privileges(pve, need))]
     if not missing:
@@ -82,15 +82,15 @@ async def _assess_token(
     ]
 
 
-async def _missing_privileges(pve: Proxmox, need: RequiredPrivileges) -> frozenset[str]:
+async def _missing_privileges(pve: ProxmoxClient, need: RequiredPrivileges) -> frozenset[str]:
     lacked = need.privileges - await _granted_privileges(pve, need.path)
-    if not lacked or not need.instead:
+    if not lacked or not need.alternatives:
         return lacked
-    below = [need.privileges - await _granted_privileges(pve, path) for path in need.instead]
+    below = [need.privileges - await _granted_privileges(pve, path) for path in need.alternatives]
     return frozenset().union(*below)
 
 
-async def _granted_privileges(pve: Proxmox, path: str) -> frozenset[str]:
+async def _granted_privileges(pve: ProxmoxClient, path: str) -> frozenset[str]:
     return (await pve.permissions(path)).get(path, frozenset())
 
 

@@ -16,7 +16,7 @@ from stockman.model.component import Component
 from stockman.model.desired import Desired
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.secret import Secret
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 
 if TYPE_CHECKING:
     from stockman.app.secrets.references import ReferenceContext
@@ -123,7 +123,7 @@ def _open(
     directory: Path,
     token_id: str,
     secret: Secret,
-) -> AbstractAsyncContextManager[Proxmox]:
+) -> AbstractAsyncContextManager[ProxmoxClient]:
     from stockman.adapters.proxmox.endpoint import HttpTimeouts
     from stockman.adapters.system import SystemTimekeeper
     from stockman.app.proxmox.connections import authority_of, open_proxmox, proxmox_endpoints

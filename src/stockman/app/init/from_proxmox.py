@@ -31,8 +31,8 @@ from stockman.planning.starter.nodes_text import nodes_text
 from stockman.planning.starter.observed import CA_FILE, ApiConnection
 from stockman.ports.environment import Certificate, Network, NoAnswer, ServerAddress, Trust
 from stockman.ports.system import Timekeeper
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import ClusterState
-from stockman.proxmox.protocol import Proxmox
 
 if TYPE_CHECKING:
     from stockman.adapters.proxmox.endpoint import Endpoints
@@ -89,7 +89,7 @@ async def propose_files(
 
 
 async def propose_files_with_client(
-    pve: Proxmox, errand: ProxmoxSource, reached: ApiConnection
+    pve: ProxmoxClient, errand: ProxmoxSource, reached: ApiConnection
 ) -> ProxmoxProposal:
     """First files for the cluster behind a door."""
     draft = build_draft(await survey_cluster(pve), errand.wish)
@@ -120,7 +120,7 @@ def with_token(reached: ApiConnection, asker: ProxmoxLogin) -> ApiConnection:
 
 
 async def find_endpoints(
-    errand: ProxmoxSource, pve: Proxmox, state: ClusterState, network: Network
+    errand: ProxmoxSource, pve: ProxmoxClient, state: ClusterState, network: Network
 ) -> ApiConnection:
     ca, why = await _authority(errand, pve, state, network)
     pinned = errand.trust.fingerprint if ca is None else None
@@ -137,7 +137,7 @@ async def find_endpoints(
 
 
 async def _authority(
-    errand: ProxmoxSource, pve: Proxmox, state: ClusterState, network: Network
+    errand: ProxmoxSource, pve: ProxmoxClient, state: ClusterState, network: Network
 ) -> tuple[str | None, str]:
     """The CA that the files are to name, and why. None: the pinned one, or those of the system."""
     if errand.trust.ca is not None:

@@ -20,6 +20,7 @@ from stockman.planning.starter.observed import (
     StarterHost,
     StarterStorage,
 )
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import (
     ClusterState,
     GuestSummary,
@@ -30,7 +31,6 @@ from stockman.proxmox.cluster import (
 from stockman.proxmox.hosts import HostInterface
 from stockman.proxmox.pools import MappingKind
 from stockman.proxmox.privileges import ZONE
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.vms import GuestRef
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ _AT_ONCE = 8
 _TRIES = 50
 
 
-async def survey_cluster(pve: Proxmox) -> StarterCluster:
+async def survey_cluster(pve: ProxmoxClient) -> StarterCluster:
     """Everything that first files depend on. `Denied` or `Refused` where too little is shown."""
     version = await pve.version()
     state = await pve.cluster_state()
@@ -75,7 +75,7 @@ async def survey_cluster(pve: Proxmox) -> StarterCluster:
     )
 
 
-async def free_vmids(pve: Proxmox, found: StarterCluster, count: int) -> int:
+async def free_vmids(pve: ProxmoxClient, found: StarterCluster, count: int) -> int:
     """The first of so many free numbers in a row; guests that the token may not see count too."""
     lowest = int(await pve.next_vmid())
     tried = 0
@@ -95,7 +95,7 @@ async def free_vmids(pve: Proxmox, found: StarterCluster, count: int) -> int:
 class _Survey:
     """One look, with what could not be seen on the way."""
 
-    def __init__(self, pve: Proxmox, state: ClusterState, resources: Resources) -> None:
+    def __init__(self, pve: ProxmoxClient, state: ClusterState, resources: Resources) -> None:
         self._pve = pve
         self._members = {one.name: one for one in state.members}
         self._resources = resources
@@ -175,7 +175,7 @@ class _Survey:
         return sorted(found, key=lambda one: one.storage)
 
 
-async def _check_any_visible(pve: Proxmox, hosts: Iterable[StarterHost]) -> None:
+async def _check_any_visible(pve: ProxmoxClient, hosts: Iterable[StarterHost]) -> None:
     """Where nothing at all is shown, say which privilege shows it."""
     found = list(hosts)
     if found and not any(one.storages for one in found):
@@ -186,7 +186,9 @@ async def _check_any_visible(pve: Proxmox, hosts: Iterable[StarterHost]) -> None
         await _check_privilege(pve, ZONE, ("SDN.Audit", "SDN.Use"), "bridges")
 
 
-async def _check_privilege(pve: Proxmox, path: str, either: tuple[str, ...], unseen: str) -> None:
+async def _check_privilege(
+    pve: ProxmoxClient, path: str, either: tuple[str, ...], unseen: str
+) -> None:
     held = (await pve.permissions(path)).get(path, frozenset())
     if not held & set(either):
         raise Denied(problems.missing_resources(" or ".join(either), path, unseen))

@@ -41,12 +41,12 @@ def find_administrator(
             raise WrongUsage(incomplete_token(named))
         if token_id == cluster.token_id:
             return None
-        return ApiToken(id=token_id, secret=Secret(secret, resolved=True), given=named)
+        return ApiToken(id=token_id, secret=Secret(secret, resolved=True), source=named)
     if environment.get(user) and not environment.get(password):
         raise WrongUsage(_incomplete_login(user, password))
     if environment.get(user):
         typed = Secret(environment[password], resolved=True)
-        return Login(user=environment[user], password=typed, given=password)
+        return Login(user=environment[user], password=typed, source=password)
     return None
 
 
@@ -156,8 +156,8 @@ def credentials(asker: ProxmoxLogin) -> ApiToken | Login:
     from stockman.adapters.proxmox.credentials import ApiToken, Login
 
     if asker.is_token:
-        return ApiToken(id=asker.who, secret=asker.secret, given=asker.given)
-    return Login(user=asker.who, password=asker.secret, given=asker.given)
+        return ApiToken(id=asker.who, secret=asker.secret, source=asker.given)
+    return Login(user=asker.who, password=asker.secret, source=asker.given)
 
 
 def _incomplete_variables(name: str, lacked: str) -> Problem:

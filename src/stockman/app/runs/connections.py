@@ -115,8 +115,8 @@ def _own_client(
             raise Denied(no_token(token_id, str(cluster.region), no.problem.why)) from None
         name, alone = split_token(token_id, secret)
         if is_stored_token(cluster, token_id):
-            return ApiToken(id=name, secret=alone, given=proxmox_tokens.FILE, otherwise=_PULL_HINT)
-        return ApiToken(id=name, secret=alone, given=_FROM_CONFIGURATION)
+            return ApiToken(id=name, secret=alone, source=proxmox_tokens.FILE, hint=_PULL_HINT)
+        return ApiToken(id=name, secret=alone, source=_FROM_CONFIGURATION)
 
     return HttpProxmox(endpoints, DeferredToken(token), clock)
 

@@ -20,9 +20,9 @@ from stockman.planning.observed.proxmox import (
 )
 from stockman.planning.vm.ownership import TAG, TEMPLATE_TAG
 from stockman.ports.system import Clock
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import GuestSummary, Resources, StorageSummary
 from stockman.proxmox.ha import HaGroup, HaRule
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.storages import Volume
 from stockman.proxmox.vms import GuestRef, VmConfig
 from stockman.steps.vm.template import disk_storages, linked_clones
@@ -64,10 +64,10 @@ class _ProxmoxReader:
 
 async def observe_proxmox(
     name: str,
-    pve: Proxmox,
+    pve: ProxmoxClient,
     clock: Clock,
     wanted: ProxmoxQuery,
-    administrator: Proxmox | None = None,
+    administrator: ProxmoxClient | None = None,
 ) -> ObservedProxmox:
     """Everything that planning needs to know of a cluster; nothing is changed.
 
@@ -118,7 +118,7 @@ async def observe_proxmox(
 
 
 async def observe_guests(
-    name: str, pve: Proxmox, clock: Clock, wanted: ProxmoxQuery, touched: frozenset[Vmid]
+    name: str, pve: ProxmoxClient, clock: Clock, wanted: ProxmoxQuery, touched: frozenset[Vmid]
 ) -> ObservedGuests:
     """Some guests of a cluster, seen as `observe_proxmox` sees them, and nothing else of it."""
     asking = _ProxmoxReader(name, clock, wanted.at_once)
@@ -129,7 +129,7 @@ async def observe_guests(
 
 
 async def _configs(
-    asking: _ProxmoxReader, pve: Proxmox, resources: Resources | None, wanted: ProxmoxQuery
+    asking: _ProxmoxReader, pve: ProxmoxClient, resources: Resources | None, wanted: ProxmoxQuery
 ) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
     guests = resources.guests if resources is not None else ()
     there = {one.vmid for one in guests}
@@ -139,7 +139,7 @@ async def _configs(
 
 
 async def _read(
-    asking: _ProxmoxReader, pve: Proxmox, asked: Sequence[GuestSummary], wanted: ProxmoxQuery
+    asking: _ProxmoxReader, pve: ProxmoxClient, asked: Sequence[GuestSummary], wanted: ProxmoxQuery
 ) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
     async def config(one: GuestSummary) -> Fact[VmConfig] | Unknown:
         at = GuestRef(host=one.host, vmid=one.vmid, kind=one.kind)
@@ -153,7 +153,7 @@ async def _read(
     return {one.vmid: fact for one, fact in zip(asked, found, strict=True)}
 
 
-async def _with_pending_keys(pve: Proxmox, at: GuestRef) -> VmConfig:
+async def _with_pending_keys(pve: ProxmoxClient, at: GuestRef) -> VmConfig:
     """The configuration as the next start reads it, with the keys that wait for that start."""
     keys = await pve.vm_pending(at)
     values = {
@@ -171,7 +171,7 @@ async def _with_pending_keys(pve: Proxmox, at: GuestRef) -> VmConfig:
 
 async def _contents(
     asking: _ProxmoxReader,
-    pve: Proxmox,
+    pve: ProxmoxClient,
     resources: Resources | None,
     wanted: tuple[str, frozenset[str]],
 ) -> Mapping[str, Fact[tuple[Volume, ...]] | Unknown]:
@@ -200,7 +200,7 @@ async def _contents(
 
 async def _clones(
     asking: _ProxmoxReader,
-    pve: Proxmox,
+    pve: ProxmoxClient,
     resources: Resources | None,
     configs: Mapping[Vmid, Fact[VmConfig] | Unknown],
 ) -> Mapping[Vmid, Fact[tuple[str, ...]] | Unknown]:
@@ -239,7 +239,7 @@ def _dependent(
     return Fact(value=tuple(clones), seen=last.seen, source=last.source)
 
 
-async def _ha(asking: _ProxmoxReader, pve: Proxmox) -> Fact[ObservedHa] | Unknown:
+async def _ha(asking: _ProxmoxReader, pve: ProxmoxClient) -> Fact[ObservedHa] | Unknown:
     async def all_of_it() -> ObservedHa:
         resources, groups, rules = await asyncio.gather(
             asking.turn(pve.ha_resources),
@@ -251,7 +251,7 @@ async def _ha(asking: _ProxmoxReader, pve: Proxmox) -> Fact[ObservedHa] | Unknow
     return await asking.together("high availability", all_of_it)
 
 
-async def _groups(pve: Proxmox) -> tuple[HaGroup, ...]:
+async def _groups(pve: ProxmoxClient) -> tuple[HaGroup, ...]:
     try:
         return await pve.ha_groups()
     except Rejected:
@@ -259,7 +259,7 @@ async def _groups(pve: Proxmox) -> tuple[HaGroup, ...]:
         return ()
 
 
-async def _rules(pve: Proxmox) -> tuple[HaRule, ...]:
+async def _rules(pve: ProxmoxClient) -> tuple[HaRule, ...]:
     try:
         return await pve.ha_rules()
     except Rejected:
@@ -268,7 +268,10 @@ async def _rules(pve: Proxmox) -> tuple[HaRule, ...]:
 
 
 async def _rights(
-    asking: _ProxmoxReader, pve: Proxmox, administrator: Proxmox | None, wanted: ProxmoxQuery
+    asking: _ProxmoxReader,
+    pve: ProxmoxClient,
+    administrator: ProxmoxClient | None,
+    wanted: ProxmoxQuery,
 ) -> Fact[Mapping[str, frozenset[str]]] | Unknown | None:
     if administrator is not None:
         return None
@@ -282,7 +285,7 @@ async def _rights(
         needs = wanted.needs
         await asyncio.gather(*(ask(path) for path in dict.fromkeys(one.path for one in needs)))
         lacking = (one for one in needs if not one.privileges <= found[one.path])
-        others = dict.fromkeys(path for one in lacking for path in one.instead)
+        others = dict.fromkeys(path for one in lacking for path in one.alternatives)
         await asyncio.gather(*(ask(path) for path in others if path not in found))
         return found
 
@@ -290,7 +293,7 @@ async def _rights(
 
 
 async def _login_failure(
-    asking: _ProxmoxReader, token: Proxmox, administrator: Proxmox | None
+    asking: _ProxmoxReader, token: ProxmoxClient, administrator: ProxmoxClient | None
 ) -> Unknown | None:
     """Whether somebody who is to do the rest is let in at all."""
     if administrator is None:
@@ -301,7 +304,7 @@ async def _login_failure(
 
 
 async def _access(
-    asking: _ProxmoxReader, administrator: Proxmox | None, wanted: ProxmoxQuery
+    asking: _ProxmoxReader, administrator: ProxmoxClient | None, wanted: ProxmoxQuery
 ) -> Fact[ObservedAccess] | Unknown | None:
     if administrator is None:
         return None

@@ -250,8 +250,8 @@ def check_rights(
     held = seen.rights.value
     for need in stockman_privileges(desired, cluster, seen.major):
         lacked = need.privileges - held.get(need.path, frozenset())
-        if lacked and need.instead and all(path in held for path in need.instead):
-            below = (need.privileges - held[path] for path in need.instead)
+        if lacked and need.alternatives and all(path in held for path in need.alternatives):
+            below = (need.privileges - held[path] for path in need.alternatives)
             lacked = frozenset[str]().union(*below)
         if lacked:
             at = cluster.where("token_id")

@@ -1,4 +1,4 @@
-"""What all families of calls share: asking, and reading what comes back."""
+"""Base class of the API calls: send a request and parse the reply."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Parameters = Mapping[str, Value]
 
 
 class Calls:
-    """A family of calls over a wire."""
+    """Base class of a group of API calls over a transport."""
 
-    def __init__(self, wire: Transport, clock: Timekeeper) -> None:
-        self._wire = wire
+    def __init__(self, transport: Transport, clock: Timekeeper) -> None:
+        self._transport = transport
         self._clock = clock
 
     async def _get(
         self, path: Path, read: Callable[[object], T], parameters: Parameters | None = None
     ) -> T:
-        """What a read makes of the data of an answer."""
+        """Send a GET request and parse its data with `read`."""
         request = Request(method="GET", segments=path, parameters=parameters or {})
-        return _read(request, await self._wire.call(request), read)
+        return _read(request, await self._transport.call(request), read)
 
     async def _rows(
         self,
@@ -37,40 +37,40 @@ class Calls:
         read: Callable[[Mapping[str, object]], T],
         parameters: Parameters | None = None,
     ) -> tuple[T, ...]:
-        """What a read makes of each row of an answer."""
+        """Send a GET request and parse each row of its data with `read`."""
         return await self._get(
             path, lambda data: tuple(read(row) for row in row_list(data)), parameters
         )
 
     async def _do(self, method: Method, path: Path, parameters: Parameters | None = None) -> object:
-        """Change something at once; returns the data of the answer."""
+        """Send a request that takes effect immediately; return the data of the reply."""
         request = Request(method=method, segments=path, parameters=parameters or {})
-        return (await self._wire.call(request)).data
+        return (await self._transport.call(request)).data
 
-    async def _made(
+    async def _send(
         self, method: Method, path: Path, parameters: Parameters, read: Callable[[object], T]
     ) -> T:
-        """Change something at once; returns what a read makes of the answer."""
+        """Send a request that takes effect immediately; parse the reply with `read`."""
         request = Request(method=method, segments=path, parameters=parameters)
-        return _read(request, await self._wire.call(request), read)
+        return _read(request, await self._transport.call(request), read)
 
     async def _start(
         self, method: Method, path: Path, parameters: Parameters | None = None
     ) -> TaskRef:
-        """Change something in the background."""
-        return await self._started(
+        """Send a request that starts a task."""
+        return await self._send_task(
             Request(method=method, segments=path, parameters=parameters or {})
         )
 
     async def _maybe_start(
         self, method: Method, path: Path, parameters: Parameters | None = None
     ) -> TaskRef | None:
-        """Change something, perhaps in the background."""
+        """Send a request that may start a task. None: it took effect without one."""
         request = Request(method=method, segments=path, parameters=parameters or {})
-        return _read(request, await self._wire.call(request), _maybe_task)
+        return _read(request, await self._transport.call(request), _maybe_task)
 
-    async def _started(self, request: Request) -> TaskRef:
-        return _read(request, await self._wire.call(request), _task)
+    async def _send_task(self, request: Request) -> TaskRef:
+        return _read(request, await self._transport.call(request), _task)
 
 
 def _read(request: Request, reply: Reply, read: Callable[[object], T]) -> T:
@@ -81,10 +81,10 @@ def _read(request: Request, reply: Reply, read: Callable[[object], T]) -> T:
 
 
 def _task(data: object) -> TaskRef:
-    found = _maybe_task(data)
-    if found is None:
-        raise UnexpectedAnswer("a task was to be started, and none is named")
-    return found
+    task = _maybe_task(data)
+    if task is None:
+        raise UnexpectedAnswer("the reply contains no task id")
+    return task
 
 
 def _maybe_task(data: object) -> TaskRef | None:
@@ -93,24 +93,24 @@ def _maybe_task(data: object) -> TaskRef | None:
     try:
         return TaskRef.parse(data if isinstance(data, str) else "")
     except ValueError:
-        raise UnexpectedAnswer("a task was to be started, and what came names none") from None
+        raise UnexpectedAnswer("the reply contains no valid task id") from None
 
 
 Result = TypeVar("Result")
 
 
 class SharedCall(Generic[Result]):
-    """A question that many steps ask: whoever asks while it is on its way gets the same answer.
+    """A call that many steps make: concurrent callers share one request and its reply.
 
-    An answer is never kept, so it is as old as one call takes at the most.
+    Replies are not cached, so a reply is never older than the duration of one call.
     """
 
     def __init__(self) -> None:
-        self._asked: asyncio.Task[Result] | None = None
-        """None: nobody waits for an answer."""
+        self._running: asyncio.Task[Result] | None = None
+        """None: no call is running."""
 
-    async def of(self, question: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """The answer to a question that is asked now, or was asked a moment ago."""
-        if self._asked is None or self._asked.done():
-            self._asked = asyncio.ensure_future(question())
-        return await asyncio.shield(self._asked)
+    async def run(self, call: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Return the reply of the running call, or of a new one."""
+        if self._running is None or self._running.done():
+            self._running = asyncio.ensure_future(call())
+        return await asyncio.shield(self._running)

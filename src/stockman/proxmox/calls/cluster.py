@@ -37,28 +37,33 @@ _MEMBER = {"address": "ip", "is_local": "local"}
 
 
 class ClusterCalls(Calls):
-    """`ports.proxmox.cluster.Cluster` over a wire."""
+    """Cluster."""
 
-    def __init__(self, wire: Transport, clock: Timekeeper) -> None:
-        super().__init__(wire, clock)
+    def __init__(self, transport: Transport, clock: Timekeeper) -> None:
+        super().__init__(transport, clock)
         self._state: SharedCall[ClusterState] = SharedCall()
         self._resources: SharedCall[Resources] = SharedCall()
         self._free: defaultdict[Vmid, SharedCall[bool]] = defaultdict(SharedCall)
 
     async def version(self) -> ApiVersion:
+        """Return the version of the host that answers."""
         return await self._get(("version",), lambda data: read_record(ApiVersion, data))
 
     async def cluster_state(self) -> ClusterState:
-        return await self._state.of(lambda: self._get(("cluster", "status"), _state))
+        """Return membership and quorum."""
+        return await self._state.run(lambda: self._get(("cluster", "status"), _state))
 
     async def resources(self) -> Resources:
-        return await self._resources.of(lambda: self._get(("cluster", "resources"), _resources))
+        """List hosts, guests and storages with one call, as far as the token can see them."""
+        return await self._resources.run(lambda: self._get(("cluster", "resources"), _resources))
 
     async def next_vmid(self) -> Vmid:
+        """Return a VMID that is currently free; it is not reserved."""
         return await self._get(("cluster", "nextid"), lambda data: Vmid(number(data)))
 
     async def is_vmid_free(self, vmid: Vmid) -> bool:
-        return await self._free[vmid].of(lambda: self._is_free(vmid))
+        """Return whether a VMID is unused, also by guests that the token cannot see."""
+        return await self._free[vmid].run(lambda: self._is_free(vmid))
 
     async def _is_free(self, vmid: Vmid) -> bool:
         try:

@@ -15,35 +15,44 @@ _MIGRATED = "have been migrated to rules"
 
 
 class HaCalls(Calls):
-    """`ports.proxmox.ha.HighAvailability` over a wire."""
+    """HighAvailability."""
 
     async def ha_resources(self) -> tuple[HaResource, ...]:
+        """List the guests that are managed by HA."""
         return await self._rows(
             (*_HA, "resources"), lambda row: read_record(HaResource, row, {"id": "sid"})
         )
 
     async def add_ha_resource(self, resource: HaResource) -> None:
+        """Put a guest under HA management; raises `Conflict` if it already is."""
         await self._do("POST", (*_HA, "resources"), {"sid": resource.id, **_resource(resource)})
 
     async def update_ha_resource(self, resource: HaResource) -> None:
+        """Update the HA settings of a guest."""
         await self._do("PUT", (*_HA, "resources", resource.id), _resource(resource))
 
     async def remove_ha_resource(self, id: str) -> None:  # noqa: A002  # as the port calls it
+        """Remove a guest from HA management; raises `NotFound`."""
         await self._do("DELETE", (*_HA, "resources", id))
 
     async def ha_rules(self) -> tuple[HaRule, ...]:
+        """List the placement rules; raises `Rejected` before Proxmox VE 9."""
         return await self._rows((*_HA, "rules"), _read_rule)
 
     async def create_ha_rule(self, rule: HaRule) -> None:
+        """Create a rule; raises `Conflict` if it exists."""
         await self._do("POST", (*_HA, "rules"), {"rule": rule.name, **_rule(rule)})
 
     async def update_ha_rule(self, rule: HaRule) -> None:
+        """Update a rule."""
         await self._do("PUT", (*_HA, "rules", rule.name), _rule(rule))
 
     async def delete_ha_rule(self, name: str) -> None:
+        """Delete a rule."""
         await self._do("DELETE", (*_HA, "rules", name))
 
     async def ha_groups(self) -> tuple[HaGroup, ...]:
+        """List the groups; empty on servers where rules replaced them."""
         try:
             return await self._rows((*_HA, "groups"), _read_group)
         except Rejected as error:
@@ -52,21 +61,26 @@ class HaCalls(Calls):
             raise
 
     async def create_ha_group(self, group: HaGroup) -> None:
+        """Create a group; raises `Rejected` on servers where rules replaced groups."""
         await self._do("POST", (*_HA, "groups"), {"group": group.name, **_group(group)})
 
     async def update_ha_group(self, group: HaGroup) -> None:
+        """Update a group."""
         await self._do("PUT", (*_HA, "groups", group.name), _group(group))
 
     async def delete_ha_group(self, name: str) -> None:
+        """Delete a group."""
         await self._do("DELETE", (*_HA, "groups", name))
 
     async def ha_status(self) -> tuple[HaStatusEntry, ...]:
+        """Return the current HA status."""
         return await self._rows(
             (*_HA, "status", "current"),
             lambda row: read_record(HaStatusEntry, row, {"kind": "type", "host": "node"}),
         )
 
     async def ha_migrate(self, id: str, host: HostName) -> None:  # noqa: A002
+        """Request that HA migrates a guest; HA does it later."""
         await self._do("POST", (*_HA, "resources", id, "migrate"), {"node": host})
 
 
@@ -115,7 +129,7 @@ def _read_group(row: Mapping[str, object]) -> HaGroup:
 
 def _hosts(value: object) -> dict[str, int | None]:
     """Hosts with their priorities: `pve1:2,pve2`."""
-    pairs = (one.partition(":") for one in words(text(value)))
+    pairs = (pair.partition(":") for pair in words(text(value)))
     return {host: number(priority) if priority else None for host, _, priority in pairs}
 
 

@@ -49,80 +49,94 @@ _DISK = {"path": "devpath", "kind": "type", "by_id": "by_id_link"}
 
 
 class HostCalls(Calls):
-    """`ports.proxmox.hosts.Hosts` over a wire."""
+    """Hosts."""
 
     async def host_status(self, host: HostName) -> HostStatus:
+        """The status of a host."""
         return await self._get(("nodes", host, "status"), _status)
 
     async def host_time(self, host: HostName) -> datetime:
+        """Return the time of a host, to the second."""
         return await self._get(("nodes", host, "time"), _time)
 
     async def host_network(self, host: HostName) -> HostNetwork:
+        """Return the network configuration of a host, with pending changes."""
         request = Request(method="GET", segments=("nodes", host, "network"))
-        reply = await self._wire.call(request)
+        reply = await self._transport.call(request)
         try:
-            found = tuple(
+            interfaces = tuple(
                 read_record(HostInterface, row, _INTERFACE) for row in row_list(reply.data)
             )
         except UnexpectedAnswer as error:
             raise unexpected_answer(request, str(error)) from None
-        return HostNetwork(interfaces=found, unapplied=reply.changes)
+        return HostNetwork(interfaces=interfaces, unapplied=reply.changes)
 
     async def create_interface(
         self, host: HostName, name: str, settings: Mapping[str, str]
     ) -> None:
+        """Add an interface to the configuration; it takes effect after `apply_network`."""
         await self._do("POST", ("nodes", host, "network"), {"iface": name, **settings})
 
     async def update_interface(
         self, host: HostName, name: str, settings: Mapping[str, str]
     ) -> None:
+        """Replace the configuration of an interface; omitted settings are removed."""
         await self._do("PUT", ("nodes", host, "network", name), settings)
 
     async def delete_interface(self, host: HostName, name: str) -> None:
+        """Remove an interface from the configuration."""
         await self._do("DELETE", ("nodes", host, "network", name))
 
     async def apply_network(self, host: HostName) -> TaskRef:
+        """Apply pending changes of the network configuration."""
         return await self._start("PUT", ("nodes", host, "network"))
 
     async def revert_network(self, host: HostName) -> None:
+        """Discard pending changes of the network configuration."""
         await self._do("DELETE", ("nodes", host, "network"))
 
     async def pci_devices(self, host: HostName) -> tuple[HostPciDevice, ...]:
+        """List the PCI devices that can be passed through to guests."""
         return await self._rows(
             ("nodes", host, "hardware", "pci"),
             lambda row: _pci(read_record(HostPciDevice, row, _PCI)),
         )
 
     async def usb_devices(self, host: HostName) -> tuple[HostUsbDevice, ...]:
+        """List the connected USB devices."""
         return await self._rows(
             ("nodes", host, "hardware", "usb"), lambda row: read_record(HostUsbDevice, row, _USB)
         )
 
     async def host_certificates(self, host: HostName) -> tuple[HostCertificate, ...]:
+        """List the certificates of a host and its cluster; needs no privilege."""
         return await self._rows(
             ("nodes", host, "certificates", "info"), lambda row: read_record(HostCertificate, row)
         )
 
     async def disks(self, host: HostName) -> tuple[HostDisk, ...]:
+        """List the physical disks."""
         return await self._rows(
             ("nodes", host, "disks", "list"), lambda row: read_record(HostDisk, row, _DISK)
         )
 
     async def zfs_pools(self, host: HostName) -> tuple[ZfsPool, ...]:
+        """List the ZFS pools."""
         return await self._rows(
             ("nodes", host, "disks", "zfs"), lambda row: read_record(ZfsPool, row)
         )
 
     async def power_host(self, host: HostName, command: Literal["reboot", "shutdown"]) -> None:
+        """Reboot or shut down a host; returns when the host has accepted the request."""
         await self._do("POST", ("nodes", host, "status"), {"command": command})
 
 
-def _pci(found: HostPciDevice) -> HostPciDevice:
-    """The server writes -1 for a device without a group."""
+def _pci(device: HostPciDevice) -> HostPciDevice:
+    """Return the device without a group number of -1, which means no group."""
     from dataclasses import replace
 
-    without = found.iommu_group is not None and found.iommu_group < 0
-    return replace(found, iommu_group=None) if without else found
+    has_no_group = device.iommu_group is not None and device.iommu_group < 0
+    return replace(device, iommu_group=None) if has_no_group else device
 
 
 def _time(data: object) -> datetime:
@@ -130,7 +144,7 @@ def _time(data: object) -> datetime:
     try:
         return datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, OSError, ValueError):
-        raise UnexpectedAnswer("time: no clock shows that") from None
+        raise UnexpectedAnswer("time: it is not a valid time") from None
 
 
 def _status(data: object) -> HostStatus:

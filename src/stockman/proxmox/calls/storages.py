@@ -33,14 +33,14 @@ _STATE = {"kind": "type", "size": "total", "free": "avail"}
 _VOLUME = {"id": "volid", "created": "ctime", "is_protected": "protected"}
 _KIB = 1024
 _Listing = tuple[HostName, Datastore, str | None, Vmid | None]
-"""Which volumes are listed: of which host, storage, kind and guest."""
+"""Host, storage, kind and guest of a listing of volumes."""
 
 
 class StorageCalls(Calls):
-    """`ports.proxmox.storages.Storages` over a wire."""
+    """Storages."""
 
-    def __init__(self, wire: Transport, clock: Timekeeper) -> None:
-        super().__init__(wire, clock)
+    def __init__(self, transport: Transport, clock: Timekeeper) -> None:
+        super().__init__(transport, clock)
         self._states: defaultdict[tuple[str, str], SharedCall[StorageState]] = defaultdict(
             SharedCall
         )
@@ -49,29 +49,35 @@ class StorageCalls(Calls):
         )
 
     async def storage_entries(self) -> tuple[StorageDefinition, ...]:
+        """List the configured storages."""
         return await self._rows(("storage",), _read_definition)
 
     async def create_storage(
         self, storage: Datastore, kind: str, settings: Mapping[str, str | Secret]
     ) -> None:
+        """Add a storage to the configuration."""
         await self._do("POST", ("storage",), {"storage": storage, "type": kind, **settings})
 
     async def update_storage(
         self, storage: Datastore, settings: Mapping[str, str | Secret], delete: tuple[str, ...] = ()
     ) -> None:
-        gone = ",".join(delete) or None
-        await self._do("PUT", ("storage", storage), {**settings, "delete": gone})
+        """Update the configuration of a storage."""
+        deleted_keys = ",".join(delete) or None
+        await self._do("PUT", ("storage", storage), {**settings, "delete": deleted_keys})
 
     async def delete_storage(self, storage: Datastore) -> None:
+        """Remove a storage from the configuration; its content is not deleted."""
         await self._do("DELETE", ("storage", storage))
 
     async def storages(self, host: HostName) -> tuple[StorageState, ...]:
+        """List the storages of a host, with their usage."""
         return await self._rows(
             ("nodes", host, "storage"), lambda row: read_record(StorageState, row, _STATE)
         )
 
     async def storage_state(self, host: HostName, storage: Datastore) -> StorageState:
-        return await self._states[host, storage].of(
+        """Return a storage on a host; raises `NotFound`."""
+        return await self._states[host, storage].run(
             lambda: self._get(
                 ("nodes", host, "storage", storage, "status"),
                 lambda data: read_record(StorageState, data, _STATE, storage=storage),
@@ -86,7 +92,8 @@ class StorageCalls(Calls):
         content: str | None = None,
         vmid: Vmid | None = None,
     ) -> tuple[Volume, ...]:
-        return await self._volumes[host, storage, content, vmid].of(
+        """List the volumes in a storage, optionally of one kind or guest."""
+        return await self._volumes[host, storage, content, vmid].run(
             lambda: self._rows(
                 ("nodes", host, "storage", storage, "content"),
                 lambda row: read_record(Volume, row, _VOLUME),
@@ -95,7 +102,8 @@ class StorageCalls(Calls):
         )
 
     async def allocate_volume(self, host: HostName, storage: Datastore, volume: NewVolume) -> str:
-        return await self._made(
+        """Create an empty volume and return its id."""
+        return await self._send(
             "POST",
             ("nodes", host, "storage", storage, "content"),
             {
@@ -108,12 +116,14 @@ class StorageCalls(Calls):
         )
 
     async def delete_volume(self, host: HostName, volume: str) -> TaskRef | None:
-        where = _parse_volume_id(volume)
+        """Delete a volume. None: deleted without a task."""
+        volume_id = _parse_volume_id(volume)
         return await self._maybe_start(
-            "DELETE", ("nodes", host, "storage", where.storage, "content", str(where))
+            "DELETE", ("nodes", host, "storage", volume_id.storage, "content", str(volume_id))
         )
 
     async def url_facts(self, host: HostName, url: str) -> UrlMetadata:
+        """Return the metadata of a file on a web server, as seen by a host."""
         return await self._get(
             ("nodes", host, "query-url-metadata"),
             lambda data: read_record(UrlMetadata, data, {"name": "filename", "mime": "mimetype"}),
@@ -121,6 +131,7 @@ class StorageCalls(Calls):
         )
 
     async def download(self, host: HostName, storage: Datastore, file: Download) -> TaskRef:
+        """Start a download by a host; the task fails if a file with this name exists."""
         return await self._start(
             "POST",
             ("nodes", host, "storage", storage, "download-url"),
@@ -135,7 +146,8 @@ class StorageCalls(Calls):
         )
 
     async def upload(self, host: HostName, storage: Datastore, file: Upload) -> TaskRef:
-        return await self._started(
+        """Upload a file. The task may run on another host."""
+        return await self._send_task(
             Request(
                 method="POST",
                 segments=("nodes", host, "storage", storage, "upload"),
@@ -155,9 +167,9 @@ def _parse_volume_id(volume: str) -> VolumeId:
 def _volume_problem(why: str) -> Problem:
     return Problem(
         code="proxmox.parameters",
-        what="Proxmox VE cannot be asked for a volume without a proper name",
+        what="the name of a Proxmox VE volume is invalid",
         why=why,
-        fix="name it as Proxmox VE does: STORAGE:NAME",
+        fix="use the form STORAGE:NAME",
     )
 
 
@@ -177,34 +189,38 @@ _REPLICATION = {"failures": "fail_count"}
 
 
 class BackupCalls(Calls):
-    """`ports.proxmox.backups.Backups` over a wire."""
+    """Backups."""
 
-    async def back_up(self, host: HostName, wish: BackupRequest) -> TaskRef | None:
+    async def back_up(self, host: HostName, backup: BackupRequest) -> TaskRef | None:
+        """Start a backup of a guest. None: the guest is not on that host."""
         return await self._maybe_start(
             "POST",
             ("nodes", host, "vzdump"),
             {
-                "vmid": wish.vmid,
-                "storage": wish.storage,
-                "mode": wish.mode,
-                "compress": wish.compress,
-                "notes-template": wish.notes or None,
-                "protected": wish.protected or None,
+                "vmid": backup.vmid,
+                "storage": backup.storage,
+                "mode": backup.mode,
+                "compress": backup.compress,
+                "notes-template": backup.notes or None,
+                "protected": backup.protected or None,
             },
         )
 
     async def backup_jobs(self) -> tuple[BackupJob, ...]:
+        """List the scheduled backup jobs."""
         return await self._rows(
             ("cluster", "backup"), lambda row: read_record(BackupJob, row, _JOB)
         )
 
     async def replication_jobs(self) -> tuple[ReplicationJob, ...]:
+        """List the configured replication jobs."""
         return await self._rows(
             ("cluster", "replication"),
             lambda row: read_record(ReplicationJob, row, {"disabled": "disable"}),
         )
 
     async def replication_states(self, host: HostName) -> tuple[ReplicationState, ...]:
+        """List the state of replication of the guests on a host."""
         return await self._rows(
             ("nodes", host, "replication"),
             lambda row: read_record(ReplicationState, row, _REPLICATION),

@@ -25,86 +25,95 @@ _TAIL = 5
 
 @record
 class PollPolicy:
-    """How tasks are waited for."""
+    """How often the state of a running task is polled."""
 
-    shortest: float = 0.02
-    """Seconds between two looks at first."""
-    each: float = 0.01
-    """Seconds between two looks at a host, whichever of its tasks they are about."""
-    share: float = 0.015
-    """How much longer than it has run so far a task may seem to take: looks become rarer."""
-    longest: float = 1.0
-    """Seconds between two looks in the end."""
-    unseen: float = 10.0
-    """Seconds for which a host may not know yet of a task that it has just been given."""
+    initial: float = 0.02
+    """Initial interval between polls of a task, in seconds."""
+    per_host: float = 0.01
+    """Minimum interval between polls of one host, over all of its tasks, in seconds."""
+    growth: float = 0.015
+    """Interval as a fraction of the time that the task has been running."""
+    maximum: float = 1.0
+    """Maximum interval between polls of a task, in seconds."""
+    start_grace: float = 10.0
+    """Seconds after its start during which a host may not know a task yet."""
 
     def wait(self, ran: float, tasks: int = 1) -> float:
-        """Seconds until the next look at a task that has run so long, one of so many on a host."""
-        return max(self.each * tasks, min(max(self.shortest, self.share * ran), self.longest))
+        """Return the interval before the next poll of a task that has run for `ran` seconds."""
+        return max(self.per_host * tasks, min(max(self.initial, self.growth * ran), self.maximum))
 
 
 class TaskCalls(Calls):
-    """`ports.proxmox.tasks.Tasks` over a wire."""
+    """Tasks."""
 
     def __init__(
         self,
-        wire: Transport,
+        transport: Transport,
         clock: Timekeeper,
-        patience: PollPolicy = PollPolicy(),  # noqa: B008  # a frozen record
+        polling: PollPolicy = PollPolicy(),  # noqa: B008  # a frozen record
     ) -> None:
-        super().__init__(wire, clock)
-        self._patience = patience
-        self._waited_for: Counter[HostName] = Counter()
+        super().__init__(transport, clock)
+        self._polling = polling
+        self._waiters: Counter[HostName] = Counter()
 
     async def task_state(self, task: TaskRef) -> TaskState:
+        """Return the state of a task; raises `NotFound` if its host does not know it (yet)."""
         return await self._get(_path(task, "status"), _state)
 
     async def task_log(self, task: TaskRef, last: int = 20) -> tuple[str, ...]:
+        """Return the last lines of the log of a task."""
         first = Request(method="GET", segments=_path(task, "log"), parameters={"limit": 1})
-        total = (await self._wire.call(first)).total or 0
+        total = (await self._transport.call(first)).total or 0
         rows = await self._get(
             _path(task, "log"), row_list, {"start": max(0, total - last), "limit": last}
         )
         return tuple(clean_text(text(row.get("t", ""))) for row in rows)
 
     async def wait_task(self, task: TaskRef, seconds: float = 600.0) -> TaskResult:
-        self._waited_for[task.host] += 1
-        try:
-            state = await self._end_of(task, seconds)
-        finally:
-            self._waited_for[task.host] -= 1
-        return await self._ended(task, state.exit_status)
+        """Wait until a task has succeeded.
 
-    async def _end_of(self, task: TaskRef, seconds: float) -> TaskState:
-        begun = self._clock.now()
+        A failed task raises the error that its message means (`NotFound`, `Conflict`, `Locked`
+        or `Rejected`, with the end of its log); a task that takes too long raises `Uncertain`.
+        """
+        self._waiters[task.host] += 1
+        try:
+            state = await self._wait_for_end(task, seconds)
+        finally:
+            self._waiters[task.host] -= 1
+        return await self._task_result(task, state.exit_status)
+
+    async def _wait_for_end(self, task: TaskRef, seconds: float) -> TaskState:
+        started = self._clock.now()
         while True:
-            state = await self._look(task, begun)
+            state = await self._poll(task, started)
             if state is not None and not state.is_running:
                 return state
-            wait = self._patience.wait(self._since(begun), self._waited_for[task.host])
-            if self._since(begun) + wait > seconds:
+            wait = self._polling.wait(self._seconds_since(started), self._waiters[task.host])
+            if self._seconds_since(started) + wait > seconds:
                 raise Uncertain(_timeout_problem(task, seconds))
             await self._clock.sleep(wait)
 
     async def stop_task(self, task: TaskRef) -> None:
+        """Abort a running task."""
         await self._do("DELETE", _path(task))
 
     async def past_tasks(self, host: HostName, limit: int = 50) -> tuple[TaskSummary, ...]:
+        """List the tasks of a host, newest first, including running ones."""
         return await self._rows(
             ("nodes", host, "tasks"),
             lambda row: read_record(TaskSummary, row, _PAST),
             {"source": "all", "limit": limit},
         )
 
-    async def _look(self, task: TaskRef, begun: datetime) -> TaskState | None:
+    async def _poll(self, task: TaskRef, started: datetime) -> TaskState | None:
         try:
             return await self.task_state(task)
         except NotFound:
-            if self._since(begun) >= self._patience.unseen:
+            if self._seconds_since(started) >= self._polling.start_grace:
                 raise
             return None
 
-    async def _ended(self, task: TaskRef, exit_status: str) -> TaskResult:
+    async def _task_result(self, task: TaskRef, exit_status: str) -> TaskResult:
         warnings = _WARNINGS.fullmatch(exit_status)
         if exit_status == "OK" or warnings is not None:
             return TaskResult(task=task, warnings=int(warnings[1]) if warnings else 0)
@@ -114,14 +123,14 @@ class TaskCalls(Calls):
         try:
             log = await self.task_log(task, _TAIL)
         except StockmanError as error:
-            log = (f"its log cannot be read: {error.problem.why}",)
+            log = (f"cannot read its log: {error.problem.why}",)
         if exit_status in _KILLED:
             return Uncertain(_interruption_problem(task, exit_status, log))
-        meant = error_from_text(exit_status, where=str(task))
-        return type(meant)(_failure_problem(task, exit_status, log, meant.problem))
+        error_class = error_from_text(exit_status, where=str(task))
+        return type(error_class)(_failure_problem(task, exit_status, log, error_class.problem))
 
-    def _since(self, begun: datetime) -> float:
-        return (self._clock.now() - begun).total_seconds()
+    def _seconds_since(self, started: datetime) -> float:
+        return (self._clock.now() - started).total_seconds()
 
 
 def _path(task: TaskRef, *more: str) -> Path:
@@ -137,34 +146,34 @@ def _state(data: object) -> TaskState:
 
 
 def _failure_problem(
-    task: TaskRef, exit_status: str, log: tuple[str, ...], meant: Problem
+    task: TaskRef, exit_status: str, log: tuple[str, ...], cause: Problem
 ) -> Problem:
     return Problem(
         code="proxmox.task-failed",
         what=f"the task {_describe(task)} failed",
         where=task.upid,
         why=_task_reason(exit_status, log),
-        fix=meant.fix,
+        fix=cause.fix,
     )
 
 
 def _interruption_problem(task: TaskRef, exit_status: str, log: tuple[str, ...]) -> Problem:
     return Problem(
         code="proxmox.unknown-outcome",
-        what=f"the task {_describe(task)} was ended in the middle of its work",
+        what=f"the task {_describe(task)} was interrupted",
         where=task.upid,
         why=_task_reason(exit_status, log),
-        fix="look at what it worked on before doing it again",
+        fix="check the state of its object before you run it again",
     )
 
 
 def _timeout_problem(task: TaskRef, seconds: float) -> Problem:
     return Problem(
         code="proxmox.task-late",
-        what=f"the task {_describe(task)} has not ended in time",
+        what=f"the task {_describe(task)} did not finish in time",
         where=task.upid,
-        why=f"it still runs after {seconds:g} s",
-        fix="wait for it in the task list of the host, then run this again",
+        why=f"it is still running after {seconds:g} s",
+        fix="wait for it in the task list of the host, then run the command again",
     )
 
 
@@ -173,5 +182,5 @@ def _describe(task: TaskRef) -> str:
 
 
 def _task_reason(exit_status: str, log: tuple[str, ...]) -> str:
-    reason = exit_status or "it does not say why"
+    reason = exit_status or "the task reports no reason"
     return "; ".join([reason, *(line for line in log if line and reason not in line)])

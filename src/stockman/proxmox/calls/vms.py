@@ -35,67 +35,76 @@ _STATUS = {
 }
 
 _KEYS_WITHOUT_TASK = frozenset({"description", "onboot", "protection", "startup", "tags"})
-"""Keys of a VM that nothing happens for: the host writes them down before it answers. For others
-a task is started, as an answer that takes 30 s does not come through."""
+"""Keys that the host only writes to the configuration before it answers. For other keys a task is
+started, because the proxy of Proxmox VE drops responses that take longer than 30 s."""
 
 
 def guest_path(at: GuestRef, *more: str) -> Path:
-    """The path of a guest, and of what is below it."""
+    """Return the API path of a guest, or of a resource below it."""
     return ("nodes", at.host, at.kind, str(at.vmid), *more)
 
 
 class VmCalls(ClusterCalls):
-    """`ports.proxmox.vms.Vms` over a wire."""
+    """Vms."""
 
     async def find_vm(self, vmid: Vmid) -> Vm | None:
-        # The list lags behind: a VM may have moved or be gone by the time it is asked for.
+        """Return the VM with a VMID, on whichever host it is. None: no visible VM has it."""
+        # The list is some seconds old: the VM may have been migrated or deleted since then.
         for _ in range(2):
-            seen = await self._seen(vmid)
-            if seen is None:
+            summary = await self._find_summary(vmid)
+            if summary is None:
                 return None
             try:
-                return await self._identified(seen)
+                return await self._read_vm(summary)
             except NotFound:
                 continue
         return None
 
-    async def _seen(self, vmid: Vmid) -> GuestSummary | None:
-        found = await self.resources()
-        return next((g for g in found.guests if g.vmid == vmid and g.kind == "qemu"), None)
+    async def _find_summary(self, vmid: Vmid) -> GuestSummary | None:
+        resources = await self.resources()
+        return next(
+            (guest for guest in resources.guests if guest.vmid == vmid and guest.kind == "qemu"),
+            None,
+        )
 
-    async def _identified(self, seen: GuestSummary) -> Vm:
-        at = GuestRef(host=seen.host, vmid=seen.vmid)
+    async def _read_vm(self, summary: GuestSummary) -> Vm:
+        at = GuestRef(host=summary.host, vmid=summary.vmid)
         config = await self.vm_config(at)
         status = await self.vm_status(at)
         return Vm(
-            host=seen.host,
-            vmid=seen.vmid,
+            host=summary.host,
+            vmid=summary.vmid,
             name=config.name or status.name,
             uuid=config.uuid,
             status=status.status,
             lock=status.lock,
             is_template=status.is_template,
-            tags=seen.tags,
+            tags=summary.tags,
         )
 
     async def vm_config(self, at: GuestRef, *, current: bool = False) -> VmConfig:
+        """Return the configuration with pending changes; `current`: without them."""
         return await self._get(
             guest_path(at, "config"), _config, {"current": True if current else None}
         )
 
     async def vm_pending(self, at: GuestRef) -> tuple[PendingKey, ...]:
+        """List all configuration keys with their pending changes."""
         return await self._rows(
             guest_path(at, "pending"),
             lambda row: read_record(PendingKey, row, is_deleted=bool(row.get("delete"))),
         )
 
     async def vm_status(self, at: GuestRef) -> VmStatus:
+        """The runtime status of a guest."""
         return await self._get(guest_path(at, "status", "current"), _status)
 
     async def create_vm(self, at: GuestRef, values: Mapping[str, Setting]) -> TaskRef:
+        """Create a guest; raises `Conflict` if the VMID is in use."""
         return await self._start("POST", ("nodes", at.host, at.kind), {"vmid": at.vmid, **values})
 
     async def update_vm(self, at: GuestRef, change: VmUpdate) -> TaskRef | None:
+        """Update the configuration; some keys stay pending until a restart. None: no task."""
         return await self._maybe_start(
             "PUT" if at.kind == "lxc" or _needs_no_task(change) else "POST",
             guest_path(at, "config"),
@@ -108,9 +117,12 @@ class VmCalls(ClusterCalls):
         )
 
     async def delete_vm(self, at: GuestRef, *, purge: bool = True) -> TaskRef:
+        """Delete a stopped guest with its own disks; `purge`: also remove it from HA, backup
+        and replication jobs."""
         return await self._start("DELETE", guest_path(at), {"purge": purge})
 
     async def clone_vm(self, at: GuestRef, clone: CloneRequest) -> TaskRef:
+        """Clone a guest."""
         return await self._start(
             "POST",
             guest_path(at, "clone"),
@@ -126,14 +138,17 @@ class VmCalls(ClusterCalls):
         )
 
     async def make_template(self, at: GuestRef) -> TaskRef | None:
+        """Convert a guest to a template; this cannot be undone."""
         return await self._maybe_start("POST", guest_path(at, "template"))
 
     async def resize_disk(self, at: GuestRef, disk: str, size: str) -> TaskRef | None:
+        """Grow a disk to a size (`32G`) or by a size (`+8G`); shrinking fails."""
         return await self._maybe_start(
             "PUT", guest_path(at, "resize"), {"disk": disk, "size": size}
         )
 
     async def move_disk(self, at: GuestRef, move: DiskMove) -> TaskRef:
+        """Move a disk to another storage."""
         container = at.kind == "lxc"
         return await self._start(
             "POST",
@@ -149,16 +164,17 @@ class VmCalls(ClusterCalls):
     async def unlink_disks(
         self, at: GuestRef, disks: tuple[str, ...], *, destroy: bool = False
     ) -> None:
+        """Detach disks; `destroy`: also delete those that the guest owns."""
         await self._do(
             "PUT", guest_path(at, "unlink"), {"idlist": ",".join(disks), "force": destroy}
         )
 
-    async def migration_outlook(
-        self, at: GuestRef, target: HostName | None = None
-    ) -> MigrationCheck:
-        return await self._get(guest_path(at, "migrate"), _outlook, {"target": target})
+    async def check_migration(self, at: GuestRef, target: HostName | None = None) -> MigrationCheck:
+        """Return whether a VM can be migrated, and to which hosts."""
+        return await self._get(guest_path(at, "migrate"), _migration_check, {"target": target})
 
     async def migrate_vm(self, at: GuestRef, migration: MigrationRequest) -> TaskRef:
+        """Migrate a guest to another host."""
         container = at.kind == "lxc"
         return await self._start(
             "POST",
@@ -173,9 +189,11 @@ class VmCalls(ClusterCalls):
         )
 
     async def regenerate_cloud_init(self, at: GuestRef) -> None:
+        """Recreate the cloud-init drive from the configuration."""
         await self._do("PUT", guest_path(at, "cloudinit"))
 
     async def cloud_init_text(self, at: GuestRef, part: Literal["user", "network", "meta"]) -> str:
+        """Return a file of the cloud-init drive."""
         return await self._get(guest_path(at, "cloudinit", "dump"), text, {"type": part})
 
 
@@ -193,17 +211,17 @@ def _status(data: object) -> VmStatus:
     return read_record(VmStatus, data, _STATUS, ha_managed=boolean(managed))
 
 
-def _outlook(data: object) -> MigrationCheck:
+def _migration_check(data: object) -> MigrationCheck:
     row = mapping(data)
-    refused = mapping(row.get("not_allowed_nodes") or {})
+    rejected = mapping(row.get("not_allowed_nodes") or {})
     disks = row.get("local_disks") or []
     return MigrationCheck(
         running=boolean(row.get("running", 0)),
-        allowed=tuple(text(one) for one in _items(row.get("allowed_nodes"))),
-        refused={host: _reasons(why) for host, why in refused.items()},
-        local_disks=tuple(text(mapping(one).get("volid", "")) for one in _items(disks)),
-        local_resources=tuple(text(one) for one in _items(row.get("local_resources"))),
-        mapped=tuple(text(one) for one in _items(row.get("mapped-resources"))),
+        allowed=tuple(text(item) for item in _items(row.get("allowed_nodes"))),
+        refused={host: _reasons(why) for host, why in rejected.items()},
+        local_disks=tuple(text(mapping(item).get("volid", "")) for item in _items(disks)),
+        local_resources=tuple(text(item) for item in _items(row.get("local_resources"))),
+        mapped=tuple(text(item) for item in _items(row.get("mapped-resources"))),
     )
 
 
@@ -211,10 +229,10 @@ def _items(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _reasons(why: object) -> str:
-    if not isinstance(why, dict):
-        return text(why)
+def _reasons(reasons: object) -> str:
+    if not isinstance(reasons, dict):
+        return text(reasons)
     return "; ".join(
-        f"{key.replace('_', ' ')}: {', '.join(str(one) for one in _items(value))}"
-        for key, value in why.items()
+        f"{key.replace('_', ' ')}: {', '.join(str(item) for item in _items(value))}"
+        for key, value in reasons.items()
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.ports import Ports
 
 
@@ -11,6 +11,6 @@ def admin_client_name(cluster: str) -> str:
     return f"{cluster} as administrator"
 
 
-def admin_client(ports: Ports, cluster: str) -> Proxmox:
+def admin_client(ports: Ports, cluster: str) -> ProxmoxClient:
     """The cluster in the name of an administrator, or of whoever is there."""
     return ports.proxmox.get(admin_client_name(cluster)) or ports.on(cluster)

@@ -9,8 +9,8 @@ from stockman.model.names import HostName
 from stockman.model.problem import Problem
 from stockman.model.proxmox_values import format_properties, parse_properties
 from stockman.model.record import record
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.pools import DeviceMapping
-from stockman.proxmox.protocol import Proxmox
 from stockman.steps.access.admin import admin_client
 from stockman.steps.ports import Ports
 from stockman.steps.retry import RetryingAction
@@ -74,7 +74,7 @@ class MapDevices(RetryingAction):
         known = await admin_client(ports, self.cluster).mappings(self.bus)
         return next((one for one in known if one.name == self.name), None)
 
-    async def _entry(self, pve: Proxmox, one: MappedDevice) -> str:
+    async def _entry(self, pve: ProxmoxClient, one: MappedDevice) -> str:
         return await (_pci(pve, one) if self.bus == "pci" else _usb(pve, one))
 
 
@@ -97,7 +97,7 @@ def _host(entry: str) -> str:
     return parse_properties(entry).get("node", "")
 
 
-async def _pci(pve: Proxmox, one: MappedDevice) -> str:
+async def _pci(pve: ProxmoxClient, one: MappedDevice) -> str:
     for found in await pve.pci_devices(one.host):
         if not _is_same_address(found.address, one.place):
             continue
@@ -114,7 +114,7 @@ async def _pci(pve: Proxmox, one: MappedDevice) -> str:
     raise Refused(missing_device(one, "pci"))
 
 
-async def _usb(pve: Proxmox, one: MappedDevice) -> str:
+async def _usb(pve: ProxmoxClient, one: MappedDevice) -> str:
     by_id = ":" in one.place
     for found in await pve.usb_devices(one.host):
         name = f"{_normalize_id(found.vendor)}:{_normalize_id(found.product)}"

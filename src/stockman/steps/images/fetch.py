@@ -11,7 +11,7 @@ from stockman.model.names import Datastore, HostName
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.ports.images import RemoteFile
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.storages import Checksum, Download, Upload, Volume
 from stockman.proxmox.tasks import TaskRef
 from stockman.steps.ports import Ports
@@ -97,16 +97,16 @@ class FetchImage(RetryingAction):
         algorithm, _, digest = told.partition(":")
         return Checksum(algorithm=cast("Algorithm", algorithm), digest=digest) if digest else None
 
-    async def _there(self, pve: Proxmox) -> Volume | None:
+    async def _there(self, pve: ProxmoxClient) -> Volume | None:
         volumes = await pve.volumes(self.host, self.storage, content="import")
         return next((one for one in volumes if one.id == self.volume), None)
 
-    async def _removed(self, pve: Proxmox) -> None:
+    async def _removed(self, pve: ProxmoxClient) -> None:
         task = await pve.delete_volume(self.host, self.volume)
         if task is not None:
             await pve.wait_task(task)
 
-    async def _earlier_order(self, pve: Proxmox) -> None:
+    async def _earlier_order(self, pve: ProxmoxClient) -> None:
         """Wait for a download of the same file that a killed run ordered."""
         for one in await pve.past_tasks(self.host):
             if (one.kind, one.subject, one.ended) != (_DOWNLOAD, self.name, None):
@@ -114,7 +114,7 @@ class FetchImage(RetryingAction):
             with suppress(NotFound, Conflict, Rejected):  # how it ended is seen by what is there
                 await pve.wait_task(TaskRef.parse(one.upid), _SECONDS)
 
-    async def _download(self, pve: Proxmox, known: Checksum | None) -> bool:
+    async def _download(self, pve: ProxmoxClient, known: Checksum | None) -> bool:
         """Whether the host could fetch it."""
         file = Download(url=self.url, content="import", name=self.name, checksum=known)
         try:
@@ -132,7 +132,7 @@ class FetchImage(RetryingAction):
         return True
 
     async def _upload(
-        self, ports: Ports, pve: Proxmox, remote: RemoteFile, known: Checksum | None
+        self, ports: Ports, pve: ProxmoxClient, remote: RemoteFile, known: Checksum | None
     ) -> None:
         if remote.size is None:
             raise Refused(no_download_method(self.url, str(self.host)))
@@ -194,7 +194,7 @@ class DeleteImage(RetryingAction):
             await ports.on(self.cluster).wait_task(task)
 
 
-async def _can_download(pve: Proxmox, host: HostName, url: str) -> bool:
+async def _can_download(pve: ProxmoxClient, host: HostName, url: str) -> bool:
     """Whether a host can fetch from an address by itself."""
     try:
         await pve.url_facts(host, url)

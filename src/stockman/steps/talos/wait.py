@@ -9,8 +9,8 @@ from stockman.model.errors import Refused, Unreachable
 from stockman.model.names import Vmid
 from stockman.model.record import record
 from stockman.ports.system import Timekeeper
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import GuestSummary
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.vms import GuestRef
 from stockman.steps.base import Action
 from stockman.steps.ports import Ports
@@ -139,7 +139,7 @@ async def _read_vm_report(ports: Ports, vm: MachineVm | None) -> _VmReport:
     return _VmReport(told=(f"VM {vm.vmid} runs on {found.host}", agent))
 
 
-async def _agent_text(pve: Proxmox, guest: GuestSummary) -> str:
+async def _agent_text(pve: ProxmoxClient, guest: GuestSummary) -> str:
     at = GuestRef(host=guest.host, vmid=guest.vmid, kind="qemu")
     try:
         if not await pve.agent_answers(at):

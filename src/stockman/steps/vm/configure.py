@@ -117,7 +117,7 @@ class MoveVm(RetryingAction):
         await pve.wait_task(await pve.migrate_vm(at, wish), 3600.0)
 
     async def _outlook(self, ports: Ports, at: GuestRef, *, running: bool) -> MigrationCheck:
-        found = await ports.on(self.vm.cluster).migration_outlook(at, self.target)
+        found = await ports.on(self.vm.cluster).check_migration(at, self.target)
         held = set(found.local_resources) - (set() if running else set(found.mapped))
         refused = found.refused.get(self.target, "")
         if refused or held:

@@ -8,8 +8,8 @@ from stockman.model.errors import Locked, NotFound, Refused
 from stockman.model.names import HostName, Vmid
 from stockman.model.problem import Problem
 from stockman.model.record import record
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import GuestKind
-from stockman.proxmox.protocol import Proxmox
 from stockman.proxmox.vms import GuestRef, VmConfig
 from stockman.steps.ports import Ports
 from stockman.steps.vm import problems
@@ -121,11 +121,13 @@ def is_same_guest(who: GuestIdentity, seen: LocatedGuest) -> bool:
     )
 
 
-async def _find_on_host(pve: Proxmox, who: GuestIdentity, host: HostName) -> LocatedGuest | None:
+async def _find_on_host(
+    pve: ProxmoxClient, who: GuestIdentity, host: HostName
+) -> LocatedGuest | None:
     return await _read_guest(pve, GuestRef(host=host, vmid=who.vmid, kind=who.kind))
 
 
-async def _read_guest(pve: Proxmox, at: GuestRef) -> LocatedGuest | None:
+async def _read_guest(pve: ProxmoxClient, at: GuestRef) -> LocatedGuest | None:
     try:
         return LocatedGuest(at=at, config=await pve.vm_config(at))
     except NotFound:

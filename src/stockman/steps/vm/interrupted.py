@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from stockman.model.errors import Conflict, NotFound, Refused, Rejected
 from stockman.model.names import Datastore, HostName
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.storages import Volume
 from stockman.proxmox.tasks import TaskRef, TaskSummary
 from stockman.proxmox.vms import VmConfig, VmUpdate
@@ -27,14 +27,14 @@ _EMPTY_VOLUME_SIZE = 4 << 20
 _GUEST_CONTENTS = ("images", "rootdir")
 
 
-async def is_being_created(pve: Proxmox, vm: GuestIdentity, host: HostName) -> bool:
+async def is_being_created(pve: ProxmoxClient, vm: GuestIdentity, host: HostName) -> bool:
     """Whether a task of a host works on a guest, or the last one that did may still."""
     tasks = await pve.past_tasks(host)
     return any(one.subject == str(vm.vmid) and one.ended is None for one in tasks)
 
 
 async def guest_volumes(
-    pve: Proxmox, vm: GuestIdentity, host: HostName, storages: Iterable[Datastore]
+    pve: ProxmoxClient, vm: GuestIdentity, host: HostName, storages: Iterable[Datastore]
 ) -> tuple[Volume, ...]:
     """Volumes that carry the number of a guest; a storage that a host does not have has none."""
     found: list[Volume] = []
@@ -132,7 +132,7 @@ async def mark_complete(
         await pve.wait_task(task)
 
 
-async def _last_task(pve: Proxmox, vm: GuestIdentity, host: HostName) -> TaskSummary | None:
+async def _last_task(pve: ProxmoxClient, vm: GuestIdentity, host: HostName) -> TaskSummary | None:
     """What a host did last about a guest. None: it does not know any more."""
     tasks = await pve.past_tasks(host, _TASKS)
     return next((one for one in tasks if one.subject == str(vm.vmid)), None)

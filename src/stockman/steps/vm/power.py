@@ -10,7 +10,7 @@ from typing import ClassVar
 from stockman.model.errors import Conflict, NotFound, Rejected, Uncertain
 from stockman.model.names import HostName
 from stockman.model.record import record
-from stockman.proxmox.protocol import Proxmox
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.vms import GuestRef, VmConfig, VmStatus, VmUpdate
 from stockman.steps.ports import Ports
 from stockman.steps.retry import RetryingAction
@@ -189,7 +189,7 @@ async def guest_power(ports: Ports, vm: GuestIdentity, host: HostName) -> GuestP
     return GuestPower(guest=guest, now=now)
 
 
-async def _status_at(pve: Proxmox, at: GuestRef) -> VmStatus | None:
+async def _status_at(pve: ProxmoxClient, at: GuestRef) -> VmStatus | None:
     """None: it is not there."""
     try:
         return await pve.vm_status(at)
@@ -207,7 +207,7 @@ async def wait_for_status(ports: Ports, vm: GuestIdentity, host: HostName, *want
         await ports.clock.sleep(_INTERVAL)
 
 
-async def _power_on(pve: Proxmox, at: GuestRef) -> None:
+async def _power_on(pve: ProxmoxClient, at: GuestRef) -> None:
     try:
         await pve.wait_task(await pve.start_vm(at), _SECONDS)
     except (Conflict, Rejected, Uncertain):
