@@ -40,7 +40,8 @@ from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
 from stockman.talos.credentials.talosconfig import TalosContext, read_talosconfig
-from stockman.talos.wire.schema import MINORS, ApiSchema, UnknownApiName, load_api_schema
+from stockman.talos.wire.schema import ApiSchema, UnknownApiName, load_api_schema
+from stockman.talos.wire.tables import MINORS
 from stockman.talos.wire.values import new_message
 
 Places = dict[str, set[str]]

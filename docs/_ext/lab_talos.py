@@ -10,7 +10,8 @@ from stockman_lab.talos.cosi.tables import definitions
 
 from docs._ext.markdown import code, page, table
 from docs._ext.places import GENERATED
-from stockman.talos.wire.schema import MINORS, UnknownApiName, load_api_schema
+from stockman.talos.wire.schema import UnknownApiName, load_api_schema
+from stockman.talos.wire.tables import MINORS
 
 
 def pages() -> dict[str, str]:

@@ -95,7 +95,7 @@ def test_a_broken_part_is_named_with_its_line(name: str, value: str, why: str) -
     (only,) = problems
     assert (only.code, only.what) == (
         "bundle.unreadable",
-        f"{name} of the secrets bundle cannot be used",
+        f"{name} of the secrets bundle is invalid",
     )
     assert why in only.why
     assert isinstance(only.where, Position)

@@ -24,7 +24,7 @@ ENDPOINT = "https://127.66.0.10:6443"
 WISH = DesiredAdmin(
     cluster="meadow",
     endpoint=ENDPOINT,
-    wanted=CertificateRequirements(
+    required=CertificateRequirements(
         authority=bundle().certs.k8s.crt,
         organizations=("system:masters",),
         common_name="admin",
@@ -125,7 +125,7 @@ def test_a_name_that_another_cluster_has_gets_a_number() -> None:
 
 def test_a_cluster_of_our_own_file_that_was_made_anew_is_replaced() -> None:
     first = put()
-    other = replace(WISH, wanted=replace(WISH.wanted, authority=bundle().certs.etcd.crt))
+    other = replace(WISH, required=replace(WISH.required, authority=bundle().certs.etcd.crt))
 
     found = put(first.text.reveal(), other)
 

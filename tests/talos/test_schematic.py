@@ -72,8 +72,8 @@ def test_all_mistakes_are_named_at_once_with_the_nearest_key() -> None:
     read_schematic({"customization": {"extraKernelArg": [], "bootloader": "lilo"}}, problems, AT)
 
     assert [(one.code, one.fix) for one in problems] == [
-        ("schematic.unknown-key", "write extraKernelArgs"),
-        ("schematic.value", "write one of none, dual-boot, sd-boot, grub"),
+        ("schematic.unknown-key", "use extraKernelArgs"),
+        ("schematic.value", "use one of none, dual-boot, sd-boot, grub"),
     ]
 
 

@@ -19,7 +19,7 @@ SOON = NOW + timedelta(days=1)
 LATE = NOW + timedelta(days=340)
 WISH = DesiredContext(
     name="meadow",
-    wanted=CertificateRequirements(authority=bundle().certs.os.crt, organizations=("os:admin",)),
+    required=CertificateRequirements(authority=bundle().certs.os.crt, organizations=("os:admin",)),
     endpoints=("127.66.0.21",),
     nodes=("127.66.0.21", "127.66.0.31"),
     renew=False,
@@ -105,7 +105,7 @@ def test_a_context_that_got_another_name_is_found_again() -> None:
 
 
 def test_other_roles_get_a_context_of_their_own_in_a_shared_file() -> None:
-    reader = replace(SHARED, wanted=replace(SHARED.wanted, organizations=("os:reader",)))
+    reader = replace(SHARED, required=replace(SHARED.required, organizations=("os:reader",)))
     first = put(Talosconfig(), SHARED)
 
     found = put(first.config, reader, NOW, TalosRole.READER)

@@ -32,7 +32,8 @@ from lab.tests.nasty import NASTY
 from lab.tests.talos.staged import machine, staged
 from lab.tests.talos.troubles import installer
 from stockman.talos.api.transport import GrpcCode
-from stockman.talos.wire.schema import ApiMethod, load_api_schema, package_entries, packages
+from stockman.talos.wire.schema import ApiMethod, load_api_schema
+from stockman.talos.wire.tables import package_entries, packages
 
 VERSIONS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 SCENES = ("maintenance", "booting", "running", "without quorum")

@@ -127,10 +127,10 @@ class ImagesHttpTransport:
         reply = await self._opened(question, {})
         try:
             if reply.status_code != HTTPStatus.OK:
-                yield ImageStream(answer=await _read_answer(question, reply), pieces=_no_pieces())
+                yield ImageStream(response=await _read_answer(question, reply), chunks=_no_pieces())
             else:
                 answer = ImageResponse(status=reply.status_code, headers=_headers(reply))
-                yield ImageStream(answer=answer, pieces=_read_pieces(question, reply))
+                yield ImageStream(response=answer, chunks=_read_pieces(question, reply))
         finally:
             await reply.aclose()
 

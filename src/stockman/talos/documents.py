@@ -1,4 +1,4 @@
-"""Documents of a machine configuration that only controllers may have, since 1.14."""
+"""Split a machine configuration into documents with positions in the file."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ CONTROLLER_KINDS = frozenset(
         "TalosAPIAccess",
     )
 )
-"""Kinds that Talos refuses on workers."""
+"""Kinds that Talos refuses on workers, since 1.14."""
 
 
 V1ALPHA1 = "v1alpha1"
-"""The name of the document that has no `kind:`."""
+"""Name of the document without `kind:`."""
 
 _START = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
 
 
 def parse_documents(file: str, text: str) -> dict[str, list[MappingNode]]:
-    """Documents by kind, in the order written; `Unreadable` for what is no YAML."""
-    found: dict[str, list[MappingNode]] = {}
-    for part in _split_documents(text):
-        document = read_yaml(file, part)
+    """Return documents by kind, in their order; raises Unreadable for invalid YAML."""
+    documents: dict[str, list[MappingNode]] = {}
+    for section in _split_documents(text):
+        document = read_yaml(file, section)
         if document.entries:
             kind = text_at(document, "kind")
-            found.setdefault(V1ALPHA1 if kind is None else kind.text, []).append(document)
-    return found
+            documents.setdefault(V1ALPHA1 if kind is None else kind.text, []).append(document)
+    return documents
 
 
 def node_at(node: TreeNode | None, path: str) -> TreeNode | None:
-    """What stands at a path of keys, `machine.ca.crt`; None: nothing."""
+    """Return the node at a path of keys such as `machine.ca.crt`; None: there is none."""
     for key in path.split("."):
         if not isinstance(node, MappingNode):
             return None
@@ -58,15 +58,15 @@ def node_at(node: TreeNode | None, path: str) -> TreeNode | None:
 
 
 def text_at(node: TreeNode | None, path: str) -> ScalarNode | None:
-    """The text at a path of keys; None: nothing, or nothing in it."""
-    found = node_at(node, path)
-    if not isinstance(found, ScalarNode) or found.is_null or not found.text:
+    """Return the text at a path of keys; None: it is missing or empty."""
+    scalar = node_at(node, path)
+    if not isinstance(scalar, ScalarNode) or scalar.is_null or not scalar.text:
         return None
-    return found
+    return scalar
 
 
 def _split_documents(text: str) -> Iterator[str]:
-    """The documents, each below so many empty lines that its lines keep their numbers."""
-    starts = [0, *(found.start() for found in _START.finditer(text)), len(text)]
+    """Yield the documents, each prefixed by empty lines so that line numbers stay correct."""
+    starts = [0, *(match.start() for match in _START.finditer(text)), len(text)]
     for start, end in pairwise(starts):
         yield "\n" * text.count("\n", 0, start) + text[start:end]

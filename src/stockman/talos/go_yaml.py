@@ -1,4 +1,4 @@
-"""One text as Go's YAML library writes it: bare, in quotes, or as a literal block."""
+"""Write YAML byte for byte like the Go library of Talos and the image factory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stockman.model.pattern import pattern
 
 
 class Style(Enum):
-    """How a text is written."""
+    """Style of a scalar."""
 
     PLAIN = "plain"
     SINGLE_QUOTED = "single quoted"
@@ -42,7 +42,6 @@ _TIME = pattern(
 _FIRST = frozenset("#,[]{}&*!|>'\"%@`")
 BREAKS = "\n\r\x85\u2028\u2029"
 """Everything that Go takes for the end of a line."""
-"""Everything that Go takes for the end of a line."""
 _ESCAPES = {
     "\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r",
     "\x1b": "e", '"': '"', "\\": "\\", "\x85": "N", "\xa0": "_", "\u2028": "L", "\u2029": "P",
@@ -59,12 +58,12 @@ def _unprintable(text: str) -> re.Pattern[str]:
 
 @cache
 def _beyond_ascii() -> re.Pattern[str]:
-    """Takes milliseconds to compile, and is seldom needed."""
+    """Compile the pattern on first use: it takes milliseconds and is rarely needed."""
     return re.compile(r"[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
 
 
 def style_of(text: str) -> Style:
-    """How a text is written in block style, as a key or as a value."""
+    """Return the block style of a text, as a key or as a value."""
     if "\n" in text:
         has_ink = len(text.encode()) > 1 and not text.isspace()
         return Style.LITERAL if has_ink and _fits_block(text) else Style.DOUBLE_QUOTED
@@ -81,8 +80,8 @@ def single_quote(text: str) -> str:
 
 def double_quote(text: str) -> str:
     # A text that starts with a byte order mark has every character escaped.
-    everything = text.startswith("\ufeff")
-    return '"' + "".join(_escape(one, always=everything) for one in text) + '"'
+    always = text.startswith("\ufeff")
+    return '"' + "".join(_escape(character, always=always) for character in text) + '"'
 
 
 def _escape(character: str, *, always: bool) -> str:
@@ -99,7 +98,7 @@ def _escape(character: str, *, always: bool) -> str:
 
 
 def _stays_text(text: str) -> bool:
-    """Whether a reader would take the bare text for a text, by YAML 1.1 and by Go."""
+    """Whether YAML 1.1 and Go both read the plain text as a string."""
     return not (
         text in _RESERVED_WORDS
         or _BASE_60.fullmatch(text)
@@ -115,7 +114,7 @@ def _is_number(text: str) -> bool:
 
 
 def _is_finite(text: str) -> bool:
-    """What is too large even for a float stays a text."""
+    """Numbers too large for a float stay strings."""
     return math.isfinite(float(text))
 
 
@@ -130,32 +129,32 @@ def _fits_64_bits(text: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         return False
     try:
-        date(int(found["year"]) or 4, int(found["month"]), int(found["day"]))
+        date(int(match["year"]) or 4, int(match["month"]), int(match["day"]))
     except ValueError:
         return False
-    if found["clock"] is None:
+    if match["clock"] is None:
         return True
-    if (found["zone"] is None) != (found["clock"][0] == " "):
+    if (match["zone"] is None) != (match["clock"][0] == " "):
         return False
-    zone = found["zone"] or "Z"
+    zone = match["zone"] or "Z"
     in_zone = zone == "Z" or (int(zone[1:3]) <= 24 and int(zone[4:]) < 60)
-    clock = (int(found["hour"]) < 24, int(found["minute"]) < 60, int(found["second"]) < 60)
+    clock = (int(match["hour"]) < 24, int(match["minute"]) < 60, int(match["second"]) < 60)
     return in_zone and all(clock)
 
 
 def _fits_plain(text: str) -> bool:
-    blank_behind = len(text) == 1 or text[1] in " \t"
+    blank_follows = len(text) == 1 or text[1] in " \t"
     return (
         not text.startswith(("---", "..."))
         and text[0] not in _FIRST
-        and not (text[0] in "?:-" and blank_behind)
+        and not (text[0] in "?:-" and blank_follows)
         and not text.startswith(" ")
         and not text.endswith(" ")
-        and not any(one in text for one in BREAKS)
+        and not any(line_break in text for line_break in BREAKS)
         and _INDICATOR.search(text) is None
         and _unprintable(text).search(text) is None
     )
@@ -180,7 +179,7 @@ def _fits_block(text: str) -> bool:
 _INDENT = 4
 _DASH_WIDTH = 2
 _LONGEST_KEY = 128
-"""In bytes; Go gives longer keys a form of their own."""
+"""In bytes; Go writes longer keys as complex keys."""
 
 
 _EXPONENT_FROM = 6
@@ -188,18 +187,18 @@ _OTHER_BREAKS = "\u2028\u2029"
 
 
 class UnsupportedYamlValue(ValueError):
-    """A value that Go would write in a form of its own, which nobody needs; says which."""
+    """A value that Go would write in an unsupported form; the text says which."""
 
 
 def dump(value: Mapping[str, object]) -> str:
-    """A mapping as YAML text that ends with a newline; keys stay in the order given."""
+    """Return a mapping as YAML text with a final newline; keys keep their order."""
     if not value:
         return "{}\n"
     return "\n".join(_mapping(value, 0)) + "\n"
 
 
 def sort_free_form(value: object) -> object:
-    """A free-form value with all its keys in the order that Go gives to those of a map."""
+    """Return a free-form value with all keys in the order of Go maps."""
     if isinstance(value, dict):
         return {key: sort_free_form(value[key]) for key in sort_keys(value)}
     if isinstance(value, list | tuple):
@@ -208,7 +207,7 @@ def sort_free_form(value: object) -> object:
 
 
 def sort_keys(keys: Iterable[str]) -> list[str]:
-    """Keys in the order that Go gives to those of a map."""
+    """Sort keys in the order of Go maps."""
     return sorted(keys, key=cmp_to_key(_compare_keys))
 
 
@@ -260,7 +259,7 @@ def _literal(text: str) -> tuple[str, list[str]]:
 
 
 def _key(text: str) -> str:
-    if any(one in text for one in BREAKS) or len(text.encode()) > _LONGEST_KEY:
+    if any(line_break in text for line_break in BREAKS) or len(text.encode()) > _LONGEST_KEY:
         raise UnsupportedYamlValue(
             f"a key has several lines or more than {_LONGEST_KEY} characters"
         )
@@ -283,7 +282,7 @@ def _simple(value: object) -> str:
         return "{}"
     if isinstance(value, list | tuple):
         return "[]"
-    raise UnsupportedYamlValue(f"{type(value).__name__} has no place in YAML")
+    raise UnsupportedYamlValue(f"{type(value).__name__} cannot be written as YAML")
 
 
 def _text(text: str) -> str:
@@ -298,24 +297,24 @@ def _text(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _style(text: str) -> Style:
-    if any(one in text for one in _OTHER_BREAKS):
-        raise UnsupportedYamlValue("a text holds a line separator other than the usual one")
+    if any(line_break in text for line_break in _OTHER_BREAKS):
+        raise UnsupportedYamlValue("a text contains an unusual line separator")
     return style_of(text)
 
 
 def _float(value: float) -> str:
-    """The shortest digits, with an exponent below 1e-4 and from 1e+6 on."""
+    """Return the shortest digits, with an exponent below 1e-4 and from 1e+6 on."""
     if math.isnan(value):
         return ".nan"
     if math.isinf(value):
         return ".inf" if value > 0 else "-.inf"
     sign = "-" if math.copysign(1.0, value) < 0 else ""
     digits, _, power = f"{abs(value)!r}".partition("e")
-    whole, _, fraction = digits.partition(".")
+    integer, _, fraction = digits.partition(".")
     fraction = "" if fraction == "0" else fraction
-    exponent = int(power or "0") + len(whole) - 1
-    figures = (whole + fraction).lstrip("0")
-    if whole == "0" and figures:
+    exponent = int(power or "0") + len(integer) - 1
+    figures = (integer + fraction).lstrip("0")
+    if integer == "0" and figures:
         exponent = int(power or "0") - (len(fraction) - len(figures)) - 1
     figures = figures.rstrip("0") or "0"
     if -4 <= exponent < _EXPONENT_FROM:
@@ -334,10 +333,10 @@ def _positional_notation(figures: str, exponent: int) -> str:
     return f"{figures[: exponent + 1]}.{figures[exponent + 1 :]}"
 
 
-def _compare_keys(one: str, other: str) -> int:
-    """Less than zero: the first stands before the second. Numbers inside of keys count as such."""
+def _compare_keys(first: str, second: str) -> int:
+    """Compare two keys like Go; digits in keys compare as numbers."""
     digits = False
-    for place, (left, right) in enumerate(zip(one, other, strict=False)):
+    for index, (left, right) in enumerate(zip(first, second, strict=False)):
         if left == right:
             digits = left.isdigit()
             continue
@@ -345,28 +344,28 @@ def _compare_keys(one: str, other: str) -> int:
             return -1 if left < right else 1
         if left.isalpha() or right.isalpha():
             return -1 if left.isalpha() == digits else 1
-        return _compare_numbers(one, other, place)
-    return len(one) - len(other)
+        return _compare_numbers(first, second, index)
+    return len(first) - len(second)
 
 
-def _compare_numbers(one: str, other: str, place: int) -> int:
+def _compare_numbers(first: str, second: str, index: int) -> int:
     start = 0
-    if "0" in (one[place], other[place]):
-        before = one[:place]
+    if "0" in (first[index], second[index]):
+        before = first[:index]
         start = int(bool(before[len(before.rstrip("0123456789")) :].strip("0")))
-    left, left_end = _number(one, place, start)
-    right, right_end = _number(other, place, start)
+    left, left_end = _number(first, index, start)
+    right, right_end = _number(second, index, start)
     if left != right:
         return left - right
     if left_end != right_end:
         return left_end - right_end
-    return -1 if one[place] < other[place] else 1
+    return -1 if first[index] < second[index] else 1
 
 
-def _number(text: str, place: int, start: int) -> tuple[int, int]:
-    end = place
+def _number(text: str, index: int, start: int) -> tuple[int, int]:
+    end = index
     while end < len(text) and text[end].isdigit():
         start = start * 10 + int(text[end])
         end += 1
-    # Go counts in 64 bits and goes on below zero when they overflow.
+    # Go counts in 64 bits and wraps around.
     return (start + 2**63) % 2**64 - 2**63, end

@@ -1,4 +1,4 @@
-"""Where images and installers of a schematic are had from."""
+"""Images and installers of the image factory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ImageForm = Literal["iso", "raw.xz", "raw.zst", "qcow2", "uki.efi"]
 
 @record
 class FactoryImage:
-    """One image of the Image Factory: a schematic built for a kind of machine."""
+    """One image of the image factory: a schematic built for a platform and version."""
 
     factory_url: str
     schematic: SchematicId
@@ -34,23 +34,23 @@ class FactoryImage:
 
     @property
     def installer(self) -> str:
-        """Reference of the installer that makes or upgrades a machine with this image.
+        """Reference of the installer that installs or upgrades a machine with this image.
 
-        Each platform has its own: with the one of another, a machine loses its network.
+        It must match the platform: with that of another platform a machine loses its network.
         """
         host = urlsplit(self.factory_url).netloc
         name = f"{self.platform}-installer{self._secured}"
         return f"{host}/{name}/{self.schematic}:{self.version.tagged}"
 
     def url(self, form: ImageForm) -> str:
-        """Address of the image as a file."""
+        """Return the URL of the image file."""
         separator = "-" if form == "uki.efi" else "."
         file = f"{self.platform}-{self.architecture}{self._secured}{separator}{form}"
         return f"{self._base}/image/{self.schematic}/{self.version.tagged}/{file}"
 
     @property
     def pxe_url(self) -> str:
-        """Address of the script that starts the image over the network."""
+        """URL of the script that boots the image over the network."""
         kind = f"{self.platform}-{self.architecture}{self._secured}"
         return f"{self._base}/pxe/{self.schematic}/{self.version.tagged}/{kind}"
 
@@ -63,7 +63,7 @@ _DIGITS = 8
 
 
 def template_name(prefix: str, image: FactoryImage) -> str:
-    """The name of the VM: another one for every version and schematic, and fit for DNS."""
+    """Return the name of a template VM, unique per version and schematic and valid in DNS."""
     secured = "-secureboot" if image.secureboot else ""
     version = image.version.tagged.replace(".", "-").replace("+", "-").lower()
     return f"{prefix}-{version}-{image.schematic[:_DIGITS]}{secured}"
@@ -72,21 +72,21 @@ def template_name(prefix: str, image: FactoryImage) -> str:
 def node_image(
     node: Node, talos: Talos, problems: Problems, *, architecture: Architecture = "amd64"
 ) -> FactoryImage | None:
-    """Schematic, platform and version of a node's image. None: the problems say why.
+    """Return schematic, platform and version of a node's image. None: the problems say why.
 
-    Extensions that the version does not have are reported; an id of the Image Factory hides them.
+    Unavailable extensions are reported, unless only the schematic ID is known.
     """
-    wish = node.schematic
-    contents = desired_schematic(wish, problems)
+    schematic = node.schematic
+    contents = desired_schematic(schematic, problems)
     if contents is not None:
-        origin = wish.where("extensions") or wish.where("written")
+        origin = schematic.where("extensions") or schematic.where("written")
         check_extensions(contents.extensions, talos.version, problems, origin)
-    schematic = desired_schematic_id(wish, problems)
-    if schematic is None:
+    image_id = desired_schematic_id(schematic, problems)
+    if image_id is None:
         return None
     return FactoryImage(
         factory_url=talos.factory_url,
-        schematic=schematic,
+        schematic=image_id,
         version=talos.version,
         platform=talos.platform,
         secureboot=node.secureboot,

@@ -1,4 +1,4 @@
-"""What the Image Factory makes images from, and the id that it gives to it."""
+"""Schematics of the image factory, and their IDs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EnrollKeys = Literal["off", "manual", "if-safe", "force"]
 
 @record
 class MetaValue:
-    """One value that Talos finds in its META partition at the first boot."""
+    """A value in the META partition at the first boot."""
 
     key: int
     value: str
@@ -30,7 +30,7 @@ class MetaValue:
 
 @record
 class Overlay:
-    """Files for a board that boots in its own way."""
+    """Files for boards with a special boot process."""
 
     image: str
     name: str
@@ -39,33 +39,33 @@ class Overlay:
 
 @record
 class ImageSchematic:
-    """The contents of an image. The order of lists is part of the id."""
+    """The contents of an image. The order of lists is part of the ID."""
 
     extensions: tuple[str, ...] = ()
     kernel_args: tuple[str, ...] = ()
     meta: tuple[MetaValue, ...] = ()
     overlay: Overlay | None = None
-    """None: no board needs one."""
+    """None: no overlay."""
     machine_configuration: str = ""
-    """A machine configuration inside of the image. Empty: none."""
+    """A machine configuration embedded in the image. Empty: none."""
     bootloader: Bootloader | None = None
-    """None: as Talos chooses."""
+    """None: the default of Talos."""
     enroll_keys: EnrollKeys | None = None
-    """When SecureBoot keys are enrolled. None: only inside of a virtual machine."""
+    """When SecureBoot keys are enrolled. None: only in virtual machines."""
     well_known_certificates: bool = False
-    """Whether the certificates of other vendors are enrolled too."""
+    """Whether to enroll the certificates of other vendors too."""
     sector_size: int = 0
-    """Bytes. 0: the 512 of most disks."""
+    """In bytes. 0: the default of 512."""
     owner: str = ""
-    """User of a factory that knows users. Empty: everybody's."""
+    """User at a factory with user accounts. Empty: public."""
 
 
 EMPTY = ImageSchematic()
-"""The image as it is, without anything added."""
+"""The default image without additions."""
 
 
 def canonical_text(schematic: ImageSchematic) -> str:
-    """A schematic as the Image Factory itself writes it; `NotWritable` for odd line breaks."""
+    """Return a schematic as the image factory writes it; raises UnsupportedYamlValue."""
     return dump(
         _drop_empty({"owner": schematic.owner, "overlay": _overlay(schematic.overlay)})
         | {"customization": _customization(schematic)}
@@ -73,7 +73,7 @@ def canonical_text(schematic: ImageSchematic) -> str:
 
 
 def schematic_id(schematic: ImageSchematic) -> SchematicId:
-    """The id that the Image Factory gives to a schematic, without asking it."""
+    """Compute the ID that the image factory assigns to a schematic."""
     return SchematicId(hashlib.sha256(canonical_text(schematic).encode()).hexdigest())
 
 
@@ -82,7 +82,7 @@ def _customization(schematic: ImageSchematic) -> dict[str, object]:
         {
             "embeddedMachineConfiguration": schematic.machine_configuration,
             "extraKernelArgs": schematic.kernel_args,
-            "meta": [{"key": one.key, "value": one.value} for one in schematic.meta],
+            "meta": [{"key": value.key, "value": value.value} for value in schematic.meta],
             "systemExtensions": _drop_empty({"officialExtensions": schematic.extensions}),
             "bootloader": schematic.bootloader,
             "secureboot": _drop_empty(
@@ -104,7 +104,7 @@ def _overlay(overlay: Overlay | None) -> dict[str, object]:
 
 
 def _drop_empty(members: dict[str, object]) -> dict[str, object]:
-    """Without what is empty: nothing, zero, false, an empty text or list."""
+    """Remove empty values: None, zero, false, an empty text or list."""
     return {name: value for name, value in members.items() if value}
 
 
@@ -124,33 +124,33 @@ _NO_BOOTLOADER = "none"
 T = TypeVar("T")
 
 
-def desired_schematic(wish: Schematic, problems: Problems) -> ImageSchematic | None:
-    """What a node's image contains. None: known by its id alone, or the problems say why."""
-    if wish.id is not None:
+def desired_schematic(schematic: Schematic, problems: Problems) -> ImageSchematic | None:
+    """Return the contents of a node's image. None: only the ID is known, or see the problems."""
+    if schematic.id is not None:
         return None
-    if wish.written is not None:
-        return read_schematic(wish.written, problems, wish.where("written"))
+    if schematic.written is not None:
+        return read_schematic(schematic.written, problems, schematic.where("written"))
     return _check_writable(
-        ImageSchematic(extensions=wish.extensions, kernel_args=wish.kernel_args),
+        ImageSchematic(extensions=schematic.extensions, kernel_args=schematic.kernel_args),
         problems,
-        wish.where(),
+        schematic.where(),
     )
 
 
-def desired_schematic_id(wish: Schematic, problems: Problems) -> SchematicId | None:
-    """The id of the schematic that a node wants. None: the problems say why."""
-    if wish.id is not None:
-        return wish.id
-    schematic = desired_schematic(wish, problems)
-    return None if schematic is None else schematic_id(schematic)
+def desired_schematic_id(schematic: Schematic, problems: Problems) -> SchematicId | None:
+    """Return the ID of a node's schematic. None: the problems say why."""
+    if schematic.id is not None:
+        return schematic.id
+    contents = desired_schematic(schematic, problems)
+    return None if contents is None else schematic_id(contents)
 
 
 def read_schematic(
-    written: dict[str, object], problems: Problems, at: ProblemLocation
+    inline: dict[str, object], problems: Problems, at: ProblemLocation
 ) -> ImageSchematic | None:
-    """A schematic written out as the Image Factory takes it. None: the problems say why."""
+    """Read an inline schematic in the format of the image factory. None: see the problems."""
     reader = _SchematicReader(problems, at)
-    top = reader.mapping(written, "the schematic", _TOP_LEVEL_KEYS)
+    top = reader.mapping(inline, "the schematic", _TOP_LEVEL_KEYS)
     custom = reader.mapping(top.get("customization"), "customization", _CUSTOMIZATION_KEYS)
     secureboot = reader.mapping(
         custom.get("secureboot"), "secureboot", ("enrollKeys", "includeWellKnownCertificates")
@@ -184,7 +184,7 @@ def read_schematic(
 def check_extensions(
     extensions: Iterable[str], talos: Version, problems: Problems, at: ProblemLocation
 ) -> None:
-    """Report the extensions that a version of Talos does not have, and those nobody knows."""
+    """Report extensions that a Talos version does not have, and unknown ones."""
     for name in extensions:
         fit = extension_compatibility(name, talos)
         if fit.verdict is Verdict.REFUSED:
@@ -198,9 +198,9 @@ def check_extensions(
         elif fit.verdict is Verdict.NEWER:
             problems.warn(
                 "schematic.unknown-extension",
-                f"the extension {name} is not known here",
+                f"the extension {name} is unknown",
                 why=fit.because,
-                fix="check its spelling; the Image Factory refuses names that it does not know",
+                fix="check its spelling; the image factory rejects unknown names",
                 at=at,
             )
 
@@ -211,7 +211,7 @@ def _read_overlay(reader: _SchematicReader, value: object) -> Overlay | None:
         return None
     options = overlay.get("options")
     if options is not None and not isinstance(options, dict):
-        reader.wrong("options", "a mapping")
+        reader.report_type("options", "a mapping")
         options = None
     return Overlay(
         image=reader.text(overlay.get("image"), "overlay.image"),
@@ -234,8 +234,8 @@ def _read_meta(reader: _SchematicReader, value: object) -> tuple[MetaValue, ...]
 
 def _read_bootloader(reader: _SchematicReader, value: object) -> Bootloader | None:
     lower = value.lower() if isinstance(value, str) else value
-    found = reader.choice(lower, "bootloader", (_NO_BOOTLOADER, *get_args(Bootloader)))
-    return None if found == _NO_BOOTLOADER else cast("Bootloader | None", found)
+    choice = reader.choice(lower, "bootloader", (_NO_BOOTLOADER, *get_args(Bootloader)))
+    return None if choice == _NO_BOOTLOADER else cast("Bootloader | None", choice)
 
 
 def _check_writable(
@@ -246,9 +246,9 @@ def _check_writable(
     except UnsupportedYamlValue as error:
         problems.error(
             "schematic.value",
-            "the schematic cannot be written as the Image Factory would write it",
+            "the schematic cannot be written in canonical form",
             why=str(error),
-            fix="write it in another way",
+            fix="remove the unsupported value",
             at=at,
         )
         return None
@@ -256,7 +256,7 @@ def _check_writable(
 
 
 class _SchematicReader:
-    """Values of a schematic; what does not fit becomes a problem and its empty form."""
+    """Reads values of a schematic; an invalid one is reported and replaced by an empty value."""
 
     def __init__(self, problems: Problems, at: ProblemLocation) -> None:
         self._problems = problems
@@ -267,7 +267,7 @@ class _SchematicReader:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            self.wrong(name, "a mapping")
+            self.report_type(name, "a mapping")
             return {}
         for key in value:
             if key not in known:
@@ -278,51 +278,51 @@ class _SchematicReader:
         if value is None:
             return []
         if not isinstance(value, list | tuple):
-            self.wrong(name, "a list")
+            self.report_type(name, "a list")
             return []
         return list(value)
 
     def texts(self, value: object, name: str) -> tuple[str, ...]:
-        found = self.items(value, name)
-        if not all(isinstance(one, str) for one in found):
-            self.wrong(name, "a list of texts; numbers and words like `true` need quotes")
-        return tuple(one for one in found if isinstance(one, str))
+        items = self.items(value, name)
+        if not all(isinstance(item, str) for item in items):
+            self.report_type(name, "a list of texts; numbers and words like `true` need quotes")
+        return tuple(item for item in items if isinstance(item, str))
 
     def text(self, value: object, name: str) -> str:
-        return self._checked(value, name, "", "a text", lambda one: isinstance(one, str))
+        return self._check(value, name, "", "a text", lambda item: isinstance(item, str))
 
     def flag(self, value: object, name: str) -> bool:
-        return self._checked(value, name, False, "true or false", lambda one: isinstance(one, bool))
+        return self._check(value, name, False, "true or false", lambda item: isinstance(item, bool))
 
     def number(self, value: object, name: str, limit: int) -> int:
-        def fits(one: object) -> bool:
-            return isinstance(one, int) and not isinstance(one, bool) and 0 <= one < limit
+        def fits(item: object) -> bool:
+            return isinstance(item, int) and not isinstance(item, bool) and 0 <= item < limit
 
-        return self._checked(value, name, 0, f"a whole number below {limit:,}", fits)
+        return self._check(value, name, 0, f"a whole number below {limit:,}", fits)
 
     def choice(self, value: object, name: str, choices: tuple[str, ...]) -> str | None:
-        return self._checked(
-            value, name, None, f"one of {', '.join(choices)}", lambda one: one in choices
+        return self._check(
+            value, name, None, f"one of {', '.join(choices)}", lambda item: item in choices
         )
 
-    def wrong(self, name: str, wanted: str) -> None:
+    def report_type(self, name: str, expected: str) -> None:
         self.failed = True
         self._problems.error(
             "schematic.value",
-            f"{name} of the schematic does not fit",
-            why=f"the Image Factory wants {wanted}",
-            fix=f"write {wanted}",
+            f"{name} of the schematic is invalid",
+            why=f"the image factory requires {expected}",
+            fix=f"use {expected}",
             at=self._at,
         )
 
-    def _checked(
-        self, value: object, name: str, empty: T, wanted: str, fits: Callable[[object], bool]
+    def _check(
+        self, value: object, name: str, empty: T, expected: str, fits: Callable[[object], bool]
     ) -> T:
         if value is None:
             return empty
         if fits(value):
             return cast("T", value)
-        self.wrong(name, wanted)
+        self.report_type(name, expected)
         return empty
 
     def _unknown(self, name: str, key: str, known: tuple[str, ...]) -> None:
@@ -331,7 +331,7 @@ class _SchematicReader:
         self._problems.error(
             "schematic.unknown-key",
             f"{key} is not a key of {name}",
-            why=f"the Image Factory knows {', '.join(known)} there",
-            fix=f"write {near}" if near else "remove it",
+            why=f"the supported keys are {', '.join(known)}",
+            fix=f"use {near}" if near else "remove it",
             at=self._at,
         )

@@ -1,8 +1,8 @@
-"""The cluster as a `talconfig.yaml`, for people who use talhelper beside stockman.
+"""Write the cluster as a `talconfig.yaml`, for people who use talhelper beside stockman.
 
-What talhelper has a key for is written as that key; all else is a patch. Every node lists all its
-patches in the order in which they are to be applied, so that talhelper's own order (role, node,
-all) has no say.
+Settings that talhelper has a key for are written as that key; all others are patches. Every node
+lists all its patches in the order of application, so talhelper's own order (role, node, all) has
+no effect.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ if TYPE_CHECKING:
 PATCHES = "patches"
 """Directory of patch files, beside `talconfig.yaml`."""
 FIRST_UNSUPPORTED = (1, 14)
-"""The first contract whose documents no talhelper that we know can write."""
+"""The first contract with documents that no supported talhelper can write."""
 
 _NATIVE_DOCUMENTS = ("HostnameConfig", "ResolverConfig")
 
 
 @record
 class Talconfig:
-    """`talconfig.yaml` and the files that it names, by their names beside it."""
+    """`talconfig.yaml` and the patch files that it references, by relative name."""
 
     text: str
     patches: dict[str, str]
     secret_patches: dict[str, Secret] = field(default_factory=dict, repr=False)
-    """Patches that hold secrets; they may be written encrypted only."""
+    """Patches that contain secrets; they must be written encrypted."""
 
 
 def render_talconfig(
     desired: Desired, bundle: SecretsBundle, patches: Mapping[NodeName, Sequence[Patch]]
 ) -> Talconfig:
-    """The files that make talhelper write the same machine configurations.
+    """Render files from which talhelper generates the same machine configurations.
 
-    `patches` are those of each node by its name, in our order. Nothing of the bundle gets into the
-    result: talhelper reads it beside its own file.
+    `patches` has the patches of each node in order of application. The result contains nothing of
+    the bundle: talhelper reads it from its own file.
     """
     cluster = desired.cluster
     if cluster is None:
@@ -95,49 +95,51 @@ def _cluster_keys(cluster: Cluster) -> Document:
 
 
 def _talos_version(cluster: Cluster) -> Version:
-    """The version that talhelper takes its contract from."""
+    """Return the version that gives talhelper the right contract."""
     talos = cluster.talos
     same = talos.version.line == talos.contract.line
     return talos.version if same else Version(*talos.contract.line, 0)
 
 
 def _kubernetes_version(cluster: Cluster) -> Version:
-    """The version, or one that talhelper takes for the contract's line; patches set images then."""
-    wanted = cluster.kubernetes.version
+    """Return the version, or one that talhelper accepts for the contract; patches set images."""
+    version = cluster.kubernetes.version
     line = talos_line(cluster.talos.contract)
-    if line is None or line.kubernetes[0].line <= wanted.line <= line.kubernetes[1].line:
-        return wanted
+    if line is None or line.kubernetes[0].line <= version.line <= line.kubernetes[1].line:
+        return version
     return line.kubernetes_default
 
 
 class _PatchFiles:
-    """Patch files, each text once."""
+    """Patch files, without duplicates."""
 
     def __init__(self) -> None:
         self.open: dict[str, str] = {}
         self.secret: dict[str, Secret] = {}
 
-    def named(self, stem: str, text: str) -> str:
-        """The reference to a file with this text, under a free name that starts with `stem`."""
-        known = next((name for name, one in self.open.items() if one == text), None)
-        if known is None:
+    def add(self, stem: str, text: str) -> str:
+        """Return the reference to a file with this text; its name starts with `stem`."""
+        file_name = next((name for name, content in self.open.items() if content == text), None)
+        if file_name is None:
             taken = {*self.open, *self.secret}
-            known = _free_file_name(f"{PATCHES}/{stem}", ".yaml", taken)
-            self.open[known] = text
-        return f"@./{known}"
+            file_name = _free_file_name(f"{PATCHES}/{stem}", ".yaml", taken)
+            self.open[file_name] = text
+        return f"@./{file_name}"
 
-    def sealed(self, stem: str, text: Secret) -> str:
-        """The reference to a file that has to be encrypted."""
-        known = next((name for name, one in self.secret.items() if one == text), None)
-        if known is None:
-            known = _free_file_name(f"{PATCHES}/{stem}", ".sops.yaml", {*self.open, *self.secret})
-            self.secret[known] = text
-        return f"@./{known}"
+    def add_secret(self, stem: str, text: Secret) -> str:
+        """Return the reference to a file that must be encrypted."""
+        file_name = next((name for name, content in self.secret.items() if content == text), None)
+        if file_name is None:
+            file_name = _free_file_name(
+                f"{PATCHES}/{stem}", ".sops.yaml", {*self.open, *self.secret}
+            )
+            self.secret[file_name] = text
+        return f"@./{file_name}"
 
 
 def _patch_file(files: _PatchFiles, patch: Patch) -> str:
     stem, text = _slug(patch.label), escape_text(patch.text)
-    return files.sealed(stem, Secret(text)) if ".sops." in patch.file else files.named(stem, text)
+    return files.add_secret(stem, Secret(text)) if ".sops." in patch.file else files.add(stem, text)
 
 
 class _NodeWriter:
@@ -149,7 +151,7 @@ class _NodeWriter:
         self._cluster = cluster
         self._node = node
         self._main = without_bundle_values(documents[0])
-        self._others = documents[1:]
+        self._documents = documents[1:]
         self._files = files
 
     def node(self, patches: Sequence[Patch]) -> Document:
@@ -178,7 +180,10 @@ class _NodeWriter:
         return keys | {"patches": self._patches(keys, patches)}
 
     def _network(self, network: Document) -> Document:
-        resolver = next((one for one in self._others if one.get("kind") == "ResolverConfig"), None)
+        resolver = next(
+            (document for document in self._documents if document.get("kind") == "ResolverConfig"),
+            None,
+        )
         if resolver is None:
             return {
                 name: network[key]
@@ -191,7 +196,7 @@ class _NodeWriter:
             }
         servers = resolver["nameservers"]
         return {
-            "nameservers": [one["address"] for one in servers if isinstance(one, dict)]
+            "nameservers": [server["address"] for server in servers if isinstance(server, dict)]
             if isinstance(servers, list)
             else [],
             "disableSearchDomain": True,
@@ -199,33 +204,37 @@ class _NodeWriter:
 
     def _patches(self, keys: Document, patches: Sequence[Patch]) -> list[str]:
         node, files = self._node, self._files
-        found: list[str] = []
-        rest = document_additions(self._main, self._made_by_talhelper(keys))
-        if rest:
-            found += self._own([rest], f"stockman-{node.role.value}")
-        documents = [one for one in self._others if one.get("kind") not in _NATIVE_DOCUMENTS]
+        references: list[str] = []
+        additions = document_additions(self._main, self._talhelper_document(keys))
+        if additions:
+            references += self._own_patches([additions], f"stockman-{node.role.value}")
+        documents = [
+            document
+            for document in self._documents
+            if document.get("kind") not in _NATIVE_DOCUMENTS
+        ]
         if documents:
-            found += self._own(documents, f"stockman-{node.name}")
-        found += [_patch_file(files, one) for one in patches]
-        return found
+            references += self._own_patches(documents, f"stockman-{node.name}")
+        references += [_patch_file(files, patch) for patch in patches]
+        return references
 
-    def _own(self, documents: Sequence[Document], stem: str) -> Iterator[str]:
+    def _own_patches(self, documents: Sequence[Document], stem: str) -> Iterator[str]:
         plain: list[Document] = []
         hidden: list[Document] = []
-        for one in documents:
-            if "kind" in one:  # a document of its own stays whole
-                (hidden if _holds_secret(one) else plain).append(one)
+        for document in documents:
+            if "kind" in document:  # such a document is never split
+                (hidden if _holds_secret(document) else plain).append(document)
             else:
-                plain += [part] if (part := _select_values(one, secret=False)) else []
-                hidden += [part] if (part := _select_values(one, secret=True)) else []
+                plain += [part] if (part := _select_values(document, secret=False)) else []
+                hidden += [part] if (part := _select_values(document, secret=True)) else []
         if plain:
-            yield self._files.named(stem, escape_text(_text(plain)))
+            yield self._files.add(stem, escape_text(_text(plain)))
         if hidden:
-            text = _text([reveal_document(one) for one in hidden])
-            yield self._files.sealed(f"{stem}-secret", Secret(escape_text(text)))
+            text = _text([reveal_document(document) for document in hidden])
+            yield self._files.add_secret(f"{stem}-secret", Secret(escape_text(text)))
 
-    def _made_by_talhelper(self, keys: Document) -> Document:
-        """The document that talhelper makes from the keys, before any patch."""
+    def _talhelper_document(self, keys: Document) -> Document:
+        """Return the document that talhelper generates from the keys, before any patch."""
         cluster, node = self._cluster, self._node
         names = tuple(map(str, (cluster.kubernetes.api_addr, *cluster.kubernetes.api_tls_sans)))
         made = generate_config(
@@ -264,26 +273,26 @@ class _NodeWriter:
 
 
 def document_additions(ours: Document, theirs: Document) -> Document:
-    """What one document says that the other does not; lists as a whole."""
-    found: Document = {}
+    """Return the values of one document that differ in the other; lists as a whole."""
+    additions: Document = {}
     for key, value in ours.items():
-        other = theirs.get(key)
+        their_value = theirs.get(key)
         if isinstance(value, dict):
-            inner = document_additions(value, other if isinstance(other, dict) else {})
+            inner = document_additions(value, their_value if isinstance(their_value, dict) else {})
             if inner:
-                found[key] = inner
-        elif value != other and not (isinstance(value, list) and not value):
-            found[key] = value
-    return found
+                additions[key] = inner
+        elif value != their_value and not (isinstance(value, list) and not value):
+            additions[key] = value
+    return additions
 
 
 def escape_text(text: str) -> str:
-    """A text that talhelper gives back after it replaced variables and ran its templates."""
+    """Escape a text so that talhelper's variables and templates leave it unchanged."""
     return text.replace("$", "$$").replace("{{", "{{`{{`}}")
 
 
 def _escape_values(value: object) -> object:
-    """Values of `talconfig.yaml` itself, in which talhelper replaces variables."""
+    """Escape values of `talconfig.yaml`, in which talhelper replaces variables."""
     if isinstance(value, dict):
         return {str(key).replace("$", "$$"): _escape_values(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -292,7 +301,7 @@ def _escape_values(value: object) -> object:
 
 
 def _text(documents: Sequence[Document]) -> str:
-    return "---\n".join(render_yaml(one) for one in documents)
+    return "---\n".join(render_yaml(document) for document in documents)
 
 
 def _holds_secret(value: object) -> bool:
@@ -304,27 +313,27 @@ def _holds_secret(value: object) -> bool:
 
 
 def _select_values(document: Document, *, secret: bool) -> Document:
-    """The values of a document that are secret, or those that are not."""
-    found: Document = {}
+    """Return only the secret values of a document, or only the others."""
+    selected: Document = {}
     for key, value in document.items():
         if isinstance(value, dict):
             inner = _select_values(value, secret=secret)
             if inner:
-                found[key] = inner
+                selected[key] = inner
         elif _holds_secret(value) is secret:
-            found[key] = value
-    return found
+            selected[key] = value
+    return selected
 
 
 def _section(mapping: Document, key: str) -> Document:
-    found = mapping.get(key)
-    return found if isinstance(found, dict) else {}
+    section = mapping.get(key)
+    return section if isinstance(section, dict) else {}
 
 
 def _slug(label: str) -> str:
-    """A label as a file name: `talos.patches.all[0]` as `talos-patches-all-0`."""
-    words = "".join(letter if letter.isalnum() else " " for letter in label).split()
-    return "-".join(words) or "patch"
+    """Return a label as a file name: `talos.patches.all[0]` becomes `talos-patches-all-0`."""
+    segments = "".join(letter if letter.isalnum() else " " for letter in label).split()
+    return "-".join(segments) or "patch"
 
 
 def _free_file_name(stem: str, suffix: str, taken: set[str]) -> str:
@@ -337,7 +346,7 @@ def _free_file_name(stem: str, suffix: str, taken: set[str]) -> str:
 def _unsupported_contract(contract: Version) -> Problem:
     return Problem(
         code="talconfig.contract",
-        what=f"machines of contract {contract.minor_text} cannot be described to talhelper",
-        why="talhelper 3.1 knows a draft of Talos 1.14, which lacks documents that 1.14 has",
+        what=f"talhelper does not support contract {contract.minor_text}",
+        why="talhelper 3.1 supports a draft of Talos 1.14, which lacks documents of the release",
         fix="use `stockman` for these machines, or keep the contract at 1.13",
     )

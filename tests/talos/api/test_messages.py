@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from stockman.talos.api import calls
-from stockman.talos.wire.schema import MINORS, ApiSchema, UnknownApiName, load_api_schema
+from stockman.talos.wire.schema import ApiSchema, UnknownApiName, load_api_schema
+from stockman.talos.wire.tables import MINORS
 
 CALLS = Path(calls.__file__).parent
 _SERVICE = re.compile(r'"((?:machine|time|cosi\.resource)\.\w+)/(\w+)"')

@@ -25,21 +25,21 @@ class OneAnswer:
     """A wire that answers everything alike."""
 
     def __init__(self, answer: ImageResponse) -> None:
-        self.answer = answer
+        self.response = answer
         self.asked: list[ImageRequest] = []
 
     async def ask(self, question: ImageRequest) -> ImageResponse:
         self.asked.append(question)
-        return self.answer
+        return self.response
 
     @asynccontextmanager
     async def stream(self, question: ImageRequest) -> AsyncIterator[ImageStream]:
         self.asked.append(question)
 
-        async def pieces() -> AsyncIterator[bytes]:
-            yield self.answer.body
+        async def chunks() -> AsyncIterator[bytes]:
+            yield self.response.body
 
-        yield ImageStream(answer=self.answer, pieces=pieces())
+        yield ImageStream(response=self.response, chunks=chunks())
 
 
 def told(
@@ -137,7 +137,7 @@ def test_a_content_of_another_length_is_rejected() -> None:
     with pytest.raises(Rejected) as caught:
         told(all_of, b"abc", content_length="4")
 
-    assert caught.value.problem.why == "it has 3 bytes instead of 4"
+    assert caught.value.problem.why == "size mismatch: expected 4, got 3"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_the_reason_of_a_failed_download_is_told() -> None:
     with pytest.raises(NotFound) as caught:
         told(all_of, b"schematic not found\n", 404)
 
-    assert caught.value.problem.why == "it answers 404 Not Found: schematic not found"
+    assert caught.value.problem.why == "status 404 Not Found: schematic not found"
 
 
 def test_a_plain_registry_is_asked_over_https_and_this_machine_over_http() -> None:

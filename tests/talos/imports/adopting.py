@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from stockman.config.convert.result import ConversionResult
 from stockman.talos.imports.adoption import Platform, adopt_cluster
-from stockman.talos.imports.talhelper.directory import talhelper_directory
+from stockman.talos.imports.talhelper.directory import read_talhelper_directory
 from stockman.talos.imports.talhelper.variables import Variables
-from stockman.talos.imports.topf import topf_directory
+from stockman.talos.imports.topf import read_topf_directory
 
 GIVEN = {
     "gateways.internal": "127.66.0.11",
@@ -27,8 +27,8 @@ def from_talhelper(
     variables: Mapping[str, str] | None = None,
 ) -> ConversionResult:
     contents = {name: text.encode() for name, text in files.items()}
-    foreign = talhelper_directory(contents.get, Variables(values=variables or {}))
-    return adopt_cluster(foreign, to_toml=to_toml, given=given, platform=platform)
+    foreign = read_talhelper_directory(contents.get, Variables(values=variables or {}))
+    return adopt_cluster(foreign, to_toml=to_toml, values=given, platform=platform)
 
 
 def from_topf(
@@ -40,5 +40,5 @@ def from_topf(
         return sorted(name for name in contents if name.startswith(f"{under}/"))
 
     return adopt_cluster(
-        topf_directory(contents.get, listed), to_toml=to_toml, given=given, platform="nocloud"
+        read_topf_directory(contents.get, listed), to_toml=to_toml, values=given, platform="nocloud"
     )

@@ -162,8 +162,8 @@ def test_a_patch_for_all_wins_over_that_of_a_node_and_is_told() -> None:
     told = [one for one in result.problems if one.code == "import.patch-order"]
     place = "v1alpha1 machine.sysctls.vm.nr_hugepages"
     assert [(one.what, str(one.where)) for one in told] == [
-        (f"{place} is said by nodes[0].patches[0] and by patches[0]", "talconfig.yaml:74:10"),
-        (f"{place} is said by controlPlane.patches[0] and by patches[0]", "talconfig.yaml:109:7"),
+        (f"both nodes[0].patches[0] and patches[0] set {place}", "talconfig.yaml:74:10"),
+        (f"both controlPlane.patches[0] and patches[0] set {place}", "talconfig.yaml:109:7"),
     ]
 
 
@@ -203,7 +203,7 @@ def test_what_holds_an_encrypted_value_is_left_out() -> None:
 
     result = from_talhelper(files)
 
-    assert ("left out", "it holds an encrypted value, which would be in the clear here") in [
+    assert ("left out", "it contains an encrypted value, which would be unencrypted here") in [
         (one.state, one.how) for one in result.carried if one.key == "patches[0]"
     ]
     assert "patches" not in str(cluster(result)["talos"])
@@ -225,7 +225,7 @@ def test_a_secret_in_the_clear_does_not_get_into_a_second_file() -> None:
     result = from_talhelper(with_more(links))
 
     assert CANARY not in "".join(result.files.values())
-    assert ("left out", "it holds a secret (privateKey), which would be in the clear here") in [
+    assert ("left out", "it contains a secret (privateKey), which would be unencrypted here") in [
         (one.state, one.how) for one in result.carried
     ]
 
@@ -249,7 +249,7 @@ patches:
         {"machine": {"sysctls": {"net.core.somaxconn": "5"}}},
         {"cluster": {"apiServer": {"admissionControl": {"$patch": "delete"}}}},
     ]
-    assert ("left out", "a list of operations that no part of a configuration says") in [
+    assert ("left out", "a list of operations that has no equivalent as a patch document") in [
         (one.state, one.how) for one in result.carried if one.key == "patches[1]"
     ]
 

@@ -41,7 +41,7 @@ def native(
 def wishes(network: NodeNetwork | None = None, **delivery: object) -> list[str]:
     found = native(network, SECOND_CARD, **delivery)
     assert isinstance(found, CustomIso)
-    return [wish.what for wish in found.wishes if wish.needed]
+    return [wish.what for wish in found.settings if wish.needed]
 
 
 def test_an_addressed_card_needs_no_image() -> None:

@@ -86,7 +86,7 @@ def test_what_a_version_cannot_say_is_told() -> None:
     (vlan,) = unsupported_settings(NETWORKS["vlan"], 2)
 
     assert routes.what == "1 routes by eth0"
-    assert vlan.what == "eth0 below eth0.66 is found by its MAC address"
+    assert vlan.what == "selecting eth0 below eth0.66 by its MAC address"
     assert not routes.needed
     assert not vlan.needed
 

@@ -37,7 +37,7 @@ class WorldImagesWire:
         found = self._answer(question)
         body = found.body if found.status != _OK else b""
         answer = ImageResponse(status=found.status, headers=_headers(found), body=body)
-        yield ImageStream(answer=answer, pieces=_pieces(question, found))
+        yield ImageStream(response=answer, chunks=_pieces(question, found))
 
     def _answer(self, question: ImageRequest) -> Response:
         split = urlsplit(question.url)

@@ -6,7 +6,8 @@ import pytest
 from stockman_lab.talos.api.call import Call
 from stockman_lab.talos.api.registry import Kind, Methods, all_methods
 
-from stockman.talos.wire.schema import MINORS, UnknownApiName, load_api_schema
+from stockman.talos.wire.schema import UnknownApiName, load_api_schema
+from stockman.talos.wire.tables import MINORS
 from stockman.talos.wire.values import Fields
 
 SERVICE = "machine.MachineService"

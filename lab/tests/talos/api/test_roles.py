@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from stockman_lab.talos.api.roles import allowed, only_reads
 
-from stockman.talos.wire.schema import MINORS, UnknownApiName, load_api_schema, packages
+from stockman.talos.wire.schema import UnknownApiName, load_api_schema
+from stockman.talos.wire.tables import MINORS, packages
 
 MACHINE = "/machine.MachineService"
 

@@ -137,7 +137,7 @@ class _CertificateReader:
             days_left=held.days_left,
             standing=client_certificate_state(certificate, self._now)
             if is_client
-            else held.standing,
+            else held.state,
             renew=_renewal(file) if is_client else _ROTATE,
         )
 

@@ -81,7 +81,7 @@ def _merge_kubeconfig(
     admin = DesiredAdmin(
         cluster=cluster.name,
         endpoint=f"https://{cluster.kubernetes.api_addr}:{_PORT}",
-        wanted=CertificateRequirements(
+        required=CertificateRequirements(
             authority=authority,
             organizations=(KUBERNETES_ADMINS,),
             common_name=KUBERNETES_ADMIN,

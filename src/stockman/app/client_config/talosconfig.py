@@ -102,7 +102,7 @@ def _merge_talosconfig(
     make = partial(issuer(bundle, cluster, doors).talos_client, wish.roles, lifetime)
     client = DesiredContext(
         name=cluster.name,
-        wanted=CertificateRequirements(authority=authority, organizations=roles),
+        required=CertificateRequirements(authority=authority, organizations=roles),
         endpoints=_addresses(wanted, "controllers"),
         nodes=_addresses(wanted, wish.targets),
         renew=wish.renew,

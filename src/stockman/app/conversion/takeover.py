@@ -15,9 +15,9 @@ from stockman.model.record import record
 from stockman.talos.imports.adoption import Platform, adopt_cluster
 from stockman.talos.imports.files import ReadFile
 from stockman.talos.imports.foreign import ForeignCluster
-from stockman.talos.imports.talhelper.directory import talhelper_directory
+from stockman.talos.imports.talhelper.directory import read_talhelper_directory
 from stockman.talos.imports.talhelper.variables import Variables
-from stockman.talos.imports.topf import topf_directory
+from stockman.talos.imports.topf import read_topf_directory
 
 
 @record
@@ -40,7 +40,7 @@ def take_over(source: Path, form: SourceFormat, to: Dialect, wishes: TakeoverOpt
     result = adopt_cluster(
         _read_foreign(directory, form, wishes),
         to_toml=to == "toml",
-        given={_path(key): _value(key, value) for key, value in wishes.keys.items()},
+        values={_path(key): _value(key, value) for key, value in wishes.keys.items()},
         platform=wishes.platform,
     )
     # No lines are shown beside problems: every file here may hold secrets.
@@ -52,8 +52,8 @@ def take_over(source: Path, form: SourceFormat, to: Dialect, wishes: TakeoverOpt
 def _read_foreign(directory: Path, form: SourceFormat, wishes: TakeoverOptions) -> ForeignCluster:
     read = _reader(directory)
     if form == "talhelper":
-        return talhelper_directory(read, Variables(values=wishes.variables))
-    return topf_directory(read, lambda under: _list_files(directory, under))
+        return read_talhelper_directory(read, Variables(values=wishes.variables))
+    return read_topf_directory(read, lambda under: _list_files(directory, under))
 
 
 def _path(key: str) -> str:

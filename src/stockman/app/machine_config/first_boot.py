@@ -81,7 +81,7 @@ def first_boot_files(
         user_data=Secret("") if text is None else text(name),
         way="keys" if suffices else "image",
         keys=native.keys if isinstance(native, NativeKeys) else {},
-        wishes=native.later if isinstance(native, NativeKeys) else native.wishes,
+        wishes=native.later if isinstance(native, NativeKeys) else native.settings,
         unsaid=unsupported_settings(network, form),
     )
 

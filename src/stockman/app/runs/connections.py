@@ -176,7 +176,7 @@ def _kubernetes(workspace: RunWorkspace, clock: Timekeeper) -> HttpKubernetes:
     wish = DesiredAdmin(
         cluster=cluster.name,
         endpoint=f"https://{cluster.kubernetes.api_addr}:{_API_PORT}",
-        wanted=CertificateRequirements(
+        required=CertificateRequirements(
             authority=issuer.bundle.certs.k8s.crt,
             organizations=(KUBERNETES_ADMINS,),
             common_name=KUBERNETES_ADMIN,

@@ -97,7 +97,7 @@ def first_boot(desired: Desired, cluster: Cluster, node: Node, vm: Vm) -> FirstB
         META_DATA: meta_data(node),
         NETWORK_CONFIG: network_config(network, choose_version(network)),
     }
-    why = "; ".join(f"{one.what}: {one.why}" for one in found.wishes if one.needed)
+    why = "; ".join(f"{one.what}: {one.why}" for one in found.settings if one.needed)
     return FirstBoot(identity=identity, seed=DesiredSeed(files=files, because=why))
 
 

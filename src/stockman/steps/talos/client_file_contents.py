@@ -112,7 +112,7 @@ def _talosconfig(
     roles = organizations([TalosRole.ADMIN], issuer.talos)
     wish = DesiredContext(
         name=file.cluster,
-        wanted=CertificateRequirements(authority=authority, organizations=roles),
+        required=CertificateRequirements(authority=authority, organizations=roles),
         endpoints=file.endpoints,
         nodes=file.nodes,
         renew=False,
@@ -135,7 +135,7 @@ def _kubeconfig(
     wish = DesiredAdmin(
         cluster=file.cluster,
         endpoint=file.api,
-        wanted=CertificateRequirements(
+        required=CertificateRequirements(
             authority=authority,
             organizations=(KUBERNETES_ADMINS,),
             common_name=KUBERNETES_ADMIN,

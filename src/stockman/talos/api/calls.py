@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from stockman.talos.wire.schema import MINORS
+from stockman.talos.wire.tables import MINORS
 
 if TYPE_CHECKING:
     from stockman.talos.wire.schema import ApiMethod, ApiSchema

@@ -1,4 +1,4 @@
-"""Until when certificates hold, and which are due to be made anew."""
+"""Client certificates: issuing, lifetimes, and which ones must be renewed."""
 
 from __future__ import annotations
 
@@ -18,21 +18,18 @@ from stockman.crypto.certificates import (
     read_certificate_facts,
 )
 from stockman.crypto.pem import CertificateAndKey, NotPem
-from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
 from stockman.talos.credentials.roles import TalosRole, organizations
-from stockman.talos.credentials.talosconfig import Talosconfig
 from stockman.talos.secrets.bundle import SecretsBundle
-from stockman.talos.secrets.bundle_reader import AUTHORITIES
 
 RENEWAL_MARGIN = timedelta(days=30)
-"""How long before its end a client certificate is made anew."""
+"""How long before its end a client certificate is renewed."""
 
 
 class CertificateState(Enum):
-    """Whether a certificate holds."""
+    """Validity of a certificate."""
 
     EARLY = "not yet valid"
     VALID = "valid"
@@ -42,78 +39,29 @@ class CertificateState(Enum):
 
 @record
 class CertificateLifetime:
-    """One certificate and how long it still holds."""
+    """One certificate and its remaining validity."""
 
     name: str
-    """Where it is: `certs.os` of the bundle, `talosconfig demo`."""
+    """Its location: `certs.os` of the bundle, `talosconfig demo`."""
     subject: str
     ends: datetime
     days_left: int
-    """Whole days; below zero once it has ended."""
-    standing: CertificateState
+    """Whole days; negative after it has expired."""
+    state: CertificateState
 
 
 def lifetime(
     name: str, certificate: CertificateFacts, now: datetime, *, due: timedelta = RENEWAL_MARGIN
 ) -> CertificateLifetime:
-    """How long a certificate still holds; due when less than `due` is left."""
-    left = certificate.period.end - now
+    """Return the lifetime of a certificate; it is due when less than `due` is left."""
+    remaining = certificate.period.end - now
     return CertificateLifetime(
         name=name,
         subject=_subject(certificate),
         ends=certificate.period.end,
-        days_left=left // timedelta(days=1),
-        standing=_certificate_state(certificate, now, due),
+        days_left=remaining // timedelta(days=1),
+        state=_certificate_state(certificate, now, due),
     )
-
-
-def needs_renewal(pem: str, now: datetime, *, due: timedelta = RENEWAL_MARGIN) -> bool:
-    """Whether a client certificate is to be made anew now: due, ended, or not one at all."""
-    try:
-        return _certificate_state(read_certificate_facts(pem), now, due) in (
-            CertificateState.DUE,
-            CertificateState.ENDED,
-        )
-    except NotPem:
-        return True
-
-
-def bundle_lifetimes(bundle: SecretsBundle, now: datetime) -> tuple[CertificateLifetime, ...]:
-    """The authorities of a bundle; they are never made anew by themselves."""
-    pairs = {name: getattr(bundle.certs, name) for name in AUTHORITIES}
-    return tuple(
-        lifetime(f"certs.{name}", read_certificate_facts(pair.crt), now)
-        for name, pair in pairs.items()
-    )
-
-
-def talosconfig_lifetimes(
-    config: Talosconfig, now: datetime, problems: Problems
-) -> tuple[CertificateLifetime, ...]:
-    """The client certificates of all contexts."""
-    pems = {name: context.crt for name, context in config.contexts.items() if context.crt}
-    return client_lifetimes("talosconfig", pems, now, problems)
-
-
-def client_lifetimes(
-    file: str, pems: dict[str, str], now: datetime, problems: Problems
-) -> tuple[CertificateLifetime, ...]:
-    """Client certificates by name; one that cannot be read is reported and left out."""
-    found = []
-    for name, pem in pems.items():
-        try:
-            found.append(lifetime(f"{file} {name}", read_certificate_facts(pem), now))
-        except NotPem as error:
-            problems.add(
-                Problem(
-                    code="certificate.unreadable",
-                    what=f"the certificate of {name} cannot be read",
-                    where=file,
-                    why=str(error),
-                    fix=f"make the {file} anew",
-                )
-            )
-    return tuple(found)
 
 
 def _certificate_state(
@@ -127,19 +75,19 @@ def _certificate_state(
 
 
 def _subject(certificate: CertificateFacts) -> str:
-    parts = [f"O={name}" for name in certificate.organizations]
+    names = [f"O={name}" for name in certificate.organizations]
     if certificate.common_name:
-        parts.append(f"CN={certificate.common_name}")
-    return ", ".join(parts)
+        names.append(f"CN={certificate.common_name}")
+    return ", ".join(names)
 
 
 _SHORT_LIVED = 3
-"""A certificate for less than three times the usual notice is renewed in its last third."""
+"""Certificates valid for less than three renewal margins are renewed in their last third."""
 
 
 @record
 class CertificateRequirements:
-    """What a client certificate has to be."""
+    """Requirements for a client certificate."""
 
     authority: str
     """PEM text of the authority."""
@@ -148,34 +96,36 @@ class CertificateRequirements:
 
 
 def client_certificate_state(certificate: CertificateFacts, now: datetime) -> CertificateState:
-    """Whether a certificate holds, is due to be renewed, or has ended."""
+    """Return the validity of a client certificate."""
     period = certificate.period
     due = min(RENEWAL_MARGIN, (period.end - period.start) / _SHORT_LIVED)
-    return lifetime("", certificate, now, due=due).standing
+    return lifetime("", certificate, now, due=due).state
 
 
-def is_usable(crt: str, key: Secret | None, wanted: CertificateRequirements, now: datetime) -> bool:
-    """Whether a certificate with its key is what is wanted, and not due to be renewed."""
+def is_usable(
+    crt: str, key: Secret | None, required: CertificateRequirements, now: datetime
+) -> bool:
+    """Whether a certificate and its key meet the requirements and need no renewal."""
     try:
         if (
             key is None
             or not key_matches_certificate(crt, key)
-            or not is_issued_by(crt, wanted.authority)
+            or not is_issued_by(crt, required.authority)
         ):
             return False
-        found = read_certificate_facts(crt)
+        certificate = read_certificate_facts(crt)
     except NotPem:
         return False
-    same = sorted(found.organizations) == sorted(wanted.organizations)
-    same = same and found.common_name == wanted.common_name
-    return same and client_certificate_state(found, now) in (
+    same = sorted(certificate.organizations) == sorted(required.organizations)
+    same = same and certificate.common_name == required.common_name
+    return same and client_certificate_state(certificate, now) in (
         CertificateState.VALID,
         CertificateState.EARLY,
     )
 
 
 CLIENT_LIFETIME = timedelta(days=365)
-"""How long a client certificate holds unless told otherwise."""
+"""Default lifetime of a client certificate."""
 KUBERNETES_ADMIN = "admin"
 KUBERNETES_ADMINS = "system:masters"
 
@@ -185,20 +135,20 @@ _CLOCK_SKEW = timedelta(seconds=10)
 
 @record
 class ClientIssuer:
-    """One moment in which client certificates of a cluster are made."""
+    """Issues client certificates of a cluster at one point in time."""
 
     bundle: SecretsBundle
     talos: Version
-    """The version that the cluster runs; it decides which roles there are."""
+    """The version that the cluster runs; it determines the known roles."""
     now: datetime
     random_bytes: RandomBytes
 
     def talos_client(
         self, roles: Iterable[TalosRole], lifetime: timedelta = CLIENT_LIFETIME
     ) -> CertificateAndKey:
-        """A client certificate for the Talos API; the roles are its organizations.
+        """Issue a client certificate for the Talos API; the roles are its organizations.
 
-        `Refused` without a role, or with one that this Talos does not know.
+        Raises Refused without a role, or with a role that this Talos does not know.
         """
         leaf = CertificateRequest(
             period=ValidityPeriod.lasting(self.now, lifetime),
@@ -208,7 +158,7 @@ class ClientIssuer:
         return issue_certificate(self.bundle.certs.os, leaf, self.random_bytes)
 
     def kubernetes_admin(self, lifetime: timedelta = CLIENT_LIFETIME) -> CertificateAndKey:
-        """A client certificate that may do everything in Kubernetes, as Talos hands it out."""
+        """Issue a client certificate of a Kubernetes administrator, like Talos does."""
         leaf = CertificateRequest(
             period=ValidityPeriod.lasting(self.now - _CLOCK_SKEW, lifetime + _CLOCK_SKEW),
             purposes=(Purpose.CLIENT,),

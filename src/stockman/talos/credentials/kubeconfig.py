@@ -1,4 +1,4 @@
-"""The administrator's kubeconfig, as Talos makes it."""
+"""The administrator's kubeconfig: rendered, and updated in an existing file."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _NAMESPACE = "default"
 def render_kubeconfig(
     cluster: str, endpoint: str, authority: str, client: CertificateAndKey
 ) -> Secret:
-    """The text of a kubeconfig with one context, `admin@CLUSTER`.
+    """Return a kubeconfig with one context, `admin@CLUSTER`.
 
-    `authority` is the PEM text that the server's certificate is checked with.
+    `authority` is the PEM text of the server's CA.
     """
     user = f"admin@{cluster}"
     return Secret(
@@ -67,31 +67,31 @@ def render_kubeconfig(
 
 
 def client_certificates(file: str, text: Secret, problems: Problems) -> dict[str, str]:
-    """The client certificates of a kubeconfig as PEM text, by the name of their user.
+    """Return the client certificates of a kubeconfig as PEM text, by user name.
 
-    Users that log in in another way are left out.
+    Users with other credentials are left out.
     """
     try:
         users = node_at(read_yaml(file, text.reveal()), "users")
     except Unreadable as error:
         problems.add(error.problem)
         return {}
-    found = {}
+    certificates = {}
     for user in users.items if isinstance(users, SequenceNode) else []:
         name, data = text_at(user, "name"), text_at(user, "user.client-certificate-data")
         if name is None or data is None:
             continue
         try:
-            found[name.text] = base64.b64decode(data.text, validate=True).decode("ascii")
+            certificates[name.text] = base64.b64decode(data.text, validate=True).decode("ascii")
         except ValueError:
             problems.error(
                 "certificate.unreadable",
-                f"the certificate of {name.text} cannot be read",
+                f"the certificate of {name.text} is invalid",
                 why="it is not base64 of a text",
-                fix="make the kubeconfig anew",
+                fix="create the kubeconfig again",
                 at=data.at,
             )
-    return found
+    return certificates
 
 
 def _base64(text: str) -> str:
@@ -99,30 +99,29 @@ def _base64(text: str) -> str:
 
 
 _LISTS = ("clusters", "users", "contexts")
-_DEFAULT_NAMESPACE = "default"
 
 Tree = dict[str, object]
 
 
 @record
 class DesiredAdmin:
-    """The context that should be there, `admin@CLUSTER`."""
+    """The desired context, `admin@CLUSTER`."""
 
     cluster: str
     endpoint: str
-    wanted: CertificateRequirements
+    required: CertificateRequirements
     renew: bool
-    """Whether a certificate that still serves is made anew too."""
+    """Whether to renew a certificate that is still usable."""
     shared: bool
-    """Whether the file is not ours alone: a context of the same name may be another cluster's."""
+    """Whether a context of the same name may belong to another cluster."""
 
 
 class KubeconfigUpdate(NamedTuple):
-    """A kubeconfig with the context in it."""
+    """A kubeconfig that contains the desired context."""
 
     text: Secret
     name: str
-    """What the context is called there."""
+    """Name of the context."""
     state: UpdateState
     crt: str
 
@@ -130,43 +129,43 @@ class KubeconfigUpdate(NamedTuple):
 def update_kubeconfig(
     file: str,
     text: Secret,
-    wish: DesiredAdmin,
+    desired: DesiredAdmin,
     now: datetime,
     make: Callable[[], CertificateAndKey],
 ) -> KubeconfigUpdate:
-    """The file with the context as wished; `make` is called only where it needs a certificate."""
+    """Update the desired context; `make` is called only if a new certificate is needed."""
     tree = _parse_kubeconfig(file, text)
-    place = _EntryNames.of(tree, wish) or _EntryNames.free(tree, wish)
-    user = _entry_data(_find_entry(tree, "users", place.user), "user")
-    cluster = _entry_data(_find_entry(tree, "clusters", place.cluster), "cluster")
+    names = _EntryNames.of(tree, desired) or _EntryNames.free(tree, desired)
+    user = _entry_data(_find_entry(tree, "users", names.user), "user")
+    cluster = _entry_data(_find_entry(tree, "clusters", names.cluster), "cluster")
     crt, key = _decode_pem(user, "client-certificate-data"), _decode_pem(user, "client-key-data")
-    is_there = place.is_there
+    is_there = names.is_there
     keep = (
         is_there
-        and not wish.renew
-        and is_usable(crt, Secret(key) if key else None, wish.wanted, now)
+        and not desired.renew
+        and is_usable(crt, Secret(key) if key else None, desired.required, now)
     )
-    wished = {**cluster, **_cluster_entry(wish)}
-    if keep and cluster == wished and tree.get("current-context"):
-        return KubeconfigUpdate(text, place.context, "unchanged", crt)
+    desired_cluster = {**cluster, **_cluster_entry(desired)}
+    if keep and cluster == desired_cluster and tree.get("current-context"):
+        return KubeconfigUpdate(text, names.context, "unchanged", crt)
     client = CertificateAndKey(crt=crt, key=Secret(key)) if keep else make()
-    _set_entry(tree, "clusters", place.cluster, "cluster", wished)
-    _set_entry(tree, "users", place.user, "user", _user_entry(client))
+    _set_entry(tree, "clusters", names.cluster, "cluster", desired_cluster)
+    _set_entry(tree, "users", names.user, "user", _user_entry(client))
     if not is_there:
-        names: Tree = {
-            "cluster": place.cluster,
-            "namespace": _DEFAULT_NAMESPACE,
-            "user": place.user,
+        context: Tree = {
+            "cluster": names.cluster,
+            "namespace": _NAMESPACE,
+            "user": names.user,
         }
-        _set_entry(tree, "contexts", place.context, "context", names)
+        _set_entry(tree, "contexts", names.context, "context", context)
     if not is_there or not tree.get("current-context"):
-        tree["current-context"] = place.context
+        tree["current-context"] = names.context
     state: UpdateState = "updated" if keep else "renewed" if is_there else "written"
-    return KubeconfigUpdate(Secret(render_yaml(tree)), place.context, state, client.crt)
+    return KubeconfigUpdate(Secret(render_yaml(tree)), names.context, state, client.crt)
 
 
 class _EntryNames(NamedTuple):
-    """What cluster, user and context are called in a file."""
+    """Names of cluster, user and context in a file."""
 
     cluster: str
     user: str
@@ -174,41 +173,41 @@ class _EntryNames(NamedTuple):
     is_there: bool
 
     @classmethod
-    def of(cls, tree: Tree, wish: DesiredAdmin) -> _EntryNames | None:
-        """Where the administrator of the cluster is; None: nowhere."""
+    def of(cls, tree: Tree, desired: DesiredAdmin) -> _EntryNames | None:
+        """Return the names of the cluster's administrator; None: there is none."""
         for entry in _entries(tree, "contexts"):
             name, data = str(entry.get("name", "")), _entry_data(entry, "context")
             user, cluster = str(data.get("user", "")), str(data.get("cluster", ""))
-            if not _is_numbered_name(name, f"admin@{wish.cluster}"):
+            if not _is_numbered_name(name, f"admin@{desired.cluster}"):
                 continue
-            if wish.shared and not _belongs_to_cluster(tree, cluster, wish):
+            if desired.shared and not _belongs_to_cluster(tree, cluster, desired):
                 continue
             return cls(cluster, user, name, is_there=True)
         return None
 
     @classmethod
-    def free(cls, tree: Tree, wish: DesiredAdmin) -> _EntryNames:
-        """Names that nothing else in the file has."""
+    def free(cls, tree: Tree, desired: DesiredAdmin) -> _EntryNames:
+        """Return unused names."""
         number = 0
         while True:
-            cluster = f"{wish.cluster}-{number}" if number else wish.cluster
+            cluster = f"{desired.cluster}-{number}" if number else desired.cluster
             user = f"admin@{cluster}"
-            found = (("clusters", cluster), ("users", user), ("contexts", user))
-            if not wish.shared or not any(_find_entry(tree, *one) for one in found):
+            candidates = (("clusters", cluster), ("users", user), ("contexts", user))
+            if not desired.shared or not any(_find_entry(tree, *entry) for entry in candidates):
                 return cls(cluster, user, user, is_there=False)
             number += 1
 
 
 def _parse_kubeconfig(file: str, text: Secret) -> Tree:
     try:
-        found = to_plain_data(read_yaml(file, text.reveal()))
+        content = to_plain_data(read_yaml(file, text.reveal()))
     except Unreadable as error:
         raise Refused(error.problem) from None
     tree: Tree = {"apiVersion": "v1", "kind": "Config"}
-    tree |= found if isinstance(found, dict) else {}
+    tree |= content if isinstance(content, dict) else {}
     for name in _LISTS:
         items = tree.setdefault(name, []) or []
-        if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             raise Refused(_unreadable(file, name))
         tree[name] = items
     return tree
@@ -222,13 +221,13 @@ def _entries(tree: Tree, name: str) -> Iterator[Tree]:
 
 
 def _find_entry(tree: Tree, lists: str, name: str) -> Tree:
-    """The entry of a name; empty where there is none."""
-    return next((one for one in _entries(tree, lists) if one.get("name") == name), {})
+    """Return the entry with a name; empty if there is none."""
+    return next((entry for entry in _entries(tree, lists) if entry.get("name") == name), {})
 
 
 def _entry_data(entry: Tree, key: str) -> Tree:
-    found = entry.get(key)
-    return found if isinstance(found, dict) else {}
+    data = entry.get(key)
+    return data if isinstance(data, dict) else {}
 
 
 def _set_entry(tree: Tree, lists: str, name: str, key: str, value: Tree) -> None:
@@ -241,9 +240,12 @@ def _set_entry(tree: Tree, lists: str, name: str, key: str, value: Tree) -> None
         items.append({"name": name, key: value})
 
 
-def _belongs_to_cluster(tree: Tree, cluster: str, wish: DesiredAdmin) -> bool:
+def _belongs_to_cluster(tree: Tree, cluster: str, desired: DesiredAdmin) -> bool:
     data = _entry_data(_find_entry(tree, "clusters", cluster), "cluster")
-    return _decode_pem(data, "certificate-authority-data").strip() == wish.wanted.authority.strip()
+    return (
+        _decode_pem(data, "certificate-authority-data").strip()
+        == desired.required.authority.strip()
+    )
 
 
 def _is_numbered_name(name: str, base: str) -> bool:
@@ -251,17 +253,17 @@ def _is_numbered_name(name: str, base: str) -> bool:
     return name == base or (start == base and number.isdigit())
 
 
-def _cluster_entry(wish: DesiredAdmin) -> Tree:
+def _cluster_entry(desired: DesiredAdmin) -> Tree:
     return {
-        "server": wish.endpoint,
-        "certificate-authority-data": _encode_base64(wish.wanted.authority),
+        "server": desired.endpoint,
+        "certificate-authority-data": _base64(desired.required.authority),
     }
 
 
 def _user_entry(client: CertificateAndKey) -> Tree:
     return {
-        "client-certificate-data": _encode_base64(client.crt),
-        "client-key-data": _encode_base64(client.key.reveal()),
+        "client-certificate-data": _base64(client.crt),
+        "client-key-data": _base64(client.key.reveal()),
     }
 
 
@@ -272,15 +274,11 @@ def _decode_pem(data: Tree, key: str) -> str:
         return ""
 
 
-def _encode_base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode("ascii")
-
-
 def _unreadable(file: str, name: str) -> Problem:
     return Problem(
         code="kubeconfig.unreadable",
-        what=f"{name} of the kubeconfig cannot be used",
+        what=f"{name} of the kubeconfig is invalid",
         where=file,
-        why="it is not a list of mappings, so nothing can be added to it",
-        fix="correct it, or move the file away to get a new one",
+        why="it is not a list of mappings, so no entry can be added",
+        fix="correct it, or move the file away to create a new one",
     )

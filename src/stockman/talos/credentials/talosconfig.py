@@ -1,4 +1,4 @@
-"""talosconfig: which clusters there are, where they answer, and who we are to them."""
+"""The talosconfig file: clusters, their endpoints, and client credentials."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stockman.talos.go_yaml import dump, sort_keys
 
 @record
 class BasicAuth:
-    """A name and a password, for an API behind a proxy that asks for them."""
+    """Username and password for an API behind an authenticating proxy."""
 
     username: str
     password: Secret
@@ -28,13 +28,13 @@ class BasicAuth:
 
 @record
 class TalosContext:
-    """One cluster as one client sees it. Certificates are PEM text."""
+    """One cluster and the credentials of a client. Certificates are PEM text."""
 
     endpoints: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
-    """Empty: every command names its own."""
+    """Default target nodes. Empty: every command names its own."""
     ca: str = ""
-    """Empty: the server's certificate is checked with public authorities."""
+    """Empty: the server's certificate is checked with the system's CAs."""
     crt: str = ""
     """Empty: no client certificate."""
     key: Secret | None = None
@@ -42,24 +42,24 @@ class TalosContext:
     basic: BasicAuth | None = None
     """None: no password."""
     identity: str = ""
-    """Who signs requests, for Omni. Empty: nobody."""
+    """Identity that signs requests, for Omni. Empty: none."""
     cluster: str = ""
     """Name of the cluster, for Omni. Empty: the context is the cluster."""
     proxy_url: str = ""
-    """Empty: dialled directly."""
+    """Empty: direct connection."""
 
 
 @record
 class Talosconfig:
-    """All contexts, and the one in use."""
+    """All contexts, and the current one."""
 
     context: str = ""
-    """Empty: none is in use."""
+    """Empty: there is no current context."""
     contexts: dict[str, TalosContext] = field(default_factory=dict)
 
 
 class RenamedContext(NamedTuple):
-    """A context that got another name because its own was taken."""
+    """A context that was renamed because its name was taken."""
 
     before: str
     after: str
@@ -72,7 +72,7 @@ def client_context(
     endpoints: Iterable[str] = (),
     nodes: Iterable[str] = (),
 ) -> TalosContext:
-    """The context of a client certificate; `authority` is the PEM text of the Talos CA."""
+    """Return the context of a client certificate; `authority` is the PEM text of the Talos CA."""
     return TalosContext(
         endpoints=tuple(endpoints),
         nodes=tuple(nodes),
@@ -83,37 +83,37 @@ def client_context(
 
 
 def talosconfig_text(config: Talosconfig) -> Secret:
-    """The text of a file, byte for byte as `talosctl` writes it."""
+    """Return the text of a talosconfig, byte for byte as `talosctl` writes it."""
     contexts = {name: _context_fields(config.contexts[name]) for name in sort_keys(config.contexts)}
     return Secret(dump({"context": config.context, "contexts": contexts}))
 
 
 def merge_talosconfigs(
-    config: Talosconfig, other: Talosconfig
+    config: Talosconfig, added: Talosconfig
 ) -> tuple[Talosconfig, tuple[RenamedContext, ...]]:
-    """Two files as one, as `talosctl config merge` does it.
+    """Merge two files as `talosctl config merge` does.
 
-    A context whose name is taken gets a number; the context in use is that of `other`.
+    A context whose name is taken gets a number; the current context is that of `added`.
     """
     contexts = dict(config.contexts)
     names: dict[str, str] = {}
-    for name, context in other.contexts.items():
+    for name, context in added.contexts.items():
         names[name] = _free_name(name, contexts)
         contexts[names[name]] = context
     renames = tuple(
         RenamedContext(before, after) for before, after in names.items() if before != after
     )
-    current = names.get(other.context, "") if other.context else config.context
+    current = names.get(added.context, "") if added.context else config.context
     return Talosconfig(context=current, contexts=contexts), renames
 
 
 def with_context(config: Talosconfig, name: str, context: TalosContext) -> Talosconfig:
-    """The same file with one context new or replaced; it is the one in use if there was none."""
+    """Return the file with one context added or replaced; it becomes current if there was none."""
     return Talosconfig(context=config.context or name, contexts={**config.contexts, name: context})
 
 
 def read_talosconfig(file: str, text: Secret, problems: Problems) -> Talosconfig | None:
-    """The contexts of a file; an empty one has none. None: the problems say why."""
+    """Return the contexts of a file; an empty file has none. None: the problems say why."""
     try:
         tree = read_yaml(file, text.reveal())
     except Unreadable as error:
@@ -121,24 +121,24 @@ def read_talosconfig(file: str, text: Secret, problems: Problems) -> Talosconfig
         return None
     reader = _TalosconfigReader(problems)
     contexts = tree.get("contexts")
-    found = {}
+    by_name = {}
     if isinstance(contexts, MappingNode):
         for name, entry in contexts.entries.items():
-            found[name] = reader.context(name, entry.value)
+            by_name[name] = reader.context(name, entry.value)
     elif contexts is not None and not _is_blank(contexts):
         reader.unreadable("contexts", "it is not a mapping", contexts)
     current = text_at(tree, "context")
     if reader.failed:
         return None
-    return Talosconfig(context="" if current is None else current.text, contexts=found)
+    return Talosconfig(context="" if current is None else current.text, contexts=by_name)
 
 
 def _free_name(name: str, taken: dict[str, TalosContext]) -> str:
-    found, number = name, 0
-    while found in taken:
+    candidate, number = name, 0
+    while candidate in taken:
         number += 1
-        found = f"{name}-{number}"
-    return found
+        candidate = f"{name}-{number}"
+    return candidate
 
 
 def _context_fields(context: TalosContext) -> dict[str, object]:
@@ -158,8 +158,8 @@ def _context_fields(context: TalosContext) -> dict[str, object]:
         "cluster": context.cluster,
         "proxy-url": context.proxy_url,
     }
-    written: dict[str, object] = {"endpoints": context.endpoints}
-    return written | {name: value for name, value in optional.items() if value}
+    required: dict[str, object] = {"endpoints": context.endpoints}
+    return required | {name: value for name, value in optional.items() if value}
 
 
 def _base64(text: str) -> str:
@@ -186,7 +186,7 @@ class _TalosconfigReader:
             password=Secret("" if password is None else password.text),
         )
         # `target` is the one endpoint of very old files.
-        targets = [one.text for one in [text_at(node, "target")] if one is not None]
+        targets = [target.text for target in [text_at(node, "target")] if target is not None]
         return TalosContext(
             endpoints=(*self._texts(name, node, "endpoints"), *targets),
             nodes=self._texts(name, node, "nodes"),
@@ -203,32 +203,32 @@ class _TalosconfigReader:
         self.failed = True
         self._problems.error(
             "talosconfig.unreadable",
-            f"{what} of the talosconfig cannot be used",
+            f"{what} of the talosconfig is invalid",
             why=why,
-            fix="correct it, or make the talosconfig anew",
+            fix="correct it, or create the talosconfig again",
             at=node.at,
         )
 
     def _pem(self, name: str, node: MappingNode, key: str) -> str:
-        found = text_at(node, key)
-        if found is None:
+        scalar = text_at(node, key)
+        if scalar is None:
             return ""
         try:
-            return base64.b64decode("".join(found.text.split()), validate=True).decode("ascii")
+            return base64.b64decode("".join(scalar.text.split()), validate=True).decode("ascii")
         except ValueError:
-            self.unreadable(f"{key} in context {name}", "it is not base64 of a text", found)
+            self.unreadable(f"{key} in context {name}", "it is not base64 of a text", scalar)
             return ""
 
     def _texts(self, name: str, node: MappingNode, key: str) -> tuple[str, ...]:
-        found = node.get(key)
-        if found is None or _is_blank(found):
+        items = node.get(key)
+        if items is None or _is_blank(items):
             return ()
-        if not isinstance(found, SequenceNode):
-            self.unreadable(f"{key} in context {name}", "it is not a list", found)
+        if not isinstance(items, SequenceNode):
+            self.unreadable(f"{key} in context {name}", "it is not a list", items)
             return ()
-        return tuple(item.text for item in found.items if isinstance(item, ScalarNode))
+        return tuple(item.text for item in items.items if isinstance(item, ScalarNode))
 
 
 def _text(node: MappingNode, path: str) -> str:
-    found = text_at(node, path)
-    return "" if found is None else found.text
+    scalar = text_at(node, path)
+    return "" if scalar is None else scalar.text

@@ -1,4 +1,4 @@
-"""The context of a cluster in a talosconfig: kept, renewed, or added under a free name."""
+"""Update the context of a cluster in a talosconfig: keep, renew, or add it under a free name."""
 
 from __future__ import annotations
 
@@ -19,85 +19,92 @@ from stockman.talos.credentials.talosconfig import (
 )
 
 UpdateState = Literal["written", "renewed", "updated", "unchanged"]
-"""`updated`: the certificate stays, and something else is new."""
+"""`updated`: the certificate is kept, and something else changed."""
 
 
 @record
 class DesiredContext:
-    """The context that should be there."""
+    """The desired context."""
 
     name: str
-    wanted: CertificateRequirements
+    required: CertificateRequirements
     endpoints: tuple[str, ...]
     nodes: tuple[str, ...]
     renew: bool
-    """Whether a certificate that still serves is made anew too."""
+    """Whether to renew a certificate that is still usable."""
     shared: bool
-    """Whether the file is not ours alone: a context of the same name may be another cluster's."""
+    """Whether a context of the same name may belong to another cluster."""
 
 
 class TalosconfigUpdate(NamedTuple):
-    """A talosconfig with the context in it."""
+    """A talosconfig that contains the desired context."""
 
     config: Talosconfig
     name: str
-    """What the context is called there."""
+    """Name of the context."""
     state: UpdateState
 
 
 def update_talosconfig(
-    config: Talosconfig, wish: DesiredContext, now: datetime, make: Callable[[], CertificateAndKey]
+    config: Talosconfig,
+    desired: DesiredContext,
+    now: datetime,
+    make: Callable[[], CertificateAndKey],
 ) -> TalosconfigUpdate:
-    """The file with the context as wished; `make` is called only where it needs a certificate."""
-    name = _find_own_context(config, wish)
+    """Update the desired context; `make` is called only if a new certificate is needed."""
+    name = _find_own_context(config, desired)
     old = config.contexts.get(name) if name is not None else None
     if name is None or old is None:
-        return _add_context(config, wish, make)
-    keep = not wish.renew and is_usable(old.crt, old.key, wish.wanted, now)
+        return _add_context(config, desired, make)
+    keep = not desired.renew and is_usable(old.crt, old.key, desired.required, now)
     if not keep:
-        context = _build_context(wish, make())
+        context = _build_context(desired, make())
         return TalosconfigUpdate(with_context(config, name, context), name, "renewed")
-    if (old.endpoints, old.nodes) == (wish.endpoints, wish.nodes) and config.context:
+    if (old.endpoints, old.nodes) == (desired.endpoints, desired.nodes) and config.context:
         return TalosconfigUpdate(config, name, "unchanged")
     kept = CertificateAndKey(crt=old.crt, key=old.key) if old.key is not None else make()
     return TalosconfigUpdate(
-        with_context(config, name, _build_context(wish, kept)), name, "updated"
+        with_context(config, name, _build_context(desired, kept)), name, "updated"
     )
 
 
 def _add_context(
-    config: Talosconfig, wish: DesiredContext, make: Callable[[], CertificateAndKey]
+    config: Talosconfig, desired: DesiredContext, make: Callable[[], CertificateAndKey]
 ) -> TalosconfigUpdate:
-    context = _build_context(wish, make())
-    if not wish.shared:
-        return TalosconfigUpdate(with_context(config, wish.name, context), wish.name, "written")
-    other = Talosconfig(context=wish.name, contexts={wish.name: context})
-    both, renames = merge_talosconfigs(config, other)
-    return TalosconfigUpdate(both, renames[0].after if renames else wish.name, "written")
+    context = _build_context(desired, make())
+    if not desired.shared:
+        return TalosconfigUpdate(
+            with_context(config, desired.name, context), desired.name, "written"
+        )
+    added = Talosconfig(context=desired.name, contexts={desired.name: context})
+    both, renames = merge_talosconfigs(config, added)
+    return TalosconfigUpdate(both, renames[0].after if renames else desired.name, "written")
 
 
-def _find_own_context(config: Talosconfig, wish: DesiredContext) -> str | None:
-    """The context that is this cluster's for these roles; None: there is none."""
-    if not wish.shared:
-        return wish.name if wish.name in config.contexts else None
+def _find_own_context(config: Talosconfig, desired: DesiredContext) -> str | None:
+    """Return the name of this cluster's context for these roles; None: there is none."""
+    if not desired.shared:
+        return desired.name if desired.name in config.contexts else None
     for name, context in config.contexts.items():
         base, _, number = name.rpartition("-")
-        is_named_so = name == wish.name or (base == wish.name and number.isdigit())
-        if is_named_so and _has_roles(context, wish.wanted):
+        has_name = name == desired.name or (base == desired.name and number.isdigit())
+        if has_name and _has_roles(context, desired.required):
             return name
     return None
 
 
-def _has_roles(context: TalosContext, wanted: CertificateRequirements) -> bool:
-    if context.ca.strip() != wanted.authority.strip():
+def _has_roles(context: TalosContext, required: CertificateRequirements) -> bool:
+    if context.ca.strip() != required.authority.strip():
         return False
     try:
         return sorted(read_certificate_facts(context.crt).organizations) == sorted(
-            wanted.organizations
+            required.organizations
         )
     except NotPem:
         return False
 
 
-def _build_context(wish: DesiredContext, client: CertificateAndKey) -> TalosContext:
-    return client_context(wish.wanted.authority, client, endpoints=wish.endpoints, nodes=wish.nodes)
+def _build_context(desired: DesiredContext, client: CertificateAndKey) -> TalosContext:
+    return client_context(
+        desired.required.authority, client, endpoints=desired.endpoints, nodes=desired.nodes
+    )

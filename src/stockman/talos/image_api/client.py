@@ -1,4 +1,4 @@
-"""`ports.Images` over any wire: requests of the factory and of registries, and what they mean."""
+"""`ports.Images` over any transport: requests to the image factory and to registries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _UNLISTED_STATUSES = frozenset(
         HTTPStatus.NOT_FOUND,
     }
 )
-"""402: a factory without checksums. 400: one that never heard of them. Others: mirrors."""
+"""402: a factory without checksums. 400: one that does not support them. Others: mirrors."""
 _FILENAME = re.compile(r'filename="?([^";]+)')
 _MANIFESTS = ", ".join(
     (
@@ -48,172 +48,176 @@ _MANIFESTS = ", ".join(
 
 
 class ImageApi:
-    """`ports.Images` over a wire."""
+    """`ports.Images` over a transport."""
 
-    def __init__(self, wire: ImageTransport, factory_url: str) -> None:
-        self._wire = wire
+    def __init__(self, transport: ImageTransport, factory_url: str) -> None:
+        self._transport = transport
         self._base = base_url(factory_url)
 
     async def register(self, schematic: str) -> SchematicId:
-        question = ImageRequest(
+        request = ImageRequest(
             url=f"{self._base}/schematics",
             method="POST",
             headers={"Content-Type": "application/yaml"},
             body=schematic.encode(),
         )
-        answer = await self._ask(question, HTTPStatus.CREATED)
-        found = _json_object(question, answer)
-        made, text = found.get("id"), found.get("schematic")
-        if not isinstance(made, str) or not _ID.fullmatch(made):
-            raise invalid_response_error(question, "its answer holds no id of a schematic")
-        if isinstance(text, str) and hashlib.sha256(text.encode()).hexdigest() != made:
+        response = await self._ask(request, HTTPStatus.CREATED)
+        row = _json_object(request, response)
+        schematic_id, text = row.get("id"), row.get("schematic")
+        if not isinstance(schematic_id, str) or not _ID.fullmatch(schematic_id):
+            raise invalid_response_error(request, "its answer contains no schematic ID")
+        if isinstance(text, str) and hashlib.sha256(text.encode()).hexdigest() != schematic_id:
             raise content_mismatch_error(
-                question, "its id is not that of the schematic that it shows"
+                request, "the schematic ID does not match the schematic in its answer"
             )
-        return SchematicId(made)
+        return SchematicId(schematic_id)
 
     async def schematic(self, schematic: SchematicId) -> str:
-        answer = await self._ask(ImageRequest(url=f"{self._base}/schematics/{schematic}"))
-        return answer.body.decode("utf-8", "replace")
+        response = await self._ask(ImageRequest(url=f"{self._base}/schematics/{schematic}"))
+        return response.body.decode("utf-8", "replace")
 
     async def versions(self) -> tuple[Version, ...]:
-        question = ImageRequest(url=f"{self._base}/versions")
-        found = _json_list(question, await self._ask(question))
+        request = ImageRequest(url=f"{self._base}/versions")
+        rows = _json_list(request, await self._ask(request))
         try:
-            return tuple(Version.parse(str(one)) for one in found)
+            return tuple(Version.parse(str(version)) for version in rows)
         except ValueError as error:
-            raise invalid_response_error(question, str(error)) from None
+            raise invalid_response_error(request, str(error)) from None
 
     async def extensions(self, version: Version) -> tuple[OfficialExtension, ...]:
-        question = ImageRequest(url=f"{self._base}/version/{version.tagged}/extensions/official")
-        rows = _json_list(question, await self._ask(question))
-        return tuple(_extension(question, row) for row in rows)
+        request = ImageRequest(url=f"{self._base}/version/{version.tagged}/extensions/official")
+        rows = _json_list(request, await self._ask(request))
+        return tuple(_extension(request, row) for row in rows)
 
     async def digest(self, reference: str) -> str:
-        question, wanted = _manifest_request(reference, "HEAD")
-        answer = await self._ask(question)
-        found = answer.headers.get("docker-content-digest", "")
-        if not found and not wanted:
+        request, expected = _manifest_request(reference, "HEAD")
+        response = await self._ask(request)
+        digest = response.headers.get("docker-content-digest", "")
+        if not digest and not expected:
             return (await self.image(reference)).digest
-        return _check_digest(question, found or wanted, wanted)
+        return _check_digest(request, digest or expected, expected)
 
     async def image(self, reference: str) -> PublishedImage:
-        question, wanted = _manifest_request(reference, "GET")
-        answer = await self._ask(question)
-        made = f"sha256:{hashlib.sha256(answer.body).hexdigest()}"
-        said = answer.headers.get("docker-content-digest", made)
-        if said != made:
-            raise content_mismatch_error(question, f"it says {said}, and what came is {made}")
+        request, expected = _manifest_request(reference, "GET")
+        response = await self._ask(request)
+        actual = f"sha256:{hashlib.sha256(response.body).hexdigest()}"
+        announced = response.headers.get("docker-content-digest", actual)
+        if announced != actual:
+            raise content_mismatch_error(
+                request, f"digest mismatch: announced {announced}, got {actual}"
+            )
         return PublishedImage(
-            digest=_check_digest(question, made, wanted),
-            architectures=_architectures(_json_object(question, answer)),
+            digest=_check_digest(request, actual, expected),
+            architectures=_architectures(_json_object(request, response)),
         )
 
     async def file(self, url: str) -> RemoteFile:
-        answer = await self._ask(ImageRequest(url=check_url(url), method="HEAD"))
-        named = _FILENAME.search(answer.headers.get("content-disposition", ""))
-        return RemoteFile(size=_content_length(answer), name=named[1] if named else "")
+        response = await self._ask(ImageRequest(url=check_url(url), method="HEAD"))
+        match = _FILENAME.search(response.headers.get("content-disposition", ""))
+        return RemoteFile(size=_content_length(response), name=match[1] if match else "")
 
     async def checksum(self, url: str) -> str:
-        question = ImageRequest(url=f"{check_url(url)}.sha256")
-        answer = await self._wire.ask(question)
-        if answer.status in _UNLISTED_STATUSES:
+        request = ImageRequest(url=f"{check_url(url)}.sha256")
+        response = await self._transport.ask(request)
+        if response.status in _UNLISTED_STATUSES:
             return ""
-        if answer.status != HTTPStatus.OK:
-            raise response_error(question, answer)
-        found = _CHECKSUM_LINE.match(answer.body)
-        if found is None:
-            raise invalid_response_error(question, "what it sends is not a line of sha256sum")
-        return f"sha256:{found[1].decode()}"
+        if response.status != HTTPStatus.OK:
+            raise response_error(request, response)
+        match = _CHECKSUM_LINE.match(response.body)
+        if match is None:
+            raise invalid_response_error(request, "its answer is not a line of sha256sum")
+        return f"sha256:{match[1].decode()}"
 
     async def read(self, url: str, *, sha256: str = "") -> AsyncIterator[bytes]:
-        question = ImageRequest(url=check_url(url))
-        async with self._wire.stream(question) as found:
-            if found.answer.status != HTTPStatus.OK:
-                raise response_error(question, found.answer)
-            async for piece in _verify_chunks(question, found, sha256.lower()):
-                yield piece
+        request = ImageRequest(url=check_url(url))
+        async with self._transport.stream(request) as stream:
+            if stream.response.status != HTTPStatus.OK:
+                raise response_error(request, stream.response)
+            async for chunk in _verify_chunks(request, stream, sha256.lower()):
+                yield chunk
 
     async def _ask(
-        self, question: ImageRequest, wanted: HTTPStatus = HTTPStatus.OK
+        self, request: ImageRequest, expected: HTTPStatus = HTTPStatus.OK
     ) -> ImageResponse:
-        answer = await self._wire.ask(question)
-        if answer.status == wanted:
-            return answer
-        if answer.status < HTTPStatus.BAD_REQUEST:
-            raise invalid_response_error(question, f"it answers {answer.status}")
-        raise response_error(question, answer)
+        response = await self._transport.ask(request)
+        if response.status == expected:
+            return response
+        if response.status < HTTPStatus.BAD_REQUEST:
+            raise invalid_response_error(request, f"unexpected status {response.status}")
+        raise response_error(request, response)
 
 
 async def _verify_chunks(
-    question: ImageRequest, found: ImageStream, sha256: str
+    request: ImageRequest, stream: ImageStream, sha256: str
 ) -> AsyncIterator[bytes]:
     hashed, size = hashlib.sha256(), 0
-    async for piece in found.pieces:
-        hashed.update(piece)
-        size += len(piece)
-        yield piece
-    length = _content_length(found.answer)
+    async for chunk in stream.chunks:
+        hashed.update(chunk)
+        size += len(chunk)
+        yield chunk
+    length = _content_length(stream.response)
     if length is not None and size != length:
-        raise content_mismatch_error(question, f"it has {size} bytes instead of {length}")
+        raise content_mismatch_error(request, f"size mismatch: expected {length}, got {size}")
     if sha256 and hashed.hexdigest() != sha256:
-        raise content_mismatch_error(question, f"its SHA-256 is {hashed.hexdigest()}, not {sha256}")
+        raise content_mismatch_error(
+            request, f"SHA-256 mismatch: expected {sha256}, got {hashed.hexdigest()}"
+        )
 
 
 def _manifest_request(text: str, method: str) -> tuple[ImageRequest, str]:
-    """The question for a manifest, and the digest that it has to have. Empty: any."""
-    found = parse_reference(text)
-    question = ImageRequest(url=found.manifest_url, method=method, headers={"Accept": _MANIFESTS})
-    return question, found.what if found.is_digest else ""
+    """Return the request for a manifest, and its required digest. Empty: any."""
+    image = parse_reference(text)
+    request = ImageRequest(url=image.manifest_url, method=method, headers={"Accept": _MANIFESTS})
+    return request, image.tag_or_digest if image.is_digest else ""
 
 
-def _check_digest(question: ImageRequest, digest: str, wanted: str) -> str:
+def _check_digest(request: ImageRequest, digest: str, expected: str) -> str:
     if not _DIGEST.fullmatch(digest):
-        raise invalid_response_error(question, "it tells no digest")
-    if wanted and digest != wanted:
-        raise content_mismatch_error(question, f"it is {digest}, not {wanted}")
+        raise invalid_response_error(request, "its answer contains no digest")
+    if expected and digest != expected:
+        raise content_mismatch_error(request, f"digest mismatch: expected {expected}, got {digest}")
     return digest
 
 
 def _architectures(manifest: Mapping[str, object]) -> tuple[str, ...]:
     rows = manifest.get("manifests")
-    found: list[str] = []
+    architectures: list[str] = []
     for row in rows if isinstance(rows, list) else ():
         platform = row.get("platform") if isinstance(row, dict) else None
         if isinstance(platform, dict) and platform.get("os") == "linux":
-            found.append(str(platform.get("architecture", "")))
-    return tuple(dict.fromkeys(found))
+            architectures.append(str(platform.get("architecture", "")))
+    return tuple(dict.fromkeys(architectures))
 
 
-def _extension(question: ImageRequest, row: object) -> OfficialExtension:
+def _extension(request: ImageRequest, row: object) -> OfficialExtension:
     if not isinstance(row, dict) or not all(
-        isinstance(row.get(one), str) for one in ("name", "ref", "digest")
+        isinstance(row.get(key), str) for key in ("name", "ref", "digest")
     ):
-        raise invalid_response_error(question, "its answer holds no list of extensions")
+        raise invalid_response_error(request, "its answer is not a list of extensions")
     return OfficialExtension(name=row["name"], ref=row["ref"], digest=row["digest"])
 
 
-def _content_length(answer: ImageResponse) -> int | None:
-    text = answer.headers.get("content-length", "")
+def _content_length(response: ImageResponse) -> int | None:
+    text = response.headers.get("content-length", "")
     return int(text) if text.isascii() and text.isdecimal() else None
 
 
-def _json_object(question: ImageRequest, answer: ImageResponse) -> dict[str, object]:
-    found = _json(question, answer)
-    if not isinstance(found, dict):
-        raise invalid_response_error(question, "its answer is not a JSON object")
-    return found
+def _json_object(request: ImageRequest, response: ImageResponse) -> dict[str, object]:
+    value = _json(request, response)
+    if not isinstance(value, dict):
+        raise invalid_response_error(request, "its answer is not a JSON object")
+    return value
 
 
-def _json_list(question: ImageRequest, answer: ImageResponse) -> list[object]:
-    found = _json(question, answer)
-    if not isinstance(found, list):
-        raise invalid_response_error(question, "its answer is not a JSON list")
-    return found
+def _json_list(request: ImageRequest, response: ImageResponse) -> list[object]:
+    value = _json(request, response)
+    if not isinstance(value, list):
+        raise invalid_response_error(request, "its answer is not a JSON list")
+    return value
 
 
-def _json(question: ImageRequest, answer: ImageResponse) -> object:
+def _json(request: ImageRequest, response: ImageResponse) -> object:
     try:
-        return json.loads(answer.body)
+        return json.loads(response.body)
     except (ValueError, RecursionError):
-        raise invalid_response_error(question, "its answer is not JSON") from None
+        raise invalid_response_error(request, "its answer is not JSON") from None

@@ -1,4 +1,4 @@
-"""Where factories and registries answer: HTTPS, and plain HTTP on this machine only."""
+"""References of images and URLs of factories and registries: HTTPS, plain HTTP on loopback only."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _REFERENCE = re.compile(
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 
-_REFERENCE_FIX = "write it as the factory or the registry itself does"
-_HTTPS_FIX = "write it with https:// in front"
+_REFERENCE_FIX = "copy the address from the factory or registry"
+_HTTPS_FIX = "use an https:// address"
 
 
 @record
@@ -27,55 +27,53 @@ class ImageReference:
     """A container image in a registry."""
 
     host: str
-    """With a port if it is not the usual one."""
+    """Includes the port unless it is the default."""
     path: str
-    what: str
+    tag_or_digest: str
     """Digest or tag."""
 
     @property
     def is_digest(self) -> bool:
-        return ":" in self.what
+        return ":" in self.tag_or_digest
 
     @property
     def manifest_url(self) -> str:
-        return f"{_scheme(self.host)}://{self.host}/v2/{self.path}/manifests/{self.what}"
+        return f"{_scheme(self.host)}://{self.host}/v2/{self.path}/manifests/{self.tag_or_digest}"
 
 
 def parse_reference(text: str) -> ImageReference:
-    """What a text names: `host/path:tag`, `host/path@digest`. `Refused` for others."""
-    found = _REFERENCE.fullmatch(text)
-    if found is None or not (found["tag"] or found["digest"]):
+    """Parse `host/path:tag` or `host/path@digest`; raises Refused for other texts."""
+    match = _REFERENCE.fullmatch(text)
+    if match is None or not (match["tag"] or match["digest"]):
         raise Refused(
             _address_problem(text, "an image is written as host/path:tag or host/path@digest")
         )
     return ImageReference(
-        host=found["host"], path=found["path"], what=found["digest"] or found["tag"]
+        host=match["host"], path=match["path"], tag_or_digest=match["digest"] or match["tag"]
     )
 
 
 def base_url(url: str) -> str:
-    """The address of a factory, without a slash at its end; `Refused` for others."""
+    """Return the URL of a factory without a trailing slash; raises Refused if it is invalid."""
     check_url(url)
     parts = urlsplit(url)
     if parts.query or parts.fragment:
-        raise Refused(_address_problem(url, "it has to be https://host and no more"))
+        raise Refused(_address_problem(url, "it must be https://host without a query"))
     return url.rstrip("/")
 
 
 def check_url(url: str) -> str:
-    """A URL that may be asked; `Refused` for others."""
+    """Return a URL if it may be requested; raises Refused for others."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise Refused(_address_problem(url, "it cannot be read")) from None
+        raise Refused(_address_problem(url, "it is not a valid URL")) from None
     if not host or parts.username is not None or parts.scheme not in ("http", "https"):
-        raise Refused(_address_problem(url, "it has to be https://host/path"))
+        raise Refused(_address_problem(url, "it must be https://host/path"))
     if parts.scheme == "http" and not is_loopback(host):
         raise Refused(
-            _address_problem(
-                url, "it is not https, so anybody could put in another image", _HTTPS_FIX
-            )
+            _address_problem(url, "without https, an attacker could replace the image", _HTTPS_FIX)
         )
     return url
 
@@ -98,7 +96,7 @@ def _scheme(host: str) -> str:
 def _address_problem(text: str, why: str, fix: str = _REFERENCE_FIX) -> Problem:
     return Problem(
         code="images.address",
-        what="images cannot be had from there",
+        what="the image address is invalid",
         where=re.sub(r"//[^/]*@", f"//{MASK}@", text),
         why=why,
         fix=fix,

@@ -1,4 +1,4 @@
-"""What carries questions to a factory or a registry, and answers back."""
+"""Transport of requests to a factory or a registry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stockman.model.record import record
 
 @record
 class ImageRequest:
-    """One request."""
+    """An HTTP request."""
 
     url: str
     method: str = "GET"
@@ -21,13 +21,13 @@ class ImageRequest:
 
     @property
     def shown(self) -> str:
-        """For people; without a query, which may hold signatures."""
+        """The request for messages; without the query, which may contain signatures."""
         return f"{self.method} {self.url.partition('?')[0]}"
 
 
 @record
 class ImageResponse:
-    """What came back."""
+    """A complete HTTP response."""
 
     status: int
     headers: Mapping[str, str]
@@ -37,20 +37,20 @@ class ImageResponse:
 
 @record
 class ImageStream:
-    """What comes back piece by piece."""
+    """A response that is read in chunks."""
 
-    answer: ImageResponse
-    """With a body only where it is an error."""
-    pieces: AsyncIterator[bytes]
+    response: ImageResponse
+    """Has a body only for errors."""
+    chunks: AsyncIterator[bytes]
 
 
 class ImageTransport(Protocol):
-    """Carries questions. Raises `Unreachable` where nobody answers; any answer is an answer."""
+    """Sends requests. Raises `Unreachable` without a response; any response is returned."""
 
-    async def ask(self, question: ImageRequest) -> ImageResponse:
-        """The whole answer; it is never large."""
+    async def ask(self, request: ImageRequest) -> ImageResponse:
+        """Return the whole response; it is never large."""
         ...
 
-    def stream(self, question: ImageRequest) -> AbstractAsyncContextManager[ImageStream]:
-        """An answer of any size."""
+    def stream(self, request: ImageRequest) -> AbstractAsyncContextManager[ImageStream]:
+        """Return a response of any size."""
         ...

@@ -1,4 +1,4 @@
-"""A cluster of another tool as our files, with a report of everything that is not the same."""
+"""Convert the cluster of another tool to our files, and report every remaining difference."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ _KEY_ORDER = (
     "mtu",
 )
 _NO_VMS = (
-    "nodes have no `vm:` and stockman does not make them; add `vm:` with vmid, host, cores, memory "
-    "and disk_gb, and a Proxmox section, if it is to"
+    "the nodes have no `vm:` section, so stockman does not create their VMs; to change that, add "
+    "`vm:` with vmid, host, cores, memory and disk_gb, and a Proxmox section"
 )
 _NOTES = (
-    "nothing is published (`cloudflare_enabled: false`, or `dns.provider: none`) until you say how",
+    "nothing is published (`cloudflare_enabled: false`, or `dns.provider: none`) by default",
     _NO_VMS,
-    "comments are not carried",
+    "comments are not copied",
 )
 _SAN_PATHS: tuple[tuple[PatchScope, tuple[str, ...]], ...] = (
     ("all", ("machine", "certSANs")),
@@ -77,15 +77,15 @@ _SAN_PATHS: tuple[tuple[PatchScope, tuple[str, ...]], ...] = (
 
 
 def adopt_cluster(
-    foreign: ForeignCluster, *, to_toml: bool, given: Mapping[str, str], platform: Platform
+    foreign: ForeignCluster, *, to_toml: bool, values: Mapping[str, str], platform: Platform
 ) -> ConversionResult:
-    """The files of a cluster; only problems where it could not be read.
+    """Return the files of the converted cluster; only problems if it could not be read.
 
-    `given` are values by their paths that the other tool does not know, such as the gateways.
+    `given` maps paths to values that the other tool does not know, such as the gateways.
     """
     if foreign.problems.errors:
         return ConversionResult(problems=foreign.problems)
-    return _Adoption(foreign, to_toml, platform).result(given)
+    return _Adoption(foreign, to_toml, platform).result(values)
 
 
 class _Adoption:
@@ -99,20 +99,20 @@ class _Adoption:
         self._links: dict[str, PlainLink | None] = {}
         self._notes = [*foreign.notes, *_NOTES]
 
-    def result(self, given: Mapping[str, str]) -> ConversionResult:
+    def result(self, values: Mapping[str, str]) -> ConversionResult:
         foreign = self._foreign
-        self._merge_theirs()
+        self._merge_foreign_patches()
         if foreign.problems.errors:
             return ConversionResult(problems=foreign.problems)
-        self._cluster(given)
+        self._add_cluster_keys(values)
         for node in foreign.nodes:
-            self._node(node)
-        pieces = self._pieces(self._our_bases())
-        self._put_patches(pieces)
-        result = self._converted(self._building)
+            self._add_node(node)
+        patches = self._trim_patches(self._base_documents())
+        self._add_patches(patches)
+        result = self._convert(self._building)
         differs = self._differences()
-        for first, second, place in order_differences(pieces, foreign.order):
-            foreign.problems.add(_order_problem(first, second, place))
+        for first, second, path in order_differences(patches, foreign.order):
+            foreign.problems.add(_order_problem(first, second, path))
         files = {
             BUNDLE_NAMES[self._to_toml] if name == BUNDLE else name: text
             for name, text in foreign.files.items()
@@ -123,7 +123,7 @@ class _Adoption:
             notes=tuple(self._notes),
             carried=tuple(
                 sorted(
-                    (one for known in foreign.said.values() for one in known),
+                    (carried for known in foreign.said.values() for carried in known),
                     key=self._reading_order,
                 )
             ),
@@ -131,44 +131,45 @@ class _Adoption:
             problems=foreign.problems,
         )
 
-    def _reading_order(self, one: ConvertedKey) -> tuple[bool, str, int, int, str]:
-        return (one.at.file != self._at.file, *one.at, one.key)
+    def _reading_order(self, carried: ConvertedKey) -> tuple[bool, str, int, int, str]:
+        return (carried.at.file != self._at.file, *carried.at, carried.key)
 
     # --- keys -------------------------------------------------------------------------------
 
-    def _merge_theirs(self) -> None:
+    def _merge_foreign_patches(self) -> None:
         foreign = self._foreign
         for node in foreign.nodes:
             try:
                 base = merge_patches(node.base, node.extra, foreign.contract)
-                found = merge_patches(list(base.values()), node.pieces, foreign.contract)
-            except PatchRefused as refused:
-                foreign.problems.add(patch_problem(refused, node.pieces, foreign.contract))
+                merged = merge_patches(list(base.values()), node.patches, foreign.contract)
+            except PatchRefused as error:
+                foreign.problems.add(patch_problem(error, node.patches, foreign.contract))
             else:
-                self._theirs[node.name] = found
+                self._theirs[node.name] = merged
 
-    def _cluster(self, given: Mapping[str, str]) -> None:
-        for path, text in given.items():
+    def _add_cluster_keys(self, values: Mapping[str, str]) -> None:
+        for path, text in values.items():
             self._put(path, text)
         api = self._text("kubernetes.api.addr")
-        self._network(api)
-        every = [self._theirs[node.name] for node in self._foreign.nodes]
+        self._add_network(api)
+        configurations = [self._theirs[node.name] for node in self._foreign.nodes]
         controllers = [
             self._theirs[node.name] for node in self._foreign.nodes if node.is_controller
         ]
-        servers = machines.common_value(map(machines.name_servers, every))
+        servers = machines.common_value(map(machines.name_servers, configurations))
         self._put_list("network.dns_servers", servers)
         self._put_list(
-            "network.ntp_servers", machines.common_value(map(machines.time_servers, every))
+            "network.ntp_servers", machines.common_value(map(machines.time_servers, configurations))
         )
-        names = machines.common_domains(self._foreign.nodes, self._theirs, api)
-        self._put_list("kubernetes.api.tls_sans", names)
+        domains = machines.common_domains(self._foreign.nodes, self._theirs, api)
+        self._put_list("kubernetes.api.tls_sans", domains)
         for path, key in (("podSubnets", "pod_cidr"), ("serviceSubnets", "svc_cidr")):
-            found = machines.common_value(
-                machines.list_texts(one, ("cluster", "network", path)) for one in every
+            subnets = machines.common_value(
+                machines.list_texts(machine, ("cluster", "network", path))
+                for machine in configurations
             )
-            if len(found) == 1:
-                self._put(f"kubernetes.{key}", found[0])
+            if len(subnets) == 1:
+                self._put(f"kubernetes.{key}", subnets[0])
         for flag in machines.common_value(map(machines.scheduling, controllers)):
             value = ScalarNode(flag, self._at, plain=True, span=(0, 0))
             self._building.put("kubernetes.schedule_on_controllers", MappingEntry(value, value))
@@ -177,7 +178,7 @@ class _Adoption:
         if self._foreign.order == "talhelper":
             self._put("talos.patch_order", "talhelper")
 
-    def _network(self, api: str) -> None:
+    def _add_network(self, api: str) -> None:
         self._links = {node.name: plain_link(node, api) for node in self._foreign.nodes}
         shared = next((link.shared for link in self._links.values() if link is not None), None)
         if shared is not None:
@@ -196,7 +197,7 @@ class _Adoption:
             if gateway:
                 self._put("network.default_gateway", gateway)
 
-    def _node(self, node: ForeignNode) -> None:
+    def _add_node(self, node: ForeignNode) -> None:
         link = self._links[node.name]
         mac = link.mac if link is not None else (node.mac or any_mac(node))
         if mac:
@@ -208,8 +209,8 @@ class _Adoption:
         if disk:
             put_value(node.keys, "disk", _entry(disk, node.at))
         known = [key for key in _KEY_ORDER if key in node.keys.entries]
-        others = [key for key in node.keys.entries if key not in known]
-        node.keys.entries = {key: node.keys.entries[key] for key in (*known, *others)}
+        unordered = [key for key in node.keys.entries if key not in known]
+        node.keys.entries = {key: node.keys.entries[key] for key in (*known, *unordered)}
         key = ScalarNode("nodes", node.at, plain=False, span=(0, 0))
         self._building.append("nodes", node.keys, key)
 
@@ -230,33 +231,35 @@ class _Adoption:
 
     # --- patches ----------------------------------------------------------------------------
 
-    def _our_bases(self) -> dict[str, list[Document]]:
-        desired = self._desired()
+    def _base_documents(self) -> dict[str, list[Document]]:
+        desired = self._load_desired()
         if not isinstance(desired, Desired):
             return {}
         return {node.name: base_documents(desired, node) for node in desired.nodes}
 
-    def _desired(self) -> Desired | Problem:
-        """What the files mean so far, with stand-ins for what only the user knows."""
-        filled = deepcopy(self._building)
+    def _load_desired(self) -> Desired | Problem:
+        """Return what the files mean so far, with placeholders for values only the user knows."""
+        building = deepcopy(self._building)
         fill_placeholders(
-            filled, {node.address for node in self._foreign.nodes} | set(self._addresses())
+            building, {node.address for node in self._foreign.nodes} | set(self._addresses())
         )
-        found = load_desired(self._converted(filled).files)
-        cluster = found.cluster if isinstance(found, Desired) else None
+        desired = load_desired(self._convert(building).files)
+        cluster = desired.cluster if isinstance(desired, Desired) else None
         if cluster is not None and cluster.talos.contract.minor_text != self._foreign.contract:
             return _contract_problem(self._foreign.contract, cluster.talos.contract.minor_text)
-        return found
+        return desired
 
     def _addresses(self) -> list[str]:
         paths = ("kubernetes.api.addr", "network.default_gateway", "gateways.external")
         return [self._text(path) for path in paths]
 
-    def _converted(self, building: ConfigDraft) -> ConversionResult:
-        others = dict.fromkeys(source_files(building.whole), NO_COMMENTS)
-        return finish_conversion(building, NO_COMMENTS, to_toml=self._to_toml, other_comments=others)
+    def _convert(self, building: ConfigDraft) -> ConversionResult:
+        comments = dict.fromkeys(source_files(building.whole), NO_COMMENTS)
+        return finish_conversion(
+            building, NO_COMMENTS, to_toml=self._to_toml, other_comments=comments
+        )
 
-    def _pieces(self, ours: Mapping[str, list[Document]]) -> dict[str, list[ForeignPatch]]:
+    def _trim_patches(self, ours: Mapping[str, list[Document]]) -> dict[str, list[ForeignPatch]]:
         foreign = self._foreign
         bases: dict[str, Configuration] = {}
         for node in foreign.nodes:
@@ -269,9 +272,9 @@ class _Adoption:
                 *node.extra,
                 *(_missing_san_patches(node, base) if ours else ()),
             ]
-        return PatchTrimmer(foreign, self._theirs if bases else {}, bases).trimmed(foreign.nodes)
+        return PatchTrimmer(foreign, self._theirs if bases else {}, bases).trim(foreign.nodes)
 
-    def _put_patches(self, pieces: Mapping[str, list[ForeignPatch]]) -> None:
+    def _add_patches(self, patches: Mapping[str, list[ForeignPatch]]) -> None:
         foreign = self._foreign
         names = {node.name for node in foreign.nodes}
         controllers = {node.name for node in foreign.nodes if node.is_controller}
@@ -281,72 +284,73 @@ class _Adoption:
             "worker": names - controllers,
             "node": set(),
         }
-        placed = assign_levels(pieces, members, foreign.order)
+        levels = assign_levels(patches, members, foreign.order)
         done = set()
         for node in foreign.nodes:
-            for piece in pieces[node.name]:
-                level = placed[patch_source(piece)]
+            for patch in patches[node.name]:
+                level = levels[patch_source(patch)]
                 if level == "node":
-                    _append_patch(node.keys, "talos.patches", piece)
-                elif patch_source(piece) not in done:
-                    done.add(patch_source(piece))
-                    _append_patch(self._building.whole, f"talos.patches.{level}", piece)
+                    _append_patch(node.keys, "talos.patches", patch)
+                elif patch_source(patch) not in done:
+                    done.add(patch_source(patch))
+                    _append_patch(self._building.whole, f"talos.patches.{level}", patch)
 
     # --- what differs -----------------------------------------------------------------------
 
     def _differences(self) -> tuple[MachineDifference, ...]:
-        desired = self._desired()
+        desired = self._load_desired()
         if isinstance(desired, Problem):
-            self._notes.append(f"machines are not compared: {desired.what} ({desired.why})")
+            self._notes.append(f"machines were not compared: {desired.what} ({desired.why})")
             return ()
         ours: dict[str, Configuration] = {}
         for node in desired.nodes:
             try:
                 ours[node.name] = node_configuration(desired, node, self._foreign.contract)
-            except PatchRefused as refused:
-                self._foreign.problems.add(refused.problem)
-        found = differences(self._theirs, ours)
-        self._warn_of_installers(found)
-        return found
+            except PatchRefused as error:
+                self._foreign.problems.add(error.problem)
+        differs = differences(self._theirs, ours)
+        self._warn_of_installers(differs)
+        return differs
 
-    def _warn_of_installers(self, found: tuple[MachineDifference, ...]) -> None:
-        """Tell of machines whose installer is not that of their platform any more."""
+    def _warn_of_installers(self, differs: tuple[MachineDifference, ...]) -> None:
+        """Warn about machines whose installer no longer matches their platform."""
         changed = [
-            one
-            for one in found
-            if one.what == _IMAGE and _platform_of(one.before) == "metal" != _platform_of(one.after)
+            difference
+            for difference in differs
+            if difference.what == _IMAGE
+            and _platform_of(difference.before) == "metal" != _platform_of(difference.after)
         ]
-        names = [name for one in changed for name in one.nodes]
-        places = [node.installer_at for node in self._foreign.nodes if node.name in names]
-        if places:
-            self._foreign.problems.add(_variables_problem(names, places[0]))
+        names = [name for difference in changed for name in difference.nodes]
+        positions = [node.installer_at for node in self._foreign.nodes if node.name in names]
+        if positions:
+            self._foreign.problems.add(_variables_problem(names, positions[0]))
 
 
 def _missing_san_patches(node: ForeignNode, ours: Configuration) -> list[ForeignPatch]:
-    """Names of certificates that only a patch can give."""
-    found = []
+    """Return patches for the certificate SANs that no key can express."""
+    patches = []
     for number, (scope, path) in enumerate(_SAN_PATHS):
-        wanted = machines.list_texts(machines.configuration_of(node.base), path)
+        desired = machines.list_texts(machines.configuration_of(node.base), path)
         known = machines.list_texts(ours, path)
-        missing = [name for name in dict.fromkeys(wanted) if name not in known]
+        missing = [name for name in dict.fromkeys(desired) if name not in known]
         if missing:
-            whole = nest_value(".".join(path), build_node(missing, node.at), node.at)
-            found.append(ForeignPatch(f"names in {'.'.join(path)}", scope, (-3, number), whole))
-    return found
+            document = nest_value(".".join(path), build_node(missing, node.at), node.at)
+            patches.append(
+                ForeignPatch(f"names in {'.'.join(path)}", scope, (-3, number), document)
+            )
+    return patches
 
 
-def _append_patch(whole: Tree, path: str, piece: ForeignPatch) -> None:
-    node: object = whole
+def _append_patch(tree: Tree, path: str, patch: ForeignPatch) -> None:
+    node: object = tree
     for step in path.split("."):
         node = node.get(step) if isinstance(node, Tree) else None
     if isinstance(node, SequenceNode):
-        node.items.append(deepcopy(piece.document))
+        node.items.append(deepcopy(patch.document))
         return
-    key = ScalarNode(path, piece.at, plain=False, span=(0, 0))
+    key = ScalarNode(path, patch.at, plain=False, span=(0, 0))
     put_value(
-        whole,
-        path,
-        MappingEntry(key, SequenceNode(piece.at, [deepcopy(piece.document)]), name=path),
+        tree, path, MappingEntry(key, SequenceNode(patch.at, [deepcopy(patch.document)]), name=path)
     )
 
 
@@ -356,7 +360,7 @@ def _entry(text: str, at: Position, name: str = "") -> MappingEntry:
 
 
 def _platform_of(reference: str) -> str:
-    """The platform of an installer; before platforms had their own, it was metal."""
+    """Return the platform of an installer; old references without a platform mean metal."""
     name = reference.split("/")[1] if reference.count("/") > 1 else ""
     return name.partition("-")[0] if name.partition("-")[2].startswith("installer") else "metal"
 
@@ -364,20 +368,20 @@ def _platform_of(reference: str) -> str:
 def _contract_problem(theirs: str, ours: str) -> Problem:
     return Problem(
         code="config.unresolved",
-        what="the style of machines is another one",
-        why=f"it is {theirs} there and {ours} here",
+        what="the contract of the machines differs",
+        why=f"it is {theirs} in the other tool and {ours} here",
         fix="set the contract to that of the machines",
     )
 
 
-def _order_problem(first: ForeignPatch, second: ForeignPatch, place: str) -> Problem:
+def _order_problem(first: ForeignPatch, second: ForeignPatch, path: str) -> Problem:
     return Problem(
         code="import.patch-order",
-        what=f"{place} is said by {first.label} and by {second.label}",
+        what=f"both {first.label} and {second.label} set {path}",
         where=first.at,
-        why="talhelper applies patches of all nodes last, so the second wins; in the order of "
-        "stockman the first would",
-        fix="say it once, and remove `patch_order: talhelper` when no such pair is left",
+        why="talhelper applies patches for all nodes last, so the second wins; with the patch "
+        "order of stockman the first would win",
+        fix="set it only once, and remove `patch_order: talhelper` when no such pair is left",
         severity=Severity.WARNING,
     )
 
@@ -385,9 +389,9 @@ def _order_problem(first: ForeignPatch, second: ForeignPatch, place: str) -> Pro
 def _variables_problem(names: list[str], at: Position) -> Problem:
     return Problem(
         code="import.metal-installer",
-        what=f"{', '.join(names)}: the installer for metal becomes that for nocloud",
+        what=f"{', '.join(names)}: the installer for metal becomes the installer for nocloud",
         where=at,
-        why="a machine that booted a nocloud image loses its network with the installer for metal",
-        fix="give `--platform metal` if the machines booted a metal image",
+        why="a machine that booted a nocloud image loses its network with the metal installer",
+        fix="pass `--platform metal` if the machines booted a metal image",
         severity=Severity.WARNING,
     )

@@ -1,4 +1,4 @@
-"""In what machines differ after they were taken over, and in what two orders of patches differ."""
+"""Compare machine configurations before and after an import, and the order of patches."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from stockman.talos.imports.foreign import ForeignPatch, PatchOrder
 from stockman.talos.imports.patches import shared_paths
 
 _REASONS: tuple[tuple[str, str], ...] = (
-    ("LinkAliasConfig", "the node's link is called net0, and found by its permanent MAC address"),
-    ("LinkConfig", "the node's link is called net0, is up, and has an MTU"),
-    ("VLANConfig", "the node's link is called net0, is up, and has an MTU"),
-    ("Layer2VIPConfig", "the node's link is called net0"),
-    ("ResolverConfig", "name servers are given, and no search domain"),
-    ("TimeSyncConfig", "time servers are always given"),
-    ("HostnameConfig", "a machine has the node's name"),
+    ("LinkAliasConfig", "the node's link is named net0 and selected by its permanent MAC address"),
+    ("LinkConfig", "the node's link is named net0, is up, and has an MTU"),
+    ("VLANConfig", "the node's link is named net0, is up, and has an MTU"),
+    ("Layer2VIPConfig", "the node's link is named net0"),
+    ("ResolverConfig", "name servers are set, and no search domain"),
+    ("TimeSyncConfig", "time servers are always set"),
+    ("HostnameConfig", "the hostname is the node's name"),
     ("v1alpha1 machine.install.image", "the installer follows from platform and schematic"),
-    ("v1alpha1 machine.install.diskSelector.serial", "any serial number will do"),
-    ("v1alpha1 machine.certSANs", "the API's address is a name of every machine"),
-    ("v1alpha1 cluster.apiServer.certSANs", "the API's address is a name of the API"),
-    ("v1alpha1 machine.kubelet.nodeIP", "nodes speak with an address of the node network"),
-    ("v1alpha1 cluster.etcd.advertisedSubnets", "etcd speaks with an address of the node network"),
+    ("v1alpha1 machine.install.diskSelector.serial", "any serial number matches"),
+    ("v1alpha1 machine.certSANs", "the API address is a SAN of every machine"),
+    ("v1alpha1 cluster.apiServer.certSANs", "the API address is a SAN of the API server"),
+    ("v1alpha1 machine.kubelet.nodeIP", "nodes use an address of the node network"),
+    ("v1alpha1 cluster.etcd.advertisedSubnets", "etcd uses an address of the node network"),
     ("v1alpha1 cluster.network.cni", "Cilium is the CNI"),
-    ("v1alpha1 cluster.proxy.disabled", "Cilium does the work of kube-proxy"),
+    ("v1alpha1 cluster.proxy.disabled", "Cilium replaces kube-proxy"),
     ("v1alpha1 cluster.coreDNS.disabled", "the catalog installs CoreDNS"),
-    ("v1alpha1 cluster.allowSchedulingOnControlPlanes", "it is always said"),
+    ("v1alpha1 cluster.allowSchedulingOnControlPlanes", "it is always set"),
     ("v1alpha1 machine.network", "links, name servers and search domains have keys"),
     ("v1alpha1 machine.time", "time servers have a key"),
-    ("v1alpha1 machine.nodeLabels", "controllers keep the label that Talos gives them"),
-    ("v1alpha1 cluster.network", "there is one network for pods and one for services"),
-    ("v1alpha1 cluster.controlPlane.endpoint", "the API is reached at its address"),
+    ("v1alpha1 machine.nodeLabels", "controllers keep the label that Talos sets"),
+    ("v1alpha1 cluster.network", "there is one pod network and one service network"),
+    ("v1alpha1 cluster.controlPlane.endpoint", "the endpoint is the API address"),
 )
 _OTHER_REASON = "it was left out or changed, see above"
 
@@ -39,26 +39,26 @@ _OTHER_REASON = "it was left out or changed, see above"
 def differences(
     theirs: Mapping[str, Configuration], ours: Mapping[str, Configuration]
 ) -> tuple[MachineDifference, ...]:
-    """Every value that is not the same, with the nodes for which it is not."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    """Return every value that differs, with the nodes where it differs."""
+    nodes_by_change: dict[tuple[str, str, str], list[str]] = {}
     for node, before in theirs.items():
         after = ours.get(node)
         if after is None:
             continue
-        for what, one, other in compare_configurations(before, after):
-            found.setdefault((what, one, other), []).append(node)
+        for what, old, new in compare_configurations(before, after):
+            nodes_by_change.setdefault((what, old, new), []).append(node)
     return tuple(
         MachineDifference(
             nodes=tuple(nodes), what=what, before=before, after=after, why=difference_reason(what)
         )
-        for (what, before, after), nodes in found.items()
+        for (what, before, after), nodes in nodes_by_change.items()
     )
 
 
 def compare_configurations(
     theirs: Configuration, ours: Configuration
 ) -> Iterator[tuple[str, str, str]]:
-    """Places at which two configurations differ, and what stands there."""
+    """Yield the label of every difference between two configurations, with both values."""
     for document in sorted(theirs.keys() | ours.keys()):
         label = " ".join(filter(None, document))
         before, after = theirs.get(document), ours.get(document)
@@ -83,27 +83,27 @@ def _compare_values(
 
 
 def difference_reason(what: str) -> str:
-    """Why machines differ in something."""
+    """Return why machines differ in a value."""
     return next((why for start, why in _REASONS if what.startswith(start)), _OTHER_REASON)
 
 
 def order_differences(
-    pieces: Mapping[str, list[ForeignPatch]], order: PatchOrder
+    patches: Mapping[str, list[ForeignPatch]], order: PatchOrder
 ) -> Iterator[tuple[ForeignPatch, ForeignPatch, str]]:
-    """Pairs of patches of which another one wins in our own order, and where."""
+    """Yield pairs of patches where our order changes which one wins, and the path."""
     if order != "talhelper":
         return
     seen = set()
-    for all_of in pieces.values():
-        for index, first in enumerate(all_of):
-            for second in all_of[index + 1 :]:
+    for node_patches in patches.values():
+        for index, first in enumerate(node_patches):
+            for second in node_patches[index + 1 :]:
                 if second.scope != "all" or first.scope == "all" or first.place[0] < 0:
                     continue
-                for place in shared_paths(first, second):
-                    key = (first.label, second.label, place)
+                for path in shared_paths(first, second):
+                    key = (first.label, second.label, path)
                     if key not in seen:
                         seen.add(key)
-                        yield first, second, place
+                        yield first, second, path
 
 
 def _mapping(value: object) -> dict[str, object]:
@@ -111,7 +111,7 @@ def _mapping(value: object) -> dict[str, object]:
 
 
 def _document_label(document: object) -> str:
-    return "" if document is None else "there"
+    return "" if document is None else "present"
 
 
 def _text(value: object) -> str:
@@ -123,4 +123,4 @@ def _text(value: object) -> str:
 
 
 def _list(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else []
+    return [str(item) for item in value] if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""Machine configurations as plain documents: theirs, ours, and what one finds in them."""
+"""Machine configurations as plain documents: those of the other tool and ours."""
 
 from __future__ import annotations
 
@@ -51,45 +51,45 @@ _NO_BUNDLE = SecretsBundle(
         os=_EMPTY_PAIR,
     ),
 )
-"""Stands where a bundle is asked for; nothing of it is looked at."""
+"""Used where a function needs a bundle but its values do not matter."""
 
 
 def document_key(document: Document) -> DocumentKey:
-    """Kind and name of a document."""
+    """Return kind and name of a document."""
     return str(document.get("kind", V1ALPHA1)), str(document.get("name", ""))
 
 
 def merge_patches(
-    base: Sequence[Document], pieces: Iterable[ForeignPatch], minor: str
+    base: Sequence[Document], patches: Iterable[ForeignPatch], minor: str
 ) -> Configuration:
-    """Documents with patches in them; raises PatchRefused."""
-    text = "---\n".join(render_yaml(one) for one in base)
+    """Return the documents with the patches applied; raises PatchRefused."""
+    text = "---\n".join(render_yaml(document) for document in base)
     documents = load_documents("the base", text, minor)
-    patches = [as_patch(one) for one in pieces]
-    return _by_key(plain_value(one.printed()) for one in apply_patches(documents, patches, minor))
+    applied = apply_patches(documents, [as_patch(patch) for patch in patches], minor)
+    return _by_key(plain_value(document.printed()) for document in applied)
 
 
-def patch_problem(refused: PatchRefused, pieces: Iterable[ForeignPatch], minor: str) -> Problem:
-    """What is said of a patch that does not apply, at its very place where that can be found."""
-    for piece in pieces:
-        if piece.written is not None:
+def patch_problem(refused: PatchRefused, patches: Iterable[ForeignPatch], minor: str) -> Problem:
+    """Return the problem of a refused patch, with its exact position where that can be found."""
+    for patch in patches:
+        if patch.written is not None:
             try:
-                apply_patches((), [piece.written], minor)
-            except PatchRefused as precise:
-                if precise.problem.what == refused.problem.what:
-                    return precise.problem
+                apply_patches((), [patch.written], minor)
+            except PatchRefused as error:
+                if error.problem.what == refused.problem.what:
+                    return error.problem
     return refused.problem
 
 
-def as_patch(piece: ForeignPatch) -> Patch:
-    """A piece as a patch that says where it was written."""
-    value = to_plain_data(piece.document)
+def as_patch(patch: ForeignPatch) -> Patch:
+    """Return a foreign patch as a Patch that knows its position."""
+    value = to_plain_data(patch.document)
     text = render_yaml(value) if isinstance(value, dict) else "{}\n"
-    return Patch(label=piece.label, file=piece.at.file, text=text, place=piece.at)
+    return Patch(label=patch.label, file=patch.at.file, text=text, place=patch.at)
 
 
 def load_desired(files: dict[str, str]) -> Desired | Problem:
-    """What files mean, or the first thing that is wrong with them."""
+    """Return the desired state that the files describe, or the first problem."""
     loaded = load({name: text.encode() for name, text in files.items()})
     check_rules(loaded)
     try:
@@ -99,16 +99,16 @@ def load_desired(files: dict[str, str]) -> Desired | Problem:
 
 
 def base_documents(desired: Desired, node: Node) -> list[Document]:
-    """What we make of a node before any patch, without secrets."""
-    first, *others = machine_documents(desired, node, _NO_BUNDLE)
+    """Return the documents that stockman renders for a node before any patch, without secrets."""
+    first, *following = machine_documents(desired, node, _NO_BUNDLE)
     return [
         reveal_document(without_bundle_values(first)),
-        *(reveal_document(one) for one in others),
+        *(reveal_document(document) for document in following),
     ]
 
 
 def node_patches(desired: Desired, node: Node) -> list[Patch]:
-    """Patches of a node in the order of the configuration."""
+    """Return the patches of a node in the configured order."""
     if desired.cluster is None:
         return []
     shared = desired.cluster.talos.patches
@@ -120,24 +120,27 @@ def node_patches(desired: Desired, node: Node) -> list[Patch]:
         Patch(
             label=f"a patch of {node.name}",
             file="the result",
-            text=render_yaml(one),
+            text=render_yaml(document),
             place=Position("the result", 1, 1),
         )
-        for one in ordered
-        if isinstance(one, dict)
+        for document in ordered
+        if isinstance(document, dict)
     ]
 
 
 def node_configuration(desired: Desired, node: Node, minor: str) -> Configuration:
-    """What we make of a node, without secrets; raises PatchRefused."""
-    text = "---\n".join(render_yaml(one) for one in base_documents(desired, node))
+    """Return the configuration that stockman renders for a node, without secrets.
+
+    Raises PatchRefused.
+    """
+    text = "---\n".join(render_yaml(document) for document in base_documents(desired, node))
     documents = load_documents("the base", text, minor)
     patched = apply_patches(documents, node_patches(desired, node), minor)
-    return _by_key(plain_value(one.printed()) for one in patched)
+    return _by_key(plain_value(document.printed()) for document in patched)
 
 
 def value_at(configuration: Configuration, document: DocumentKey, path: Sequence[str]) -> object:
-    """What stands at a path; None: nothing, or nothing in it."""
+    """Return the value at a path. None: there is none, or it is empty."""
     value: object = configuration.get(document)
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
@@ -145,18 +148,18 @@ def value_at(configuration: Configuration, document: DocumentKey, path: Sequence
 
 
 def _by_key(documents: Iterable[object]) -> Configuration:
-    found: Configuration = {}
-    for one in documents:
-        filled = _drop_empty(one)
+    by_key: Configuration = {}
+    for document in documents:
+        filled = _drop_empty(document)
         if isinstance(filled, dict):
             if "kind" not in filled:
                 filled = without_bundle_values(filled)
-            found[document_key(filled)] = filled
-    return found
+            by_key[document_key(filled)] = filled
+    return by_key
 
 
 def _drop_empty(value: object) -> object:
-    """Without what is empty."""
+    """Return a value without empty members."""
     if isinstance(value, dict):
         inner = {key: _drop_empty(item) for key, item in value.items()}
         return {key: item for key, item in inner.items() if item not in ({}, [], "", None)}
@@ -167,42 +170,42 @@ V1ALPHA1_KEY = (V1ALPHA1, "")
 _DOMAIN = re.compile(r"(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
-def common_value(found: Iterable[list[str]]) -> list[str]:
-    """What all say that say anything; nothing where they do not agree."""
-    known = [one for one in found if one]
-    return known[0] if known and all(one == known[0] for one in known) else []
+def common_value(values: Iterable[list[str]]) -> list[str]:
+    """Return the value of all machines that have one. Empty: they do not agree."""
+    known = [value for value in values if value]
+    return known[0] if known and all(value == known[0] for value in known) else []
 
 
 def list_texts(configuration: Configuration, path: tuple[str, ...]) -> list[str]:
-    """A list of texts of the v1alpha1 document."""
-    found = value_at(configuration, V1ALPHA1_KEY, path)
-    return [str(one) for one in found] if isinstance(found, list) else []
+    """Return a list of texts of the v1alpha1 document."""
+    items = value_at(configuration, V1ALPHA1_KEY, path)
+    return [str(item) for item in items] if isinstance(items, list) else []
 
 
 def name_servers(configuration: Configuration) -> list[str]:
-    """Name servers, of the document and of the old field."""
+    """Return the name servers of the document and of the old field."""
     old = list_texts(configuration, ("machine", "network", "nameservers"))
     new = value_at(configuration, ("ResolverConfig", ""), ("nameservers",))
     servers = new if isinstance(new, list) else []
-    found = [str(one.get("address")) for one in servers if isinstance(one, dict)]
-    return list(dict.fromkeys((*found, *old)))
+    addresses = [str(server.get("address")) for server in servers if isinstance(server, dict)]
+    return list(dict.fromkeys((*addresses, *old)))
 
 
 def time_servers(configuration: Configuration) -> list[str]:
-    """Time servers, of the document or else of the old field."""
+    """Return the time servers of the document, or else of the old field."""
     old = list_texts(configuration, ("machine", "time", "servers"))
     new = value_at(configuration, ("TimeSyncConfig", ""), ("ntp", "servers"))
-    return [str(one) for one in new] if isinstance(new, list) else old
+    return [str(server) for server in new] if isinstance(new, list) else old
 
 
 def scheduling(configuration: Configuration) -> list[str]:
-    """Whether controllers take work."""
-    found = value_at(configuration, V1ALPHA1_KEY, ("cluster", "allowSchedulingOnControlPlanes"))
-    return ["true" if found else "false"]
+    """Return "true" if pods may run on controllers, else "false"."""
+    allowed = value_at(configuration, V1ALPHA1_KEY, ("cluster", "allowSchedulingOnControlPlanes"))
+    return ["true" if allowed else "false"]
 
 
 def install_disk(configuration: Configuration) -> str:
-    """The disk by its path or serial number. Empty: it is found in another way."""
+    """Return the disk by its path or serial number. Empty: it is selected in another way."""
     disk = value_at(configuration, V1ALPHA1_KEY, ("machine", "install", "disk"))
     if isinstance(disk, str):
         return disk
@@ -215,7 +218,7 @@ def install_disk(configuration: Configuration) -> str:
 def common_domains(
     nodes: Iterable[ForeignNode], theirs: dict[str, Configuration], api: str
 ) -> list[str]:
-    """Domain names that every machine and every API has."""
+    """Return the domain names that are SANs of every machine and every API server."""
     lists = []
     for node in nodes:
         lists.append(list_texts(theirs[node.name], ("machine", "certSANs")))
@@ -224,10 +227,13 @@ def common_domains(
     return [
         name
         for name in dict.fromkeys(lists[0] if lists else ())
-        if name != api and _DOMAIN.fullmatch(name) and all(name in one for one in lists)
+        if name != api and _DOMAIN.fullmatch(name) and all(name in names for names in lists)
     ]
 
 
 def configuration_of(documents: Iterable[Document]) -> Configuration:
-    """Documents by kind and name."""
-    return {(str(one.get("kind", V1ALPHA1)), str(one.get("name", ""))): one for one in documents}
+    """Return documents by kind and name."""
+    return {
+        (str(document.get("kind", V1ALPHA1)), str(document.get("name", ""))): document
+        for document in documents
+    }

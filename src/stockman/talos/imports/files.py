@@ -1,4 +1,4 @@
-"""Files of a directory that belongs to another tool: read, and found to be secret or not."""
+"""Read files of another tool's directory, and detect which of them are encrypted."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SOPS = "sops"
 
 
 def read_text(read: ReadFile, path: str) -> str | None:
-    """The text of a file; raises Unreadable. None: there is no such file."""
+    """Return the text of a file; raises Unreadable. None: there is no such file."""
     content = read(path)
     return None if content is None else decode_text(path, content)
 
 
 def is_sops_encrypted(text: str, path: str) -> bool:
-    """Whether a YAML file is encrypted by SOPS, and not merely named so."""
+    """Whether a YAML file is encrypted by SOPS, whatever its name says."""
     try:
         tree = read_yaml(path, text)
     except Unreadable:
@@ -51,42 +51,42 @@ def _is_encrypted_node(node: TreeNode) -> bool:
 
 
 BUNDLE = "the secrets bundle"
-"""Stands for the name that a dialect has for it."""
+"""Placeholder for the file name, which depends on the format."""
 BUNDLE_NAMES = {False: "talos/talsecret.sops.yaml", True: "talos/secrets.sops.yaml"}
-"""Its name in a classic directory, and in one with `cluster.toml`."""
+"""File name in a classic directory, and beside `cluster.toml`."""
 
 
 def import_bundle(foreign: ForeignCluster, read: ReadFile, names: tuple[str, ...]) -> None:
-    """Take over the first of some files that exists; what is in the clear is never copied."""
+    """Import the first of some files that exists; an unencrypted bundle is never copied."""
     for name in names:
         try:
             text = read_text(read, name)
             tree = None if text is None else read_yaml(name, text)
-        except Unreadable as unreadable:
-            foreign.problems.add(unreadable.problem)
+        except Unreadable as error:
+            foreign.problems.add(error.problem)
             return
         if text is None or tree is None:
             continue
         at = Position(name, 1, 1)
         if is_fully_encrypted(tree):
             foreign.files[BUNDLE] = text
-            foreign.say(name, at, "taken", f"{BUNDLE}, byte for byte")
+            foreign.record(name, at, "taken", f"{BUNDLE}, byte for byte")
         else:
-            foreign.say(name, at, "left out", "it is not encrypted, and was not copied")
-            foreign.problems.add(_unencrypted_problem(name))
+            foreign.record(name, at, "left out", "it is not encrypted, and was not copied")
+            foreign.problems.add(_plain_text_problem(name))
         return
     foreign.notes.append(
-        f"there is no {' and no '.join(names[:2])}: take the bundle of the running cluster"
+        f"neither {' nor '.join(names[:2])} exists: import the bundle from the running cluster"
     )
 
 
-def _unencrypted_problem(name: str) -> Problem:
+def _plain_text_problem(name: str) -> Problem:
     return Problem(
         code="import.open-bundle",
-        what=f"{name} holds the secrets of the cluster in the clear",
+        what=f"{name} holds the secrets of the cluster unencrypted",
         where=name,
-        why="whoever reads it owns the cluster; it was not copied",
-        fix=f"encrypt it with SOPS, and put it at {BUNDLE_NAMES[False]} (beside cluster.toml: "
+        why="anyone who can read it controls the cluster; it was not copied",
+        fix=f"encrypt it with SOPS and save it as {BUNDLE_NAMES[False]} (beside cluster.toml: "
         f"{BUNDLE_NAMES[True]})",
         severity=Severity.WARNING,
     )

@@ -1,4 +1,4 @@
-"""What the directory of another tool says, in one form for all of them."""
+"""What the directory of another tool contains, in one form for all tools."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class ForeignPatch:
     """One document that is merged into a machine's configuration."""
 
     label: str
-    """What the user calls it: the name of its file, or the path of its key."""
+    """The name the user knows: its file name, or the path of its key."""
     scope: PatchScope
     place: tuple[int, int]
-    """Which patch of its scope it is, and which document of that."""
+    """Index of the patch in its scope, and of the document in the patch."""
     document: MappingNode
     written: Patch | None = None
-    """The patch as it stands in its file. None: it was made of a key."""
+    """The patch as written in its file. None: it was generated from a key."""
 
     @property
     def at(self) -> Position:
@@ -50,32 +50,32 @@ class ForeignPatch:
 
 @dataclass(slots=True)
 class ForeignNode:
-    """One machine."""
+    """One machine of the other tool."""
 
     name: str
     at: Position
     is_controller: bool
     keys: MappingNode
-    """Its keys in our words, without network and patches."""
+    """Its keys in our format, without network and patches."""
     base: list[Document]
-    """What the tool makes before any patch, without secrets."""
+    """Documents that the tool generates before any patch, without secrets."""
     extra: list[ForeignPatch]
-    """What of the base only patches can say here."""
-    pieces: list[ForeignPatch]
-    """What the tool merges into the base, in its order."""
+    """Patches for parts of the base that no key can express."""
+    patches: list[ForeignPatch]
+    """Patches that the tool merges into the base, in its order."""
     address: str = ""
-    """Empty: not known."""
+    """Empty: unknown."""
     devices: list[Document] = field(default_factory=list)
-    """Links in the words of the v1alpha1 document."""
+    """Links in the format of the v1alpha1 document."""
     devices_at: Position = NOWHERE
     installer_at: Position = NOWHERE
     mac: str = ""
-    """Empty: only the links tell it."""
+    """Empty: only the links define it."""
 
 
 @dataclass(slots=True)
 class ForeignCluster:
-    """A whole cluster."""
+    """A cluster of another tool."""
 
     tool: str
     building: ConfigDraft
@@ -83,30 +83,30 @@ class ForeignCluster:
     order: PatchOrder = "specific"
     nodes: list[ForeignNode] = field(default_factory=list)
     said: dict[str, dict[ConvertedKey, None]] = field(default_factory=dict)
-    """What became of keys, by their names."""
+    """What became of each key, by key."""
     problems: Problems = field(default_factory=Problems)
     notes: list[str] = field(default_factory=list)
     lists: set[str] = field(default_factory=set)
-    """Names of lists of which an item was spoken of."""
+    """Names of lists of which an item was recorded."""
     files: dict[str, str] = field(default_factory=dict)
-    """Files that are taken over as they are, by their new names."""
+    """Files that are copied unchanged, by their new names."""
 
-    def say(self, key: str, at: Position, state: KeyState, how: str) -> None:
-        """Note what becomes of a key. What is left out in the end was not taken."""
+    def record(self, key: str, at: Position, state: KeyState, how: str) -> None:
+        """Record what became of a key. A key that is left out is no longer `taken`."""
         known = self.said.setdefault(key, {})
         if state == "left out":
-            for other in [one for one in known if one.state == "taken"]:
-                del known[other]
+            for carried in [carried for carried in known if carried.state == "taken"]:
+                del known[carried]
         known[ConvertedKey(key=key, at=at, state=state, how=how)] = None
         self.lists.add(_ITEM.sub("", key))
 
 
 def build_node(value: object, at: Position) -> TreeNode:
-    """A value as a tree that stands at one place."""
+    """Return a value as a tree whose nodes all have one position."""
     if isinstance(value, dict):
         entries = {
-            str(key): MappingEntry(_build_scalar(str(key), at), build_node(one, at))
-            for key, one in value.items()
+            str(key): MappingEntry(_build_scalar(str(key), at), build_node(item, at))
+            for key, item in value.items()
         }
         return MappingNode(at, entries)
     if isinstance(value, list | tuple):
@@ -120,13 +120,13 @@ def build_node(value: object, at: Position) -> TreeNode:
 
 
 def build_document(value: Document, at: Position) -> MappingNode:
-    """A document as a tree that stands at one place."""
-    found = build_node(value, at)
-    return found if isinstance(found, MappingNode) else MappingNode(at)
+    """Return a document as a tree whose nodes all have one position."""
+    node = build_node(value, at)
+    return node if isinstance(node, MappingNode) else MappingNode(at)
 
 
 def nest_value(path: str, value: TreeNode, at: Position | None = None) -> MappingNode:
-    """A document in which a value stands at a path of keys."""
+    """Return a document that has a value at a path of keys."""
     for key in reversed(path.split(".")):
         value = MappingNode(
             at or value.at, {key: MappingEntry(_build_scalar(key, at or value.at), value)}
@@ -135,12 +135,12 @@ def nest_value(path: str, value: TreeNode, at: Position | None = None) -> Mappin
 
 
 def list_items(node: TreeNode | None) -> list[TreeNode]:
-    """The items of a list; none for anything else."""
+    """Return the items of a list; empty for anything else."""
     return list(node.items) if isinstance(node, SequenceNode) else []
 
 
 def iter_scalars(node: TreeNode) -> Iterator[ScalarNode]:
-    """Every text of a tree, keys included."""
+    """Yield every scalar of a tree, keys included."""
     if isinstance(node, ScalarNode):
         yield node
     elif isinstance(node, MappingNode):
@@ -153,15 +153,15 @@ def iter_scalars(node: TreeNode) -> Iterator[ScalarNode]:
 
 
 def source_files(node: TreeNode) -> set[str]:
-    """The files that the values of a tree stand in."""
-    found = {node.at.file}
+    """Return the files that the values of a tree were written in."""
+    files = {node.at.file}
     if isinstance(node, MappingNode):
         for entry in node.entries.values():
-            found |= {entry.key.at.file} | source_files(entry.value)
+            files |= {entry.key.at.file} | source_files(entry.value)
     elif isinstance(node, SequenceNode):
         for item in node.items:
-            found |= source_files(item)
-    return found
+            files |= source_files(item)
+    return files
 
 
 def _build_scalar(text: str, at: Position) -> ScalarNode:
@@ -169,45 +169,45 @@ def _build_scalar(text: str, at: Position) -> ScalarNode:
 
 
 NEWEST_SUPPORTED_CONTRACT = (1, 13)
-"""The newest contract in which other tools make machines as Talos itself does."""
+"""The newest contract whose configurations other tools generate like Talos itself."""
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.\d+\S*")
 
 
 def set_contract(foreign: ForeignCluster, text: str, at: Position) -> bool:
-    """Take the style of machines from a version; False: it is none that is known."""
-    found = _VERSION.fullmatch(text) if _is_version(text) else None
-    lines = [line.line.minor_text for line in talos_lines()]
-    if found is not None and f"{found[1]}.{found[2]}" in lines:
-        line = (int(found[1]), int(found[2]))
-        foreign.contract = ".".join(map(str, min(line, NEWEST_SUPPORTED_CONTRACT)))
-        if line > NEWEST_SUPPORTED_CONTRACT:
+    """Set the contract from a Talos version; False: the version is unknown."""
+    match = _VERSION.fullmatch(text) if _is_version(text) else None
+    minors = [line.line.minor_text for line in talos_lines()]
+    if match is not None and f"{match[1]}.{match[2]}" in minors:
+        minor = (int(match[1]), int(match[2]))
+        foreign.contract = ".".join(map(str, min(minor, NEWEST_SUPPORTED_CONTRACT)))
+        if minor > NEWEST_SUPPORTED_CONTRACT:
             foreign.notes.append(
-                f"{foreign.tool} knows a draft of the style of Talos {found[1]}.{found[2]}; "
-                f"machines are written, and compared, in that of {foreign.contract}"
+                f"{foreign.tool} supports only a draft of the contract {match[1]}.{match[2]}; "
+                f"machines are written and compared with the contract {foreign.contract}"
             )
         return True
     foreign.problems.add(
         Problem(
             code="import.version",
-            what=f"{text!r} is no version of Talos that is known here",
+            what=f"{text!r} is not a supported Talos version",
             where=at,
-            why=f"what a machine is told depends on it; known are {lines[0]} to {lines[-1]}",
-            fix=f"write a version such as v{lines[-1]}.1, or upgrade the cluster first",
+            why=f"the configuration depends on it; supported are {minors[0]} to {minors[-1]}",
+            fix=f"use a version such as v{minors[-1]}.1, or upgrade the cluster first",
         )
     )
     return False
 
 
 def check_kubernetes_version(foreign: ForeignCluster, text: str, at: Position) -> None:
-    """Tell of a version of Kubernetes that is none."""
+    """Report an invalid Kubernetes version."""
     if not _is_version(text):
         foreign.problems.add(
             Problem(
                 code="import.version",
-                what=f"{text!r} is no version of Kubernetes",
+                what=f"{text!r} is not a valid Kubernetes version",
                 where=at,
-                why="every machine is told which images to run",
-                fix="write a version such as v1.36.0",
+                why="the image versions of every machine depend on it",
+                fix="use a version such as v1.36.0",
             )
         )
 
@@ -225,8 +225,8 @@ def missing_file_problem(path: str, where: Position | str, tool: str) -> Problem
         code="import.missing-file",
         what=f"{path} does not exist",
         where=where,
-        why=f"{tool} would stop here as well",
-        fix="put the file there, or remove what names it",
+        why=f"{tool} would fail here as well",
+        fix="create the file, or remove the reference to it",
     )
 
 
@@ -235,7 +235,7 @@ def missing_key_problem(key: str, at: Position, tool: str) -> Problem:
         code="config.missing-key",
         what=f"{key} is missing",
         where=at,
-        why=f"{tool} cannot do without it, and nothing is guessed here",
+        why=f"{tool} requires it, and stockman does not guess",
         fix=f"add `{key.rpartition('.')[2]}:`",
     )
 
@@ -243,9 +243,9 @@ def missing_key_problem(key: str, at: Position, tool: str) -> Problem:
 def no_nodes_problem(at: Position) -> Problem:
     return Problem(
         code="import.no-nodes",
-        what=f"{at.file} names no nodes",
+        what=f"{at.file} defines no nodes",
         where=at,
-        why="a cluster without machines has nothing to take over",
+        why="a cluster without machines cannot be imported",
         fix="check that this is the right directory",
     )
 
@@ -253,19 +253,19 @@ def no_nodes_problem(at: Position) -> Problem:
 def not_a_mapping_problem(what: str, at: Position) -> Problem:
     return Problem(
         code="config.not-a-mapping",
-        what=f"{what} is no mapping of keys",
+        what=f"{what} is not a mapping",
         where=at,
         why="a node has keys, such as its name and address",
-        fix="write the node's keys",
+        fix="write the keys of the node",
     )
 
 
 def invalid_patch_problem(what: str, at: Position, tool: str) -> Problem:
     return Problem(
         code="patch.form",
-        what=f"{what} is not a part of a configuration",
+        what=f"{what} is not a configuration patch",
         where=at,
-        why=f"{tool} takes texts of keys, or files with keys in them",
+        why=f"{tool} accepts texts of keys, or files with keys in them",
         fix="write keys, such as `machine: {sysctls: {...}}`",
     )
 
@@ -273,8 +273,8 @@ def invalid_patch_problem(what: str, at: Position, tool: str) -> Problem:
 def template_problem(label: str, error: UnsupportedTemplate) -> Problem:
     return Problem(
         code="import.template",
-        what=f"{label} is a template that is not understood",
+        what=f"{label} uses an unsupported template",
         where=error.at,
         why=error.why,
-        fix="write what it gives into the patch, or one patch per node",
+        fix="replace the template by its result, or write one patch per node",
     )

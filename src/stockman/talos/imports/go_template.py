@@ -1,6 +1,6 @@
-"""Templates of Go, as far as patches use them: values, conditions, lists, a few functions.
+"""Render Go templates as far as patches use them: values, conditions, lists, a few functions.
 
-What is not understood is refused with its place; nothing is guessed.
+Anything unsupported is refused with its position; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RIGHT_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class UnsupportedTemplate(Exception):
-    """A template, or a part of it, that is not among those supported."""
+    """A template, or a part of it, is not supported."""
 
     def __init__(self, why: str, at: Position) -> None:
         super().__init__(why)
@@ -38,7 +38,7 @@ class UnsupportedTemplate(Exception):
 
 
 class _Text(str):
-    """A piece of text between actions."""
+    """A text between actions."""
 
 
 class _Action:
@@ -48,86 +48,86 @@ class _Action:
         self.body = body
         self.at = at
         self.branches: list[tuple[str, list[_Text | _Action]]] = []
-        """For blocks: condition and content; an empty condition is the rest."""
+        """For blocks: condition and content; an empty condition is the `else` branch."""
 
 
 def is_template(text: str) -> bool:
-    """Whether a text asks for anything at all."""
+    """Whether a text contains template actions."""
     return "{{" in text
 
 
 def render_template(file: str, text: str, data: Data, first_line: int = 1) -> str:
-    """The text that a template gives with the data; raises NotUnderstood."""
+    """Return the text that a template renders with the data; raises UnsupportedTemplate."""
     pieces = _tokenize(file, text, first_line)
-    tree, rest = _parse_block_body(pieces, 0, None)
-    if rest < len(pieces):
-        left = pieces[rest]
+    tree, end = _parse_block_body(pieces, 0, None)
+    if end < len(pieces):
+        unexpected = pieces[end]
         raise UnsupportedTemplate(
-            "there is an end without a start",
-            left.at if isinstance(left, _Action) else Position(file, first_line, 1),
+            "`end` without a start",
+            unexpected.at if isinstance(unexpected, _Action) else Position(file, first_line, 1),
         )
     return "".join(_execute(tree, data, data))
 
 
 def _tokenize(file: str, text: str, first_line: int) -> list[_Text | _Action]:
-    """The text and its actions, with the space taken away that `{{-` and `-}}` eat."""
+    """Split the text into actions and text, and remove the space that `{{-` and `-}}` trim."""
     pieces: list[_Text | _Action] = []
     start = 0
-    for found in _ACTION.finditer(text):
-        between = text[start : found.start()]
-        if found["left"]:
+    for action in _ACTION.finditer(text):
+        between = text[start : action.start()]
+        if action["left"]:
             between = _LEFT_SPACE.sub("", between)
         pieces.append(_Text(between))
-        before = text[: found.start()]
-        column = found.start() - (before.rfind("\n") + 1) + 1
+        before = text[: action.start()]
+        column = action.start() - (before.rfind("\n") + 1) + 1
         at = Position(file, before.count("\n") + first_line, column)
-        body = found["body"].strip()
+        body = action["body"].strip()
         if not body.startswith("/*"):
             pieces.append(_Action(body, at))
-        start = found.end()
-        if found["right"]:
+        start = action.end()
+        if action["right"]:
             space = _RIGHT_SPACE.match(text, start)
             start = space.end() if space is not None else start
-    rest = text[start:]
-    if "{{" in rest:
+    remainder = text[start:]
+    if "{{" in remainder:
         before = text[: text.rindex("{{")]
         at = Position(file, before.count("\n") + first_line, len(before) - before.rfind("\n"))
-        raise UnsupportedTemplate("there is a start without an end", at)
-    return [*pieces, _Text(rest)]
+        raise UnsupportedTemplate("an action is not closed", at)
+    return [*pieces, _Text(remainder)]
 
 
 def _parse_block_body(
     pieces: list[_Text | _Action], index: int, opened: _Action | None
 ) -> tuple[list[_Text | _Action], int]:
-    """What stands in a block, and where it ends."""
-    found: list[_Text | _Action] = []
+    """Return the content of a block and the index where it ends."""
+    content: list[_Text | _Action] = []
     while index < len(pieces):
         piece = pieces[index]
         if isinstance(piece, _Text):
-            found.append(piece)
+            content.append(piece)
             index += 1
             continue
-        word, _, condition = piece.body.partition(" ")
-        if word in ("end", "else"):
-            return found, index
-        if word not in _BLOCKS:
-            found.append(piece)
+        keyword, _, condition = piece.body.partition(" ")
+        if keyword in ("end", "else"):
+            return content, index
+        if keyword not in _BLOCKS:
+            content.append(piece)
             index += 1
             continue
         index = _parse_block(pieces, index, piece, condition.strip())
-        found.append(piece)
+        content.append(piece)
     if opened is not None:
-        raise UnsupportedTemplate(f"`{opened.body}` has no end", opened.at)
-    return found, index
+        raise UnsupportedTemplate(f"`{opened.body}` has no `end`", opened.at)
+    return content, index
 
 
 def _parse_block(pieces: list[_Text | _Action], index: int, start: _Action, condition: str) -> int:
-    """Fill a block with its branches; returns the index behind its end."""
+    """Fill a block with its branches; returns the index after its end."""
     while True:
         content, index = _parse_block_body(pieces, index + 1, start)
         start.branches.append((condition, content))
         if index >= len(pieces):
-            raise UnsupportedTemplate(f"`{start.body}` has no end", start.at)
+            raise UnsupportedTemplate(f"`{start.body}` has no `end`", start.at)
         end = pieces[index]
         if not isinstance(end, _Action) or end.body == "end":
             return index + 1
@@ -147,24 +147,24 @@ def _execute(tree: list[_Text | _Action], dot: Data, root: Data) -> Iterator[str
             value = _Expression(piece, piece.body, dot, root).value()
             if isinstance(value, dict):
                 raise UnsupportedTemplate(
-                    f"`{{{{ {piece.body} }}}}` is a mapping, and no text", piece.at
+                    f"`{{{{ {piece.body} }}}}` is a mapping, not a text", piece.at
                 )
             yield _format_value(value)
 
 
 def _execute_block(block: _Action, dot: Data, root: Data) -> Iterator[str]:
-    word = block.body.partition(" ")[0]
+    keyword = block.body.partition(" ")[0]
     for condition, content in block.branches:
         if not condition:
             yield from _execute(content, dot, root)
             return
         value = _Expression(block, condition, dot, root).value()
-        if word == "range" and _is_true(value):
+        if keyword == "range" and _is_true(value):
             for item in _range_items(value, block):
                 yield from _execute(content, item, root)
             return
         if _is_true(value):
-            yield from _execute(content, value if word == "with" else dot, root)
+            yield from _execute(content, value if keyword == "with" else dot, root)
             return
 
 
@@ -177,32 +177,32 @@ def _range_items(value: Data, block: _Action) -> list[Data]:
 
 
 class _Expression:
-    """One pipeline, worked out."""
+    """Evaluates one pipeline."""
 
     def __init__(self, action: _Action, text: str, dot: Data, root: Data) -> None:
         self._action = action
         self._dot = dot
         self._root = root
-        self._tokens = self._cut(text)
+        self._tokens = self._tokenize(text)
         self._next = 0
 
     def value(self) -> Data:
         value = self._pipeline()
         if self._next < len(self._tokens):
-            self._refuse(f"`{self._tokens[self._next][1]}` cannot stand there")
+            self._refuse(f"unexpected `{self._tokens[self._next][1]}`")
         return value
 
-    def _cut(self, text: str) -> list[tuple[str, str]]:
-        found: list[tuple[str, str]] = []
+    def _tokenize(self, text: str) -> list[tuple[str, str]]:
+        tokens: list[tuple[str, str]] = []
         index = 0
         text = text.strip()
         while index < len(text):
             token = _TOKEN.match(text, index)
             if token is None or token.end() == index:
                 self._refuse(f"`{text[index:].strip()}` is not supported")
-            found.append((str(token.lastgroup), token[token.lastgroup or 0]))
+            tokens.append((str(token.lastgroup), token[token.lastgroup or 0]))
             index = token.end()
-        return found
+        return tokens
 
     def _pipeline(self) -> Data:
         value = self._command(None)
@@ -238,7 +238,7 @@ class _Expression:
         if text in ("true", "false", "nil"):
             return {"true": True, "false": False, "nil": None}[text]
         if kind != "word":
-            self._refuse(f"`{text}` cannot stand there")
+            self._refuse(f"unexpected `{text}`")
         return self._call(text, [])
 
     def _field(self, text: str) -> Data:
@@ -247,7 +247,7 @@ class _Expression:
             if not name:
                 continue
             if not isinstance(value, dict) or name not in value:
-                self._refuse(f"`{text}` is not known here")
+                self._refuse(f"`{text}` is not defined")
             value = value[name]
         return value
 
@@ -258,7 +258,7 @@ class _Expression:
         try:
             return function(*operands)
         except (TypeError, ValueError, IndexError, KeyError):
-            self._refuse(f"`{name}` cannot be called so")
+            self._refuse(f"invalid arguments of `{name}`")
 
     def _peek(self) -> tuple[str, str] | None:
         return self._tokens[self._next] if self._next < len(self._tokens) else None
@@ -294,46 +294,46 @@ def _format_value(value: Data) -> str:
 
 
 def _quote(*values: Data) -> str:
-    return " ".join(json.dumps(_format_value(one), ensure_ascii=False) for one in values)
+    return " ".join(json.dumps(_format_value(value), ensure_ascii=False) for value in values)
 
 
-def _default(fallback: Data, *given: Data) -> Data:
-    return given[0] if given and _is_true(given[0]) else fallback
+def _default(fallback: Data, *values: Data) -> Data:
+    return values[0] if values and _is_true(values[0]) else fallback
 
 
-def _ternary(yes: Data, no: Data, condition: Data) -> Data:
-    return yes if _is_true(condition) else no
+def _ternary(when_true: Data, when_false: Data, condition: Data) -> Data:
+    return when_true if _is_true(condition) else when_false
 
 
 def _and(*values: Data) -> Data:
-    return next((one for one in values if not _is_true(one)), values[-1])
+    return next((value for value in values if not _is_true(value)), values[-1])
 
 
 def _or(*values: Data) -> Data:
-    return next((one for one in values if _is_true(one)), values[-1])
+    return next((value for value in values if _is_true(value)), values[-1])
 
 
 _FUNCTIONS: dict[str, Callable[..., Data]] = {
     "and": _and,
-    "contains": lambda part, whole: _format_value(part) in _format_value(whole),
+    "contains": lambda needle, text: _format_value(needle) in _format_value(text),
     "default": _default,
-    "eq": lambda one, *others: any(one == other for other in others),
-    "hasPrefix": lambda part, whole: _format_value(whole).startswith(_format_value(part)),
-    "hasSuffix": lambda part, whole: _format_value(whole).endswith(_format_value(part)),
+    "eq": lambda first, *values: any(first == value for value in values),
+    "hasPrefix": lambda prefix, text: _format_value(text).startswith(_format_value(prefix)),
+    "hasSuffix": lambda suffix, text: _format_value(text).endswith(_format_value(suffix)),
     "join": lambda mark, items: _format_value(mark).join(_format_value(item) for item in items),
     "lower": lambda text: _format_value(text).lower(),
-    "ne": lambda one, other: one != other,
-    "not": lambda one: not _is_true(one),
+    "ne": lambda first, second: first != second,
+    "not": lambda value: not _is_true(value),
     "or": _or,
     "quote": _quote,
     "replace": lambda old, new, text: _format_value(text).replace(
         _format_value(old), _format_value(new)
     ),
-    "squote": lambda *values: " ".join(f"'{_format_value(one)}'" for one in values),
+    "squote": lambda *values: " ".join(f"'{_format_value(value)}'" for value in values),
     "ternary": _ternary,
     "trim": lambda text: _format_value(text).strip(),
-    "trimPrefix": lambda part, text: _format_value(text).removeprefix(_format_value(part)),
-    "trimSuffix": lambda part, text: _format_value(text).removesuffix(_format_value(part)),
+    "trimPrefix": lambda prefix, text: _format_value(text).removeprefix(_format_value(prefix)),
+    "trimSuffix": lambda suffix, text: _format_value(text).removesuffix(_format_value(suffix)),
     "upper": lambda text: _format_value(text).upper(),
 }
-"""Functions of Go's templates and of sprig that are understood."""
+"""The supported functions of Go templates and of sprig."""

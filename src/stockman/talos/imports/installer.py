@@ -1,4 +1,4 @@
-"""Installer images of other tools, in our words: schematic, platform, SecureBoot."""
+"""Installer images of other tools as our keys: schematic, platform, SecureBoot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REFERENCE = re.compile(
 
 @dataclass(slots=True)
 class FactoryInstaller:
-    """An installer, and the keys of a node that ask for it."""
+    """An installer image, and the node keys that select it."""
 
     reference: str
     platform: str
@@ -35,16 +35,16 @@ class FactoryInstaller:
 
 @dataclass(slots=True)
 class SchematicKeys:
-    """The keys of a node that ask for a schematic, and its id."""
+    """The node keys that select a schematic, and its ID."""
 
     id: str
     at: Position
     keys: dict[str, MappingEntry]
 
-    def installed(
+    def installer(
         self, host: str, mode: str, version: str, *, secureboot: bool
     ) -> FactoryInstaller:
-        """The installer of a factory for this schematic."""
+        """Return the factory's installer for this schematic."""
         secured = "-secureboot" if secureboot else ""
         keys = self.keys | (_secureboot_entries(self.at) if secureboot else {})
         reference = f"{host}/{mode}-installer{secured}/{self.id}:{version}"
@@ -52,54 +52,54 @@ class SchematicKeys:
 
 
 def parse_installer(url: ScalarNode, version: str, *, secureboot: bool) -> FactoryInstaller | None:
-    """The installer that an address without a tag names. None: it is not one of a factory."""
-    found = _REFERENCE.fullmatch(url.text)
-    if found is None:
+    """Parse an installer reference without a tag. None: it is not from an image factory."""
+    match = _REFERENCE.fullmatch(url.text)
+    if match is None:
         return None
-    keys = {"schematic_id": MappingEntry(url, text_scalar(found["id"], url), name="talosImageURL")}
-    if found["secure"] or secureboot:
+    keys = {"schematic_id": MappingEntry(url, text_scalar(match["id"], url), name="talosImageURL")}
+    if match["secure"] or secureboot:
         keys |= _secureboot_entries(url.at)
     return FactoryInstaller(
         reference=f"{url.text}:{version}",
-        platform=found["platform"] or "metal",
+        platform=match["platform"] or "metal",
         at=url.at,
         keys=keys,
     )
 
 
 def schematic_keys(node: TreeNode | None, otherwise: ScalarNode) -> SchematicKeys | None:
-    """The keys for a schematic written out; without one, for the image as it is."""
+    """Return the keys for an inline schematic; without one, for the default image."""
     written = to_plain_data(node) if node is not None else {"customization": {}}
-    found = read_schematic(written, Problems(), None) if isinstance(written, dict) else None
-    if found is None:
+    schematic = read_schematic(written, Problems(), None) if isinstance(written, dict) else None
+    if schematic is None:
         return None
     at = otherwise.at if node is None else node.at
-    wanted = schematic_id(found)
-    if node is not None and found == ImageSchematic(
-        extensions=found.extensions, kernel_args=found.kernel_args
+    wanted_id = schematic_id(schematic)
+    if node is not None and schematic == ImageSchematic(
+        extensions=schematic.extensions, kernel_args=schematic.kernel_args
     ):
-        keys = _schematic_entries(node, found)
+        keys = _schematic_entries(node, schematic)
         if keys:
-            return SchematicKeys(wanted, at, keys)
-    if node is not None and found != ImageSchematic():
+            return SchematicKeys(wanted_id, at, keys)
+    if node is not None and schematic != ImageSchematic():
         return SchematicKeys(
-            wanted, at, {"talos.schematic": MappingEntry(_key("schematic", at), node)}
+            wanted_id, at, {"talos.schematic": MappingEntry(_key("schematic", at), node)}
         )
-    text = ScalarNode(wanted, at, plain=False, span=(0, 0))
-    return SchematicKeys(wanted, at, {"schematic_id": MappingEntry(_key("schematic", at), text)})
+    text = ScalarNode(wanted_id, at, plain=False, span=(0, 0))
+    return SchematicKeys(wanted_id, at, {"schematic_id": MappingEntry(_key("schematic", at), text)})
 
 
-def _schematic_entries(node: TreeNode, found: ImageSchematic) -> dict[str, MappingEntry]:
-    """Extensions and kernel arguments as the lists that they are."""
+def _schematic_entries(node: TreeNode, schematic: ImageSchematic) -> dict[str, MappingEntry]:
+    """Return extensions and kernel arguments as lists."""
     custom = node.get("customization") if isinstance(node, MappingNode) else None
     if not isinstance(custom, MappingNode):
         return {}
     keys: dict[str, MappingEntry] = {}
     extensions, arguments = custom.get("systemExtensions"), custom.get("extraKernelArgs")
     names = extensions.get("officialExtensions") if isinstance(extensions, MappingNode) else None
-    if found.extensions and names is not None:
+    if schematic.extensions and names is not None:
         keys["talos.extensions"] = MappingEntry(_key("schematic", names.at), names)
-    if found.kernel_args and arguments is not None:
+    if schematic.kernel_args and arguments is not None:
         keys["talos.kernel_args"] = MappingEntry(_key("schematic", arguments.at), arguments)
     return keys
 

@@ -1,7 +1,7 @@
-"""Where patches go: to all nodes, to a role or to a node, so that the order keeps its meaning.
+"""Assign patches to all nodes, a role or a node, and remove what keys already express.
 
-A patch stays on the level that it was written on as long as it is the same for every node there,
-and may change places with those that it has to pass. Otherwise it is given to each node.
+A patch stays on the level it was written on if it is the same for every node there and may change
+places with the patches it has to pass. Otherwise it is copied to each node.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from stockman.talos.imports.foreign import (
 from stockman.talos.imports.talhelper.variables import HIDDEN_VALUE_PREFIX
 
 PatchSource = tuple[PatchScope, tuple[int, int]]
-"""Which document of which patch: the same for all nodes that it holds for."""
+"""Identifies a document of a patch, for all nodes that it applies to."""
 _RANKS: dict[PatchOrder, dict[str, int]] = {
     "specific": {"all": 0, "role": 1, "node": 2},
     "talhelper": {"role": 0, "node": 1, "all": 2},
@@ -39,63 +39,67 @@ _RANKS: dict[PatchOrder, dict[str, int]] = {
 _DocumentValue = tuple[tuple[str, str], tuple[str, ...]]
 
 
-def patch_source(piece: ForeignPatch) -> PatchSource:
-    """What tells a piece from others, whichever node it is for."""
-    return piece.scope, piece.place
+def patch_source(patch: ForeignPatch) -> PatchSource:
+    """Return what identifies a patch, whichever node it is for."""
+    return patch.scope, patch.place
 
 
 def assign_levels(
-    pieces: Mapping[str, list[ForeignPatch]],
+    patches: Mapping[str, list[ForeignPatch]],
     members: Mapping[PatchScope, set[str]],
     order: PatchOrder,
 ) -> dict[PatchSource, PatchScope]:
-    """The level of every piece; `pieces` are those of each node in the order they apply."""
-    found = {patch_source(one): one.scope for all_of in pieces.values() for one in all_of}
-    for key in list(found):
-        if found[key] != "node" and not _is_shared(key, pieces, members):
-            found[key] = "node"
-    while clash := _find_conflict(pieces, found, order):
-        for key in clash:
-            found[key] = "node"
-    return found
+    """Return the level of every patch; `patches` has those of each node as they apply."""
+    levels = {
+        patch_source(patch): patch.scope
+        for node_patches in patches.values()
+        for patch in node_patches
+    }
+    for key in list(levels):
+        if levels[key] != "node" and not _is_shared(key, patches, members):
+            levels[key] = "node"
+    while conflict := _find_conflict(patches, levels, order):
+        for key in conflict:
+            levels[key] = "node"
+    return levels
 
 
 def _is_shared(
     key: PatchSource,
-    pieces: Mapping[str, list[ForeignPatch]],
+    patches: Mapping[str, list[ForeignPatch]],
     members: Mapping[PatchScope, set[str]],
 ) -> bool:
-    """Whether a piece is the same for every node of its scope."""
+    """Whether a patch is the same for every node of its scope."""
     texts: dict[str, object] = {}
-    for name, all_of in pieces.items():
-        for one in all_of:
-            if patch_source(one) == key:
-                texts[name] = to_plain_data(one.document)
+    for name, node_patches in patches.items():
+        for patch in node_patches:
+            if patch_source(patch) == key:
+                texts[name] = to_plain_data(patch.document)
     values = list(texts.values())
     return set(texts) >= members[key[0]] and all(value == values[0] for value in values)
 
 
 def _find_conflict(
-    pieces: Mapping[str, list[ForeignPatch]],
-    found: Mapping[PatchSource, PatchScope],
+    patches: Mapping[str, list[ForeignPatch]],
+    levels: Mapping[PatchSource, PatchScope],
     order: PatchOrder,
 ) -> set[PatchSource]:
-    """Two pieces that would change places and must not; empty: there are none."""
+    """Return two patches that would change places and must not; empty: there are none."""
     ranks = _RANKS[order]
 
-    def rank(piece: ForeignPatch) -> int:
-        level = found[patch_source(piece)]
+    def rank(patch: ForeignPatch) -> int:
+        level = levels[patch_source(patch)]
         return ranks["role" if level in ("controller", "worker") else level]
 
-    for all_of in pieces.values():
-        for index, first in enumerate(all_of):
-            for second in all_of[index + 1 :]:
+    for node_patches in patches.values():
+        for index, first in enumerate(node_patches):
+            for second in node_patches[index + 1 :]:
                 if rank(first) <= rank(second) or not patches_overlap(first, second):
                     continue
                 wrong = {
-                    patch_source(one)
-                    for one in (first, second)
-                    if found[patch_source(one)] != "node"
+                    patch_source(patch)
+                    for patch in (first, second)
+                    if levels[patch_source(patch)] != "node"
                 }
                 if wrong:
                     return wrong
@@ -103,22 +107,23 @@ def _find_conflict(
 
 
 def patches_overlap(first: ForeignPatch, second: ForeignPatch) -> bool:
-    """Whether two pieces say something of the same place."""
+    """Whether two patches set the same path."""
     return bool(list(shared_paths(first, second)))
 
 
 def shared_paths(first: ForeignPatch, second: ForeignPatch) -> Iterator[str]:
-    """Places that two pieces both say something of."""
-    for one_document, one in document_values(first.document):
-        for other_document, other in document_values(second.document):
-            short = min(len(one), len(other))
-            if one_document == other_document and one[:short] == other[:short]:
-                place = ".".join(one if len(one) > len(other) else other)
-                yield f"{' '.join(filter(None, one_document))} {place}".strip()
+    """Yield the paths that both patches set."""
+    for first_document, first_path in document_values(first.document):
+        for second_document, second_path in document_values(second.document):
+            short = min(len(first_path), len(second_path))
+            if first_document == second_document and first_path[:short] == second_path[:short]:
+                longer = first_path if len(first_path) > len(second_path) else second_path
+                path = ".".join(longer)
+                yield f"{' '.join(filter(None, first_document))} {path}".strip()
 
 
 def document_values(document: Tree) -> Iterator[_DocumentValue]:
-    """Every value of a document: which document, and its path."""
+    """Yield every value of a document as the document's key and the value's path."""
     kind, name = document.get("kind"), document.get("name")
     identity = (
         kind.text if isinstance(kind, ScalarNode) else "v1alpha1",
@@ -130,7 +135,7 @@ def document_values(document: Tree) -> Iterator[_DocumentValue]:
 
 
 def leaf_paths(node: TreeNode, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Paths of values; a list is one, and so is what a `$patch` stands in."""
+    """Yield the paths of values; a list and a mapping with `$patch` count as one value."""
     if isinstance(node, ScalarNode | SequenceNode) or "$patch" in node.entries or not node.entries:
         yield path
         return
@@ -140,79 +145,79 @@ def leaf_paths(node: TreeNode, path: tuple[str, ...] = ()) -> Iterator[tuple[str
 
 MOVED: dict[tuple[str, ...], str] = {
     ("machine", "network", "nameservers"): "network.dns_servers",
-    ("machine", "network", "disableSearchDomain"): "machines never have a search domain here",
+    ("machine", "network", "disableSearchDomain"): "machines never have a search domain",
     ("machine", "time", "servers"): "network.ntp_servers",
-    ("machine", "time", "disabled"): "machines always keep the time here",
+    ("machine", "time", "disabled"): "time synchronization is always on",
     ("machine", "network", "hostname"): "the node's name",
 }
-"""Fields that are documents of their own from contract 1.12 on, and the key that decides them."""
+"""Fields that are separate documents from contract 1.12 on, and the key that sets them."""
 
 _SECRET_KEYS = frozenset(
     {"privateKey", "presharedKey", "passphrase", "password", "identityToken", "auth", "secret"}
 )
-_DONE_BY_STOCKMAN = "stockman does that by itself"
-_IS_SECRET = "it holds {}, which would be in the clear here"
+_DONE_BY_STOCKMAN = "stockman sets this by default"
+_IS_SECRET = "it contains {}, which would be unencrypted here"
 _IsRemoved = Callable[[DocumentKey, tuple[str, ...], Position], bool]
 
 
 @dataclass(slots=True)
 class PatchTrimmer:
-    """Takes parts out of patches, and says so."""
+    """Removes redundant and secret parts of patches, and records each removal."""
 
     foreign: ForeignCluster
     theirs: Mapping[str, Configuration]
-    """Machine configurations by node; empty: they are not known."""
+    """Machine configurations by node; empty: unknown."""
     ours: Mapping[str, Configuration]
     _redundant: dict[tuple[PatchSource, DocumentKey, tuple[str, ...]], bool] = field(
         default_factory=dict
     )
 
-    def trimmed(self, nodes: list[ForeignNode]) -> dict[str, list[ForeignPatch]]:
-        """What is left of the pieces of every node, in their order."""
+    def trim(self, nodes: list[ForeignNode]) -> dict[str, list[ForeignPatch]]:
+        """Return the remaining patches of every node, in their order."""
         holders: dict[PatchSource, list[ForeignNode]] = {}
         for node in nodes:
-            for piece in (*node.extra, *node.pieces):
-                holders.setdefault(patch_source(piece), []).append(node)
-        found: dict[str, list[ForeignPatch]] = {}
+            for patch in (*node.extra, *node.patches):
+                holders.setdefault(patch_source(patch), []).append(node)
+        trimmed: dict[str, list[ForeignPatch]] = {}
         for node in nodes:
             kept = []
-            for piece in (*node.extra, *node.pieces):
-                left = self._trim(piece, holders[patch_source(piece)])
-                if left is not None:
-                    kept.append(left)
-            found[node.name] = kept
-        return found
+            for patch in (*node.extra, *node.patches):
+                remaining = self._trim_patch(patch, holders[patch_source(patch)])
+                if remaining is not None:
+                    kept.append(remaining)
+            trimmed[node.name] = kept
+        return trimmed
 
-    def _trim(self, piece: ForeignPatch, holders: list[ForeignNode]) -> ForeignPatch | None:
-        secret = _find_secret(piece.document)
+    def _trim_patch(self, patch: ForeignPatch, holders: list[ForeignNode]) -> ForeignPatch | None:
+        secret = _find_secret(patch.document)
         if secret is not None:
             how = _IS_SECRET.format(secret)
-            self.foreign.say(piece.label, piece.at, "left out", how)
+            self.foreign.record(patch.label, patch.at, "left out", how)
             return None
-        kind = piece.document.get("kind")
-        name = piece.document.get("name")
+        kind = patch.document.get("kind")
+        name = patch.document.get("name")
         document = (
             kind.text if isinstance(kind, ScalarNode) else "v1alpha1",
             name.text if isinstance(name, ScalarNode) and isinstance(kind, ScalarNode) else "",
         )
         if document[0] in OWNED_KINDS:
-            self._tell_owned(piece, document[0], OWNED_KINDS[document[0]], piece.at)
+            self._record_decider(patch, document[0], OWNED_KINDS[document[0]], patch.at)
             return None
-        gone = [
+        removed = [
             path
-            for path in leaf_paths(piece.document)
-            if self._goes(piece, document, path, holders)
+            for path in leaf_paths(patch.document)
+            if self._is_removed(patch, document, path, holders)
         ]
-        left = _remove_values(piece.document, (), gone)
-        if left is not None and document[0] == "v1alpha1":
-            left = self._without_known_names(left, holders)
-        if left is None or not _has_content(left, document):
+        remaining = _remove_values(patch.document, (), removed)
+        if remaining is not None and document[0] == "v1alpha1":
+            remaining = self._without_known_names(remaining, holders)
+        if remaining is None or not _has_content(remaining, document):
             return None
-        return replace(piece, document=left)
+        return replace(patch, document=remaining)
 
-    def _goes(
+    def _is_removed(
         self,
-        piece: ForeignPatch,
+        patch: ForeignPatch,
         document: DocumentKey,
         path: tuple[str, ...],
         holders: list[ForeignNode],
@@ -220,35 +225,35 @@ class PatchTrimmer:
         if document[0] == "v1alpha1":
             for owned, decider in OWNED.items():
                 if path[: len(owned)] == owned:
-                    self._tell_owned(
-                        piece, ".".join(owned), decider, _position_at(piece.document, path)
+                    self._record_decider(
+                        patch, ".".join(owned), decider, _position_at(patch.document, path)
                     )
                     return True
             moved = MOVED.get(path)
             if moved is not None and self._multidoc:
-                known = f"{piece.label}: {'.'.join(path)}"
-                self.foreign.say(known, _position_at(piece.document, path), "changed", moved)
+                known = f"{patch.label}: {'.'.join(path)}"
+                self.foreign.record(known, _position_at(patch.document, path), "changed", moved)
                 return True
         elif path in (("apiVersion",), ("kind",), ("name",)):
             return False
-        place = (patch_source(piece), document, path)
-        if place not in self._redundant:
-            self._redundant[place] = self._is_redundant(document, path, holders)
-        if not self._redundant[place]:
+        value_key = (patch_source(patch), document, path)
+        if value_key not in self._redundant:
+            self._redundant[value_key] = self._is_redundant(document, path, holders)
+        if not self._redundant[value_key]:
             return False
-        known = f"{piece.label}: {'.'.join(path) or ' '.join(document).strip()}"
-        self.foreign.say(known, _position_at(piece.document, path), "changed", _DONE_BY_STOCKMAN)
+        known = f"{patch.label}: {'.'.join(path) or ' '.join(document).strip()}"
+        self.foreign.record(known, _position_at(patch.document, path), "changed", _DONE_BY_STOCKMAN)
         return True
 
     def _without_known_names(self, document: Tree, holders: list[ForeignNode]) -> Tree:
-        """Lists of names without those that every machine has anyway."""
+        """Remove list items that every machine has anyway."""
         for path in [path for path in leaf_paths(document) if is_unordered(path)]:
             known = [
                 value_at(ours, ("v1alpha1", ""), path)
                 for node in holders
                 if (ours := self.ours.get(node.name)) is not None
             ]
-            common = set.intersection(*(_item_names(one) for one in known)) if known else set()
+            common = set.intersection(*(_item_names(value) for value in known)) if known else set()
             document = _without_known_items(document, path, common)
         return document
 
@@ -271,40 +276,42 @@ class PatchTrimmer:
                 return False
         return True
 
-    def _tell_owned(self, piece: ForeignPatch, what: str, decider: str, at: Position) -> None:
-        self.foreign.say(f"{piece.label}: {what}", at, "changed", f"follows from {decider}")
+    def _record_decider(self, patch: ForeignPatch, what: str, decider: str, at: Position) -> None:
+        self.foreign.record(f"{patch.label}: {what}", at, "changed", f"set by {decider}")
 
 
 def is_unordered(path: tuple[str, ...]) -> bool:
-    """Whether the order of a list at a path means nothing."""
+    """Whether the order of the list at a path is irrelevant."""
     return path[-1:] == ("certSANs",)
 
 
 def _item_names(value: object) -> set[str]:
-    return {str(one) for one in value} if isinstance(value, list) else set()
+    return {str(item) for item in value} if isinstance(value, list) else set()
 
 
 def _without_known_items(node: Tree, path: tuple[str, ...], known: set[str]) -> Tree:
-    """A document whose list at a path has no item that is known already."""
-    key, *rest = path
+    """Return a document without the known items of the list at a path."""
+    key, *remaining = path
     entry = node.entries[key]
     value: TreeNode = entry.value
-    if rest and isinstance(value, Tree):
-        value = _without_known_items(value, tuple(rest), known)
+    if remaining and isinstance(value, Tree):
+        value = _without_known_items(value, tuple(remaining), known)
     elif isinstance(value, SequenceNode):
         kept = [
-            one for one in value.items if not isinstance(one, ScalarNode) or one.text not in known
+            item
+            for item in value.items
+            if not isinstance(item, ScalarNode) or item.text not in known
         ]
         value = SequenceNode(value.at, kept)
     return Tree(node.at, {**node.entries, key: MappingEntry(entry.key, value, name=entry.name)})
 
 
 def _as_set(value: object) -> object:
-    return sorted({str(one) for one in value}) if isinstance(value, list) else value
+    return sorted({str(item) for item in value}) if isinstance(value, list) else value
 
 
 def _find_secret(node: TreeNode) -> str | None:
-    """What is secret in a document; None: nothing."""
+    """Return what is secret in a document; None: nothing."""
     for scalar in iter_scalars(node):
         if HIDDEN_VALUE_PREFIX in scalar.text:
             return "an encrypted value"
@@ -318,27 +325,29 @@ def _find_secret_key(node: TreeNode) -> str | None:
         for key, entry in node.entries.items():
             if key in _SECRET_KEYS and isinstance(entry.value, ScalarNode) and entry.value.text:
                 return f"a secret ({key})"
-            if found := _find_secret_key(entry.value):
-                return found
+            if secret := _find_secret_key(entry.value):
+                return secret
         return None
-    return next((found for item in node.items if (found := _find_secret_key(item))), None)
+    return next((secret for item in node.items if (secret := _find_secret_key(item))), None)
 
 
-def _remove_values(node: Tree, path: tuple[str, ...], gone: list[tuple[str, ...]]) -> Tree | None:
-    """A document without some of its values; None: nothing is left."""
-    if path in gone:
+def _remove_values(
+    node: Tree, path: tuple[str, ...], removed: list[tuple[str, ...]]
+) -> Tree | None:
+    """Return a document without some of its values; None: nothing is left."""
+    if path in removed:
         return None
     entries: dict[str, MappingEntry] = {}
     for key, entry in node.entries.items():
         inner = (*path, key)
-        if inner in gone:
+        if inner in removed:
             continue
         if not isinstance(entry.value, Tree) or "$patch" in entry.value.entries:
             entries[key] = entry
             continue
-        left = _remove_values(entry.value, inner, gone)
-        if left is not None and (left.entries or not entry.value.entries):
-            entries[key] = MappingEntry(entry.key, left, name=entry.name, via=entry.via)
+        remaining = _remove_values(entry.value, inner, removed)
+        if remaining is not None and (remaining.entries or not entry.value.entries):
+            entries[key] = MappingEntry(entry.key, remaining, name=entry.name, via=entry.via)
     return Tree(node.at, entries) if entries else None
 
 

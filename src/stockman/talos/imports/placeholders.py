@@ -1,4 +1,4 @@
-"""Stand-ins for what only the user knows, so that machines can be compared before it is given.
+"""Placeholders for values that only the user knows, so that machines can be compared early.
 
 No machine configuration depends on the gateways or the repository.
 """
@@ -16,7 +16,7 @@ _SPARE_ADDRESSES = 8
 
 
 def fill_placeholders(building: ConfigDraft, taken: set[str]) -> None:
-    """Fill the gaps of a configuration; what is given stays."""
+    """Fill the gaps of a configuration; existing values stay."""
     at = building.whole.at
     network = building.whole.get("network")
     cidr = network.get("node_cidr") if isinstance(network, MappingNode) else None
@@ -32,7 +32,7 @@ def fill_placeholders(building: ConfigDraft, taken: set[str]) -> None:
 
 
 def _free_addresses(cidr: str, taken: set[str]) -> list[str]:
-    """Addresses at the end of a network that nobody has."""
+    """Return unused addresses at the end of a network."""
     try:
         network = IPv4Network(cidr, strict=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The directory of a topf user: `topf.yaml`, and patches for all nodes, roles and single nodes."""
+"""Read the directory of a topf user: `topf.yaml`, and patches for all nodes, roles and nodes."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ _KNOWN_KEYS = (
     *("clusterName", "clusterEndpoint", "kubernetesVersion", "talosVersion", "schematicId"),
     *("factory", "platform", "secureboot", "patchesDir", "secretsPath", "nodes", "data"),
 )
-_TEMPLATE_DATA_NOTE = "values for templates, which are filled in now"
+_TEMPLATE_DATA_NOTE = "values for templates, which were rendered"
 
 
-def topf_directory(read: ReadFile, listed: ListFiles) -> ForeignCluster:
-    """What the directory says; its problems tell what cannot be read."""
+def read_topf_directory(read: ReadFile, list_files: ListFiles) -> ForeignCluster:
+    """Return the cluster of the directory; its problems tell what cannot be read."""
     foreign = ForeignCluster(tool="topf", building=ConfigDraft(TOPF), order="specific")
     try:
         text = read_text(read, TOPF)
@@ -65,29 +65,29 @@ def topf_directory(read: ReadFile, listed: ListFiles) -> ForeignCluster:
             foreign.problems.add(missing_file_problem(TOPF, TOPF, "topf"))
             return foreign
         tree = read_yaml(TOPF, text)
-    except Unreadable as unreadable:
-        foreign.problems.add(unreadable.problem)
+    except Unreadable as error:
+        foreign.problems.add(error.problem)
         return foreign
-    _TopfReader(foreign, read, listed, tree).take()
+    _TopfReader(foreign, read, list_files, tree).read()
     return foreign
 
 
 class _TopfReader:
     def __init__(
-        self, foreign: ForeignCluster, read: ReadFile, listed: ListFiles, tree: MappingNode
+        self, foreign: ForeignCluster, read: ReadFile, list_files: ListFiles, tree: MappingNode
     ) -> None:
         self._foreign = foreign
         self._read = read
-        self._listed = listed
+        self._list_files = list_files
         self._tree = tree
 
-    def take(self) -> None:
+    def read(self) -> None:
         foreign, tree = self._foreign, self._tree
         for key in ("clusterName", "clusterEndpoint", "kubernetesVersion"):
             if key not in tree.entries:
                 foreign.problems.add(missing_key_problem(key, tree.at, "topf"))
         for key, entry in tree.entries.items():
-            self._key(key, entry)
+            self._read_key(key, entry)
         version = tree.get("talosVersion")
         if version is None:
             foreign.problems.add(missing_key_problem("talosVersion", tree.at, "stockman"))
@@ -103,14 +103,14 @@ class _TopfReader:
             foreign.problems.add(no_nodes_problem(tree.at))
         for index, node in enumerate(nodes):
             if isinstance(node, MappingNode):
-                self._node(index, node)
+                self._read_node(index, node)
             else:
                 foreign.problems.add(not_a_mapping_problem(f"nodes[{index}]", node.at))
         secrets = self._text("secretsPath") or "secrets.yaml"
         import_bundle(foreign, self._read, (secrets,))
 
-    def _key(self, key: str, entry: MappingEntry) -> None:
-        say, at = self._foreign.say, entry.key.at
+    def _read_key(self, key: str, entry: MappingEntry) -> None:
+        record, at = self._foreign.record, entry.key.at
         text = entry.value.text if isinstance(entry.value, ScalarNode) else ""
         match key:
             case "clusterName":
@@ -120,30 +120,30 @@ class _TopfReader:
             case "talosVersion":
                 self._put("talos.version", key, text.removeprefix("v"))
             case "clusterEndpoint":
-                found = _ENDPOINT.fullmatch(text)
-                if found is None:
-                    how = "the API is reached at https://ADDRESS:6443, and the address is needed"
-                    say(key, at, "left out", how)
+                address = _ENDPOINT.fullmatch(text)
+                if address is None:
+                    how = "the endpoint must be https://ADDRESS:6443 with an IPv4 address"
+                    record(key, at, "left out", how)
                 else:
-                    self._put("kubernetes.api.addr", key, found[1])
+                    self._put("kubernetes.api.addr", key, address[1])
             case "factory":
                 self._put("talos.factory_url", key, f"https://{text}")
             case "platform":
-                say(key, at, "changed", "talos.platform, as `--platform` says")
+                record(key, at, "changed", "talos.platform, set by `--platform`")
             case "schematicId" | "secureboot":
-                say(key, at, "taken", "a key of each node")
+                record(key, at, "taken", "a key of each node")
             case "data":
-                say(key, at, "changed", _TEMPLATE_DATA_NOTE)
+                record(key, at, "changed", _TEMPLATE_DATA_NOTE)
             case "secretsProvider" | "nodesProvider":
-                say(key, at, "left out", "a program of yours, which is not run")
+                record(key, at, "left out", "an external program, which is not run")
                 if key == "nodesProvider":
                     self._foreign.problems.add(_provider_problem(at))
             case "patchesDir" | "secretsPath" | "nodes":
-                say(key, at, "taken", "it says where things are")
+                record(key, at, "taken", "it names files")
             case _:
-                say(key, at, "left out", "topf has no such key")
+                record(key, at, "left out", "topf does not know this key")
 
-    def _node(self, index: int, node: MappingNode) -> None:
+    def _read_node(self, index: int, node: MappingNode) -> None:
         foreign = self._foreign
         name, role = node.get("host"), node.get("role")
         if (
@@ -166,7 +166,7 @@ class _TopfReader:
             put_value(keys, path, entry)
         if self._is_true(node, "secureboot"):
             put_value(keys, "secureboot", MappingEntry(name, _flag(name.at)))
-        self._say_rest(index, node)
+        self._record_remaining(index, node)
         data = _mapping(node.get("data"))
         foreign.nodes.append(
             ForeignNode(
@@ -176,7 +176,7 @@ class _TopfReader:
                 keys=keys,
                 base=self._base(node, schematic, is_controller=is_controller),
                 extra=[],
-                pieces=self._pieces(node, name.text, role.text),
+                patches=self._node_patches(node, name.text, role.text),
                 address=address.text if isinstance(address, ScalarNode) else "",
                 devices_at=name.at,
                 installer_at=name.at,
@@ -185,47 +185,47 @@ class _TopfReader:
         )
 
     def _node_key(
-        self, keys: MappingNode, path: str, known: str, entry: MappingEntry, value: ScalarNode
+        self, keys: MappingNode, path: str, label: str, entry: MappingEntry, value: ScalarNode
     ) -> None:
-        put_value(keys, path, MappingEntry(entry.key, value, name=known))
-        self._foreign.say(known, entry.key.at, "taken", path)
+        put_value(keys, path, MappingEntry(entry.key, value, name=label))
+        self._foreign.record(label, entry.key.at, "taken", path)
 
-    def _say_rest(self, index: int, node: MappingNode) -> None:
+    def _record_remaining(self, index: int, node: MappingNode) -> None:
         how = {
             "schematicId": ("taken", "schematic_id"),
             "secureboot": ("taken", "secureboot"),
             "data": ("changed", _TEMPLATE_DATA_NOTE),
-            "platform": ("changed", "talos.platform, as `--platform` says"),
-            "factory": ("left out", "there is one factory for all nodes"),
-            "talosVersion": ("left out", "there is one version for all nodes"),
+            "platform": ("changed", "talos.platform, set by `--platform`"),
+            "factory": ("left out", "all nodes use one factory"),
+            "talosVersion": ("left out", "all nodes have one version"),
         }
         for key, entry in node.entries.items():
-            state, words = how.get(key, ("left out", "topf has no such key"))
+            state, text = how.get(key, ("left out", "topf does not know this key"))
             if key in ("host", "ip", "role"):
                 continue
-            known = f"nodes[{index}].{key}"
-            self._foreign.say(
-                known, entry.key.at, "taken" if state == "taken" else _key_state(state), words
+            label = f"nodes[{index}].{key}"
+            self._foreign.record(
+                label, entry.key.at, "taken" if state == "taken" else _key_state(state), text
             )
 
     def _schematic(self, index: int, node: MappingNode, name: ScalarNode) -> SchematicKeys | None:
-        found = node.get("schematicId") or self._tree.get("schematicId")
-        if not isinstance(found, ScalarNode) or not found.text:
+        schematic = node.get("schematicId") or self._tree.get("schematicId")
+        if not isinstance(schematic, ScalarNode) or not schematic.text:
             return schematic_keys(None, name)
-        if _SCHEMATIC.fullmatch(found.text):
-            keys = {"schematic_id": MappingEntry(found, found, name="schematicId")}
-            return SchematicKeys(found.text, found.at, keys)
-        path = found.text.removeprefix("@").removeprefix("./")
+        if _SCHEMATIC.fullmatch(schematic.text):
+            keys = {"schematic_id": MappingEntry(schematic, schematic, name="schematicId")}
+            return SchematicKeys(schematic.text, schematic.at, keys)
+        path = schematic.text.removeprefix("@").removeprefix("./")
         try:
             text = read_text(self._read, path)
             if text is None:
-                self._foreign.problems.add(missing_file_problem(path, found.at, "topf"))
+                self._foreign.problems.add(missing_file_problem(path, schematic.at, "topf"))
                 return None
             if path.endswith(".tpl"):
                 text = render_template(path, text, self._data(node, ""))
             return schematic_keys(read_yaml(path, text), name)
-        except Unreadable as unreadable:
-            self._foreign.problems.add(unreadable.problem)
+        except Unreadable as error:
+            self._foreign.problems.add(error.problem)
         except UnsupportedTemplate as error:
             self._foreign.problems.add(template_problem(path, error))
         return None
@@ -233,7 +233,7 @@ class _TopfReader:
     def _base(
         self, node: MappingNode, schematic: SchematicKeys | None, *, is_controller: bool
     ) -> list[Document]:
-        """What topf starts from: `talosctl gen config`, with its installer."""
+        """Return the base of topf: the output of `talosctl gen config`, with its installer."""
         own = node.get("talosVersion")
         version = own.text if isinstance(own, ScalarNode) else self._text("talosVersion")
         secured = "-secureboot" if self._is_true(node, "secureboot") else ""
@@ -255,7 +255,7 @@ class _TopfReader:
             return [document]
         return [document, kind("HostnameConfig", auto="stable")]
 
-    def _pieces(self, node: MappingNode, name: str, role: str) -> list[ForeignPatch]:
+    def _node_patches(self, node: MappingNode, name: str, role: str) -> list[ForeignPatch]:
         base = self._text("patchesDir").removeprefix("./").rstrip("/")
         root = f"{base}/" if base else ""
         scope: PatchScope = "controller" if _ROLES[role] else "worker"
@@ -264,56 +264,58 @@ class _TopfReader:
             (scope, f"{root}{role}"),
             ("node", f"{root}node/{name}"),
         )
-        found: list[ForeignPatch] = []
+        patches: list[ForeignPatch] = []
         for level, folder in folders:
-            paths = [path for path in self._listed(folder) if _PATCH.match(path)]
+            paths = [path for path in self._list_files(folder) if _PATCH.match(path)]
             for index, path in enumerate(paths):
-                found += self._patch(path, level, index, self._data(node, role))
-        return found
+                patches += self._read_patch(path, level, index, self._data(node, role))
+        return patches
 
-    def _patch(self, path: str, scope: PatchScope, index: int, data: Data) -> list[ForeignPatch]:
+    def _read_patch(
+        self, path: str, scope: PatchScope, index: int, data: Data
+    ) -> list[ForeignPatch]:
         foreign, at = self._foreign, Position(path, 1, 1)
         try:
             text = read_text(self._read, path) or ""
             if path.endswith(".tpl"):
                 text = render_template(path, text, data)
-                how = "a template, which is filled in for each machine now"
-                foreign.say(path, at, "changed", how)
+                how = "a template, which was rendered for each machine"
+                foreign.record(path, at, "changed", how)
             elif is_sops_encrypted(text, path):
-                how = "it is encrypted, and would be in the clear here"
-                foreign.say(path, at, "left out", how)
+                how = "it is encrypted, and would be unencrypted here"
+                foreign.record(path, at, "left out", how)
                 return []
             else:
-                foreign.say(path, at, "taken", patch_target(scope))
+                foreign.record(path, at, "taken", patch_target(scope))
             documents = read_documents(path, text)
-        except Unreadable as unreadable:
-            foreign.problems.add(unreadable.problem)
+        except Unreadable as error:
+            foreign.problems.add(error.problem)
         except UnsupportedTemplate as error:
             foreign.problems.add(template_problem(path, error))
-        except InvalidValue as misfit:
-            foreign.problems.add(misfit.error(path, misfit.at).problem)
+        except InvalidValue as error:
+            foreign.problems.add(error.error(path, error.at).problem)
         else:
             written = Patch(label=path, file=path, text=text)
-            found = self._documents(path, scope, index, documents)
-            return [replace(piece, written=written) for piece in found]
+            patches = self._build_patches(path, scope, index, documents)
+            return [replace(patch, written=written) for patch in patches]
         return []
 
-    def _documents(
+    def _build_patches(
         self, path: str, scope: PatchScope, index: int, documents: tuple[object, ...]
     ) -> list[ForeignPatch]:
-        found = []
-        for number, one in enumerate(documents):
-            if isinstance(one, MappingNode):
-                if one.entries:
-                    found.append(ForeignPatch(path, scope, (index, number), one))
-            elif not isinstance(one, ScalarNode) or not one.is_null:
+        patches = []
+        for number, document in enumerate(documents):
+            if isinstance(document, MappingNode):
+                if document.entries:
+                    patches.append(ForeignPatch(path, scope, (index, number), document))
+            elif not isinstance(document, ScalarNode) or not document.is_null:
                 self._foreign.problems.add(
                     invalid_patch_problem(path, Position(path, 1, 1), "topf")
                 )
-        return found
+        return patches
 
     def _data(self, node: MappingNode, role: str) -> Document:
-        """What templates are told."""
+        """Return the data for templates."""
         address = node.get("ip")
         host = node.get("host")
         return {
@@ -336,11 +338,11 @@ class _TopfReader:
         value = ScalarNode(text, entry.value.at, plain=False, span=(0, 0))
         self._foreign.building.put(path, MappingEntry(entry.key, value, name=key))
         if path != "talos.contract":
-            self._foreign.say(key, entry.key.at, "taken", path)
+            self._foreign.record(key, entry.key.at, "taken", path)
 
     def _text(self, key: str) -> str:
-        found = self._tree.get(key)
-        return found.text if isinstance(found, ScalarNode) else ""
+        value = self._tree.get(key)
+        return value.text if isinstance(value, ScalarNode) else ""
 
     def _either(self, node: MappingNode, key: str) -> str:
         own = node.get(key)
@@ -359,8 +361,8 @@ def _flag(at: Position) -> ScalarNode:
 
 
 def _mapping(node: object) -> Document:
-    found = to_plain_data(node) if isinstance(node, MappingNode) else {}
-    return found if isinstance(found, dict) else {}
+    value = to_plain_data(node) if isinstance(node, MappingNode) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _contract_minor(contract: str) -> tuple[int, int]:
@@ -371,18 +373,18 @@ def _contract_minor(contract: str) -> tuple[int, int]:
 def _role_problem(what: str, node: MappingNode) -> Problem:
     return Problem(
         code="config.missing-key",
-        what=f"{what} has no host, or no role that topf knows",
+        what=f"{what} needs a host and a valid role",
         where=node.at,
         why="a node needs `host`, and `role`: control-plane or worker",
-        fix="add the two",
+        fix="add both keys",
     )
 
 
 def _provider_problem(at: Position) -> Problem:
     return Problem(
         code="import.provider",
-        what="the nodes come from a program",
+        what="the nodes are generated by a program",
         where=at,
-        why="no program of a directory is run to take it over",
-        fix="write the nodes that it gives under `nodes:`, and remove `nodesProvider`",
+        why="stockman does not run programs of an imported directory",
+        fix="list the generated nodes under `nodes:`, and remove `nodesProvider`",
     )

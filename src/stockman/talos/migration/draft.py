@@ -218,10 +218,10 @@ class ConfigDraft:
             whole: Plain = {"apiVersion": V1ALPHA1, "kind": kind, **named, **fields}
             self._write(key, "", whole, reason, nature)
             return
-        for key_name, value in fields.items():
-            after = _join_values(present.get(key_name), value)
-            if present.get(key_name) != after:
-                self._write(key, key_name, after, reason, nature)
+        for name, value in fields.items():
+            after = _join_values(present.get(name), value)
+            if present.get(name) != after:
+                self._write(key, name, after, reason, nature)
 
     def kept(self, path: str, why: str, fix: str) -> None:
         """Warn that a part stays as it is, because the newer contract has no words for it."""

@@ -1,6 +1,6 @@
-"""What a Talos machine of the nocloud platform reads at its first boot.
+"""Files that a Talos machine of the nocloud platform reads at its first boot.
 
-Three texts: `user-data` is the machine configuration, `meta-data` says which machine it is, and
-`network-config` how it is reached before it has a configuration. Proxmox can make the last two from
-keys of the VM; what it has no keys for goes into an ISO image.
+Three texts: `user-data` is the machine configuration, `meta-data` identifies the machine, and
+`network-config` sets up its network until it has a configuration. Proxmox can generate the last two
+from keys of the VM; settings without such a key go into an ISO image.
 """

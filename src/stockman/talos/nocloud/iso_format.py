@@ -1,4 +1,4 @@
-"""What is said of images that cannot be made or read."""
+"""The ISO 9660 format: records, names and dates, with Joliet and Rock Ridge extensions."""
 
 from __future__ import annotations
 
@@ -13,45 +13,45 @@ from stockman.model.problem import Problem
 
 
 def unsupported_content(what: str, why: str) -> Refused:
-    """An image that cannot be made."""
+    """Return the error for an image that cannot be written."""
     return Refused(
         Problem(
             code="nocloud.image-content",
             what=f"a NoCloud image cannot hold {what}",
             why=why,
-            fix="make the content smaller, and use plain names such as user-data",
+            fix="reduce the content, and use plain names such as user-data",
         )
     )
 
 
 def unreadable_image(file: str, why: str) -> Refused:
-    """An image that cannot be read."""
+    """Return the error for an image that cannot be read."""
     return Refused(
         Problem(
             code="nocloud.image-unreadable",
-            what="this is no image that can be read",
+            what="this is not a readable ISO image",
             where=file,
             why=why,
-            fix="make the image again; `stockman config nocloud NODE --iso FILE` writes one",
+            fix="create the image again; `stockman config nocloud NODE --iso FILE` writes one",
         )
     )
 
 
 LONGEST_FILE_NAME = 64
-"""Characters that Joliet holds."""
+"""Maximum length of a Joliet name in characters."""
 _FILE_NAME = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_FILE_NAME}}}")
 _STEM, _SUFFIX = 8, 3
 
 
 def is_file_name(name: str) -> bool:
-    """Whether a file may be called so."""
+    """Whether a file on the image may have this name."""
     return _FILE_NAME.fullmatch(name) is not None and name.strip(".") != ""
 
 
 def short_names(names: Iterable[str]) -> dict[str, bytes]:
-    """Names of level 1 by name: eight characters, a dot, three, each once."""
+    """Map names to unique ISO 9660 level 1 names: eight characters, a dot, three characters."""
     taken: set[str] = set()
-    found: dict[str, bytes] = {}
+    by_name: dict[str, bytes] = {}
     for name in names:
         stem, _, suffix = name.rpartition(".") if "." in name.strip(".") else (name, "", "")
         stem, suffix = _ascii_letters(stem), _ascii_letters(suffix)[:_SUFFIX]
@@ -60,8 +60,8 @@ def short_names(names: Iterable[str]) -> dict[str, bytes]:
             mark = str(number)
             short, number = f"{stem[: _STEM - len(mark)]}{mark}.{suffix}", number + 1
         taken.add(short)
-        found[name] = f"{short};1".encode("ascii")
-    return found
+        by_name[name] = f"{short};1".encode("ascii")
+    return by_name
 
 
 def _ascii_letters(text: str) -> str:
@@ -80,13 +80,13 @@ _RRIP_SOURCE = (
     b"PLEASE CONTACT DISC PUBLISHER FOR SPECIFICATION SOURCE.  SEE PUBLISHER IDENTIFIER IN "
     b"PRIMARY VOLUME DESCRIPTOR FOR CONTACT INFORMATION."
 )
-"""How Rock Ridge says what it is; readers know the words."""
+"""Identification of the Rock Ridge extension, as its specification requires it."""
 _RIGHTS_AND_TIMES, _HAS_NAME = 0x81, 0x08
-"""Which entries there are: PX and TF, NM."""
+"""Flags for the entries that are present: PX and TF, NM."""
 
 
 class Extent(NamedTuple):
-    """Where content lies: its first sector, and its bytes."""
+    """The first sector and the size in bytes of some content."""
 
     first: int
     size: int
@@ -101,17 +101,17 @@ def both32(number: int) -> bytes:
 
 
 def sectors(size: int) -> int:
-    """Sectors that so many bytes take."""
+    """Return the number of sectors for a size in bytes."""
     return -(-size // SECTOR)
 
 
 def pad_sector(content: bytes) -> bytes:
-    """The content, filled up to whole sectors."""
+    """Return the content padded to whole sectors."""
     return content + b"\x00" * (sectors(len(content)) * SECTOR - len(content))
 
 
 def short_time(moment: datetime) -> bytes:
-    """A moment as records hold it, in UTC."""
+    """Return a UTC date in the form of directory records."""
     return bytes(
         (
             moment.year - 1900,
@@ -126,7 +126,7 @@ def short_time(moment: datetime) -> bytes:
 
 
 def long_time(moment: datetime | None) -> bytes:
-    """A moment as volumes hold it; None: not said."""
+    """Return a date in the form of volume descriptors; None: not set."""
     digits = "0" * 16 if moment is None else f"{moment:%Y%m%d%H%M%S}00"
     return digits.encode("ascii") + b"\x00"
 
@@ -134,7 +134,7 @@ def long_time(moment: datetime | None) -> bytes:
 def directory_record(
     name: bytes, extent: Extent, moment: datetime, *, flags: int = 0, more: bytes = b""
 ) -> bytes:
-    """One entry of a directory; `more` is what Rock Ridge says of it."""
+    """Return one directory entry; `more` are its Rock Ridge entries."""
     pad = b"" if len(name) % 2 else b"\x00"
     body = (
         both32(extent.first)
@@ -153,12 +153,12 @@ def directory_record(
 
 
 def path_table(extent: int, order: str) -> bytes:
-    """The table of a volume with no directory but the first; `order` is `<` or `>`."""
+    """Return the path table of a volume with only a root directory; `order` is `<` or `>`."""
     return struct.pack(f"{order}BBIH", 1, 0, extent, 1) + b"\x00\x00"
 
 
 def posix_entries(mode: int, links: int, moment: datetime, name: bytes = b"") -> bytes:
-    """Rights, times and the name of a file, and a note on which of these there are."""
+    """Return the Rock Ridge entries for permissions, times and name of a file."""
     rights = b"PX\x24\x01" + both32(mode) + both32(links) + both32(0) + both32(0)
     times = b"TF\x1a\x01\x0e" + short_time(moment) * 3
     named = b"NM" + bytes((5 + len(name), 1, 0)) + name if name else b""
@@ -167,16 +167,16 @@ def posix_entries(mode: int, links: int, moment: datetime, name: bytes = b"") ->
 
 
 def rock_ridge_pointer(entries: bytes, extent: int, length: int) -> bytes:
-    """Says that Rock Ridge is spoken, before its entries, and behind them where it says what it is.
+    """Return the root directory's entries that announce Rock Ridge and refer to its description.
 
-    Some readers look no further than the first thing that is elsewhere.
+    Some readers stop at the first continuation entry, so it comes last.
     """
     elsewhere = b"CE\x1c\x01" + both32(extent) + both32(0) + both32(length)
     return b"SP\x07\x01\xbe\xef\x00" + entries + elsewhere
 
 
 def rock_ridge_reference() -> bytes:
-    """Which extension this is."""
+    """Return the entry that describes the Rock Ridge extension."""
     lengths = bytes((len(_RRIP_NAME), len(_RRIP_DESCRIPTION), len(_RRIP_SOURCE), 1))
     body = lengths + _RRIP_NAME + _RRIP_DESCRIPTION + _RRIP_SOURCE
     return b"ER" + bytes((len(body) + 4, 1)) + body

@@ -1,4 +1,4 @@
-"""Files of a NoCloud image, ours or that of Proxmox: by Rock Ridge, Joliet or plain names."""
+"""Read the files of a NoCloud image by their Rock Ridge, Joliet or plain names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD = 33
 
 @record
 class IsoImage:
-    """What an image holds."""
+    """The content of an image."""
 
     label: str
     files: dict[str, bytes]
@@ -28,13 +28,13 @@ class IsoImage:
 
 
 def read_image(file: str, content: bytes) -> IsoImage:
-    """The files of an image; refuses what is no image, or one that is damaged."""
-    return _IsoReader(file, content).image()
+    """Return the files of an image; raises Refused if it is invalid or damaged."""
+    return _IsoReader(file, content).read()
 
 
 class _DirectoryEntry(NamedTuple):
     raw: bytes
-    """The name as it is in the record."""
+    """The name as stored in the record."""
     extent: int
     size: int
     flags: int
@@ -52,9 +52,9 @@ class _IsoReader:
         self._left = _MOST_ENTRIES
         self._coding = "ascii"
         self._skip: int | None = None
-        """Bytes before Rock Ridge entries. None: there are none."""
+        """Bytes before the Rock Ridge entries. None: there are none."""
 
-    def image(self) -> IsoImage:
+    def read(self) -> IsoImage:
         primary, joliet = self._volumes()
         root = self._entry(primary, 156)
         first = next(iter(self._entries(root)), None)
@@ -71,7 +71,7 @@ class _IsoReader:
         for number in range(_FIRST, _FIRST + _MOST_VOLUMES):
             volume = self._slice(number * SECTOR, SECTOR)
             if volume[1:6] != b"CD001":
-                raise unreadable_image(self._file, f"sector {number} is no volume descriptor")
+                raise unreadable_image(self._file, f"sector {number} is not a volume descriptor")
             if volume[0] == _END:
                 break
             if volume[0] == _PRIMARY and primary is None:
@@ -86,7 +86,7 @@ class _IsoReader:
         self, folder: _DirectoryEntry, above: str, depth: int
     ) -> Iterator[tuple[str, bytes]]:
         if depth > _DEEPEST:
-            raise unreadable_image(self._file, f"more than {_DEEPEST} folders lie in each other")
+            raise unreadable_image(self._file, f"folders are nested deeper than {_DEEPEST} levels")
         for entry in self._entries(folder):
             if entry.raw in (SELF, PARENT):
                 continue
@@ -94,28 +94,28 @@ class _IsoReader:
             if entry.is_directory:
                 yield from self._files(entry, f"{path}/", depth + 1)
             elif entry.flags & _MULTIPLE:
-                raise unreadable_image(self._file, f"{path} lies in several pieces")
+                raise unreadable_image(self._file, f"{path} is split into several extents")
             else:
                 yield path, self._slice(entry.extent * SECTOR, entry.size) if entry.size else b""
 
     def _entries(self, folder: _DirectoryEntry) -> Iterator[_DirectoryEntry]:
         directory = self._slice(folder.extent * SECTOR, folder.size)
-        place = 0
-        while place < len(directory):
-            length = directory[place]
+        offset = 0
+        while offset < len(directory):
+            length = directory[offset]
             if length == 0:
-                place += SECTOR - place % SECTOR
+                offset += SECTOR - offset % SECTOR
                 continue
             self._left -= 1
             if self._left < 0:
                 raise unreadable_image(self._file, f"it has more than {_MOST_ENTRIES} entries")
-            yield self._entry(directory, place)
-            place += length
+            yield self._entry(directory, offset)
+            offset += length
 
-    def _entry(self, holder: bytes, place: int) -> _DirectoryEntry:
-        raw = holder[place : place + holder[place]]
+    def _entry(self, holder: bytes, offset: int) -> _DirectoryEntry:
+        raw = holder[offset : offset + holder[offset]]
         if len(raw) < _HEAD or len(raw) < _HEAD + raw[32]:
-            raise unreadable_image(self._file, "an entry of a folder is cut off")
+            raise unreadable_image(self._file, "a directory entry is truncated")
         name = raw[_HEAD : _HEAD + raw[32]]
         extent, size = struct.unpack_from("<I", raw, 2)[0], struct.unpack_from("<I", raw, 10)[0]
         start = _HEAD + raw[32] + (0 if raw[32] % 2 else 1)
@@ -123,30 +123,33 @@ class _IsoReader:
 
     def _name(self, entry: _DirectoryEntry) -> str:
         if self._skip is not None:
-            found = b"".join(self._posix_names(entry.more[self._skip :]))
-            if found:
-                return self._decoded(found, "utf-8")
-        name = self._decoded(entry.raw, self._coding).partition(";")[0]
+            posix_name = b"".join(self._posix_names(entry.more[self._skip :]))
+            if posix_name:
+                return self._decode(posix_name, "utf-8")
+        name = self._decode(entry.raw, self._coding).partition(";")[0]
         return name if self._coding != "ascii" else name.removesuffix(".").lower()
 
     def _posix_names(self, area: bytes) -> Iterator[bytes]:
-        for signature, body in self._notes(area):
+        for signature, body in self._system_entries(area):
             if signature == b"NM":
                 yield body[1:]
                 if not body[:1] or not body[0] & _CONTINUES:
                     return
 
-    def _notes(self, area: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """The entries of Rock Ridge, those that are continued elsewhere behind the others."""
+    def _system_entries(self, area: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the Rock Ridge entries; continuation areas come after the others."""
         for _ in range(_MOST_VOLUMES):
             further = None
-            place = 0
-            while place + 4 <= len(area):
-                length = area[place + 2]
-                if length < 4 or place + length > len(area):
+            position = 0
+            while position + 4 <= len(area):
+                length = area[position + 2]
+                if length < 4 or position + length > len(area):
                     break
-                signature, body = area[place : place + 2], area[place + 4 : place + length]
-                place += length
+                signature, body = (
+                    area[position : position + 2],
+                    area[position + 4 : position + length],
+                )
+                position += length
                 if signature == b"ST":
                     break
                 if signature == b"CE" and len(body) >= 24:
@@ -159,20 +162,18 @@ class _IsoReader:
             if further is None:
                 return
             area = further
-        raise unreadable_image(self._file, "its notes on names go on for ever")
+        raise unreadable_image(self._file, "its Rock Ridge continuation areas form a loop")
 
-    def _decoded(self, raw: bytes, coding: str) -> str:
+    def _decode(self, raw: bytes, coding: str) -> str:
         try:
             name = raw.decode(coding)
         except UnicodeDecodeError:
-            raise unreadable_image(self._file, "a name is no text") from None
+            raise unreadable_image(self._file, "a name is not valid text") from None
         if "/" in name or name in ("", ".", "..") or "\x00" in name:
-            raise unreadable_image(self._file, f"{name!r} is no name of a file")
+            raise unreadable_image(self._file, f"{name!r} is not a valid file name")
         return name
 
     def _slice(self, start: int, length: int) -> bytes:
         if start + length > len(self._content):
-            raise unreadable_image(
-                self._file, f"it ends at byte {len(self._content)}, in the middle"
-            )
+            raise unreadable_image(self._file, f"it is truncated at byte {len(self._content)}")
         return self._content[start : start + length]

@@ -1,4 +1,4 @@
-"""A NoCloud image: ISO 9660 with Joliet and Rock Ridge names, the same bytes for the same input."""
+"""Write a NoCloud image: ISO 9660 with Joliet and Rock Ridge names, reproducible byte for byte."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from stockman.talos.nocloud.iso_format import (
 )
 
 LABEL = "cidata"
-"""Talos looks for a volume of this name, in small or capital letters."""
+"""Volume label that Talos looks for, in lower or upper case."""
 MOST_BYTES = 64 * 1024 * 1024
-"""Of all files together: far more than a machine configuration, and little enough to hold."""
+"""Total size of all files: far more than any machine configuration needs."""
 MOST_FILES = 64
 _SYSTEM_AREA = 16
 _PATH_TABLES = _SYSTEM_AREA + 3
@@ -42,19 +42,19 @@ _FIRST_YEAR, _LAST_YEAR = 1900, 2155
 
 
 def nocloud_image(files: Mapping[str, bytes], moment: datetime) -> bytes:
-    """The bytes of an image with these files; refuses names and sizes that it cannot hold."""
+    """Return the bytes of an image with these files; raises Refused for invalid names and sizes."""
     _check(files, moment)
     content = dict(sorted(files.items()))
     image = _IsoWriter(content, moment.astimezone(UTC))
-    return b"".join(image.parts())
+    return b"".join(image.chunks())
 
 
 class _Layout(NamedTuple):
-    """Where everything lies."""
+    """Positions of all content."""
 
     posix: Extent
     note: int
-    """Sector in which Rock Ridge introduces itself."""
+    """Sector of the Rock Ridge description."""
     joliet: Extent
     files: dict[str, Extent]
     end: int
@@ -65,23 +65,23 @@ class _IsoWriter:
         self._files = files
         self._moment = moment
         self._short = short_names(files)
-        self._layout = self._laid_out()
+        self._layout = self._compute_layout()
 
-    def _laid_out(self) -> _Layout:
-        """The layout; how long directories are depends on names alone."""
-        nowhere = Extent(0, 0)
-        blank = _Layout(nowhere, 0, nowhere, dict.fromkeys(self._files, nowhere), 0)
+    def _compute_layout(self) -> _Layout:
+        """Return the layout; directory sizes depend only on names."""
+        empty = Extent(0, 0)
+        blank = _Layout(empty, 0, empty, dict.fromkeys(self._files, empty), 0)
         posix_root = Extent(_FIRST_DIRECTORY, len(self._posix_directory(blank)))
         note = posix_root.first + sectors(posix_root.size)
         joliet_root = Extent(note + 1, len(self._joliet_directory(blank)))
         end = joliet_root.first + sectors(joliet_root.size)
-        places = {}
+        extents = {}
         for name, content in self._files.items():
-            places[name] = Extent(end if content else 0, len(content))
+            extents[name] = Extent(end if content else 0, len(content))
             end += sectors(len(content))
-        return _Layout(posix_root, note, joliet_root, places, end)
+        return _Layout(posix_root, note, joliet_root, extents, end)
 
-    def parts(self) -> Iterator[bytes]:
+    def chunks(self) -> Iterator[bytes]:
         layout = self._layout
         yield b"\x00" * (_SYSTEM_AREA * SECTOR)
         yield self._volume(layout, joliet=False)
@@ -97,16 +97,16 @@ class _IsoWriter:
             yield pad_sector(content)
 
     def _posix_directory(self, layout: _Layout) -> bytes:
-        here = posix_entries(_FOLDER, 2, self._moment)
+        entries = posix_entries(_FOLDER, 2, self._moment)
         records = [
             self._folder(
                 SELF,
                 layout.posix,
-                rock_ridge_pointer(here, layout.note, len(rock_ridge_reference())),
+                rock_ridge_pointer(entries, layout.note, len(rock_ridge_reference())),
             ),
-            self._folder(PARENT, layout.posix, here),
+            self._folder(PARENT, layout.posix, entries),
         ]
-        for name in sorted(self._files, key=lambda one: self._short[one]):
+        for name in sorted(self._files, key=lambda file: self._short[file]):
             more = posix_entries(_FILE, 1, self._moment, name.encode("ascii"))
             records.append(
                 directory_record(self._short[name], layout.files[name], self._moment, more=more)
@@ -132,7 +132,7 @@ class _IsoWriter:
             return (raw + blank * length)[: length - length % len(blank)].ljust(length, b"\x00")
 
         tables = _PATH_TABLES + (2 if joliet else 0)
-        parts = [
+        fields = [
             bytes((2 if joliet else 1,)) + b"CD001\x01\x00",
             text("", 32) + text(LABEL, 32) + b"\x00" * 8,
             both32(layout.end),
@@ -144,17 +144,17 @@ class _IsoWriter:
             long_time(self._moment) * 2 + long_time(None) + long_time(self._moment),
             b"\x01\x00",
         ]
-        return pad_sector(b"".join(parts))
+        return pad_sector(b"".join(fields))
 
 
 def _directory(records: list[bytes]) -> bytes:
-    """Records one after another, none across the end of a sector."""
+    """Return records padded so that none crosses a sector boundary."""
     content = b""
-    for one in records:
+    for entry in records:
         room = SECTOR - len(content) % SECTOR
-        if room < len(one):
+        if room < len(entry):
             content += b"\x00" * room
-        content += one
+        content += entry
     return pad_sector(content)
 
 
@@ -163,18 +163,18 @@ def _check(files: Mapping[str, bytes], moment: datetime) -> None:
         if not is_file_name(name):
             raise unsupported_content(
                 f"a file called {name!r}",
-                "names are letters, digits, dots, dashes and underscores, 64 at most",
+                "names may contain up to 64 letters, digits, dots, dashes and underscores",
             )
     if len({name.lower() for name in files}) != len(files):
         raise unsupported_content(
-            "names that differ in case alone", "some readers see only one of them"
+            "names that differ only in case", "some readers see only one of them"
         )
     if len(files) > MOST_FILES:
-        raise unsupported_content(f"{len(files)} files", f"{MOST_FILES} is the most")
+        raise unsupported_content(f"{len(files)} files", f"the maximum is {MOST_FILES}")
     size = sum(len(content) for content in files.values())
     if size > MOST_BYTES:
-        raise unsupported_content(f"{size} bytes", f"{MOST_BYTES} is the most")
+        raise unsupported_content(f"{size} bytes", f"the maximum is {MOST_BYTES}")
     if not _FIRST_YEAR <= moment.astimezone(UTC).year <= _LAST_YEAR:
         raise unsupported_content(
-            f"the year {moment.year}", f"years go from {_FIRST_YEAR} to {_LAST_YEAR}"
+            f"the year {moment.year}", f"valid years are {_FIRST_YEAR} to {_LAST_YEAR}"
         )

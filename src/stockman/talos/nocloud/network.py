@@ -1,4 +1,4 @@
-"""The network of a machine before it has a configuration, in no format's words."""
+"""The network of a machine before it has a configuration, independent of any format."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from stockman.model.record import record
 
 @record
 class NodeRoute:
-    """A route besides the default one."""
+    """A route other than the default route."""
 
     network: IPv4Network
     gateway: IPv4Address
     metric: int | None = None
-    """None: as Talos decides."""
+    """None: Talos decides."""
 
 
 @record
 class NodeBond:
-    """How several cards are one link."""
+    """A bond of several cards."""
 
     mode: str
     members: tuple[str, ...]
-    """Names of the links in it."""
+    """Names of its links."""
     miimon: int = 0
-    """Milliseconds; 0: not said."""
+    """Milliseconds; 0: not set."""
     up_delay: int = 0
     down_delay: int = 0
     lacp_rate: str = ""
-    """Empty: not said."""
+    """Empty: not set."""
     hash_policy: str = ""
-    """Empty: not said."""
-    others: tuple[str, ...] = ()
-    """Names of further options that were asked for; no format has words for them."""
+    """Empty: not set."""
+    unsupported: tuple[str, ...] = ()
+    """Names of further requested options, which no format supports."""
 
 
 @record
@@ -46,25 +46,25 @@ class Interface:
 
     name: str
     mac: str = ""
-    """Found by this address. Empty: by its name."""
+    """Selects the card. Empty: it is selected by its name."""
     bond: NodeBond | None = None
     """None: not a bond."""
     vlan: int | None = None
     """None: not a VLAN."""
     parent: str = ""
-    """Of a VLAN: the link below."""
+    """Parent link of a VLAN."""
     mtu: int | None = None
-    """None: not said."""
+    """None: not set."""
     addresses: tuple[IPv4Interface, ...] = ()
     dhcp: bool = False
     gateway: IPv4Address | None = None
-    """None: no default route by this link."""
+    """None: no default route on this link."""
     hops: tuple[NodeRoute, ...] = ()
 
 
 @record
 class NodeNetwork:
-    """All links, those below others first, and who answers names."""
+    """All links, parents first, and the DNS servers."""
 
     interfaces: tuple[Interface, ...]
     resolvers: tuple[IPv4Address, ...] = ()
@@ -72,44 +72,50 @@ class NodeNetwork:
 
     @property
     def cards(self) -> tuple[Interface, ...]:
-        return tuple(one for one in self.interfaces if one.bond is None and one.vlan is None)
+        return tuple(
+            interface
+            for interface in self.interfaces
+            if interface.bond is None and interface.vlan is None
+        )
 
     @property
     def bonds(self) -> tuple[Interface, ...]:
-        return tuple(one for one in self.interfaces if one.bond is not None)
+        return tuple(interface for interface in self.interfaces if interface.bond is not None)
 
     @property
     def vlans(self) -> tuple[Interface, ...]:
-        return tuple(one for one in self.interfaces if one.vlan is not None)
+        return tuple(interface for interface in self.interfaces if interface.vlan is not None)
 
 
 @record
 class UnsupportedSetting:
-    """Something wanted of the network or the machine that a format cannot say."""
+    """A requested setting that a format cannot express."""
 
     what: str
     why: str
     needed: bool = True
-    """Whether the machine would be lost or wrong without it. False: its configuration says it
+    """Whether the machine would not work correctly without it. False: its configuration applies it
     later."""
 
 
 NODE_INTERFACE = "eth0"
-"""The card with the node's address: nocloud images count cards, and it is the first."""
+"""The card with the node's address: nocloud images number cards, and it is the first."""
 
 
 def build_node_network(cluster: Cluster, node: Node) -> NodeNetwork:
-    """Links, addresses and resolvers of one node."""
-    found = [
+    """Return links, addresses and resolvers of one node."""
+    interfaces = [
         *_node_interfaces(cluster, node),
-        *(one for link in node.links for one in _extra_interfaces(node, link)),
+        *(interface for link in node.links for interface in _extra_interfaces(node, link)),
     ]
-    ordered = sorted(found, key=lambda one: (one.vlan is not None, one.bond is not None))
+    ordered = sorted(
+        interfaces, key=lambda interface: (interface.vlan is not None, interface.bond is not None)
+    )
     return NodeNetwork(interfaces=tuple(ordered), resolvers=cluster.network.dns_servers)
 
 
 def _node_interfaces(cluster: Cluster, node: Node) -> Iterator[Interface]:
-    """The link with the node's address, what is below it and what is on it."""
+    """Yield the link with the node's address, its parents and its VLANs."""
     card = Interface(name=NODE_INTERFACE, mac=str(node.mac_addr), mtu=node.mtu)
     link = card
     if node.bond is not None:
@@ -126,17 +132,17 @@ def _node_interfaces(cluster: Cluster, node: Node) -> Iterator[Interface]:
     yield from (_vlan_interface(link.name, vlan) for vlan in node.vlans)
 
 
-def _members(node: Node, bond: Bond, own: Interface) -> Iterator[Interface]:
-    yield own
-    others = [mac for mac in bond.members if str(mac).lower() != own.mac.lower()]
-    for number, mac in enumerate(others, start=1):
+def _members(node: Node, bond: Bond, node_card: Interface) -> Iterator[Interface]:
+    yield node_card
+    further = [mac for mac in bond.members if str(mac).lower() != node_card.mac.lower()]
+    for number, mac in enumerate(further, start=1):
         yield Interface(
             name=_name_by_mac(node, str(mac)) or f"eth{number}", mac=str(mac), mtu=node.mtu
         )
 
 
 def _bond(bond: Bond, cards: list[Interface]) -> NodeBond:
-    others = {"ad_select": bond.ad_select, "min_links": bond.min_links}
+    unsupported = {"ad_select": bond.ad_select, "min_links": bond.min_links}
     return NodeBond(
         mode=bond.mode,
         members=tuple(card.name for card in cards),
@@ -145,7 +151,7 @@ def _bond(bond: Bond, cards: list[Interface]) -> NodeBond:
         down_delay=bond.down_delay,
         lacp_rate=bond.lacp_rate or "",
         hash_policy=bond.hash_policy or "",
-        others=tuple(name for name, value in others.items() if value is not None),
+        unsupported=tuple(name for name, value in unsupported.items() if value is not None),
     )
 
 
@@ -183,14 +189,14 @@ def _vlan_interface(parent: str, vlan: VlanLink) -> Interface:
 
 
 def _routes(routes: tuple[Route, ...]) -> Iterator[NodeRoute]:
-    """Routes by a gateway; Talos makes those on the link itself from its addresses."""
+    """Yield routes with a gateway; Talos derives on-link routes from the addresses."""
     for route in routes:
         if route.gateway is not None:
             yield NodeRoute(network=route.network, gateway=route.gateway, metric=route.metric)
 
 
 def _mac_by_name(node: Node, name: str) -> str:
-    """The address of the card that gets this name; empty where that is not known."""
+    """Return the MAC address of the card with this name; empty if unknown."""
     for number, nic in enumerate(node.vm.nics if node.vm is not None else ()):
         if f"eth{number}" == name and nic.mac_addr is not None:
             return str(nic.mac_addr)
@@ -198,7 +204,7 @@ def _mac_by_name(node: Node, name: str) -> str:
 
 
 def _name_by_mac(node: Node, mac: str) -> str:
-    """The name of the card with this address; empty where that is not known."""
+    """Return the name of the card with this MAC address; empty if unknown."""
     for number, nic in enumerate(node.vm.nics if node.vm is not None else ()):
         if nic.mac_addr is not None and str(nic.mac_addr).lower() == mac.lower():
             return f"eth{number}"

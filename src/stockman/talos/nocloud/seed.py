@@ -1,4 +1,4 @@
-"""`meta-data`: which machine this is, and where; cloud controllers read it through Talos."""
+"""The three files of a nocloud seed: user-data, meta-data and network-config."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIB_PER_GIB = 1024
 
 
 def meta_data(node: Node) -> str:
-    """The text of the file. Places are said of VMs alone: only theirs are known."""
+    """Return the meta-data text. Only VMs have a region and zone."""
     fields = {"instance-id": instance_id(node), "local-hostname": str(node.name)}
     if node.vm is not None:
         fields |= {
@@ -30,12 +30,12 @@ def meta_data(node: Node) -> str:
 
 
 def instance_id(node: Node) -> str:
-    """What stays the same as long as the machine is the same."""
+    """Return an ID that stays the same for the lifetime of the machine."""
     return str(node.name) if node.vm is None else str(node.vm.uuid)
 
 
 def instance_type(vm: Vm) -> str:
-    """Size of a VM as the cloud controller of Proxmox writes it."""
+    """Return the size of a VM in the form of the Proxmox cloud controller."""
     return f"{vm.cores * vm.sockets}VCPU-{vm.memory // _MIB_PER_GIB}GB"
 
 
@@ -48,56 +48,58 @@ NetworkConfigEntry = dict[str, object]
 
 
 def network_config(network: NodeNetwork, form: NetworkConfigVersion) -> str:
-    """The text of the file; what the form cannot say is left out, see `unsaid`."""
+    """Return the network-config text without `unsupported_settings`."""
     return render_yaml(_version_1(network) if form == 1 else _version_2(network))
 
 
 def choose_version(network: NodeNetwork) -> NetworkConfigVersion:
-    """Version 1, which finds links below VLANs by their MAC addresses; 2 where there are routes."""
-    return 2 if any(one.hops for one in network.interfaces) else 1
+    """Return version 1, which selects parents of VLANs by MAC address, or 2 if there are routes."""
+    return 2 if any(interface.hops for interface in network.interfaces) else 1
 
 
 def unsupported_settings(
     network: NodeNetwork, form: NetworkConfigVersion
 ) -> tuple[UnsupportedSetting, ...]:
-    """What was wished and has no words in this version."""
+    """Return the requested settings that this version cannot express."""
     return tuple(_iter_unsupported(network, form))
 
 
 def _iter_unsupported(
     network: NodeNetwork, form: NetworkConfigVersion
 ) -> Iterator[UnsupportedSetting]:
-    for one in network.interfaces:
-        if one.bond is not None and one.bond.others:
+    for interface in network.interfaces:
+        if interface.bond is not None and interface.bond.unsupported:
             yield UnsupportedSetting(
-                what=f"{', '.join(one.bond.others)} of {one.name}",
-                why="network-config has no such options of bonds",
+                what=f"{', '.join(interface.bond.unsupported)} of {interface.name}",
+                why="network-config does not support these bond options",
                 needed=False,
             )
-        if form == 1 and one.hops:
+        if form == 1 and interface.hops:
             yield UnsupportedSetting(
-                what=f"{len(one.hops)} routes by {one.name}",
-                why="Talos reads no routes in version 1 but the default one",
+                what=f"{len(interface.hops)} routes by {interface.name}",
+                why="Talos reads only the default route in version 1",
                 needed=False,
             )
     if network.search_domains:
         yield UnsupportedSetting(
             what="search domains",
-            why="Talos passes over them in both versions",
+            why="Talos ignores them in both versions",
             needed=False,
         )
-    found_by_mac = {one.name for one in network.cards if one.mac}
-    for one in network.vlans if form == 2 else ():
-        if one.parent in found_by_mac:
+    found_by_mac = {interface.name for interface in network.cards if interface.mac}
+    for interface in network.vlans if form == 2 else ():
+        if interface.parent in found_by_mac:
             yield UnsupportedSetting(
-                what=f"{one.parent} below {one.name} is found by its MAC address",
-                why="in version 2 Talos takes the link below a VLAN by its name alone",
+                what=f"selecting {interface.parent} below {interface.name} by its MAC address",
+                why="in version 2 Talos selects the parent of a VLAN only by its name",
                 needed=False,
             )
 
 
 def _version_1(network: NodeNetwork) -> NetworkConfigEntry:
-    entries: list[NetworkConfigEntry] = [_version_1_entry(one) for one in network.interfaces]
+    entries: list[NetworkConfigEntry] = [
+        _version_1_entry(interface) for interface in network.interfaces
+    ]
     if network.resolvers:
         resolvers = [str(address) for address in network.resolvers]
         search: NetworkConfigEntry = (
@@ -107,83 +109,98 @@ def _version_1(network: NodeNetwork) -> NetworkConfigEntry:
     return {"version": 1, "config": entries}
 
 
-def _version_1_entry(one: Interface) -> NetworkConfigEntry:
-    entry: NetworkConfigEntry = {"type": "physical", "name": one.name}
-    if one.bond is not None:
-        entry = {"type": "bond", "name": one.name, "bond_interfaces": list(one.bond.members)}
+def _version_1_entry(interface: Interface) -> NetworkConfigEntry:
+    entry: NetworkConfigEntry = {"type": "physical", "name": interface.name}
+    if interface.bond is not None:
+        entry = {
+            "type": "bond",
+            "name": interface.name,
+            "bond_interfaces": list(interface.bond.members),
+        }
         entry["params"] = _drop_unset(
             {
-                "bond-mode": one.bond.mode,
-                "bond-miimon": one.bond.miimon,
-                "bond-lacp-rate": one.bond.lacp_rate,
-                "bond-xmit-hash-policy": one.bond.hash_policy,
-                "up-delay": one.bond.up_delay,
-                "down-delay": one.bond.down_delay,
+                "bond-mode": interface.bond.mode,
+                "bond-miimon": interface.bond.miimon,
+                "bond-lacp-rate": interface.bond.lacp_rate,
+                "bond-xmit-hash-policy": interface.bond.hash_policy,
+                "up-delay": interface.bond.up_delay,
+                "down-delay": interface.bond.down_delay,
             }
         )
-    elif one.vlan is not None:
-        entry = {"type": "vlan", "name": one.name, "vlan_id": one.vlan, "vlan_link": one.parent}
-    if one.mac:
-        entry["mac_address"] = one.mac
-    if one.mtu is not None:
-        entry["mtu"] = one.mtu
-    subnets = list(_subnets(one))
+    elif interface.vlan is not None:
+        entry = {
+            "type": "vlan",
+            "name": interface.name,
+            "vlan_id": interface.vlan,
+            "vlan_link": interface.parent,
+        }
+    if interface.mac:
+        entry["mac_address"] = interface.mac
+    if interface.mtu is not None:
+        entry["mtu"] = interface.mtu
+    subnets = list(_subnets(interface))
     if subnets:
         entry["subnets"] = subnets
     return entry
 
 
-def _subnets(one: Interface) -> Iterator[NetworkConfigEntry]:
-    if one.dhcp:
+def _subnets(interface: Interface) -> Iterator[NetworkConfigEntry]:
+    if interface.dhcp:
         yield {"type": "dhcp4"}
-    for number, address in enumerate(one.addresses):
+    for number, address in enumerate(interface.addresses):
         subnet: NetworkConfigEntry = {"type": "static", "address": str(address)}
-        if one.gateway is not None and number == 0:
-            subnet["gateway"] = str(one.gateway)
+        if interface.gateway is not None and number == 0:
+            subnet["gateway"] = str(interface.gateway)
         yield subnet
 
 
 def _version_2(network: NodeNetwork) -> NetworkConfigEntry:
-    found: NetworkConfigEntry = {"version": 2}
+    config: NetworkConfigEntry = {"version": 2}
     for key, links in (
         ("ethernets", network.cards),
         ("bonds", network.bonds),
         ("vlans", network.vlans),
     ):
         if links:
-            found[key] = {one.name: _version_2_entry(one) for one in links}
-    # Talos joins the resolvers of all links; they stand on the first that is addressed.
-    addressed = next((one for one in network.interfaces if one.addresses or one.dhcp), None)
+            config[key] = {interface.name: _version_2_entry(interface) for interface in links}
+    # Talos merges the resolvers of all links; they are written to the first with addresses.
+    addressed = next(
+        (interface for interface in network.interfaces if interface.addresses or interface.dhcp),
+        None,
+    )
     if addressed is not None and network.resolvers:
         resolvers: NetworkConfigEntry = {
             "addresses": [str(address) for address in network.resolvers]
         }
         if network.search_domains:
             resolvers["search"] = list(network.search_domains)
-        for links_of in found.values():
+        for links_of in config.values():
             if isinstance(links_of, dict) and addressed.name in links_of:
                 links_of[addressed.name]["nameservers"] = resolvers
-    return found
+    return config
 
 
-def _version_2_entry(one: Interface) -> NetworkConfigEntry:
+def _version_2_entry(interface: Interface) -> NetworkConfigEntry:
     link: NetworkConfigEntry = {}
-    if one.mac:
-        link["match"] = {"macaddress": one.mac}
-    if one.bond is not None:
-        link |= {"interfaces": list(one.bond.members), "parameters": _bond_parameters(one.bond)}
-    if one.vlan is not None:
-        link |= {"id": one.vlan, "link": one.parent}
-    if one.mtu is not None:
-        link["mtu"] = one.mtu
-    if one.dhcp:
+    if interface.mac:
+        link["match"] = {"macaddress": interface.mac}
+    if interface.bond is not None:
+        link |= {
+            "interfaces": list(interface.bond.members),
+            "parameters": _bond_parameters(interface.bond),
+        }
+    if interface.vlan is not None:
+        link |= {"id": interface.vlan, "link": interface.parent}
+    if interface.mtu is not None:
+        link["mtu"] = interface.mtu
+    if interface.dhcp:
         link["dhcp4"] = True
-    if one.addresses:
-        link["addresses"] = [str(address) for address in one.addresses]
+    if interface.addresses:
+        link["addresses"] = [str(address) for address in interface.addresses]
     routes: list[NetworkConfigEntry] = []
-    if one.gateway is not None:
-        routes.append({"to": "default", "via": str(one.gateway)})
-    for hop in one.hops:
+    if interface.gateway is not None:
+        routes.append({"to": "default", "via": str(interface.gateway)})
+    for hop in interface.hops:
         metric: NetworkConfigEntry = {} if hop.metric is None else {"metric": hop.metric}
         routes.append({"to": str(hop.network), "via": str(hop.gateway), **metric})
     if routes:
@@ -213,7 +230,7 @@ USER_DATA, META_DATA, NETWORK_CONFIG = "user-data", "meta-data", "network-config
 
 @record
 class NocloudSeed:
-    """What the files say."""
+    """The contents of the seed files."""
 
     user_data: Secret
     """The machine configuration."""
@@ -221,7 +238,7 @@ class NocloudSeed:
     network_config: str
 
     def image(self, moment: datetime) -> bytes:
-        """An ISO image of them; it holds every secret of the machine in the clear."""
+        """Return an ISO image of the files; it contains all secrets of the machine unencrypted."""
         files = {
             USER_DATA: self.user_data.reveal(),
             META_DATA: self.meta_data,

@@ -139,7 +139,8 @@ class _Merge:
             raise _merge_error(
                 right.origin,
                 path,
-                f"the configuration has {_value_type_name(left)} there, the patch {_value_type_name(right)}",
+                f"the configuration has {_value_type_name(left)}, "
+                f"but the patch has {_value_type_name(right)}",
             )
         if isinstance(left, Branch) and isinstance(right, Branch):
             result = Branch(left.origin, left)

@@ -1,12 +1,12 @@
-"""The secrets bundle: everything confidential that a cluster is made of, made once.
+"""The secrets bundle: all secrets of a cluster, generated once.
 
-The file has exactly the form of `talosctl gen secrets`; fields are named as its keys.
+The file has exactly the format of `talosctl gen secrets`; fields are named like its keys.
 """
 
 from __future__ import annotations
 
 import base64
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from stockman.crypto.pem import CertificateAndKey
@@ -16,26 +16,24 @@ from stockman.model.version import Version
 
 if TYPE_CHECKING:
     from stockman.crypto.certificates import RandomBytes
-from datetime import UTC
-
 from stockman.crypto.certificates import ValidityPeriod, create_authority
 from stockman.crypto.private_keys import Algorithm
 
 AUTHORITY_LIFETIME = timedelta(hours=87_600)
-"""How long the authorities of a cluster hold: ten years of 365 days."""
+"""Lifetime of a cluster's authorities: ten years of 365 days."""
 
 _RANDOM_BYTES = 32
 _TOKEN_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TOKEN_PARTS = (6, 16)
 _UNBIASED_LIMIT = 252
-"""Random bytes from here on would favour the first letters of the alphabet."""
+"""Larger random bytes would make the first letters of the alphabet more likely."""
 _STANDARD_ID = Version(1, 14)
-"""The contract from which on the id of a cluster is written in the standard alphabet."""
+"""The first contract whose cluster IDs use the standard base64 alphabet."""
 
 
 @record
 class ClusterIdentity:
-    """Who the cluster is to the discovery service."""
+    """Identity of the cluster at the discovery service."""
 
     id: str
     secret: Secret
@@ -43,7 +41,7 @@ class ClusterIdentity:
 
 @record
 class KubernetesSecrets:
-    """What Kubernetes keeps to itself. Exactly one of the two encryption secrets is given."""
+    """Secrets of Kubernetes. Exactly one of the two encryption secrets is set."""
 
     bootstraptoken: Secret
     secretboxencryptionsecret: Secret | None
@@ -54,14 +52,14 @@ class KubernetesSecrets:
 
 @record
 class TrustdSecrets:
-    """What a worker shows to a controller to get its certificate."""
+    """Token with which a worker requests its certificate."""
 
     token: Secret
 
 
 @record
 class ClusterAuthorities:
-    """The four authorities of a cluster and the key that signs service account tokens."""
+    """The four authorities of a cluster, and the key that signs service account tokens."""
 
     etcd: CertificateAndKey
     k8s: CertificateAndKey
@@ -73,7 +71,7 @@ class ClusterAuthorities:
 
 @record
 class SecretsBundle:
-    """Everything confidential that a cluster is made of."""
+    """All secrets of a cluster."""
 
     cluster: ClusterIdentity
     secrets: KubernetesSecrets
@@ -82,7 +80,7 @@ class SecretsBundle:
 
 
 def new_bundle(contract: Version, now: datetime, random_bytes: RandomBytes) -> SecretsBundle:
-    """A bundle for a cluster that does not exist yet. Takes a second: it makes an RSA key."""
+    """Generate a bundle for a new cluster. Takes a second because of an RSA key."""
     from stockman.crypto.certificates import ValidityPeriod, create_authority
     from stockman.crypto.private_keys import Algorithm, generate_key, key_pem
 
@@ -113,7 +111,7 @@ def new_bundle(contract: Version, now: datetime, random_bytes: RandomBytes) -> S
 
 
 def bundle_text(bundle: SecretsBundle) -> Secret:
-    """The text of the bundle's file, byte for byte as `talosctl gen secrets` writes it."""
+    """Return the text of a bundle, byte for byte as `talosctl gen secrets` writes it."""
     secrets = {"bootstraptoken": bundle.secrets.bootstraptoken.reveal()}
     for name in ("aescbcencryptionsecret", "secretboxencryptionsecret"):
         value: Secret | None = getattr(bundle.secrets, name)
@@ -140,14 +138,14 @@ def bundle_text(bundle: SecretsBundle) -> Secret:
 
 
 def new_token(random_bytes: RandomBytes) -> Secret:
-    """A token of six and of sixteen letters and digits, all of them equally likely."""
+    """Return a random token of 6 and 16 letters and digits, all equally likely."""
     return Secret(".".join(_random_letters(length, random_bytes) for length in _TOKEN_PARTS))
 
 
 def new_cluster_id(contract: Version, random_bytes: RandomBytes) -> str:
-    """The id of a new cluster; its alphabet is that of the Talos version that the contract names.
+    """Return a random cluster ID in the base64 alphabet of the contract's Talos version.
 
-    Every Talos takes either.
+    Every Talos version accepts both alphabets.
     """
     is_standard = contract.line >= _STANDARD_ID.line
     encode = base64.standard_b64encode if is_standard else base64.urlsafe_b64encode
@@ -155,13 +153,15 @@ def new_cluster_id(contract: Version, random_bytes: RandomBytes) -> str:
 
 
 def _random_letters(length: int, random_bytes: RandomBytes) -> str:
-    found = ""
-    while len(found) < length:
-        thrown = random_bytes(length - len(found))
-        found += "".join(
-            _TOKEN_ALPHABET[one % len(_TOKEN_ALPHABET)] for one in thrown if one < _UNBIASED_LIMIT
+    letters = ""
+    while len(letters) < length:
+        candidates = random_bytes(length - len(letters))
+        letters += "".join(
+            _TOKEN_ALPHABET[number % len(_TOKEN_ALPHABET)]
+            for number in candidates
+            if number < _UNBIASED_LIMIT
         )
-    return found
+    return letters
 
 
 def _random_text(random_bytes: RandomBytes) -> Secret:
@@ -179,13 +179,13 @@ def _base64(text: str) -> str:
 _PLACEHOLDER_DATE = datetime(2026, 1, 1, tzinfo=UTC)
 
 _PLACEHOLDER_TOKEN = ".".join(("standi", "n" * 16))
-"""Has the form of a token, and opens nothing."""
+"""Has the form of a token, but is not a secret."""
 
 
 def placeholder_bundle() -> SecretsBundle:
-    """A bundle of the right form, made in a moment and good for no machine: one authority is all.
+    """Return a bundle for tests of configurations: quick to create, with a single authority.
 
-    Its texts are known, and it is made anew each time.
+    Its secrets are public constants.
     """
     period = ValidityPeriod.lasting(_PLACEHOLDER_DATE, AUTHORITY_LIFETIME)
     pair = create_authority("stand-in", Algorithm.ED25519, period, _fixed_bytes)

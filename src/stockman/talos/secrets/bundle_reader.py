@@ -1,6 +1,6 @@
-"""The parts of a secrets bundle as they were found, and the bundle that they make.
+"""Read secrets bundles: from their own file, or from a controller's machine configuration.
 
-A part that is missing is named, never invented: one made anew would not fit a running cluster.
+A missing value is reported, never generated: a new one would not fit a running cluster.
 """
 
 from __future__ import annotations
@@ -38,37 +38,37 @@ REQUIRED_VALUES = (
     "certs.k8sserviceaccount.key",
 )
 ENCRYPTION_SECRETS = ("secrets.secretboxencryptionsecret", "secrets.aescbcencryptionsecret")
-"""Exactly one of these two has to be given."""
+"""Exactly one of these two is required."""
 
 _TOKEN = re.compile(r"[0-9a-z]{6}\.[0-9a-z]{16}")
 _REDACTED = "******"
-"""What Talos shows instead of a secret."""
+"""Shown by Talos instead of a secret."""
 
 
 class BundleValue(NamedTuple):
-    """One value that was found, and where."""
+    """One value of a bundle, and its position."""
 
     text: str
     at: Position
 
 
 class BundleValues:
-    """What was found of a bundle so far."""
+    """Collects the values of a bundle and checks them."""
 
     def __init__(self, source: str, problems: Problems) -> None:
         self._source = source
-        """What it is read from, as a problem names it."""
+        """Name of the source for problems."""
         self._problems = problems
-        self._found: dict[str, BundleValue] = {}
+        self._values: dict[str, BundleValue] = {}
         self._failed = False
-        self._withheld: set[str] = set()
+        self._unusable: set[str] = set()
 
     def put(self, name: str, scalar: ScalarNode | None, *, in_base64: bool = False) -> None:
-        """Keep the value of a part; None: it was not found."""
+        """Add a value; None: it is missing."""
         if scalar is None:
             return
         if is_encrypted(scalar.text) or scalar.text == _REDACTED:
-            self._withhold(name, scalar)
+            self._report_hidden(name, scalar)
             return
         text = scalar.text
         if in_base64:
@@ -77,17 +77,17 @@ class BundleValues:
                 self._unreadable(name, "it is not base64 of a text", scalar.at)
                 return
             text = decoded
-        self._found[name] = BundleValue(text, scalar.at)
+        self._values[name] = BundleValue(text, scalar.at)
 
     def bundle(self, missing_at: Position) -> SecretsBundle | None:
-        """The bundle that the parts make. None: the problems say why."""
+        """Return the bundle of these values. None: the problems say why."""
         self._check_presence(missing_at)
         self._check_forms()
         if self._failed:
             return None
         return SecretsBundle(
             cluster=ClusterIdentity(
-                id=self._found["cluster.id"].text, secret=self._secret("cluster.secret")
+                id=self._values["cluster.id"].text, secret=self._secret("cluster.secret")
             ),
             secrets=KubernetesSecrets(
                 bootstraptoken=self._secret("secrets.bootstraptoken"),
@@ -105,34 +105,34 @@ class BundleValues:
         )
 
     def _check_presence(self, missing_at: Position) -> None:
-        present = self._found.keys() | self._withheld
+        present = self._values.keys() | self._unusable
         for name in REQUIRED_VALUES:
             if name not in present:
                 self._missing(name, missing_at)
-        given = [name for name in ENCRYPTION_SECRETS if name in present]
-        if not given:
+        present_secrets = [name for name in ENCRYPTION_SECRETS if name in present]
+        if not present_secrets:
             self._missing(" or ".join(ENCRYPTION_SECRETS), missing_at)
-        elif len(given) == len(ENCRYPTION_SECRETS):
+        elif len(present_secrets) == len(ENCRYPTION_SECRETS):
             self._failed = True
             self._problems.error(
                 "bundle.two-encryption-secrets",
                 f"{self._source} has two encryption secrets",
-                why=f"etcd is encrypted with one of {' and '.join(given)}, not with both",
+                why=f"etcd is encrypted with one of {' and '.join(present_secrets)}, not with both",
                 fix="keep the one that the running cluster uses",
-                at=self._place(given[-1], missing_at),
+                at=self._position(present_secrets[-1], missing_at),
             )
 
     def _check_forms(self) -> None:
-        token = self._found.get("secrets.bootstraptoken")
+        token = self._values.get("secrets.bootstraptoken")
         if token is not None and _TOKEN.fullmatch(token.text) is None:
             why = "it is not six letters or digits, a dot, and sixteen more"
             self._unreadable("secrets.bootstraptoken", why, token.at)
         for name in AUTHORITIES:
-            crt = self._found.get(f"certs.{name}.crt")
-            key = self._found.get(f"certs.{name}.key")
+            crt = self._values.get(f"certs.{name}.crt")
+            key = self._values.get(f"certs.{name}.key")
             if crt is not None and self._is_authority(name, crt) and key is not None:
                 self._check_key(name, crt, key)
-        account = self._found.get("certs.k8sserviceaccount.key")
+        account = self._values.get("certs.k8sserviceaccount.key")
         if account is not None:
             try:
                 read_key(Secret(account.text))
@@ -160,48 +160,48 @@ class BundleValues:
 
     def _pair(self, name: str) -> CertificateAndKey:
         return CertificateAndKey(
-            crt=self._found[f"certs.{name}.crt"].text, key=self._secret(f"certs.{name}.key")
+            crt=self._values[f"certs.{name}.crt"].text, key=self._secret(f"certs.{name}.key")
         )
 
     def _secret(self, name: str) -> Secret:
-        return Secret(self._found[name].text)
+        return Secret(self._values[name].text)
 
     def _optional(self, name: str) -> Secret | None:
-        return self._secret(name) if name in self._found else None
+        return self._secret(name) if name in self._values else None
 
-    def _place(self, name: str, otherwise: Position) -> Position:
-        part = self._found.get(name)
-        return otherwise if part is None else part.at
+    def _position(self, name: str, default: Position) -> Position:
+        value = self._values.get(name)
+        return default if value is None else value.at
 
     def _missing(self, name: str, at: Position) -> None:
         self._failed = True
         self._problems.error(
             "bundle.missing",
             f"{self._source} has no {name}",
-            why="a new one would not fit the machines and data that were made with the old one",
-            fix="restore it from version control or a backup; a cluster that runs has all parts "
-            "in the machine configuration of a controller",
+            why="a new one would not fit the existing machines and data",
+            fix="restore it from version control or a backup; the machine configuration of a "
+            "running controller contains all values",
             at=at,
         )
 
     def _unreadable(self, name: str, why: str, at: Position) -> None:
         self._failed = True
-        self._withheld.add(name)
+        self._unusable.add(name)
         self._problems.error(
             "bundle.unreadable",
-            f"{name} of {self._source} cannot be used",
+            f"{name} of {self._source} is invalid",
             why=why,
             fix="restore it from version control or a backup",
             at=at,
         )
 
-    def _withhold(self, name: str, scalar: ScalarNode) -> None:
+    def _report_hidden(self, name: str, scalar: ScalarNode) -> None:
         self._failed = True
-        self._withheld.add(name)
+        self._unusable.add(name)
         encrypted = is_encrypted(scalar.text)
         self._problems.error(
             "bundle.withheld",
-            f"{name} of {self._source} is not given in the clear",
+            f"{name} of {self._source} is not available unencrypted",
             why="it is still encrypted" if encrypted else "Talos masked it",
             fix="decrypt it first" if encrypted else "read it with the role os:admin, unmasked",
             at=scalar.at,
@@ -249,7 +249,7 @@ _ENCRYPTION_DOCUMENT = "KubeEtcdEncryptionConfig"
 
 
 def read_bundle(file: str, text: Secret, problems: Problems) -> SecretsBundle | None:
-    """The bundle of a decrypted file. None: the problems say why."""
+    """Read the bundle of a decrypted file. None: the problems say why."""
     try:
         tree = read_yaml(file, text.reveal())
     except Unreadable as error:
@@ -259,45 +259,45 @@ def read_bundle(file: str, text: Secret, problems: Problems) -> SecretsBundle | 
 
 
 def parse_bundle(tree: MappingNode, problems: Problems) -> SecretsBundle | None:
-    """The bundle that a tree holds. None: the problems say why."""
-    parts = BundleValues("the secrets bundle", problems)
+    """Return the bundle of a tree. None: the problems say why."""
+    values = BundleValues("the secrets bundle", problems)
     for name in (*REQUIRED_VALUES, *ENCRYPTION_SECRETS):
-        parts.put(name, text_at(tree, name), in_base64=name.startswith("certs."))
-    return parts.bundle(tree.at)
+        values.put(name, text_at(tree, name), in_base64=name.startswith("certs."))
+    return values.bundle(tree.at)
 
 
 def import_bundle(file: str, text: Secret, problems: Problems) -> SecretsBundle | None:
-    """The bundle that a running cluster was made with, out of a controller's configuration.
+    """Extract the bundle of a running cluster from a controller's configuration.
 
     None: the problems say why.
     """
     try:
-        found = parse_documents(file, text.reveal())
+        documents = parse_documents(file, text.reveal())
     except Unreadable as error:
         problems.add(error.problem)
         return None
-    old = found.get(V1ALPHA1, [None])[0]
+    old = documents.get(V1ALPHA1, [None])[0]
     machine_type = text_at(old, "machine.type")
     if machine_type is not None and machine_type.text == _WORKER:
         problems.error(
             "bundle.worker",
             f"{file} is the configuration of a worker",
-            why="workers hold no private keys of the authorities",
-            fix="take the machine configuration of a controller",
+            why="workers do not have the private keys of the authorities",
+            fix="use the machine configuration of a controller",
             at=machine_type.at,
         )
         return None
-    parts = BundleValues("the machine configuration", problems)
+    values = BundleValues("the machine configuration", problems)
     for name, path in _V1ALPHA1_PATHS.items():
-        parts.put(name, text_at(old, path), in_base64=name.startswith("certs."))
+        values.put(name, text_at(old, path), in_base64=name.startswith("certs."))
     for name, (kind, path) in _DOCUMENT_PATHS.items():
-        parts.put(name, text_at(found.get(kind, [None])[0], path))
-    parts.put(_SECRETBOX, _secretbox_secret(found.get(_ENCRYPTION_DOCUMENT, [None])[0]))
-    return parts.bundle(Position(file, 1, 1) if old is None else old.at)
+        values.put(name, text_at(documents.get(kind, [None])[0], path))
+    values.put(_SECRETBOX, _secretbox_secret(documents.get(_ENCRYPTION_DOCUMENT, [None])[0]))
+    return values.bundle(Position(file, 1, 1) if old is None else old.at)
 
 
 def _secretbox_secret(document: MappingNode | None) -> ScalarNode | None:
-    """The key that secrets are encrypted with: the first provider of the first rule for them."""
+    """Return the encryption key of secrets: the first provider of the first rule for them."""
     for resource in _items(document, "config.resources"):
         kinds = [
             item.text for item in _items(resource, "resources") if isinstance(item, ScalarNode)
@@ -312,5 +312,5 @@ def _secretbox_secret(document: MappingNode | None) -> ScalarNode | None:
 
 
 def _items(node: object, path: str) -> list[ScalarNode | MappingNode | SequenceNode]:
-    found = node_at(node, path) if isinstance(node, MappingNode) else None
-    return found.items if isinstance(found, SequenceNode) else []
+    items = node_at(node, path) if isinstance(node, MappingNode) else None
+    return items.items if isinstance(items, SequenceNode) else []

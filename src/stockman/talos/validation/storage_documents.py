@@ -325,7 +325,8 @@ def check_logical_volume(report: ValidationReport, document: ConfigValue) -> Non
                 "machine.volume",
                 part,
                 f"{part.name} is not for this volume",
-                why=f"the layout is {layout}; {' and '.join(layouts)} have {_MINIMUM_COUNT[key]} or more",
+                why=f"the layout is {layout}; {' and '.join(layouts)} have at least "
+                f"{_MINIMUM_COUNT[key]}",
                 fix="remove it, or change the type",
             )
     spec = document["provisioning"]

@@ -1,7 +1,7 @@
-"""Messages made from plain values.
+"""Convert plain values to protobuf messages and back.
 
-Times and durations are seconds, values of enums are numbers or names, an Any is the pair of its
-URL and the fields of what it holds, and None leaves a field away.
+Times and durations are seconds, enum values are numbers or names, an Any is the pair of its
+URL and the fields of its content, and None leaves a field unset.
 """
 
 from __future__ import annotations
@@ -11,21 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from google.protobuf.message import Message
 
-if TYPE_CHECKING:
-    from stockman.talos.wire.schema import ApiSchema
-from typing import TYPE_CHECKING
-
 from stockman.talos.wire.schema import UnknownApiName
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
     from stockman.talos.wire.schema import ApiSchema
 
 
 Fields: TypeAlias = Mapping[str, object]
 Dynamic: TypeAlias = Any
-"""Something whose attributes are known at run time only."""
+"""An object whose attributes are known only at run time."""
 _Setter: TypeAlias = Callable[[Dynamic, Dynamic], None]
 
 _NANOSECONDS = 1_000_000_000
@@ -34,47 +28,47 @@ _setters: dict[Dynamic, dict[str, _Setter]] = {}
 
 
 class InvalidFieldValue(Exception):
-    """A value that does not go into a field."""
+    """A value does not fit into a field."""
 
 
-def new_message(wire: ApiSchema, full_name: str, values: Fields) -> Message:
-    """A message of a minor with these values."""
-    message = wire.message(full_name)()
-    fill_message(wire, message, values)
+def new_message(schema: ApiSchema, full_name: str, values: Fields) -> Message:
+    """Return a message of a minor with these values."""
+    message = schema.message(full_name)()
+    fill_message(schema, message, values)
     return message
 
 
-def fill_message(wire: ApiSchema, message: Message, values: Fields) -> None:
-    """Put values into a message."""
+def fill_message(schema: ApiSchema, message: Message, values: Fields) -> None:
+    """Set fields of a message."""
     descriptor = message.DESCRIPTOR
     setters = _setters.get(descriptor)
     if setters is None:
-        setters = {one.name: _setter(wire, one) for one in descriptor.fields}
+        setters = {field.name: _setter(schema, field) for field in descriptor.fields}
         _setters[descriptor] = setters
     for name, value in values.items():
         if value is None:
             continue
         setter = setters.get(name)
         if setter is None:
-            raise InvalidFieldValue(f"{descriptor.full_name} of {wire.minor} has no field {name}")
+            raise InvalidFieldValue(f"{descriptor.full_name} of {schema.minor} has no field {name}")
         try:
             setter(message, value)
         except (TypeError, ValueError, AttributeError) as error:
             raise InvalidFieldValue(f"{descriptor.full_name}.{name}: {error}") from error
 
 
-def _setter(wire: ApiSchema, field: Dynamic) -> _Setter:
+def _setter(schema: ApiSchema, field: Dynamic) -> _Setter:
     name = field.name
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        return _map_setter(wire, field)
+        return _map_setter(schema, field)
     if field.message_type is not None:
-        put = _message_setter(wire, field.message_type)
+        put = _message_setter(schema, field.message_type)
         if field.is_repeated:
 
             def several(message: Dynamic, value: Iterable[object]) -> None:
                 into = getattr(message, name)
-                for one in value:
-                    put(into.add(), one)
+                for item in value:
+                    put(into.add(), item)
 
             return several
 
@@ -93,17 +87,17 @@ def _setter(wire: ApiSchema, field: Dynamic) -> _Setter:
     return lambda message, value: setattr(message, name, value)
 
 
-def _map_setter(wire: ApiSchema, field: Dynamic) -> _Setter:
+def _map_setter(schema: ApiSchema, field: Dynamic) -> _Setter:
     name = field.name
     held = field.message_type.fields_by_name["value"]
     if held.message_type is None:
         return lambda message, value: getattr(message, name).update(value)
-    put = _message_setter(wire, held.message_type)
+    put = _message_setter(schema, held.message_type)
 
     def messages(message: Dynamic, value: Mapping[object, object]) -> None:
         into = getattr(message, name)
-        for key, one in value.items():
-            put(into[key], one)
+        for key, item in value.items():
+            put(into[key], item)
 
     return messages
 
@@ -111,66 +105,66 @@ def _map_setter(wire: ApiSchema, field: Dynamic) -> _Setter:
 def _enum_converter(field: Dynamic) -> Callable[[object], object]:
     if field.enum_type is None:
         return lambda value: value
-    numbers = {one.name: one.number for one in field.enum_type.values}
+    numbers = {value.name: value.number for value in field.enum_type.values}
 
     def number(value: object) -> object:
         if not isinstance(value, str):
             return value
         if value not in numbers:
-            raise ValueError(f"there is no {value}")
+            raise ValueError(f"unknown value {value}")
         return numbers[value]
 
     return number
 
 
-def _message_setter(wire: ApiSchema, descriptor: Dynamic) -> _Setter:
-    """How a value goes into a message that is there already."""
+def _message_setter(schema: ApiSchema, descriptor: Dynamic) -> _Setter:
+    """Return a function that sets an existing message to a value."""
     special = _SPECIAL_SETTERS.get(descriptor.full_name)
 
-    def put(into: Message, value: object) -> None:
+    def put(message: Message, value: object) -> None:
         if isinstance(value, Message):
-            into.MergeFromString(value.SerializeToString())
+            message.MergeFromString(value.SerializeToString())
         elif special is not None:
-            special(wire, into, value)
+            special(schema, message, value)
         elif isinstance(value, Mapping):
-            fill_message(wire, into, value)
+            fill_message(schema, message, value)
         else:
             raise TypeError(f"{type(value).__name__} is not a message")
 
     return put
 
 
-def _put_timestamp(wire: ApiSchema, into: Dynamic, value: Dynamic) -> None:
-    del wire
+def _put_timestamp(schema: ApiSchema, timestamp: Dynamic, value: Dynamic) -> None:
+    del schema
     value = _seconds_number(value)
-    # Seconds since 1970 in a float are exact to less than a microsecond, and not to more.
-    into.seconds, rest = divmod(round(value * _MICROSECONDS), _MICROSECONDS)
-    into.nanos = rest * (_NANOSECONDS // _MICROSECONDS)
+    # A float of seconds since 1970 is exact to less than a microsecond, but not to a nanosecond.
+    timestamp.seconds, micros = divmod(round(value * _MICROSECONDS), _MICROSECONDS)
+    timestamp.nanos = micros * (_NANOSECONDS // _MICROSECONDS)
 
 
-def _put_duration(wire: ApiSchema, into: Dynamic, value: Dynamic) -> None:
-    del wire
-    whole = round(_seconds_number(value) * _NANOSECONDS)
-    seconds, nanos = divmod(abs(whole), _NANOSECONDS)
-    sign = -1 if whole < 0 else 1
-    into.seconds, into.nanos = sign * seconds, sign * nanos
+def _put_duration(schema: ApiSchema, duration: Dynamic, value: Dynamic) -> None:
+    del schema
+    total = round(_seconds_number(value) * _NANOSECONDS)
+    seconds, nanos = divmod(abs(total), _NANOSECONDS)
+    sign = -1 if total < 0 else 1
+    duration.seconds, duration.nanos = sign * seconds, sign * nanos
 
 
 def _seconds_number(value: object) -> float:
     if not isinstance(value, int | float):
-        raise TypeError(f"{type(value).__name__} is no number of seconds")
+        raise TypeError(f"{type(value).__name__} is not a number of seconds")
     return value
 
 
-def _put_any(wire: ApiSchema, into: Dynamic, value: Dynamic) -> None:
-    into.type_url, fields = value
-    full_name = into.type_url.rpartition("/")[2]
-    into.value = new_message(wire, full_name, fields).SerializeToString(deterministic=True)
+def _put_any(schema: ApiSchema, message: Dynamic, value: Dynamic) -> None:
+    message.type_url, fields = value
+    full_name = message.type_url.rpartition("/")[2]
+    message.value = new_message(schema, full_name, fields).SerializeToString(deterministic=True)
 
 
-def _put_struct(wire: ApiSchema, into: Dynamic, value: Dynamic) -> None:
-    del wire
-    into.update(value)
+def _put_struct(schema: ApiSchema, struct: Dynamic, value: Dynamic) -> None:
+    del schema
+    struct.update(value)
 
 
 _SPECIAL_SETTERS: dict[str, Callable[[ApiSchema, Dynamic, Dynamic], None]] = {
@@ -181,69 +175,68 @@ _SPECIAL_SETTERS: dict[str, Callable[[ApiSchema, Dynamic, Dynamic], None]] = {
 }
 
 
-_NANOSECONDS_PER_SECOND = 1_000_000_000
+def message_values(schema: ApiSchema, message: Message) -> dict[str, object]:
+    """Return the fields of a message; unset fields are left out.
 
-
-def message_values(wire: ApiSchema, message: Message) -> dict[str, object]:
-    """What a message holds; fields that are empty are left away.
-
-    Values of enums are names where the minor knows them, else numbers.
+    Enum values are names if the minor knows them, else numbers.
     """
-    return {field.name: _read_field(wire, field, held) for field, held in message.ListFields()}
+    return {field.name: _read_field(schema, field, value) for field, value in message.ListFields()}
 
 
 def seconds_of(moment: Dynamic) -> float:
-    """A timestamp or a duration in seconds."""
-    return float(moment.seconds) + float(moment.nanos) / _NANOSECONDS_PER_SECOND
+    """Return a timestamp or a duration in seconds."""
+    return float(moment.seconds) + float(moment.nanos) / _NANOSECONDS
 
 
-def _read_field(wire: ApiSchema, field: Dynamic, held: Dynamic) -> object:
+def _read_field(schema: ApiSchema, field: Dynamic, content: Dynamic) -> object:
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        one = field.message_type.fields_by_name["value"]
-        return {key: _read_single(wire, one, value) for key, value in sorted(held.items())}
+        value_field = field.message_type.fields_by_name["value"]
+        return {
+            key: _read_single(schema, value_field, value) for key, value in sorted(content.items())
+        }
     if field.is_repeated:
-        return [_read_single(wire, field, value) for value in held]
-    return _read_single(wire, field, held)
+        return [_read_single(schema, field, value) for value in content]
+    return _read_single(schema, field, content)
 
 
-def _read_single(wire: ApiSchema, field: Dynamic, held: Dynamic) -> object:
+def _read_single(schema: ApiSchema, field: Dynamic, value: Dynamic) -> object:
     if field.enum_type is not None:
-        known = field.enum_type.values_by_number.get(held)
-        return held if known is None else known.name
+        known = field.enum_type.values_by_number.get(value)
+        return value if known is None else known.name
     if field.message_type is None:
-        return held
+        return value
     special = _SPECIAL_READERS.get(field.message_type.full_name)
-    return message_values(wire, held) if special is None else special(wire, held)
+    return message_values(schema, value) if special is None else special(schema, value)
 
 
-def _read_any(wire: ApiSchema, held: Dynamic) -> object:
+def _read_any(schema: ApiSchema, value: Dynamic) -> object:
     try:
-        message = wire.message(held.type_url.rpartition("/")[2])
+        message = schema.message(value.type_url.rpartition("/")[2])
     except UnknownApiName:
-        return held.type_url, {}
-    return held.type_url, message_values(wire, message.FromString(held.value))
+        return value.type_url, {}
+    return value.type_url, message_values(schema, message.FromString(value.value))
 
 
-def _read_struct(wire: ApiSchema, held: Dynamic) -> object:
-    del wire
-    return {key: _read_json(value) for key, value in held.fields.items()}
+def _read_struct(schema: ApiSchema, value: Dynamic) -> object:
+    del schema
+    return {key: _read_json(item) for key, item in value.fields.items()}
 
 
 def _read_json(value: Dynamic) -> object:
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
-        return {key: _read_json(one) for key, one in value.struct_value.fields.items()}
+        return {key: _read_json(item) for key, item in value.struct_value.fields.items()}
     if kind == "list_value":
-        return [_read_json(one) for one in value.list_value.values]
+        return [_read_json(item) for item in value.list_value.values]
     if kind is None or kind == "null_value":
         return None
-    found: object = getattr(value, kind)
-    return found
+    scalar: object = getattr(value, kind)
+    return scalar
 
 
-def _read_seconds(wire: ApiSchema, held: Dynamic) -> object:
-    del wire
-    return seconds_of(held)
+def _read_seconds(schema: ApiSchema, value: Dynamic) -> object:
+    del schema
+    return seconds_of(value)
 
 
 _SPECIAL_READERS: dict[str, Callable[[ApiSchema, Dynamic], object]] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from stockman.talos.wire.schema import MINORS, ApiSchema, UnknownApiName, load_api_schema
+from stockman.talos.wire.schema import ApiSchema, UnknownApiName, load_api_schema
+from stockman.talos.wire.tables import MINORS
 from stockman.talos.wire.values import Dynamic
 from stockman_lab.talos.cosi.tables import Row, rows
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, cast
 
 from stockman.model.package_file import read_package_bytes
-from stockman.talos.wire.schema import minor_matches
+from stockman.talos.wire.tables import minor_matches
 
 META = "meta"
 DEFINITIONS = "ResourceDefinitions.meta.cosi.dev"

@@ -1,4 +1,4 @@
-"""`networkInterfaces` of talhelper as the documents that it makes of them from contract 1.12 on."""
+"""Convert `networkInterfaces` of talhelper to the documents it generates from contract 1.12 on."""
 
 from __future__ import annotations
 
@@ -45,46 +45,46 @@ _DEFAULT_ROUTES = ("0.0.0.0/0", "::/0")
 
 
 def device_documents(devices: list[Document]) -> list[Document]:
-    """Aliases, bonds, DHCP, virtual addresses, links, VLANs, tunnels and bridges, in this order."""
+    """Return aliases, bonds, DHCP, virtual IPs, links, VLANs, tunnels, bridges, in this order."""
     named = _name_devices(devices)
-    made: list[Document] = [*_aliases(named)]
+    documents: list[Document] = [*_aliases(named)]
     for device, name in named:
         bond = _mapping(device, "bond")
         if bond:
-            made.append(
+            documents.append(
                 new_document("BondConfig", name=name, **_bond(bond, name), **_common_fields(device))
             )
     for device, name in named:
         if device.get("dhcp") is True:
-            made += _dhcp(name, _mapping(device, "dhcpOptions"))
+            documents += _dhcp(name, _mapping(device, "dhcpOptions"))
     for device, name in named:
         if address := _mapping(device, "vip").get("ip"):
-            made.append(new_document("Layer2VIPConfig", name=address, link=name))
+            documents.append(new_document("Layer2VIPConfig", name=address, link=name))
     for device, name in named:
         common = _common_fields(device)
         if common and not any(key in device for key in _SPECIAL):
-            made.append(new_document("LinkConfig", name=name, **common))
+            documents.append(new_document("LinkConfig", name=name, **common))
     for device, name in named:
         for vlan in _mappings(device, "vlans"):
-            made += _vlan(vlan, name)
+            documents += _vlan(vlan, name)
     for device, name in named:
         if tunnel := _mapping(device, "wireguard"):
-            made.append(
+            documents.append(
                 new_document("WireguardConfig", name=name, **tunnel, **_common_fields(device))
             )
     for device, name in named:
         if bridge := _mapping(device, "bridge"):
-            made.append(
+            documents.append(
                 new_document("BridgeConfig", name=name, **_bridge(bridge), **_common_fields(device))
             )
-    return made
+    return documents
 
 
 def _name_devices(devices: list[Document]) -> list[tuple[Document, str]]:
-    """Devices with their names; one that has a selector only gets a name by its kind."""
-    used = {str(one["interface"]) for one in devices if one.get("interface")}
+    """Return devices with their names; a device with only a selector is named by its kind."""
+    used = {str(device["interface"]) for device in devices if device.get("interface")}
     numbers = {stem: count() for stem in ("bond", "br", "wg", "ethSel")}
-    named = []
+    pairs = []
     for device in devices:
         name = str(device.get("interface") or "")
         if not name and device.get("deviceSelector"):
@@ -96,10 +96,10 @@ def _name_devices(devices: list[Document]) -> list[tuple[Document, str]]:
                 ),
                 "ethSel",
             )
-            name = next(one for n in numbers[stem] if (one := f"{stem}{n}") not in used)
+            name = next(free for n in numbers[stem] if (free := f"{stem}{n}") not in used)
             used.add(name)
-        named.append((device, name))
-    return named
+        pairs.append((device, name))
+    return pairs
 
 
 def _aliases(named: list[tuple[Document, str]]) -> Iterator[Document]:
@@ -117,11 +117,13 @@ def _aliases(named: list[tuple[Document, str]]) -> Iterator[Document]:
 
 
 def _expression(selector: Document) -> str:
-    parts = [form.format(selector[key]) for key, form in _SELECTORS.items() if selector.get(key)]
+    conditions = [
+        form.format(selector[key]) for key, form in _SELECTORS.items() if selector.get(key)
+    ]
     physical = selector.get("physical")
     if isinstance(physical, bool):
-        parts.append("link.type == 1" if physical else "link.type != 1")
-    return " && ".join(parts)
+        conditions.append("link.type == 1" if physical else "link.type != 1")
+    return " && ".join(conditions)
 
 
 def _bond(bond: Document, name: str) -> Document:
@@ -132,13 +134,13 @@ def _bond(bond: Document, name: str) -> Document:
 
 
 def _bridge(bridge: Document) -> Document:
-    made: Document = {"links": _texts(bridge, "interfaces")}
+    fields: Document = {"links": _texts(bridge, "interfaces")}
     stp = _mapping(bridge, "stp")
     if "enabled" in stp:
-        made["stp"] = {"enabled": stp["enabled"]}
+        fields["stp"] = {"enabled": stp["enabled"]}
     if _mapping(bridge, "vlan").get("vlanFiltering") is True:
-        made["vlan"] = {"filtering": True}
-    return made
+        fields["vlan"] = {"filtering": True}
+    return fields
 
 
 def _vlan(vlan: Document, parent: str) -> Iterator[Document]:
@@ -161,17 +163,17 @@ def _dhcp(name: str, options: Document) -> Iterator[Document]:
 
 
 def _common_fields(device: Document) -> Document:
-    """Addresses, routes and MTU, which every kind of link has."""
-    found: Document = {}
+    """Return addresses, routes and MTU, which every kind of link has."""
+    fields: Document = {}
     if device.get("mtu"):
-        found["mtu"] = device["mtu"]
+        fields["mtu"] = device["mtu"]
     addresses = _texts(device, "addresses")
     if addresses:
-        found["addresses"] = [{"address": _with_prefix(one)} for one in addresses]
-    routes = [_route(one) for one in _mappings(device, "routes")]
+        fields["addresses"] = [{"address": _with_prefix(address)} for address in addresses]
+    routes = [_route(route) for route in _mappings(device, "routes")]
     if routes:
-        found["routes"] = routes
-    return found
+        fields["routes"] = routes
+    return fields
 
 
 def _with_prefix(address: str) -> str:
@@ -181,25 +183,25 @@ def _with_prefix(address: str) -> str:
 
 
 def _route(route: Document) -> Document:
-    found: Document = {}
+    fields: Document = {}
     if route.get("network") and route["network"] not in _DEFAULT_ROUTES:
-        found["destination"] = route["network"]
+        fields["destination"] = route["network"]
     for key in ("gateway", "source", "metric", "mtu"):
         if route.get(key):
-            found[key] = route[key]
-    return found
+            fields[key] = route[key]
+    return fields
 
 
 def _mapping(value: Document, key: str) -> Document:
-    found = value.get(key)
-    return found if isinstance(found, dict) else {}
+    section = value.get(key)
+    return section if isinstance(section, dict) else {}
 
 
 def _mappings(value: Document, key: str) -> list[Document]:
-    found = value.get(key)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    items = value.get(key)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _texts(value: Document, key: str) -> list[str]:
-    found = value.get(key)
-    return [str(one) for one in found] if isinstance(found, list) else []
+    items = value.get(key)
+    return [str(item) for item in items] if isinstance(items, list) else []

@@ -1,4 +1,4 @@
-"""The directory of a talhelper user: `talconfig.yaml` and what it names."""
+"""Read the directory of a talhelper user: `talconfig.yaml` and the files it references."""
 
 from __future__ import annotations
 
@@ -43,30 +43,30 @@ _PLAIN_KEYS = {
 }
 _REQUIRED_KEYS = ("clusterName", "kubernetesVersion", "endpoint", "nodes")
 _HANDLED_KEYS = ("domain", "nodes", "controlPlane", "worker", "patches", "inlineManifests")
-"""Keys that are looked at where they take effect."""
+"""Keys that are processed where they take effect."""
 
 
-def talhelper_directory(read: ReadFile, given: Variables) -> ForeignCluster:
-    """What the directory says; its problems tell what cannot be read."""
+def read_talhelper_directory(read: ReadFile, overrides: Variables) -> ForeignCluster:
+    """Return the cluster of the directory; its problems tell what cannot be read."""
     foreign = ForeignCluster(tool="talhelper", building=ConfigDraft(TALCONFIG), order="talhelper")
     try:
         text = read_text(read, TALCONFIG)
         if text is None:
             foreign.problems.add(missing_file_problem(TALCONFIG, TALCONFIG, "talhelper"))
             return foreign
-        variables = _variables(read, given)
+        variables = _variables(read, overrides)
         text = substitute_variables(TALCONFIG, text, variables, foreign.problems.add)
         tree = read_yaml(TALCONFIG, text)
-    except Unreadable as unreadable:
-        foreign.problems.add(unreadable.problem)
+    except Unreadable as error:
+        foreign.problems.add(error.problem)
         return foreign
     if not foreign.problems.errors:
         patches = PatchReader(foreign, read, variables, text)
-        _TalconfigReader(foreign, read, patches, tree).take()
+        _TalconfigReader(foreign, read, patches, tree).read()
     return foreign
 
 
-def _variables(read: ReadFile, given: Variables) -> Variables:
+def _variables(read: ReadFile, overrides: Variables) -> Variables:
     values: dict[str, str] = {}
     hidden: set[str] = set()
     for name in _ENVIRONMENT:
@@ -80,12 +80,12 @@ def _variables(read: ReadFile, given: Variables) -> Variables:
             elif isinstance(entry.value, ScalarNode):
                 values[key] = entry.value.text
                 hidden.discard(key)
-    values |= given.values
-    return Variables(values=values, hidden=frozenset(hidden - set(given.values)))
+    values |= overrides.values
+    return Variables(values=values, hidden=frozenset(hidden - set(overrides.values)))
 
 
 class _TalconfigReader:
-    """Reads the keys of the whole cluster."""
+    """Reads the cluster-wide keys."""
 
     def __init__(
         self, foreign: ForeignCluster, read: ReadFile, patches: PatchReader, tree: MappingNode
@@ -95,14 +95,14 @@ class _TalconfigReader:
         self._patches = patches
         self._tree = tree
 
-    def take(self) -> None:
+    def read(self) -> None:
         foreign, tree = self._foreign, self._tree
         for key in _REQUIRED_KEYS:
             if key not in tree.entries:
                 foreign.problems.add(missing_key_problem(key, tree.at, "talhelper"))
         for key, entry in tree.entries.items():
-            self._key(key, entry)
-        self._contract()
+            self._read_key(key, entry)
+        self._read_contract()
         version = tree.get("kubernetesVersion")
         if isinstance(version, ScalarNode) and HIDDEN_VALUE_PREFIX not in version.text:
             check_kubernetes_version(foreign, version.text, version.at)
@@ -114,94 +114,94 @@ class _TalconfigReader:
             foreign.problems.add(no_nodes_problem(tree.at if nodes is None else nodes.at))
         for index, node in enumerate(list_items(nodes)):
             if isinstance(node, MappingNode):
-                reader.take(index, node)
+                reader.read(index, node)
             else:
                 foreign.problems.add(not_a_mapping_problem(f"nodes[{index}]", node.at))
         import_bundle(foreign, self._read, _SECRETS)
 
-    def _key(self, key: str, entry: MappingEntry) -> None:
+    def _read_key(self, key: str, entry: MappingEntry) -> None:
         foreign, value = self._foreign, entry.value
         at = entry.key.at
         if isinstance(value, ScalarNode) and HIDDEN_VALUE_PREFIX in value.text:
             foreign.problems.add(_encrypted_value_problem(key, value))
             return
         if key in _PLAIN_KEYS and isinstance(value, ScalarNode):
-            spelled = text_scalar(
+            normalized = text_scalar(
                 value.text.removeprefix("v") if "Version" in key else value.text, value
             )
-            foreign.building.put(_PLAIN_KEYS[key], MappingEntry(entry.key, spelled, name=key))
-            foreign.say(key, at, "taken", _PLAIN_KEYS[key])
+            foreign.building.put(_PLAIN_KEYS[key], MappingEntry(entry.key, normalized, name=key))
+            foreign.record(key, at, "taken", _PLAIN_KEYS[key])
         elif key == "endpoint" and isinstance(value, ScalarNode):
-            self._endpoint(key, entry, value)
+            self._read_endpoint(key, entry, value)
         elif key in ("clusterPodNets", "clusterSvcNets"):
-            self._network(key, entry)
+            self._read_network(key, entry)
         elif key in ("allowSchedulingOnMasters", "allowSchedulingOnControlPlanes"):
             foreign.building.put(
                 "kubernetes.schedule_on_controllers", MappingEntry(entry.key, value, name=key)
             )
-            foreign.say(key, at, "taken", "kubernetes.schedule_on_controllers")
+            foreign.record(key, at, "taken", "kubernetes.schedule_on_controllers")
         elif key == "cniConfig":
-            self._cni(entry)
+            self._read_cni(entry)
         elif key == "imageFactory":
-            self._factory(entry)
+            self._read_factory(entry)
         elif key in ("additionalMachineCertSans", "additionalApiServerCertSans"):
-            how = "kubernetes.api.tls_sans, and patches for what is no domain name"
-            foreign.say(key, at, "changed", how)
+            how = "kubernetes.api.tls_sans, and patches for names that are not domain names"
+            foreign.record(key, at, "changed", how)
         elif key not in _HANDLED_KEYS:
-            foreign.say(key, at, "left out", "talhelper has no such key, and passes over it")
+            foreign.record(key, at, "left out", "talhelper does not know this key and ignores it")
 
-    def _endpoint(self, key: str, entry: MappingEntry, value: ScalarNode) -> None:
-        found = _ENDPOINT.fullmatch(value.text)
-        if found is not None and _ADDRESS.fullmatch(found[1]):
-            named = MappingEntry(entry.key, text_scalar(found[1], value), name=key)
-            self._foreign.building.put("kubernetes.api.addr", named)
-            self._foreign.say(key, entry.key.at, "taken", "kubernetes.api.addr")
+    def _read_endpoint(self, key: str, entry: MappingEntry, value: ScalarNode) -> None:
+        match = _ENDPOINT.fullmatch(value.text)
+        if match is not None and _ADDRESS.fullmatch(match[1]):
+            address = MappingEntry(entry.key, text_scalar(match[1], value), name=key)
+            self._foreign.building.put("kubernetes.api.addr", address)
+            self._foreign.record(key, entry.key.at, "taken", "kubernetes.api.addr")
         else:
-            how = "the API is reached at https://ADDRESS:6443, and the address has to be known"
-            self._foreign.say(key, entry.key.at, "left out", how)
+            how = "the endpoint must be https://ADDRESS:6443 with an IPv4 address"
+            self._foreign.record(key, entry.key.at, "left out", how)
 
-    def _network(self, key: str, entry: MappingEntry) -> None:
+    def _read_network(self, key: str, entry: MappingEntry) -> None:
         path = "kubernetes.pod_cidr" if key == "clusterPodNets" else "kubernetes.svc_cidr"
-        found = list_items(entry.value)
-        if len(found) != 1:
-            how = "exactly one IPv4 network is needed"
-            self._foreign.say(key, entry.key.at, "left out", how)
+        networks = list_items(entry.value)
+        if len(networks) != 1:
+            how = "exactly one IPv4 network is required"
+            self._foreign.record(key, entry.key.at, "left out", how)
             return
-        self._foreign.building.put(path, MappingEntry(entry.key, found[0], name=key))
-        self._foreign.say(key, entry.key.at, "taken", path)
+        self._foreign.building.put(path, MappingEntry(entry.key, networks[0], name=key))
+        self._foreign.record(key, entry.key.at, "taken", path)
 
-    def _cni(self, entry: MappingEntry) -> None:
+    def _read_cni(self, entry: MappingEntry) -> None:
         name = entry.value.get("name") if isinstance(entry.value, MappingNode) else None
         if isinstance(name, ScalarNode) and name.text == "none":
-            self._foreign.say("cniConfig", entry.key.at, "taken", "Talos never installs a CNI here")
+            self._foreign.record("cniConfig", entry.key.at, "taken", "Talos never installs a CNI")
         else:
-            how = "Cilium is the CNI, and Talos installs none"
-            self._foreign.say("cniConfig", entry.key.at, "left out", how)
+            how = "stockman always installs Cilium, and Talos installs no CNI"
+            self._foreign.record("cniConfig", entry.key.at, "left out", how)
 
-    def _factory(self, entry: MappingEntry) -> None:
+    def _read_factory(self, entry: MappingEntry) -> None:
         keys = entry.value.entries if isinstance(entry.value, MappingNode) else {}
-        for key, one in keys.items():
-            known = f"imageFactory.{key}"
-            if key == "registryURL" and isinstance(one.value, ScalarNode):
+        for key, setting in keys.items():
+            label = f"imageFactory.{key}"
+            if key == "registryURL" and isinstance(setting.value, ScalarNode):
                 protocol = keys.get("protocol")
                 scheme = (
                     protocol.value.text
                     if protocol is not None and isinstance(protocol.value, ScalarNode)
                     else "https"
                 )
-                address = text_scalar(f"{scheme}://{one.value.text}", one.value)
+                address = text_scalar(f"{scheme}://{setting.value.text}", setting.value)
                 self._foreign.building.put(
-                    "talos.factory_url", MappingEntry(one.key, address, name=known)
+                    "talos.factory_url", MappingEntry(setting.key, address, name=label)
                 )
-                self._foreign.say(known, one.key.at, "taken", "talos.factory_url")
+                self._foreign.record(label, setting.key.at, "taken", "talos.factory_url")
             elif key == "protocol":
-                self._foreign.say(known, one.key.at, "taken", "part of talos.factory_url")
+                self._foreign.record(label, setting.key.at, "taken", "part of talos.factory_url")
             else:
-                how = "addresses of images follow from factory, platform and schematic"
-                self._foreign.say(known, one.key.at, "left out", how)
+                how = "image references follow from factory, platform and schematic"
+                self._foreign.record(label, setting.key.at, "left out", how)
 
-    def _contract(self) -> None:
-        """The style is that of the version, as talhelper has it."""
+    def _read_contract(self) -> None:
+        """Set the contract of the Talos version, as talhelper does."""
         foreign, value = self._foreign, self._tree.get("talosVersion")
         if value is None:
             at = self._tree.at
@@ -209,7 +209,8 @@ class _TalconfigReader:
                 "talos.version",
                 MappingEntry(_scalar("talosVersion", at), _scalar(NEWEST_VERSION[1:], at)),
             )
-            foreign.say("talosVersion", at, "changed", f"talhelper 3.1.16 takes {NEWEST_VERSION}")
+            how = f"talhelper 3.1.16 defaults to {NEWEST_VERSION}"
+            foreign.record("talosVersion", at, "changed", how)
         text = value.text if isinstance(value, ScalarNode) else NEWEST_VERSION
         at = self._tree.at if value is None else value.at
         if HIDDEN_VALUE_PREFIX in text or not set_contract(foreign, text, at):
@@ -230,6 +231,6 @@ def _encrypted_value_problem(key: str, value: ScalarNode) -> Problem:
         code="import.variable",
         what=f"the value of {key} is encrypted",
         where=value.at,
-        why="encrypted files are not opened here, and their values would be in the clear",
-        fix=f"give `--variable {name}=...`, if it is no secret",
+        why="encrypted files are not decrypted, because their values would become plain text",
+        fix=f"pass `--variable {name}=...`, if it is not secret",
     )

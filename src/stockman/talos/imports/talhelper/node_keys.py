@@ -1,4 +1,4 @@
-"""What a `talconfig.yaml` says for one node: its own keys, and those of its group."""
+"""Settings of one node in a `talconfig.yaml`: its own keys, and those of its group."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from stockman.talos.imports.foreign import (
 from stockman.talos.imports.talhelper.variables import HIDDEN_VALUE_PREFIX
 
 NEWEST_VERSION = "v1.13.8"
-"""The Talos version that talhelper 3.1.16 takes where none is given."""
+"""The default Talos version of talhelper 3.1.16."""
 
 
 class NodeKey(NamedTuple):
-    """A key as it holds for a node, and where it was written."""
+    """A key that applies to a node, and where it was written."""
 
-    known: str
+    label: str
     entry: MappingEntry
     scope: PatchScope
 
@@ -32,34 +32,34 @@ class NodeKey(NamedTuple):
 
     @property
     def target(self) -> str:
-        """Where a patch goes that is made of it."""
+        """The key of the patch that it becomes."""
         return patch_target(self.scope)
 
 
 def patch_target(scope: PatchScope) -> str:
-    """The key that patches of a scope stand in."""
+    """Return the key that holds the patches of a scope."""
     return "the node's talos.patches" if scope == "node" else f"talos.patches.{scope}"
 
 
 @dataclass(slots=True)
 class TalhelperNode:
-    """One node with everything that is said for it."""
+    """One node with all settings that apply to it."""
 
     foreign: ForeignCluster
     tree: MappingNode
     """The whole file."""
     name: ScalarNode
     is_controller: bool
-    given: dict[str, NodeKey]
+    settings: dict[str, NodeKey]
     keys: MappingNode
-    """The node in our words, as far as it was read."""
+    """The node's keys in our format, as far as they were converted."""
     extra: list[ForeignPatch] = field(default_factory=list)
 
     @property
     def group(self) -> MappingNode:
-        """What holds for all nodes of the role."""
-        found = self.tree.get("controlPlane" if self.is_controller else "worker")
-        return found if isinstance(found, MappingNode) else MappingNode(self.tree.at)
+        """Settings of all nodes with this role."""
+        group = self.tree.get("controlPlane" if self.is_controller else "worker")
+        return group if isinstance(group, MappingNode) else MappingNode(self.tree.at)
 
     @property
     def group_name(self) -> str:
@@ -75,67 +75,73 @@ class TalhelperNode:
         return int(major), int(minor)
 
     def has(self, key: str) -> bool:
-        return key in self.given
+        return key in self.settings
 
     def mapping(self, key: str) -> MappingNode | None:
-        """A key that is a mapping. None: it is not given, or something else."""
-        one = self.given.get(key)
-        return one.value if one is not None and isinstance(one.value, MappingNode) else None
+        """Return a key that is a mapping. None: it is missing or something else."""
+        setting = self.settings.get(key)
+        return (
+            setting.value
+            if setting is not None and isinstance(setting.value, MappingNode)
+            else None
+        )
 
     def texts(self, key: str) -> list[str]:
-        """A key that is a list of texts."""
-        one = self.given.get(key)
-        found = list_items(one.value) if one is not None else []
-        return [item.text for item in found if isinstance(item, ScalarNode)]
+        """Return a key that is a list of texts."""
+        setting = self.settings.get(key)
+        items = list_items(setting.value) if setting is not None else []
+        return [item.text for item in items if isinstance(item, ScalarNode)]
 
     def top(self, key: str) -> str:
-        """A text of the whole file; empty: it is not given."""
-        found = self.tree.get(key)
-        return found.text if isinstance(found, ScalarNode) else ""
+        """Return a text of the whole file; empty: it is missing."""
+        value = self.tree.get(key)
+        return value.text if isinstance(value, ScalarNode) else ""
 
     def top_texts(self, key: str) -> list[str]:
-        return [one.text for one in list_items(self.tree.get(key)) if isinstance(one, ScalarNode)]
+        return [
+            item.text for item in list_items(self.tree.get(key)) if isinstance(item, ScalarNode)
+        ]
 
-    def version(self, key: str, otherwise: str = "") -> str:
-        """A version as image tags write it."""
-        return f"v{(self.top(key) or otherwise).removeprefix('v')}"
+    def version(self, key: str, default: str = "") -> str:
+        """Return a version in the form of image tags."""
+        return f"v{(self.top(key) or default).removeprefix('v')}"
 
     def is_hidden(self, key: str) -> bool:
-        """Whether a key holds an encrypted value; it is left out then."""
-        one = self.given[key]
-        if not any(HIDDEN_VALUE_PREFIX in scalar.text for scalar in iter_scalars(one.value)):
+        """Whether a key holds an encrypted value; if so, record that it is left out."""
+        setting = self.settings[key]
+        if not any(HIDDEN_VALUE_PREFIX in scalar.text for scalar in iter_scalars(setting.value)):
             return False
-        how = "it holds an encrypted value, which would be in the clear here"
-        self.foreign.say(one.known, one.entry.key.at, "left out", how)
+        how = "it contains an encrypted value, which would be unencrypted here"
+        self.foreign.record(setting.label, setting.entry.key.at, "left out", how)
         return True
 
-    def add(self, one: NodeKey, whole: MappingNode) -> None:
-        """Make a patch of a key."""
-        number = sum(piece.scope == one.scope for piece in self.extra)
-        self.extra.append(ForeignPatch(one.known, one.scope, (-1, number), whole))
+    def add_patch(self, setting: NodeKey, document: MappingNode) -> None:
+        """Add a patch that was generated from a key."""
+        number = sum(patch.scope == setting.scope for patch in self.extra)
+        self.extra.append(ForeignPatch(setting.label, setting.scope, (-1, number), document))
 
-    def has_piece(self, key: str) -> bool:
+    def has_patch(self, key: str) -> bool:
         """Whether a key became a patch."""
-        one = self.given.get(key)
-        return one is not None and any(piece.label == one.known for piece in self.extra)
+        setting = self.settings.get(key)
+        return setting is not None and any(patch.label == setting.label for patch in self.extra)
 
 
 def node_keys(index: int, node: MappingNode, tree: MappingNode, group: str) -> dict[str, NodeKey]:
-    """The keys that hold for a node: its own win, unless they are zero."""
+    """Return the keys that apply to a node: its own override those of the group, unless zero."""
     scope: PatchScope = "controller" if group == "controlPlane" else "worker"
     shared = tree.get(group)
-    found: dict[str, NodeKey] = {}
+    keys: dict[str, NodeKey] = {}
     if isinstance(shared, MappingNode):
         for key, entry in shared.entries.items():
-            found[key] = NodeKey(f"{group}.{key}", entry, scope)
+            keys[key] = NodeKey(f"{group}.{key}", entry, scope)
     for key, entry in node.entries.items():
         if not is_zero(entry.value):
-            found[key] = NodeKey(f"nodes[{index}].{key}", entry, "node")
-    return found
+            keys[key] = NodeKey(f"nodes[{index}].{key}", entry, "node")
+    return keys
 
 
 def is_zero(value: TreeNode) -> bool:
-    """Whether Go takes a value for one that was not given."""
+    """Whether Go cannot distinguish a value from one that is missing."""
     return isinstance(value, ScalarNode) and (
         value.is_null or (value.plain and value.text.lower() in ("false", "0")) or not value.text
     )

@@ -1,4 +1,4 @@
-"""Keys of a `talconfig.yaml` that only patches can say here."""
+"""Read the nodes of a `talconfig.yaml`."""
 
 from __future__ import annotations
 
@@ -40,143 +40,147 @@ _KINDS = {
     "userVolumes": "UserVolumeConfig",
 }
 _EXTRA_KERNEL_ARGS_DROPPED = (1, 12)
-"""The contract from which on talhelper names kernel arguments in the schematic alone."""
+"""The first contract where talhelper puts kernel arguments only in the schematic."""
 
 
-def add_extras(asked: TalhelperNode, patches: PatchReader) -> None:
-    """Make patches of everything that has no key of ours."""
-    _add_files(asked, patches)
-    _add_manifests(asked, patches)
-    if asked.has("machineDisks") and not asked.is_hidden("machineDisks"):
-        add_patch(asked, asked.given["machineDisks"], "machine.disks")
-    domain = asked.tree.entries.get("domain")
+def add_extras(node: TalhelperNode, patches: PatchReader) -> None:
+    """Add patches for every setting that has no key in our format."""
+    _add_files(node, patches)
+    _add_manifests(node, patches)
+    if node.has("machineDisks") and not node.is_hidden("machineDisks"):
+        add_patch(node, node.settings["machineDisks"], "machine.disks")
+    domain = node.tree.entries.get("domain")
     if domain is not None:
-        add_patch(asked, NodeKey("domain", domain, "all"), "cluster.network.dnsDomain")
-    _add_kernel_arguments(asked)
-    _add_firewall(asked)
+        add_patch(node, NodeKey("domain", domain, "all"), "cluster.network.dnsDomain")
+    _add_kernel_arguments(node)
+    _add_firewall(node)
     for key, name in _KINDS.items():
-        if asked.has(key) and not asked.is_hidden(key):
-            _add_documents(asked, asked.given[key], name)
+        if node.has(key) and not node.is_hidden(key):
+            _add_documents(node, node.settings[key], name)
 
 
-def add_patch(asked: TalhelperNode, one: NodeKey, path: str) -> None:
-    """A patch that sets one field to the value of a key."""
-    asked.add(one, nest_value(path, one.value))
-    _report_key(asked, one)
+def add_patch(node: TalhelperNode, setting: NodeKey, path: str) -> None:
+    """Add a patch that sets one field to the value of a key."""
+    node.add_patch(setting, nest_value(path, setting.value))
+    _report_key(node, setting)
 
 
-def _add_files(asked: TalhelperNode, patches: PatchReader) -> None:
-    one = asked.given.get("machineFiles")
-    if one is None:
+def _add_files(node: TalhelperNode, patches: PatchReader) -> None:
+    setting = node.settings.get("machineFiles")
+    if setting is None:
         return
-    files = _read_contents(one, "content", patches)
+    files = _read_contents(setting, "content", patches)
     if files:
-        asked.add(one, nest_value("machine.files", SequenceNode(one.value.at, [*files])))
-        _report_key(asked, one)
+        node.add_patch(
+            setting, nest_value("machine.files", SequenceNode(setting.value.at, [*files]))
+        )
+        _report_key(node, setting)
 
 
-def _add_manifests(asked: TalhelperNode, patches: PatchReader) -> None:
-    entry = asked.tree.entries.get("inlineManifests")
+def _add_manifests(node: TalhelperNode, patches: PatchReader) -> None:
+    entry = node.tree.entries.get("inlineManifests")
     if entry is None:
         return
-    one = NodeKey("inlineManifests", entry, "all")
-    found = _read_contents(one, "contents", patches)
-    if found:
-        asked.add(
-            one, nest_value("cluster.inlineManifests", SequenceNode(entry.value.at, [*found]))
-        )
-        _report_key(asked, one)
+    setting = NodeKey("inlineManifests", entry, "all")
+    manifests = _read_contents(setting, "contents", patches)
+    if manifests:
+        document = nest_value("cluster.inlineManifests", SequenceNode(entry.value.at, [*manifests]))
+        node.add_patch(setting, document)
+        _report_key(node, setting)
 
 
-def _read_contents(one: NodeKey, key: str, patches: PatchReader) -> list[MappingNode]:
-    """Files with their contents, which may stand in files of the directory."""
-    found = []
-    for index, item in enumerate(list_items(one.value)):
+def _read_contents(setting: NodeKey, key: str, patches: PatchReader) -> list[MappingNode]:
+    """Return files with their contents, which may be read from the directory."""
+    files = []
+    for index, item in enumerate(list_items(setting.value)):
         if not isinstance(item, MappingNode):
             continue
         content, skip = item.get(key), item.get("skipEnvsubst")
         entries = {name: entry for name, entry in item.entries.items() if name != "skipEnvsubst"}
         if isinstance(content, ScalarNode) and content.text.startswith("@"):
             replaced = not (isinstance(skip, ScalarNode) and skip.text.lower() == "true")
-            known = f"{one.known}[{index}].{key}"
-            text = patches.content(known, content, with_variables=replaced)
+            label = f"{setting.label}[{index}].{key}"
+            text = patches.content(label, content, with_variables=replaced)
             if text is None:
                 continue
             entries[key] = MappingEntry(item.entries[key].key, text_scalar(text, content))
-        found.append(MappingNode(item.at, entries))
-    return found
+        files.append(MappingNode(item.at, entries))
+    return files
 
 
-def _add_kernel_arguments(asked: TalhelperNode) -> None:
-    schematic = asked.mapping("schematic")
+def _add_kernel_arguments(node: TalhelperNode) -> None:
+    schematic = node.mapping("schematic")
     custom = schematic.get("customization") if schematic is not None else None
     arguments = custom.get("extraKernelArgs") if isinstance(custom, MappingNode) else None
-    spec = asked.mapping("machineSpec")
+    spec = node.mapping("machineSpec")
     uki = spec.get("useUKI") if spec is not None else None
     is_uki = isinstance(uki, ScalarNode) and uki.text.lower() == "true"
-    if arguments is not None and not is_uki and asked.contract < _EXTRA_KERNEL_ARGS_DROPPED:
-        asked.add(
-            asked.given["schematic"], nest_value("machine.install.extraKernelArgs", arguments)
+    if arguments is not None and not is_uki and node.contract < _EXTRA_KERNEL_ARGS_DROPPED:
+        node.add_patch(
+            node.settings["schematic"], nest_value("machine.install.extraKernelArgs", arguments)
         )
 
 
-def _add_firewall(asked: TalhelperNode) -> None:
-    firewall = asked.mapping("ingressFirewall")
+def _add_firewall(node: TalhelperNode) -> None:
+    firewall = node.mapping("ingressFirewall")
     if firewall is None:
         return
-    one = asked.given["ingressFirewall"]
+    setting = node.settings["ingressFirewall"]
     action = firewall.get("defaultAction")
     ingress = action.text if isinstance(action, ScalarNode) else "accept"
-    asked.add(one, build_document(kind("NetworkDefaultActionConfig", ingress=ingress), firewall.at))
+    default = kind("NetworkDefaultActionConfig", ingress=ingress)
+    node.add_patch(setting, build_document(default, firewall.at))
     for rule in list_items(firewall.get("rules")):
-        found = to_plain_data(rule)
-        if isinstance(found, dict):
-            asked.add(one, build_document(kind("NetworkRuleConfig", **found), rule.at))
-    _report_key(asked, one)
+        fields = to_plain_data(rule)
+        if isinstance(fields, dict):
+            node.add_patch(setting, build_document(kind("NetworkRuleConfig", **fields), rule.at))
+    _report_key(node, setting)
 
 
-def _add_documents(asked: TalhelperNode, one: NodeKey, name: str) -> None:
-    for item in list_items(one.value):
-        found = to_plain_data(item)
-        if isinstance(found, dict):
-            asked.add(one, build_document(kind(name, **found), item.at))
-    _report_key(asked, one)
+def _add_documents(node: TalhelperNode, setting: NodeKey, name: str) -> None:
+    for item in list_items(setting.value):
+        fields = to_plain_data(item)
+        if isinstance(fields, dict):
+            node.add_patch(setting, build_document(kind(name, **fields), item.at))
+    _report_key(node, setting)
 
 
-def _report_key(asked: TalhelperNode, one: NodeKey) -> None:
-    asked.foreign.say(one.known, one.entry.key.at, "changed", f"a patch in {one.target}")
+def _report_key(node: TalhelperNode, setting: NodeKey) -> None:
+    node.foreign.record(
+        setting.label, setting.entry.key.at, "changed", f"a patch in {setting.target}"
+    )
 
 
 _ADDRESS = re.compile(r"\d+(\.\d+){3}")
 _KEY_OUTCOMES: dict[str, tuple[KeyState, str]] = {
     "nameservers": ("taken", "network.dns_servers"),
-    "disableSearchDomain": ("taken", "machines never have a search domain here"),
-    "networkInterfaces": ("taken", "the node's network; see in what machines differ"),
+    "disableSearchDomain": ("taken", "machines never have a search domain"),
+    "networkInterfaces": ("taken", "the node's network; see the differences"),
     "certSANs": ("changed", "kubernetes.api.tls_sans, or a patch"),
     "machineSpec": ("taken", "talos.platform and secureboot"),
     "talosImageURL": ("taken", "the node's schematic"),
     "schematic": ("taken", "the node's schematic"),
-    "overridePatches": ("taken", "patches of the group are not given to the node"),
-    "overrideMachineCertSANs": ("taken", "names of the group are not given to the node"),
+    "overridePatches": ("taken", "patches of the group are not applied to the node"),
+    "overrideMachineCertSANs": ("taken", "names of the group are not applied to the node"),
     "overrideExtraManifests": ("left out", "extraManifests are left out"),
-    "ignoreHostname": ("left out", "a machine always has the node's name"),
+    "ignoreHostname": ("left out", "the hostname is always the node's name"),
     "noSchematicValidate": ("left out", "extensions are always checked"),
-    "imageSchematic": ("left out", "the image that boots has the schematic of the installer"),
-    "filenameTmpl": ("left out", "files have one name for each node"),
-    "extraManifests": ("left out", "it is deprecated; make it a patch"),
+    "imageSchematic": ("left out", "the boot image has the schematic of the installer"),
+    "filenameTmpl": ("left out", "each node's files have a fixed name"),
+    "extraManifests": ("left out", "it is deprecated; use a patch"),
 }
 _IMAGES = ("talosImageURL", "schematic", "machineSpec")
 
 
 class NodeReader:
-    """Makes machines of nodes."""
+    """Converts nodes to machines."""
 
     def __init__(self, foreign: ForeignCluster, tree: MappingNode, patches: PatchReader) -> None:
         self._foreign = foreign
         self._tree = tree
         self._patches = patches
 
-    def take(self, index: int, node: MappingNode) -> None:
+    def read(self, index: int, node: MappingNode) -> None:
         """Add one machine."""
         name, controller = node.get("hostname"), node.get("controlPlane")
         if not isinstance(name, ScalarNode) or not name.text:
@@ -185,107 +189,110 @@ class NodeReader:
             return
         is_controller = isinstance(controller, ScalarNode) and controller.text.lower() == "true"
         group = "controlPlane" if is_controller else "worker"
-        asked = TalhelperNode(
+        source = TalhelperNode(
             foreign=self._foreign,
             tree=self._tree,
             name=name,
             is_controller=is_controller,
-            given=node_keys(index, node, self._tree, group),
+            settings=node_keys(index, node, self._tree, group),
             keys=MappingNode(name.at),
         )
-        self._foreign.nodes.append(_NodeBuilder(asked, self._patches).made())
-        self._say_rest(index, node, asked)
+        self._foreign.nodes.append(_NodeBuilder(source, self._patches).build())
+        self._record_remaining(index, node, source)
 
-    def _say_rest(self, index: int, node: MappingNode, asked: TalhelperNode) -> None:
-        """Say of every key what nothing else said."""
-        said, lists = self._foreign.said, self._foreign.lists
+    def _record_remaining(self, index: int, node: MappingNode, source: TalhelperNode) -> None:
+        """Record every key that was not recorded otherwise."""
+        recorded, lists = self._foreign.said, self._foreign.lists
         entries = [(f"nodes[{index}].{key}", key, entry) for key, entry in node.entries.items()]
         entries += [
-            (f"{asked.group_name}.{key}", key, entry) for key, entry in asked.group.entries.items()
+            (f"{source.group_name}.{key}", key, entry)
+            for key, entry in source.group.entries.items()
         ]
-        for known, key, entry in entries:
-            if known in said or known in lists:
+        for label, key, entry in entries:
+            if label in recorded or label in lists:
                 continue
             if is_zero(entry.value):
-                self._foreign.say(known, entry.key.at, "taken", "it says nothing")
+                self._foreign.record(label, entry.key.at, "taken", "it has no effect")
             elif key in _KEY_OUTCOMES:
-                self._foreign.say(known, entry.key.at, *_key_outcome(key, asked))
+                self._foreign.record(label, entry.key.at, *_key_outcome(key, source))
             elif key != "patches":
-                how = "talhelper has no such key here, and passes over it"
-                self._foreign.say(known, entry.key.at, "left out", how)
+                how = "talhelper does not know this key here and ignores it"
+                self._foreign.record(label, entry.key.at, "left out", how)
 
 
 class _NodeBuilder:
-    """One node in our words."""
+    """Builds one node in our format."""
 
-    def __init__(self, asked: TalhelperNode, patches: PatchReader) -> None:
-        self._asked = asked
+    def __init__(self, source: TalhelperNode, patches: PatchReader) -> None:
+        self._source = source
         self._patches = patches
 
-    def made(self) -> ForeignNode:
-        asked = self._asked
+    def build(self) -> ForeignNode:
+        source = self._source
         self._put("name", "hostname")
         address = self._address()
-        self._role()
-        self._disk()
-        image = node_installer(asked)
+        self._put_role()
+        self._put_disk()
+        image = node_installer(source)
         for path, entry in (image.keys if image is not None else {}).items():
-            put_value(asked.keys, path, entry)
-        self._labels()
-        self._modules()
-        add_extras(asked, self._patches)
-        links = asked.given.get("networkInterfaces")
+            put_value(source.keys, path, entry)
+        self._put_labels()
+        self._put_modules()
+        add_extras(source, self._patches)
+        links = source.settings.get("networkInterfaces")
         return ForeignNode(
-            name=asked.name.text,
-            at=asked.name.at,
-            is_controller=asked.is_controller,
-            keys=asked.keys,
-            base=base_documents(asked),
-            extra=asked.extra,
-            pieces=self._pieces(),
+            name=source.name.text,
+            at=source.name.at,
+            is_controller=source.is_controller,
+            keys=source.keys,
+            base=base_documents(source),
+            extra=source.extra,
+            patches=self._patch_list(),
             address=address,
-            devices=node_devices(asked),
-            devices_at=asked.name.at if links is None else links.value.at,
-            installer_at=asked.name.at if image is None else image.at,
+            devices=node_devices(source),
+            devices_at=source.name.at if links is None else links.value.at,
+            installer_at=source.name.at if image is None else image.at,
         )
 
     def _put(self, path: str, key: str, value: TreeNode | None = None) -> None:
-        one = self._asked.given.get(key)
-        if one is None or self._asked.is_hidden(key):
+        setting = self._source.settings.get(key)
+        if setting is None or self._source.is_hidden(key):
             return
-        entry = MappingEntry(one.entry.key, value or one.value, name=one.known)
-        put_value(self._asked.keys, path, entry)
-        self._asked.foreign.say(one.known, one.entry.key.at, "taken", path)
+        entry = MappingEntry(setting.entry.key, value or setting.value, name=setting.label)
+        put_value(self._source.keys, path, entry)
+        self._source.foreign.record(setting.label, setting.entry.key.at, "taken", path)
 
-    def _role(self) -> None:
-        one = self._asked.given.get("controlPlane")
-        key = one.entry.key if one is not None else self._asked.name
-        text = "true" if self._asked.is_controller else "false"
+    def _put_role(self) -> None:
+        setting = self._source.settings.get("controlPlane")
+        key = setting.entry.key if setting is not None else self._source.name
+        text = "true" if self._source.is_controller else "false"
         value = ScalarNode(text, key.at, plain=True, span=(0, 0))
-        put_value(self._asked.keys, "controller", MappingEntry(key, value, name="controlPlane"))
-        if one is not None:
-            self._asked.foreign.say(one.known, key.at, "taken", "controller")
+        put_value(self._source.keys, "controller", MappingEntry(key, value, name="controlPlane"))
+        if setting is not None:
+            self._source.foreign.record(setting.label, key.at, "taken", "controller")
 
     def _address(self) -> str:
-        one = self._asked.given.get("ipAddress")
-        if one is None or not isinstance(one.value, ScalarNode):
+        setting = self._source.settings.get("ipAddress")
+        if setting is None or not isinstance(setting.value, ScalarNode):
             return ""
-        addresses = [part.strip() for part in one.value.text.split(",")]
-        first = next((part for part in addresses if _ADDRESS.fullmatch(part)), "")
+        addresses = [address.strip() for address in setting.value.text.split(",")]
+        first = next((address for address in addresses if _ADDRESS.fullmatch(address)), "")
         if first and len(addresses) == 1:
-            self._put("address", "ipAddress", text_scalar(first, one.value))
+            self._put("address", "ipAddress", text_scalar(first, setting.value))
             return first
-        how = f"only {first}: a node has one IPv4 address" if first else "it is no IPv4 address"
+        how = f"only {first}: a node has one IPv4 address" if first else "it is not an IPv4 address"
         state: KeyState = "changed" if first else "left out"
-        self._asked.foreign.say(one.known, one.entry.key.at, state, how)
+        self._source.foreign.record(setting.label, setting.entry.key.at, state, how)
         if first:
-            entry = MappingEntry(one.entry.key, text_scalar(first, one.value), name=one.known)
-            put_value(self._asked.keys, "address", entry)
+            entry = MappingEntry(
+                setting.entry.key, text_scalar(first, setting.value), name=setting.label
+            )
+            put_value(self._source.keys, "address", entry)
         return first
 
-    def _disk(self) -> None:
-        asked = self._asked
-        selector = asked.given.get("installDiskSelector")
+    def _put_disk(self) -> None:
+        source = self._source
+        selector = source.settings.get("installDiskSelector")
         if selector is None:
             self._put("disk", "installDisk")
             return
@@ -294,25 +301,25 @@ class _NodeBuilder:
         if serial is not None and len(keys) == 1 and isinstance(serial.value, ScalarNode):
             self._put("disk", "installDiskSelector", text_scalar(serial.value.text, serial.value))
             return
-        # Any serial number will do: the patch names what the disk is.
+        # "*" matches any serial number: the patch selects the disk.
         put_value(
-            asked.keys, "disk", MappingEntry(selector.entry.key, text_scalar("*", selector.value))
+            source.keys, "disk", MappingEntry(selector.entry.key, text_scalar("*", selector.value))
         )
-        asked.add(selector, nest_value("machine.install.diskSelector", selector.value))
-        how = "disk is any serial number, and a patch says the rest"
-        asked.foreign.say(selector.known, selector.entry.key.at, "changed", how)
+        source.add_patch(selector, nest_value("machine.install.diskSelector", selector.value))
+        how = "disk matches any serial number, and a patch has the selector"
+        source.foreign.record(selector.label, selector.entry.key.at, "changed", how)
 
-    def _labels(self) -> None:
+    def _put_labels(self) -> None:
         for key, path in (
             ("nodeLabels", "labels"),
             ("nodeAnnotations", "annotations"),
             ("nodeTaints", "taints"),
         ):
-            if self._asked.mapping(key) is not None:
-                self._put(path, key, fill_templates(self._asked, self._asked.given[key]))
+            if self._source.mapping(key) is not None:
+                self._put(path, key, fill_templates(self._source, self._source.settings[key]))
 
-    def _modules(self) -> None:
-        modules = self._asked.given.get("kernelModules")
+    def _put_modules(self) -> None:
+        modules = self._source.settings.get("kernelModules")
         if modules is None:
             return
         names = [
@@ -324,27 +331,27 @@ class _NodeBuilder:
         ]
         if len(names) == len(list_items(modules.value)):
             self._put("kernel_modules", "kernelModules", SequenceNode(modules.value.at, [*names]))
-        elif not self._asked.is_hidden("kernelModules"):
-            add_patch(self._asked, modules, "machine.kernel.modules")
+        elif not self._source.is_hidden("kernelModules"):
+            add_patch(self._source, modules, "machine.kernel.modules")
 
-    def _pieces(self) -> list[ForeignPatch]:
-        """The patches of the group, of the node, and of all, in this order."""
-        asked, data = self._asked, template_data(self._asked)
-        own = asked.given.get("patches")
-        found: list[ForeignPatch] = []
+    def _patch_list(self) -> list[ForeignPatch]:
+        """Return the patches of the group, of the node, and of all nodes, in this order."""
+        source, data = self._source, template_data(self._source)
+        own = source.settings.get("patches")
+        patches: list[ForeignPatch] = []
         is_own = own is not None and own.scope == "node"
-        # Without patches of its own a node gets those of its group, whatever it says.
-        if not (is_own and asked.has("overridePatches")):
-            known, shared = f"{asked.group_name}.patches", asked.group.get("patches")
-            found += self._patches.patches(known, shared, asked.role, data)
+        # A node without patches of its own gets those of its group, even with overridePatches.
+        if not (is_own and source.has("overridePatches")):
+            label, shared = f"{source.group_name}.patches", source.group.get("patches")
+            patches += self._patches.patches(label, shared, source.role, data)
         if own is not None and is_own:
-            found += self._patches.patches(own.known, own.value, "node", data)
-        return found + self._patches.patches("patches", asked.tree.get("patches"), "all", data)
+            patches += self._patches.patches(own.label, own.value, "node", data)
+        return patches + self._patches.patches("patches", source.tree.get("patches"), "all", data)
 
 
-def _key_outcome(key: str, asked: TalhelperNode) -> tuple[KeyState, str]:
-    if key in _IMAGES and node_installer(asked) is None:
-        return "left out", "the installer is no image of an Image Factory"
-    if key == "schematic" and asked.has("talosImageURL"):
-        return "left out", "talosImageURL wins over it"
+def _key_outcome(key: str, source: TalhelperNode) -> tuple[KeyState, str]:
+    if key in _IMAGES and node_installer(source) is None:
+        return "left out", "the installer is not from an image factory"
+    if key == "schematic" and source.has("talosImageURL"):
+        return "left out", "talosImageURL takes precedence"
     return _KEY_OUTCOMES[key]

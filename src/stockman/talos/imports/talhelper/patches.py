@@ -1,4 +1,4 @@
-"""Lists of JSON operations as the parts of a configuration that they change."""
+"""Read the patches of a `talconfig.yaml`: inline or from files, with templates and variables."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from stockman.talos.patches.reader import read_documents
 
 
 def operations_as_documents(operations: SequenceNode) -> list[Document] | None:
-    """One part for each operation. None: one of them has no such form.
+    """Convert JSON operations to one document each. None: one of them cannot be converted.
 
-    Only what means the same whatever stands there: single values set, and keys removed.
+    Only operations that do not depend on the existing value: single values set, and keys removed.
     """
-    found: list[Document] = []
+    documents: list[Document] = []
     for item in operations.items:
-        part = _operation_as_document(item) if isinstance(item, MappingNode) else None
-        if part is None:
+        document = _operation_as_document(item) if isinstance(item, MappingNode) else None
+        if document is None:
             return None
-        found.append(part)
-    return found
+        documents.append(document)
+    return documents
 
 
 def _operation_as_document(operation: MappingNode) -> Document | None:
@@ -59,25 +59,25 @@ def _operation_as_document(operation: MappingNode) -> Document | None:
     if any(step == "-" or step.isdecimal() or not step for step in steps):
         return None
     if op.text in ("add", "replace") and isinstance(value, ScalarNode):
-        last: object = to_plain_data(value)
+        value_tree: object = to_plain_data(value)
     elif op.text == "remove":
-        last = {"$patch": "delete"}
+        value_tree = {"$patch": "delete"}
     else:
         return None
     for step in reversed(steps):
-        last = {step: last}
-    return last if isinstance(last, dict) else None
+        value_tree = {step: value_tree}
+    return value_tree if isinstance(value_tree, dict) else None
 
 
 class PatchReader:
-    """Reads the patches of a list for one machine after the other."""
+    """Reads lists of patches for one machine after the other."""
 
     def __init__(
         self, foreign: ForeignCluster, read: ReadFile, variables: Variables, text: str
     ) -> None:
         self._foreign = foreign
         self._lines = text.split("\n")
-        """Of talconfig.yaml, variables replaced."""
+        """Lines of talconfig.yaml with variables replaced."""
         self._read = read
         self._variables = variables
         self._known: dict[tuple[str, str, int], tuple[TreeNode, ...]] = {}
@@ -85,32 +85,32 @@ class PatchReader:
     def patches(
         self, key: str, node: TreeNode | None, scope: PatchScope, data: Data
     ) -> list[ForeignPatch]:
-        """The documents of all patches of a list, for a machine that templates are told of."""
-        found: list[ForeignPatch] = []
+        """Return the documents of all patches of a list; `data` is for their templates."""
+        patches: list[ForeignPatch] = []
         for index, item in enumerate(list_items(node)):
-            known = f"{key}[{index}]"
+            label = f"{key}[{index}]"
             if isinstance(item, ScalarNode):
-                found += self._patch(known, item, scope, index, data)
+                patches += self._read_patch(label, item, scope, index, data)
             else:
-                self._foreign.problems.add(invalid_patch_problem(known, item.at, "talhelper"))
-        return found
+                self._foreign.problems.add(invalid_patch_problem(label, item.at, "talhelper"))
+        return patches
 
-    def content(self, known: str, value: ScalarNode, *, with_variables: bool) -> str | None:
-        """The text of a file that a value names with `@`, or the value itself; None: secret."""
+    def content(self, label: str, value: ScalarNode, *, with_variables: bool) -> str | None:
+        """Return the text of a file that a value names with `@`, or the value. None: secret."""
         if not value.text.startswith("@"):
             return value.text
         path = value.text[1:].strip().removeprefix("./")
-        text = self._text(known, path, value.at)
+        text = self._text(label, path, value.at)
         if text is None or not with_variables:
             return text
         return substitute_variables(path, text, self._variables, self._foreign.problems.add)
 
-    def _patch(
+    def _read_patch(
         self, known: str, item: ScalarNode, scope: PatchScope, index: int, data: Data
     ) -> list[ForeignPatch]:
         foreign = self._foreign
         file, label = item.at.file, known
-        text, first_line = self._in_place(item)
+        text, first_line = self._inline_text(item)
         if item.text.startswith("@"):
             text = item.text
         if text.startswith("@"):
@@ -122,31 +122,31 @@ class PatchReader:
         try:
             if is_template(text):
                 text = render_template(file, text, data, first_line)
-                how = "a template, which is filled in for each machine now"
-                foreign.say(label, item.at, "changed", how)
+                how = "a template, which was rendered for each machine"
+                foreign.record(label, item.at, "changed", how)
             if label != known:
                 text = substitute_variables(file, text, self._variables, foreign.problems.add)
             documents = self._documents(file, text, first_line)
         except UnsupportedTemplate as error:
             foreign.problems.add(template_problem(label, error))
             return []
-        except InvalidValue as misfit:
-            foreign.problems.add(misfit.error(label, misfit.at).problem)
+        except InvalidValue as error:
+            foreign.problems.add(error.error(label, error.at).problem)
             return []
-        foreign.say(known, item.at, "taken", patch_target(scope))
+        foreign.record(known, item.at, "taken", patch_target(scope))
         written = Patch(label=label, file=file, text=text, first_line=first_line)
-        found = self._pieces(label, documents, scope, index, item.at)
-        return [replace(piece, written=written) for piece in found]
+        patches = self._build_patches(label, documents, scope, index, item.at)
+        return [replace(patch, written=written) for patch in patches]
 
     def _documents(self, file: str, text: str, first_line: int) -> tuple[TreeNode, ...]:
-        """The documents of a text; most texts are the same for all machines."""
+        """Return the documents of a text; most texts are the same for all machines."""
         key = (file, text, first_line)
         if key not in self._known:
             self._known[key] = read_documents(file, text, first_line)
         return self._known[key]
 
-    def _in_place(self, item: ScalarNode) -> tuple[str, int]:
-        """A text that stands in the file, with its indentation there, and its first line."""
+    def _inline_text(self, item: ScalarNode) -> tuple[str, int]:
+        """Return a text with its indentation in the file, and its first line."""
         line = self._lines[item.at.line - 1] if item.at.line <= len(self._lines) else ""
         start = line[item.at.column - 1 : item.at.column]
         if start not in ("|", ">"):
@@ -154,12 +154,12 @@ class PatchReader:
             return f"{before}{item.text}", item.at.line
         below = self._lines[item.at.line] if item.at.line < len(self._lines) else ""
         indent = below[: len(below) - len(below.lstrip(" "))]
-        if any(one.startswith(("---", "...", "%")) for one in item.text.split("\n")):
+        if any(line.startswith(("---", "...", "%")) for line in item.text.split("\n")):
             return item.text, item.at.line + 1
-        lines = [f"{indent}{one}" if one else one for one in item.text.split("\n")]
+        lines = [f"{indent}{text}" if text else text for text in item.text.split("\n")]
         return "\n".join(lines), item.at.line + 1
 
-    def _pieces(
+    def _build_patches(
         self,
         label: str,
         documents: tuple[TreeNode, ...],
@@ -167,35 +167,35 @@ class PatchReader:
         index: int,
         at: Position,
     ) -> list[ForeignPatch]:
-        found = []
-        for number, one in enumerate(documents):
-            if isinstance(one, SequenceNode):
-                part = operations_as_documents(one)
-                if part is None:
-                    how = "a list of operations that no part of a configuration says"
-                    self._foreign.say(label, one.at, "left out", how)
+        patches = []
+        for number, document in enumerate(documents):
+            if isinstance(document, SequenceNode):
+                converted = operations_as_documents(document)
+                if converted is None:
+                    how = "a list of operations that has no equivalent as a patch document"
+                    self._foreign.record(label, document.at, "left out", how)
                     continue
-                how = "operations are written as the part of the configuration that they change"
-                self._foreign.say(label, one.at, "changed", how)
-                for step, piece in enumerate(part):
-                    whole = build_document(piece, one.at)
-                    found.append(ForeignPatch(label, scope, (index, number + step), whole))
-            elif isinstance(one, MappingNode):
-                found.append(ForeignPatch(label, scope, (index, number), one))
-            elif not one.is_null:
+                how = "the operations were converted to a patch document"
+                self._foreign.record(label, document.at, "changed", how)
+                for step, fields in enumerate(converted):
+                    tree = build_document(fields, document.at)
+                    patches.append(ForeignPatch(label, scope, (index, number + step), tree))
+            elif isinstance(document, MappingNode):
+                patches.append(ForeignPatch(label, scope, (index, number), document))
+            elif not document.is_null:
                 self._foreign.problems.add(invalid_patch_problem(label, at, "talhelper"))
-        return found
+        return patches
 
-    def _text(self, known: str, path: str, at: Position) -> str | None:
+    def _text(self, label: str, path: str, at: Position) -> str | None:
         try:
             text = read_text(self._read, path)
-        except Unreadable as unreadable:
-            self._foreign.problems.add(unreadable.problem)
+        except Unreadable as error:
+            self._foreign.problems.add(error.problem)
             return None
         if text is None:
             self._foreign.problems.add(missing_file_problem(path, at, "talhelper"))
         elif is_sops_encrypted(text, path):
-            how = "it is encrypted, and would be in the clear here"
-            self._foreign.say(f"{known} ({path})", at, "left out", how)
+            how = "it is encrypted, and would be unencrypted here"
+            self._foreign.record(f"{label} ({path})", at, "left out", how)
             return None
         return text

@@ -1,4 +1,4 @@
-"""`${NAME}` in a text, replaced as talhelper does it before it reads YAML."""
+"""Replace `${NAME}` in a text as talhelper does before it reads YAML."""
 
 from __future__ import annotations
 
@@ -23,70 +23,70 @@ _VARIABLE = re.compile(
 
 @record
 class Variables:
-    """Values by name, and the names of values that are kept encrypted."""
+    """Values by name, and the names of encrypted values."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()
-    """Names that stand in encrypted files; their values are never asked for."""
+    """Names of variables in encrypted files; their values are never read."""
 
 
 HIDDEN_VALUE_PREFIX = "stockman-hidden-value-of-"
-"""Stands in a text where a hidden value belongs, so that what holds it is known."""
+"""Marks the position of an encrypted value in a text."""
 
 
 def substitute_variables(
     file: str, text: str, variables: Variables, complain: Callable[[Problem], None]
 ) -> str:
-    """The text with its variables replaced; comments stay as they are.
+    """Return the text with its variables replaced; comments stay unchanged.
 
-    What a variable is not known for is complained about, and stays.
+    A variable without a value is reported and stays unchanged.
     """
     skipped = _comment_spans(text)
 
-    def value(found: re.Match[str]) -> str:
-        if any(start <= found.start() < end for start, end in skipped):
-            return found[0]
-        if found["dollar"]:
+    def value(match: re.Match[str]) -> str:
+        if any(start <= match.start() < end for start, end in skipped):
+            return match[0]
+        if match["dollar"]:
             return "$"
-        replaced = None if found["odd"] else _value(found, variables)
+        replaced = None if match["odd"] else _value(match, variables)
         if replaced is None:
-            complain(_unset_problem(found, _position(file, text, found.start())))
-            return found[0]
+            complain(_unset_problem(match, _position(file, text, match.start())))
+            return match[0]
         return replaced
 
     return _VARIABLE.sub(value, text)
 
 
-def _value(found: re.Match[str], variables: Variables) -> str | None:
-    name = found["bare"] or found["name"]
+def _value(match: re.Match[str], variables: Variables) -> str | None:
+    name = match["bare"] or match["name"]
     if name in variables.hidden:
         return f"{HIDDEN_VALUE_PREFIX}{name}"
-    sign, word = found["sign"], found["word"] or ""
+    sign, default = match["sign"], match["word"] or ""
     known = variables.values.get(name)
     if sign in (":+", "+"):
-        return word if known or (known is not None and sign == "+") else ""
+        return default if known or (known is not None and sign == "+") else ""
     if known:
         return known
     if sign is None:
         return None
-    return known if known is not None and not sign.startswith(":") else word
+    return known if known is not None and not sign.startswith(":") else default
 
 
 def _comment_spans(text: str) -> list[tuple[int, int]]:
-    """Where comments stand; a text that cannot be read has none that are known."""
+    """Return the spans of comments; none if the text cannot be parsed."""
     import yaml
 
     try:
-        found = find_yaml_comments(text)
+        comments = find_yaml_comments(text)
     except yaml.YAMLError:
         return []
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     return [
-        (start := starts[one.line - 1] + one.column - 1, start + len(one.text) + 2)
-        for one in found.comments
-        if one.line <= len(starts)
+        (start := starts[comment.line - 1] + comment.column - 1, start + len(comment.text) + 2)
+        for comment in comments.comments
+        if comment.line <= len(starts)
     ]
 
 
@@ -95,20 +95,20 @@ def _position(file: str, text: str, index: int) -> Position:
     return Position(file, before.count("\n") + 1, index - (before.rfind("\n") + 1) + 1)
 
 
-def _unset_problem(found: re.Match[str], at: Position) -> Problem:
-    if found["odd"]:
+def _unset_problem(match: re.Match[str], at: Position) -> Problem:
+    if match["odd"]:
         return Problem(
             code="import.variable",
-            what=f"{found[0]} is no variable that can be replaced",
+            what=f"{match[0]} is not a valid variable",
             where=at,
-            why="a variable is `${NAME}`, `${NAME:-default}` or `$NAME`, and a dollar sign `$$`",
-            fix="write it in one of these forms",
+            why="a variable is `${NAME}`, `${NAME:-default}` or `$NAME`, and a dollar sign is `$$`",
+            fix="use one of these forms",
         )
-    name = found["bare"] or found["name"]
+    name = match["bare"] or match["name"]
     return Problem(
         code="import.variable",
         what=f"the variable {name} has no value",
         where=at,
-        why=f"neither talenv.yaml nor `--variable` gives {name}, and a dollar sign is `$$`",
-        fix=f"add {name} to talenv.yaml, or give `--variable {name}=...`",
+        why=f"neither talenv.yaml nor `--variable` sets {name}; a dollar sign is written as `$$`",
+        fix=f"add {name} to talenv.yaml, or pass `--variable {name}=...`",
     )
