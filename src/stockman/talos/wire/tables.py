@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from stockman.model.package_file import read_package_bytes
+
 MINORS = ("1.11", "1.12", "1.13", "1.14")
 
 FIELD_FACTS = 4
