@@ -14,7 +14,6 @@ from stockman.engine.lifecycle import start_run
 from stockman.engine.lock import ClusterLease, Fence, LockHolder
 from stockman.engine.object_lock import ObjectLock
 from stockman.kubernetes.leases import Lease, LeaseRequest
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Locked, Refused, StockmanError, Unreachable
 from stockman.model.record import record
 from stockman.steps.base import Json

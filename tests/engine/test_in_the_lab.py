@@ -16,8 +16,8 @@ from stockman.engine.lock import ClusterLease, LockHolder
 from stockman.engine.object_lock import ObjectLock
 from stockman.engine.object_runs import ObjectRunStore
 from stockman.engine.state import RunResult
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import NAMESPACES
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Refused, StockmanError
 from stockman.steps.ports import Ports
 from tests.contract.kubernetes.doors import NOW, Stage
@@ -73,7 +73,7 @@ HOLDER = LockHolder(name="anna", run="run-1", nonce="a")
 
 
 def test_the_lease_is_held_in_the_cluster_and_keeps_others_away() -> None:
-    async def story(kubernetes: Kubernetes, stage: Stage) -> str:
+    async def story(kubernetes: KubernetesClient, stage: Stage) -> str:
         clock = JumpClock()
         clock.jump(NOW - MORNING.timestamp())
         await kubernetes.create(NAMESPACES, {"metadata": {"name": "kube-system"}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.errors import Permission
 from stockman.kubernetes.leases import Lease, LeaseRequest
 from stockman.kubernetes.objects import (
@@ -14,7 +15,6 @@ from stockman.kubernetes.objects import (
     ServerSideApply,
 )
 from stockman.kubernetes.pods import PodLogRequest
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.kubernetes.server import TokenRequest
 from stockman.kubernetes.transport import Reply, Request
 from stockman.model.errors import StockmanError
@@ -58,7 +58,7 @@ class Notebook:
         return Heard(Problem(code="test.heard", what="heard", why="it is a test", fix="none"))
 
 
-EVERY: dict[str, Callable[[Kubernetes], object]] = {
+EVERY: dict[str, Callable[[KubernetesClient], object]] = {
     "get": lambda one: one.get(REF),
     "objects": lambda one: one.objects(DEPLOYMENTS, Selection(namespace=PLACE)),
     "create": lambda one: one.create(DEPLOYMENTS, CONTENT),
@@ -83,7 +83,7 @@ EVERY: dict[str, Callable[[Kubernetes], object]] = {
     "release_lease": lambda one: one.release_lease(LEASE),
     "server_version": lambda one: one.server_version(),
     "readiness": lambda one: one.readiness(),
-    "served_kind": lambda one: one.served_kind("apps/v1", "Deployment"),
+    "find_kind": lambda one: one.find_kind("apps/v1", "Deployment"),
     "serves": lambda one: one.serves(DEPLOYMENTS),
     "may": lambda one: one.may(Permission(verb="get", resource="pods")),
     "token": lambda one: one.token(TokenRequest(namespace=PLACE, account=NAME)),

@@ -81,7 +81,7 @@ def unwanted_program() -> Problem:
 GET_MAP = request("GET", *MAP)
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "kubernetes.answer": lambda: unexpected_answer(GET_MAP, "metadata is not told").problem,
+    "kubernetes.answer": lambda: unexpected_answer(GET_MAP, "metadata is missing").problem,
     "kubernetes.blocked": lambda: answered(
         request("POST", *PODS, "web-1", "eviction"),
         429,

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from stockman.kubernetes.client import KubernetesClient
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.kubernetes.transport import Request
 from tests.kubernetes.every_call import EVERY, Heard, Notebook
 from tests.kubernetes.scripted import StandingClock
@@ -22,7 +21,7 @@ DEPLOYMENTS = "/apis/apps/v1/namespaces/NAMESPACE/deployments"
 def heard(method: str) -> Request:
     """The first request that a method makes."""
     notebook = Notebook()
-    kubernetes: Kubernetes = KubernetesClient(notebook, StandingClock())
+    kubernetes: KubernetesClient = KubernetesClient(notebook, StandingClock())
 
     async def made() -> None:
         found = EVERY[method](kubernetes)
@@ -34,7 +33,7 @@ def heard(method: str) -> Request:
 
 
 def test_every_method_of_the_port_is_called_here() -> None:
-    methods = [name for name, _ in inspect.getmembers(Kubernetes, inspect.isfunction)]
+    methods = [name for name, _ in inspect.getmembers(KubernetesClient, inspect.isfunction)]
 
     assert sorted(EVERY) == [name for name in sorted(methods) if not name.startswith("_")]
 

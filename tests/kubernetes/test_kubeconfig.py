@@ -75,11 +75,11 @@ def test_a_token_of_digits_stays_as_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("cluster", "user", "why"),
     [
-        ({"insecure-skip-tls-verify": True}, {}, "certificate of the server to be checked"),
+        ({"insecure-skip-tls-verify": True}, {}, "disables the check of the server certificate"),
         ({"proxy-url": "http://10.42.0.1"}, {}, "proxy-url of its cluster is not supported"),
         ({}, {"username": "a"}, "username of its user is not supported"),
         ({}, {"as": "a"}, "as of its user is not supported"),
-        ({"certificate-authority-data": "%"}, {}, "is not base64 of a text"),
+        ({"certificate-authority-data": "%"}, {}, "is not valid base64"),
     ],
 )
 def test_what_is_not_done_is_refused(

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.errors import Expired, Forbidden, Invalid, Permission, reply_error
 from stockman.kubernetes.objects import (
     SECRETS,
@@ -15,7 +16,6 @@ from stockman.kubernetes.objects import (
     ObjectRef,
     ServerSideApply,
 )
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.kubernetes.transport import Reply, Request
 from stockman.model.errors import (
     Busy,
@@ -84,14 +84,14 @@ def test_who_may_not_is_told_what() -> None:
     found = reply_error(WRITE, reply(403, message, details={"name": "a"}))
     assert isinstance(found, Forbidden)
     wanted = Permission(verb="create", resource="pods/eviction", namespace="web", name="a")
-    assert found.right == wanted
-    assert found.problem.what == "Kubernetes does not allow to create pods/eviction"
+    assert found.permission == wanted
+    assert found.problem.what == "Kubernetes denies to create pods/eviction"
 
 
 def test_a_path_that_is_not_allowed_is_named() -> None:
     found = reply_error(READ, reply(403, 'forbidden: User "b" cannot get path "/readyz"'))
     assert isinstance(found, Forbidden)
-    assert found.right == Permission(verb="get", resource="/readyz")
+    assert found.permission == Permission(verb="get", resource="/readyz")
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -131,7 +131,9 @@ OPERATION = {"op": "replace", "path": "/data/b", "value": DATA["b"]}
         lambda one: one.patch(SECRET, JsonPatch(operations=[OPERATION])),
     ],
 )
-def test_values_of_secrets_are_not_told(act: Callable[[Kubernetes], Awaitable[object]]) -> None:
+def test_values_of_secrets_are_not_told(
+    act: Callable[[KubernetesClient], Awaitable[object]],
+) -> None:
     says = 'Secret "a" is invalid: data.b: Invalid value: "hidden-wool", aGlkZGVuLXdvb2w='
     causes = [{"field": "data.b", "message": 'Invalid value: "hidden-wool"'}]
     kubernetes = told(reply(422, says, details={"causes": causes}))

@@ -44,7 +44,7 @@ def followed(
         async with aclosing(kubernetes.watch(CONFIG_MAPS)) as watch:
             while len(found) < sights:
                 sight = await anext(watch)
-                found.append((sight.seen, sight.version))
+                found.append((sight.type, sight.version))
         return found
 
     return asyncio.run(told()), wire
@@ -59,7 +59,7 @@ def test_a_watch_that_the_server_ends_goes_on_behind_its_last_bookmark() -> None
     )
 
     assert [version for _, version in found] == ["5", "6", "9", "12"]
-    assert found[2][0] is WatchEventType.PASSED
+    assert found[2][0] is WatchEventType.BOOKMARK
     assert [one.get("resourceVersion") for one in wire.queries()] == [None, "5", "9"]
     assert wire.queries()[1]["allowWatchBookmarks"] == "true"
 
@@ -114,7 +114,7 @@ def test_a_server_that_ends_every_watch_at_once_is_given_up() -> None:
     with pytest.raises(Unreachable) as caught:
         followed(listed(5), [], [])
 
-    assert caught.value.problem.why == "it ends every watch at once"
+    assert caught.value.problem.why == "the server ends every watch immediately"
 
 
 @pytest.mark.parametrize(

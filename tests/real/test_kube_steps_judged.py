@@ -17,8 +17,8 @@ import pytest
 from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
 from stockman.adapters.system import SystemClock, SystemTimekeeper
 from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import JOBS, NODES, SECRETS, MergePatch, ObjectRef, ServerSideApply
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Refused, Rejected
 from stockman.steps.kubernetes.chart import ChartInstall, InstallChart, install_names
 from stockman.steps.kubernetes.crds import InstallCrds
@@ -40,7 +40,7 @@ from tests.real.rendered.definitions import definitions, installed
 from tests.steps.kube_cluster import Dice, Pockets
 from tools.pytest_plugin import RealTool
 
-Meanwhile = Callable[[Kubernetes], Awaitable[None]]
+Meanwhile = Callable[[KubernetesClient], Awaitable[None]]
 CILIUM = ChartInstall(
     release="cilium",
     namespace="kube-system",
@@ -52,14 +52,14 @@ MOMENT = "2026-08-01T12:00:00Z"
 _SHORT = 0.05
 
 
-async def nothing(_: Kubernetes) -> None:
+async def nothing(_: KubernetesClient) -> None:
     """Nobody does anything."""
 
 
 class Playing:
     """A clock; while somebody waits, others act."""
 
-    def __init__(self, kubernetes: Kubernetes, meanwhile: Meanwhile) -> None:
+    def __init__(self, kubernetes: KubernetesClient, meanwhile: Meanwhile) -> None:
         self._kubernetes = kubernetes
         self._meanwhile = meanwhile
 
@@ -110,7 +110,7 @@ def door(real_tool: RealTool) -> Iterator[Door]:
 def ended(kind: str, before: str, **more: object) -> Meanwhile:
     """What the controller of Jobs and helm write when a Job ends."""
 
-    async def meanwhile(kubernetes: Kubernetes) -> None:
+    async def meanwhile(kubernetes: KubernetesClient) -> None:
         conditions = [
             {"type": one, "status": "True", "lastTransitionTime": MOMENT, **more}
             for one in (before, kind)
@@ -154,7 +154,7 @@ def test_definitions_of_the_gateway_api_are_served(door: Door) -> None:
         assert not await action.done(ports)
         await action.run(ports)
         assert await action.done(ports)
-        served = await ports.to_kubernetes().served_kind("gateway.networking.k8s.io/v1", "Gateway")
+        served = await ports.to_kubernetes().find_kind("gateway.networking.k8s.io/v1", "Gateway")
         assert served is not None
 
     door(story)
@@ -232,7 +232,7 @@ def test_flux_is_asked_and_heard(door: Door) -> None:
         "spec": spec,
     }
 
-    async def handled(kubernetes: Kubernetes) -> None:
+    async def handled(kubernetes: KubernetesClient) -> None:
         asked = text_at(
             await kubernetes.get(ref), "metadata", "annotations", "reconcile.fluxcd.io/requestedAt"
         )

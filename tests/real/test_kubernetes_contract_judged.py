@@ -16,9 +16,9 @@ import pytest
 
 from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
 from stockman.adapters.system import SystemClock
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.errors import Forbidden, Permission
 from stockman.kubernetes.objects import NAMESPACES, PODS, SERVICE_ACCOUNTS, Selection
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.kubernetes.server import TokenRequest
 from stockman.model.errors import Denied, Refused, Unreachable
 from stockman.model.secret import Secret
@@ -93,7 +93,7 @@ def test_it_holds_that(door: RealDoor, story: str) -> None:
 
 
 def test_rights_are_told_and_a_token_has_those_of_its_account(door: RealDoor) -> None:
-    async def given(kubernetes: Kubernetes, stage: Stage) -> tuple[Secret, str]:
+    async def given(kubernetes: KubernetesClient, stage: Stage) -> tuple[Secret, str]:
         assert (await kubernetes.may(Permission(verb="delete", resource="nodes"))).allowed
         account = {"metadata": {"name": "shepherd", "namespace": stage.namespace}}
         await kubernetes.create(SERVICE_ACCOUNTS, account)
@@ -102,21 +102,21 @@ def test_rights_are_told_and_a_token_has_those_of_its_account(door: RealDoor) ->
         assert timedelta(minutes=9) < found.expires - SystemClock().now() < timedelta(minutes=11)
         return found.value, stage.namespace
 
-    async def used(kubernetes: Kubernetes, stage: Stage) -> None:
+    async def used(kubernetes: KubernetesClient, stage: Stage) -> None:
         del stage
         right = Permission(verb="create", resource="pods/eviction", namespace=namespace)
         assert not (await kubernetes.may(right)).allowed
         with pytest.raises(Forbidden) as caught:
             await kubernetes.objects(PODS, Selection(namespace=namespace))
         wanted = Permission(verb="list", resource="pods", namespace=namespace)
-        assert caught.value.right == wanted
+        assert caught.value.permission == wanted
 
     token, namespace = door(given)
     door(used, token=token.reveal())
 
 
 def test_a_wrong_token_is_not_let_in(door: RealDoor) -> None:
-    async def asked(kubernetes: Kubernetes, stage: Stage) -> None:
+    async def asked(kubernetes: KubernetesClient, stage: Stage) -> None:
         del stage
         with pytest.raises(Denied) as caught:
             await kubernetes.nodes()

@@ -87,4 +87,4 @@ def test_what_is_done_is_not_done_again(name: str) -> None:
 
     asyncio.run(performed(action, ports))
 
-    assert set(door.calls) <= {"get", "objects", "node", "pods", "served_kind"}
+    assert set(door.calls) <= {"get", "objects", "node", "pods", "find_kind"}

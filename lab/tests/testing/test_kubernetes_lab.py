@@ -128,7 +128,7 @@ def test_a_watch_hears_of_what_happens_to_a_node(kubernetes_lab: KubernetesLab) 
         assert not is_closed(first)
         await kubernetes_lab.port.patch(node, MergePatch(changes=CLOSED))
         async for sight in sights:
-            if sight.seen is WatchEventType.CHANGED and is_closed(sight):
+            if sight.type is WatchEventType.CHANGED and is_closed(sight):
                 await sights.aclose()
                 return True
         return False

@@ -13,12 +13,12 @@ from datetime import timedelta
 from typing import Protocol
 
 from stockman.engine import problems
+from stockman.kubernetes.calls.leases import LeaseCalls
 from stockman.kubernetes.leases import (
     RUN_LEASE_NAME,
     RUN_LEASE_NAMESPACE,
     Lease,
     LeaseRequest,
-    Leases,
 )
 from stockman.model.errors import Locked, NotFound, Refused, StockmanError, Uncertain, Unreachable
 from stockman.model.record import record
@@ -85,7 +85,11 @@ class ClusterLease:
     """The Lease of one cluster, ours from the first moment that the API answers."""
 
     def __init__(
-        self, leases: Leases, clock: Clock, holder: LockHolder, home: Callable[[], Awaitable[Runs]]
+        self,
+        leases: LeaseCalls,
+        clock: Clock,
+        holder: LockHolder,
+        home: Callable[[], Awaitable[Runs]],
     ) -> None:
         """`home` names the runs whose lock is the one that we hold: whoever had the Lease for one
         of them lost that lock before we got it, is most likely dead, and does nothing any more."""

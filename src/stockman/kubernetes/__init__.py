@@ -1,1 +1,1 @@
-"""The API of Kubernetes: what is asked of it, and what its answers mean."""
+"""The API of Kubernetes: records, calls, errors, and the client over a transport."""

@@ -1,4 +1,4 @@
-"""All calls together: `ports.Kubernetes` over any wire."""
+"""The client of the Kubernetes API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusals of Kubernetes that say more than their problem does."""
+"""Errors of the Kubernetes API, and their translation from error replies."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from stockman.model.secret import MASK
 
 @record
 class OwnedField:
-    """A field, and who set it."""
+    """A field and its field manager."""
 
     field: str
-    """`.spec.replicas`. Empty: the server does not tell."""
+    """`.spec.replicas`. Empty: unknown."""
     manager: str
 
 
 @record
 class StatusCause:
-    """One of several things that are wrong with an object."""
+    """One of the causes in an error reply."""
 
     field: str
-    """`spec.replicas`. Empty: the whole."""
+    """`spec.replicas`. Empty: the whole object."""
     message: str
     reason: str = ""
     """`FieldValueInvalid`."""
@@ -46,24 +46,24 @@ class StatusCause:
 
 @record
 class Permission:
-    """What somebody wants to do."""
+    """A verb on a resource."""
 
     verb: str
     resource: str
-    """The plural, with a subresource where it is about one: `pods/eviction`."""
+    """The plural name, with the subresource if there is one: `pods/eviction`."""
     group: str = ""
     namespace: str = ""
-    """Empty: all of them, or none."""
+    """Empty: all namespaces, or a cluster-scoped resource."""
     name: str = ""
     """Empty: all of them."""
 
 
 class AlreadyExists(Conflict):
-    """There is an object of this name."""
+    """An object with this name already exists."""
 
 
 class FieldConflict(Conflict):
-    """Others own fields that were to be set."""
+    """Fields to be applied are owned by other field managers."""
 
     def __init__(self, problem: Problem, fields: tuple[OwnedField, ...]) -> None:
         super().__init__(problem)
@@ -71,21 +71,21 @@ class FieldConflict(Conflict):
 
     @property
     def managers(self) -> tuple[str, ...]:
-        """Who they are, each once."""
-        return tuple(dict.fromkeys(one.manager for one in self.fields))
+        """The names of the other field managers, without duplicates."""
+        return tuple(dict.fromkeys(field.manager for field in self.fields))
 
 
 class Forbidden(Denied):
-    """The rights of whoever asks do not reach."""
+    """The user lacks a permission."""
 
-    def __init__(self, problem: Problem, right: Permission) -> None:
+    def __init__(self, problem: Problem, permission: Permission) -> None:
         super().__init__(problem)
-        self.right = right
-        """The one that is missing."""
+        self.permission = permission
+        """The missing permission."""
 
 
 class Invalid(Rejected):
-    """Fields of an object are wrong."""
+    """An object has invalid fields."""
 
     def __init__(self, problem: Problem, causes: tuple[StatusCause, ...]) -> None:
         super().__init__(problem)
@@ -93,7 +93,7 @@ class Invalid(Rejected):
 
 
 class Expired(StockmanError):
-    """The server no longer keeps what was asked for: it has to be listed anew."""
+    """The resource version is no longer available: objects must be listed again."""
 
 
 _LONGEST = 600
@@ -106,47 +106,47 @@ _CANNOT_PATH = re.compile(r'cannot (?P<verb>\S+) path "(?P<path>[^"]+)"')
 _MANAGER = re.compile(r'conflict with "(?P<manager>(?:[^"\\]|\\.)*)"')
 _BUDGET = re.compile(r"[Tt]he disruption budget (?P<name>\S+) ")
 _BEFORE_WRITING = ("webhook", "more than one PodDisruptionBudget", "admission plugin")
-"""Words of a server that failed before it changed anything."""
+"""Messages of a server that failed before it changed anything."""
 
 
 class DisruptionBudgetExceeded(StockmanError):
-    """A disruption budget keeps a pod."""
+    """A PodDisruptionBudget prevents an eviction."""
 
-    def __init__(self, problem: Problem, no: ErrorReply) -> None:
+    def __init__(self, problem: Problem, reply: ErrorReply) -> None:
         super().__init__(problem)
-        causes = [one.message for one in no.causes if one.reason == "DisruptionBudget"]
-        self.why = causes[0] if causes else no.message
-        found = _BUDGET.search(self.why)
-        self.budget = found["name"] if found else ""
-        self.retry_after = no.retry_after
+        causes = [cause.message for cause in reply.causes if cause.reason == "DisruptionBudget"]
+        self.why = causes[0] if causes else reply.message
+        match = _BUDGET.search(self.why)
+        self.budget = match["name"] if match else ""
+        self.retry_after = reply.retry_after
 
 
 @record
 class ErrorReply:
-    """A no, taken apart; texts are clean."""
+    """A parsed error reply; its texts contain no secrets and control characters."""
 
     status: int
     message: str = ""
     reason: str = ""
-    """`AlreadyExists`. Empty: not told, as when it does not come from the API server."""
+    """`AlreadyExists`. Empty: unknown, for example if a proxy answered."""
     name: str = ""
-    """Of the object that it is about. Empty: about none."""
+    """Name of the object. Empty: none."""
     causes: tuple[StatusCause, ...] = ()
     retry_after: float | None = None
 
 
 def reply_error(request: Request, reply: Reply) -> StockmanError:
-    """The error that a refused call ends with."""
+    """Return the error for an error reply."""
     return error_for(request, read_error_reply(request, reply))
 
 
 def read_error_reply(request: Request, reply: Reply) -> ErrorReply:
-    """A no, from an answer."""
+    """Parse an error reply."""
     body = _parse_object(reply.body)
     if body is None or "message" not in body:
-        words = clean_text(reply.body.decode("utf-8", "replace"), request.secrets)
+        message = clean_text(reply.body.decode("utf-8", "replace"), request.secrets)
         return ErrorReply(
-            status=reply.status, message=words, retry_after=_retry_after(reply.headers, {})
+            status=reply.status, message=message, retry_after=_retry_after(reply.headers, {})
         )
     return read_status(request, body, reply.headers, status=reply.status)
 
@@ -158,148 +158,148 @@ def read_status(
     *,
     status: int | None = None,
 ) -> ErrorReply:
-    """A no, from the object that says so."""
+    """Parse a `Status` object."""
     details = body.get("details")
-    about: Mapping[str, object] = details if isinstance(details, Mapping) else {}
-    causes = about.get("causes")
+    fields: Mapping[str, object] = details if isinstance(details, Mapping) else {}
+    causes = fields.get("causes")
     code = body.get("code")
     return ErrorReply(
         status=status if status is not None else code if isinstance(code, int) else 0,
         message=_clean_field(request, body.get("message")),
         reason=_clean_field(request, body.get("reason")),
-        name=_clean_field(request, about.get("name")),
+        name=_clean_field(request, fields.get("name")),
         causes=tuple(
             StatusCause(
-                field=_clean_field(request, one.get("field")),
-                message=_clean_field(request, one.get("message")),
-                reason=_clean_field(request, one.get("reason")),
+                field=_clean_field(request, cause.get("field")),
+                message=_clean_field(request, cause.get("message")),
+                reason=_clean_field(request, cause.get("reason")),
             )
-            for one in (causes if isinstance(causes, list) else [])
-            if isinstance(one, Mapping)
+            for cause in (causes if isinstance(causes, list) else [])
+            if isinstance(cause, Mapping)
         ),
-        retry_after=_retry_after(headers or {}, about),
+        retry_after=_retry_after(headers or {}, fields),
     )
 
 
-def error_for(request: Request, no: ErrorReply) -> StockmanError:
-    """The error that a no stands for."""
-    where, told = request.shown, no.message
-    match no.status:
+def error_for(request: Request, reply: ErrorReply) -> StockmanError:
+    """Return the error for a parsed error reply."""
+    where, message = request.shown, reply.message
+    match reply.status:
         case 401:
-            return Denied(problems.authentication_problem(where, told))
+            return Denied(problems.authentication_problem(where, message))
         case 403:
-            return _permission_error(request, no)
-        case 404 if no.reason == "NotFound" and no.name:
-            return NotFound(problems.not_found(where, told))
+            return _permission_error(request, reply)
+        case 404 if reply.reason == "NotFound" and reply.name:
+            return NotFound(problems.not_found(where, message))
         case 404 | 405 | 501:
-            return Unsupported(problems.unknown_kind(where, told))
+            return Unsupported(problems.unknown_kind(where, message))
         case 409:
-            return _conflict_error(request, no)
+            return _conflict_error(request, reply)
         case 410:
-            return Expired(problems.expiry(where, told))
+            return Expired(problems.expiry(where, message))
         case 422:
-            return Invalid(problems.invalid(where, told), no.causes)
-        case 429 if any(one.reason == "DisruptionBudget" for one in no.causes):
-            return DisruptionBudgetExceeded(problems.disruption_budget(where, told), no)
+            return Invalid(problems.invalid(where, message), reply.causes)
+        case 429 if any(cause.reason == "DisruptionBudget" for cause in reply.causes):
+            return DisruptionBudgetExceeded(problems.disruption_budget(where, message), reply)
         case 429:
-            return Busy(problems.too_many_requests(where, told), no.retry_after)
-        case 503 if no.retry_after is not None:
-            return Busy(problems.too_many_requests(where, told), no.retry_after)
-        case 500 if request.is_read or _contains_any(told, _BEFORE_WRITING):
-            return _server_error(request, told)
+            return Busy(problems.too_many_requests(where, message), reply.retry_after)
+        case 503 if reply.retry_after is not None:
+            return Busy(problems.too_many_requests(where, message), reply.retry_after)
+        case 500 if request.is_read or _contains_any(message, _BEFORE_WRITING):
+            return _server_error(request, message)
         case 500 | 502 | 503 | 504:
-            return lost_reply(request, f"it answers {no.status}: {told}".rstrip(": "))
+            return lost_reply(request, f"it replies {reply.status}: {message}".rstrip(": "))
         case status if 400 <= status < 500:
-            return Rejected(problems.bad_request(where, told))
-    return unexpected_answer(request, f"it answers {no.status}: {told}".rstrip(": "))
+            return Rejected(problems.bad_request(where, message))
+    return unexpected_answer(request, f"it replies {reply.status}: {message}".rstrip(": "))
 
 
 def unexpected_answer(request: Request, why: str) -> Rejected:
-    """The error of an answer that is not one."""
+    """Return the error for a reply with an unexpected format."""
     return Rejected(problems.unexpected_answer(request.shown, clean_text(why, request.secrets)))
 
 
 def lost_reply(request: Request, why: str) -> StockmanError:
-    """The error of a call whose answer did not come: a read failed, a change may have been made."""
+    """Return the error for a missing reply: a read failed, or a change has an unknown outcome."""
     if request.is_read:
         return Unreachable(problems.no_reply(request.shown, why))
     return Uncertain(problems.unknown_outcome(request.shown, why))
 
 
 def clean_text(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """A text of the server, fit for a terminal and without secrets."""
+    """Return a text of the server without secrets and control characters."""
     for secret in secrets:
         if secret:
             text = text.replace(secret, MASK)
-    found = _CONTROL.sub(" ", text).strip()
-    return found if len(found) <= _LONGEST else f"{found[:_LONGEST]}..."
+    cleaned = _CONTROL.sub(" ", text).strip()
+    return cleaned if len(cleaned) <= _LONGEST else f"{cleaned[:_LONGEST]}..."
 
 
-def _clean_field(request: Request, found: object) -> str:
-    return clean_text(found, request.secrets) if isinstance(found, str) else ""
+def _clean_field(request: Request, value: object) -> str:
+    return clean_text(value, request.secrets) if isinstance(value, str) else ""
 
 
-def _permission_error(request: Request, no: ErrorReply) -> Denied:
-    found = _CANNOT.search(no.message)
-    if found is not None:
-        right = Permission(
-            verb=found["verb"],
-            resource=found["resource"],
-            group=found["group"],
-            namespace=found["namespace"] or "",
-            name=no.name,
+def _permission_error(request: Request, reply: ErrorReply) -> Denied:
+    match = _CANNOT.search(reply.message)
+    if match is not None:
+        permission = Permission(
+            verb=match["verb"],
+            resource=match["resource"],
+            group=match["group"],
+            namespace=match["namespace"] or "",
+            name=reply.name,
         )
-        what = f"to {right.verb} {right.resource}"
-        return Forbidden(problems.forbidden(request.shown, no.message, what), right)
-    found = _CANNOT_PATH.search(no.message)
-    if found is not None:
-        right = Permission(verb=found["verb"], resource=found["path"])
-        what = f"to {right.verb} {right.resource}"
-        return Forbidden(problems.forbidden(request.shown, no.message, what), right)
-    return Denied(problems.forbidden(request.shown, no.message))
+        what = f"to {permission.verb} {permission.resource}"
+        return Forbidden(problems.forbidden(request.shown, reply.message, what), permission)
+    match = _CANNOT_PATH.search(reply.message)
+    if match is not None:
+        permission = Permission(verb=match["verb"], resource=match["path"])
+        what = f"to {permission.verb} {permission.resource}"
+        return Forbidden(problems.forbidden(request.shown, reply.message, what), permission)
+    return Denied(problems.forbidden(request.shown, reply.message))
 
 
-def _conflict_error(request: Request, no: ErrorReply) -> Conflict:
-    where, told = request.shown, no.message
-    if no.reason == "AlreadyExists":
-        return AlreadyExists(problems.already_exists(where, told))
+def _conflict_error(request: Request, reply: ErrorReply) -> Conflict:
+    where, message = request.shown, reply.message
+    if reply.reason == "AlreadyExists":
+        return AlreadyExists(problems.already_exists(where, message))
     owned = tuple(
-        OwnedField(field=one.field, manager=_manager(one.message))
-        for one in no.causes
-        if one.reason == "FieldManagerConflict"
+        OwnedField(field=item.field, manager=_manager(item.message))
+        for item in reply.causes
+        if item.reason == "FieldManagerConflict"
     )
     if owned:
-        managers = ", ".join(dict.fromkeys(one.manager for one in owned))
-        return FieldConflict(problems.field_conflict(where, told, managers), owned)
-    return Conflict(problems.conflict(where, told))
+        managers = ", ".join(dict.fromkeys(item.manager for item in owned))
+        return FieldConflict(problems.field_conflict(where, message, managers), owned)
+    return Conflict(problems.conflict(where, message))
 
 
 def _manager(message: str) -> str:
-    found = _MANAGER.search(message)
-    return found["manager"].replace('\\"', '"') if found else message
+    match = _MANAGER.search(message)
+    return match["manager"].replace('\\"', '"') if match else message
 
 
-def _server_error(request: Request, told: str) -> StockmanError:
-    if request.is_read and ("etcdserver:" in told or "deadline exceeded" in told):
-        return lost_reply(request, told)
-    return Rejected(problems.server_failure(request.shown, told))
+def _server_error(request: Request, message: str) -> StockmanError:
+    if request.is_read and ("etcdserver:" in message or "deadline exceeded" in message):
+        return lost_reply(request, message)
+    return Rejected(problems.server_failure(request.shown, message))
 
 
-def _contains_any(told: str, signs: tuple[str, ...]) -> bool:
-    return any(sign in told for sign in signs)
+def _contains_any(text: str, signs: tuple[str, ...]) -> bool:
+    return any(sign in text for sign in signs)
 
 
 def _retry_after(headers: Mapping[str, str], details: Mapping[str, object]) -> float | None:
     header = headers.get("retry-after", "")
     if header.isdecimal():
         return float(header)
-    found = details.get("retryAfterSeconds")
-    return float(found) if isinstance(found, int) and not isinstance(found, bool) else None
+    seconds = details.get("retryAfterSeconds")
+    return float(seconds) if isinstance(seconds, int) and not isinstance(seconds, bool) else None
 
 
 def _parse_object(body: bytes) -> Mapping[str, object] | None:
     try:
-        found = json.loads(body)
+        parsed = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return parsed if isinstance(parsed, dict) else None

@@ -1,4 +1,4 @@
-"""kubeconfig: where a cluster answers, and who we are to it."""
+"""Read a kubeconfig: the address of a cluster and the credentials of a user."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FALSE_VALUES = ("", "false")
 
 @record
 class ExecPlugin:
-    """A program that gives credentials."""
+    """A credential plugin: a program that prints credentials."""
 
     command: str
     arguments: tuple[str, ...] = ()
@@ -53,15 +53,15 @@ class ExecPlugin:
 
 @record
 class KubeconfigContext:
-    """One cluster as one user sees it. Certificates are PEM texts."""
+    """A context of a kubeconfig: a cluster and a user. Certificates are PEM texts."""
 
     server: str
     """`https://10.42.0.10:6443`."""
     name: str = ""
     server_name: str = ""
-    """What the certificate of the server says. Empty: the host."""
+    """Expected name in the certificate of the server. Empty: the host."""
     ca: str = ""
-    """Empty: that of the file, or the authorities of the system."""
+    """Empty: the CA in `ca_file`, or the CAs of the system."""
     ca_file: str = ""
     crt: str = ""
     crt_file: str = ""
@@ -69,20 +69,20 @@ class KubeconfigContext:
     key_file: str = ""
     token: Secret | None = None
     token_file: str = ""
-    """Read anew for every call, as others renew it."""
+    """Read for every request, because other programs renew it."""
     plugin: ExecPlugin | None = None
 
 
 def read_context(file: str, text: Secret, name: str = "") -> KubeconfigContext:
-    """A context of a kubeconfig, the current one unless another is named.
+    """Read a context of a kubeconfig; without a name the current one.
 
-    `Refused` where it says what we do not do: what is left out silently would be a surprise.
+    Raises `Refused` for unsupported settings instead of ignoring them.
     """
     try:
-        found = _plain(read_yaml(file, text.reveal()))
+        content = _plain(read_yaml(file, text.reveal()))
     except Unreadable as error:
         raise Refused(problems.kubeconfig_failure(file, str(error.problem.why))) from None
-    reader = _KubeconfigReader(file, found if isinstance(found, Mapping) else {})
+    reader = _KubeconfigReader(file, content if isinstance(content, Mapping) else {})
     return reader.context(name)
 
 
@@ -92,24 +92,24 @@ class _KubeconfigReader:
         self._content = content
 
     def context(self, name: str) -> KubeconfigContext:
-        wanted = name or _text(self._content, "current-context")
-        if not wanted:
-            raise self._no("it has no current context")
-        context = self._named("contexts", "context", wanted)
-        cluster = self._named("clusters", "cluster", _text(context, "cluster"))
-        user = self._named("users", "user", _text(context, "user"))
+        chosen = name or _text(self._content, "current-context")
+        if not chosen:
+            raise self._refused("it has no current context")
+        context = self._find("contexts", "context", chosen)
+        cluster = self._find("clusters", "cluster", _text(context, "cluster"))
+        user = self._find("users", "user", _text(context, "user"))
         self._check(cluster, _CLUSTER_KEYS, "cluster")
         self._check(user, _USER_KEYS, "user")
         if _text(cluster, "insecure-skip-tls-verify") not in _FALSE_VALUES:
-            raise self._no("it does not want the certificate of the server to be checked")
-        token, key = _text(user, "token"), self._decoded(user, "client-key-data")
+            raise self._refused("it disables the check of the server certificate")
+        token, key = _text(user, "token"), self._decode(user, "client-key-data")
         return KubeconfigContext(
-            name=wanted,
+            name=chosen,
             server=_text(cluster, "server"),
             server_name=_text(cluster, "tls-server-name"),
-            ca=self._decoded(cluster, "certificate-authority-data"),
+            ca=self._decode(cluster, "certificate-authority-data"),
             ca_file=_text(cluster, "certificate-authority"),
-            crt=self._decoded(user, "client-certificate-data"),
+            crt=self._decode(user, "client-certificate-data"),
             crt_file=_text(user, "client-certificate"),
             key=Secret(key, resolved=True) if key else None,
             key_file=_text(user, "client-key"),
@@ -118,53 +118,53 @@ class _KubeconfigReader:
             plugin=self._plugin(user.get("exec")),
         )
 
-    def _named(self, section: str, inner: str, name: str) -> Mapping[str, object]:
+    def _find(self, section: str, inner: str, name: str) -> Mapping[str, object]:
         entries = self._content.get(section)
-        for one in entries if isinstance(entries, list) else []:
-            if isinstance(one, Mapping) and one.get("name") == name:
-                found = one.get(inner)
-                return found if isinstance(found, Mapping) else {}
-        raise self._no(f"it has no {inner} {name!r}")
+        for entry in entries if isinstance(entries, list) else []:
+            if isinstance(entry, Mapping) and entry.get("name") == name:
+                value = entry.get(inner)
+                return value if isinstance(value, Mapping) else {}
+        raise self._refused(f"it has no {inner} {name!r}")
 
-    def _check(self, found: Mapping[str, object], known: frozenset[str], what: str) -> None:
-        odd = sorted(
-            key for key, value in found.items() if key not in known and value not in _FALSE_VALUES
+    def _check(self, values: Mapping[str, object], known: frozenset[str], section: str) -> None:
+        unsupported = sorted(
+            key for key, value in values.items() if key not in known and value not in _FALSE_VALUES
         )
-        if odd:
-            raise self._no(f"{odd[0]} of its {what} is not supported")
+        if unsupported:
+            raise self._refused(f"{unsupported[0]} of its {section} is not supported")
 
-    def _decoded(self, found: Mapping[str, object], name: str) -> str:
+    def _decode(self, values: Mapping[str, object], name: str) -> str:
         try:
-            return base64.b64decode(_text(found, name), validate=True).decode("ascii")
+            return base64.b64decode(_text(values, name), validate=True).decode("ascii")
         except ValueError:
-            raise self._no(f"{name} is not base64 of a text") from None
+            raise self._refused(f"{name} is not valid base64") from None
 
-    def _plugin(self, found: object) -> ExecPlugin | None:
-        if not isinstance(found, Mapping):
+    def _plugin(self, value: object) -> ExecPlugin | None:
+        if not isinstance(value, Mapping):
             return None
-        arguments, variables = found.get("args"), found.get("env")
+        arguments, variables = value.get("args"), value.get("env")
         return ExecPlugin(
-            command=_text(found, "command"),
-            arguments=tuple(str(one) for one in arguments) if isinstance(arguments, list) else (),
+            command=_text(value, "command"),
+            arguments=tuple(str(item) for item in arguments) if isinstance(arguments, list) else (),
             variables={
-                _text(one, "name"): _text(one, "value")
-                for one in (variables if isinstance(variables, list) else [])
-                if isinstance(one, Mapping)
+                _text(item, "name"): _text(item, "value")
+                for item in (variables if isinstance(variables, list) else [])
+                if isinstance(item, Mapping)
             },
-            api_version=_text(found, "apiVersion"),
+            api_version=_text(value, "apiVersion"),
         )
 
-    def _no(self, why: str) -> Refused:
+    def _refused(self, why: str) -> Refused:
         return Refused(problems.kubeconfig_failure(self._file, why))
 
 
-def _text(found: Mapping[str, object], name: str) -> str:
-    value = found.get(name)
-    return value if isinstance(value, str) else ""
+def _text(values: Mapping[str, object], name: str) -> str:
+    text = values.get(name)
+    return text if isinstance(text, str) else ""
 
 
 def _plain(node: TreeNode) -> object:
-    """What stands there, with texts alone: a token of digits is one."""
+    """Return plain values with all scalars as text: a token may consist of digits."""
     if isinstance(node, Tree):
         return {key: _plain(entry.value) for key, entry in node.entries.items()}
     if isinstance(node, SequenceNode):

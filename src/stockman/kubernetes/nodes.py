@@ -1,16 +1,13 @@
-"""Nodes, as far as they are looked at often."""
+"""Nodes, and the conditions of nodes and pods."""
 
 from __future__ import annotations
 
-from typing import Protocol
-
-from stockman.kubernetes.objects import Selection
 from stockman.model.record import record
 
 
 @record
 class Condition:
-    """What is true of a node or a pod."""
+    """A condition of a node or a pod."""
 
     type: str
     """`Ready`, `MemoryPressure`."""
@@ -26,7 +23,7 @@ class Condition:
 
 @record
 class Taint:
-    """What keeps pods away."""
+    """A taint of a node."""
 
     key: str
     effect: str
@@ -49,32 +46,20 @@ class Node:
     """Type and address: `InternalIP`, `10.42.0.11`."""
     unschedulable: bool
     kubelet: str
-    """Version of the kubelet, `v1.36.3`. Empty: not told yet."""
+    """Version of the kubelet, `v1.36.3`. Empty: not yet known."""
     operating_system: str
-    """`Talos (v1.14.1)`. Empty: not told yet."""
+    """`Talos (v1.14.1)`. Empty: not yet known."""
     boot_id: str
     machine_id: str
     provider_id: str
-    """`proxmox://region/100`. Empty: no cloud controller has said so."""
+    """`proxmox://region/100`. Empty: not set by a cloud controller."""
     allocatable: dict[str, str]
 
     @property
     def is_ready(self) -> bool:
-        """A node that does not tell is not."""
-        return any(one.type == "Ready" and one.holds for one in self.conditions)
+        """Whether the condition `Ready` is true."""
+        return any(condition.type == "Ready" and condition.holds for condition in self.conditions)
 
     @property
     def internal_addresses(self) -> tuple[str, ...]:
         return tuple(address for kind, address in self.addresses if kind == "InternalIP")
-
-
-class Nodes(Protocol):
-    """Nodes of the cluster."""
-
-    async def node(self, name: str) -> Node:
-        """One node. `NotFound` where Kubernetes does not know it."""
-        ...
-
-    async def nodes(self, selection: Selection | None = None) -> tuple[Node, ...]:
-        """All nodes that are meant, by name."""
-        ...

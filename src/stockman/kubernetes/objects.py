@@ -1,17 +1,17 @@
-"""Kinds of objects, and objects by name."""
+"""Kinds and references of objects, and the options of calls on objects of any kind."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from stockman.model.record import record
 
 
 @record
 class ResourceKind:
-    """A kind as it is served."""
+    """A kind of objects as served by the API."""
 
     api_version: str
     """`v1`, `apps/v1`."""
@@ -28,24 +28,24 @@ class ResourceKind:
 
     @property
     def qualified(self) -> str:
-        """The plural as texts of the server have it: `deployments.apps`."""
+        """The plural with its group: `deployments.apps`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
 @record
 class ObjectRef:
-    """One object by its name."""
+    """The reference of an object."""
 
     kind: ResourceKind
     name: str
     namespace: str = ""
-    """Empty: objects of this kind are in none."""
+    """Empty: the kind is cluster-scoped."""
 
     @property
     def shown(self) -> str:
-        """For people."""
-        place = f" in {self.namespace}" if self.namespace else ""
-        return f"{self.kind.qualified} {self.name}{place}"
+        """The reference for messages."""
+        suffix = f" in {self.namespace}" if self.namespace else ""
+        return f"{self.kind.qualified} {self.name}{suffix}"
 
 
 NAMESPACES = ResourceKind(
@@ -67,34 +67,40 @@ LEASES = ResourceKind(api_version="coordination.k8s.io/v1", name="Lease", plural
 
 
 def group_path(api_version: str) -> tuple[str, ...]:
-    """Of a group in a version."""
+    """Return the API path of a group and version."""
     group, _, version = api_version.rpartition("/")
     return ("apis", group, version) if group else ("api", version)
 
 
 def kind_path(kind: ResourceKind, namespace: str = "") -> tuple[str, ...]:
-    """Of all objects of a kind, in one namespace or in all."""
-    place = ("namespaces", namespace) if kind.is_namespaced and namespace else ()
-    return (*group_path(kind.api_version), *place, kind.plural)
+    """Return the API path of all objects of a kind, in one namespace or in all."""
+    namespaces = ("namespaces", namespace) if kind.is_namespaced and namespace else ()
+    return (*group_path(kind.api_version), *namespaces, kind.plural)
 
 
 def object_path(ref: ObjectRef, subresource: str = "") -> tuple[str, ...]:
-    """Of one object, or of what is below it."""
-    place = ("namespaces", ref.namespace) if ref.kind.is_namespaced else ()
-    below = (subresource,) if subresource else ()
-    return (*group_path(ref.kind.api_version), *place, ref.kind.plural, ref.name, *below)
+    """Return the API path of an object or its subresource."""
+    namespaces = ("namespaces", ref.namespace) if ref.kind.is_namespaced else ()
+    subresources = (subresource,) if subresource else ()
+    return (
+        *group_path(ref.kind.api_version),
+        *namespaces,
+        ref.kind.plural,
+        ref.name,
+        *subresources,
+    )
 
 
 Object: TypeAlias = Mapping[str, object]
-"""An object as it stands in JSON."""
+"""An object as parsed from JSON."""
 
 
 @record
 class Selection:
-    """Which objects of a kind are meant."""
+    """A selection of objects of a kind."""
 
     namespace: str = ""
-    """Empty: those of all namespaces."""
+    """Empty: all namespaces."""
     labels: str = ""
     """`app=web,tier in (front)`. Empty: any."""
     fields: str = ""
@@ -103,20 +109,20 @@ class Selection:
 
 @record
 class ObjectList:
-    """All objects that were meant, as they were at one moment."""
+    """The selected objects at one resource version."""
 
     items: tuple[Object, ...]
     version: str
-    """The resourceVersion of that moment; changes since then can be watched."""
+    """The resourceVersion of the list; a watch can continue from it."""
 
 
 @record
 class ServerSideApply:
-    """What we want of an object: fields that are left out are not ours."""
+    """Parameters of a server-side apply; omitted fields are not managed."""
 
     content: Object
     force: bool = False
-    """Take over fields that others own. Otherwise they are a `FieldConflict`."""
+    """Take over fields of other managers. Otherwise they raise `FieldConflict`."""
     manager: str = "stockman"
     subresource: str = ""
     """`status`. Empty: the object itself."""
@@ -125,7 +131,7 @@ class ServerSideApply:
 
 @record
 class MergePatch:
-    """Values by key: None takes a key away, a list replaces the whole list."""
+    """A merge patch: None removes a key, a list replaces the whole list."""
 
     changes: Object
     subresource: str = ""
@@ -134,7 +140,7 @@ class MergePatch:
 
 @record
 class JsonPatch:
-    """Operations one after the other; `test` makes it conditional."""
+    """A JSON patch: operations in order; `test` makes it conditional."""
 
     operations: Sequence[Object]
     subresource: str = ""
@@ -142,157 +148,87 @@ class JsonPatch:
 
 
 class Propagation(Enum):
-    """What becomes of those that an object owns."""
+    """What happens to the dependents of a deleted object."""
 
     BACKGROUND = "Background"
-    """They go after it."""
+    """They are deleted after the object."""
     FOREGROUND = "Foreground"
-    """They go before it."""
+    """They are deleted before the object."""
     ORPHAN = "Orphan"
-    """They stay."""
+    """They are kept."""
 
 
 @record
 class DeleteOptions:
-    """How an object goes."""
+    """Options of a deletion."""
 
     uid: str = ""
-    """Only if it is this one, otherwise `Conflict`. Empty: whichever has the name."""
+    """Required UID, otherwise `Conflict`. Empty: not checked."""
     version: str = ""
-    """Only if nothing changed since. Empty: in any case."""
+    """Required resourceVersion. Empty: not checked."""
     propagation: Propagation | None = None
-    """None: as is usual for its kind."""
+    """None: the default of the kind."""
     grace: int | None = None
-    """Seconds. None: as the object says."""
+    """Grace period in seconds. None: that of the object."""
     dry_run: bool = False
 
 
-class Objects(Protocol):
-    """Objects, whatever their kind."""
-
-    async def get(self, ref: ObjectRef) -> Object:
-        """An object. `NotFound` where there is none, `Unsupported` where its kind is not served."""
-        ...
-
-    async def objects(self, kind: ResourceKind, selection: Selection | None = None) -> ObjectList:
-        """All objects that are meant, read page by page, all as of one moment."""
-        ...
-
-    async def create(self, kind: ResourceKind, content: Object, *, dry_run: bool = False) -> Object:
-        """Make a new object; returns it as it is then. `AlreadyThere` where there is one."""
-        ...
-
-    async def apply(self, kind: ResourceKind, wish: ServerSideApply) -> Object:
-        """Make fields as we want them, on the server's side; the object need not be there."""
-        ...
-
-    async def replace(
-        self, kind: ResourceKind, content: Object, *, dry_run: bool = False
-    ) -> Object:
-        """Put an object in place of what is there; `Conflict` unless its version is the newest."""
-        ...
-
-    async def patch(self, ref: ObjectRef, patch: MergePatch | JsonPatch) -> Object:
-        """Change an object; returns it as it is then."""
-        ...
-
-    async def delete(self, ref: ObjectRef, how: DeleteOptions | None = None) -> bool:
-        """Delete an object. False: it is on its way, as it has finalizers or grace."""
-        ...
-
-
 class WatchEventType(Enum):
-    """What became of objects."""
+    """The type of a watch event."""
 
     LISTED = "listed"
-    """These are all of them: whatever was known before is no longer true."""
+    """A complete list, which replaces everything known before."""
     ADDED = "added"
     CHANGED = "changed"
-    GONE = "gone"
-    """Deleted, or no longer meant by the selection. The object as it was last."""
-    PASSED = "passed"
-    """Nothing, up to this version: a watch that goes on from there misses nothing."""
+    DELETED = "deleted"
+    """Deleted, or no longer selected; the last state of the object."""
+    BOOKMARK = "bookmark"
+    """A bookmark: no changes up to this resource version."""
 
 
 @record
 class WatchEvent:
-    """One thing that happened."""
+    """An event of a watch."""
 
-    seen: WatchEventType
+    type: WatchEventType
     items: tuple[Object, ...]
-    """One object; all of them where they are listed, none where nothing happened."""
+    """The changed object; all objects for a list, none for a bookmark."""
     version: str
-    """A watch can go on behind it."""
-
-
-class Watches(Protocol):
-    """Objects as they change."""
-
-    def watch(
-        self, kind: ResourceKind, selection: Selection | None = None, since: str = ""
-    ) -> AsyncGenerator[WatchEvent, None]:
-        """Everything that happens since a version; without one it begins with all that is there.
-
-        It goes on until its reader stops it. When the server no longer keeps the changes, all
-        objects are listed anew. `Unreachable` where the server cannot be asked any more.
-        """
-        ...
+    """The resourceVersion after the event, from which a watch can continue."""
 
 
 @record
 class Evicted:
-    """The pod goes."""
+    """The pod is being evicted."""
 
 
 @record
 class EvictionBlocked:
-    """A disruption budget keeps the pod for now."""
+    """A PodDisruptionBudget currently prevents the eviction."""
 
     budget: str
-    """Its name. Empty: the server does not tell."""
+    """Name of the budget. Empty: unknown."""
     why: str
     retry_after: float | None = None
-    """Seconds that the server asks for. None: it does not say."""
+    """Seconds to wait, from the server. None: unknown."""
 
 
 @record
 class EvictionOptions:
-    """How a pod is evicted."""
+    """Options of an eviction."""
 
     uid: str = ""
-    """Only if it is this one, otherwise `Conflict`. Empty: whichever has the name."""
+    """Required UID, otherwise `Conflict`. Empty: not checked."""
     grace: int | None = None
-    """Seconds. None: as the pod says."""
+    """Grace period in seconds. None: that of the pod."""
     dry_run: bool = False
-
-
-class Evictions(Protocol):
-    """Pods, asked to go."""
-
-    async def evict(
-        self, namespace: str, name: str, how: EvictionOptions | None = None
-    ) -> Evicted | EvictionBlocked:
-        """Let a pod go, if its budget allows it. `Busy` is about the server, not about budgets."""
-        ...
 
 
 @record
 class Scale:
-    """How many there shall be, and are."""
+    """Desired and actual replicas of a workload."""
 
-    wanted: int
-    there: int
+    desired: int
+    current: int
     version: str
-    """The resourceVersion of what is scaled."""
-
-
-class Scaling(Protocol):
-    """Workloads of any kind that has a scale."""
-
-    async def scale(self, ref: ObjectRef) -> Scale:
-        """The scale of a workload."""
-        ...
-
-    async def set_scale(self, ref: ObjectRef, replicas: int) -> Scale:
-        """Say how many there shall be; whoever else owns the number is not asked."""
-        ...
+    """The resourceVersion of the workload."""

@@ -1,18 +1,14 @@
-"""Pods, as far as they are looked at often."""
+"""Pods and the logs of their containers."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import Protocol
-
 from stockman.kubernetes.nodes import Condition
-from stockman.kubernetes.objects import Selection
 from stockman.model.record import record
 
 
 @record
 class OwnerReference:
-    """What an object belongs to."""
+    """An owner of an object."""
 
     kind: str
     name: str
@@ -22,13 +18,13 @@ class OwnerReference:
 
 @record
 class ContainerStatus:
-    """A container of a pod, as it is."""
+    """The status of a container."""
 
     name: str
     ready: bool
     restarts: int
     waiting: str = ""
-    """Why it does not run, `ImagePullBackOff`. Empty: it runs or has ended."""
+    """Reason for waiting, `ImagePullBackOff`. Empty: running or terminated."""
 
 
 @record
@@ -50,12 +46,12 @@ class Pod:
     containers: tuple[ContainerStatus, ...]
     owners: tuple[OwnerReference, ...]
     is_leaving: bool
-    """Whether it is being deleted."""
+    """Whether the pod is being deleted."""
 
     @property
     def is_ready(self) -> bool:
-        """A pod that does not tell is not."""
-        return any(one.type == "Ready" and one.holds for one in self.conditions)
+        """Whether the condition `Ready` is true."""
+        return any(condition.type == "Ready" and condition.holds for condition in self.conditions)
 
     @property
     def has_ended(self) -> bool:
@@ -63,42 +59,22 @@ class Pod:
 
     @property
     def is_mirror(self) -> bool:
-        """Whether it only shows a static pod, which the kubelet alone starts and stops."""
+        """Whether it is the mirror of a static pod, which only the kubelet starts and stops."""
         return "kubernetes.io/config.mirror" in self.annotations
-
-
-class Pods(Protocol):
-    """Pods of the cluster."""
-
-    async def pod(self, namespace: str, name: str) -> Pod:
-        """One pod."""
-        ...
-
-    async def pods(self, selection: Selection | None = None) -> tuple[Pod, ...]:
-        """All pods that are meant, by namespace and name."""
-        ...
 
 
 @record
 class PodLogRequest:
-    """Which log is wanted."""
+    """Parameters for reading the log of a container."""
 
     namespace: str
     pod: str
     container: str = ""
-    """Empty: the only one."""
+    """Empty: the only container."""
     last: int | None = None
-    """So many lines from its end. None: all of them."""
+    """Number of lines from the end. None: all."""
     since: int | None = None
-    """Not older than so many seconds. None: of any age."""
+    """Maximum age in seconds. None: unlimited."""
     previous: bool = False
-    """Of the container that ran before this one."""
+    """Read the log of the previous instance of the container."""
     follow: bool = False
-
-
-class Logs(Protocol):
-    """What containers say."""
-
-    def log(self, wish: PodLogRequest) -> AsyncGenerator[str, None]:
-        """Lines of a log, no faster than they are taken."""
-        ...

@@ -1,199 +1,199 @@
-"""Problems of the Kubernetes API: each says what is wrong, why, and what would put it right."""
+"""Problems of the Kubernetes API."""
 
 from __future__ import annotations
 
 from stockman.model.problem import Problem
 
-_NO_REASON = "it gives no reason"
+_NO_REASON = "no reason given"
 
 
-def authentication_problem(where: str, told: str) -> Problem:
+def authentication_problem(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.not-let-in",
-        what="Kubernetes does not know who asks",
+        what="the API server rejects the credentials",
         where=where,
-        why=told or _NO_REASON,
-        fix="make a new kubeconfig from the secrets bundle: `stockman config kubeconfig --renew`",
+        why=message or _NO_REASON,
+        fix="create a new kubeconfig from the secrets bundle: `stockman config kubeconfig --renew`",
     )
 
 
-def forbidden(where: str, told: str, what: str = "this call") -> Problem:
+def forbidden(where: str, message: str, what: str = "this request") -> Problem:
     return Problem(
         code="kubernetes.denied",
-        what=f"Kubernetes does not allow {what}",
+        what=f"Kubernetes denies {what}",
         where=where,
-        why=told or _NO_REASON,
-        fix="bind a role that allows it to the user of the kubeconfig, or put right what it names",
+        why=message or _NO_REASON,
+        fix="bind a role that allows it to the user of the kubeconfig, or see the reason above",
     )
 
 
-def not_found(where: str, told: str) -> Problem:
+def not_found(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.not-found",
-        what="Kubernetes does not have what is named here",
+        what="the object does not exist in Kubernetes",
         where=where,
-        why=told or _NO_REASON,
-        fix="check name and namespace; it may also not be there yet",
+        why=message or _NO_REASON,
+        fix="check name and namespace; the object may not have been created yet",
     )
 
 
-def unknown_kind(where: str, told: str) -> Problem:
+def unknown_kind(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.no-such-kind",
-        what="this Kubernetes does not serve such objects, or not in this way",
+        what="the API server does not serve this kind of object",
         where=where,
-        why=told or "there is nothing under this path",
-        fix="install what brings their definition, or compare versions with `stockman versions`",
+        why=message or "the path does not exist",
+        fix="install the component that defines it, or compare versions with `stockman versions`",
     )
 
 
-def already_exists(where: str, told: str) -> Problem:
+def already_exists(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.exists",
-        what="Kubernetes has an object of this name already",
+        what="an object with this name already exists",
         where=where,
-        why=told or _NO_REASON,
-        fix="look at what is there before making it again",
+        why=message or _NO_REASON,
+        fix="check the existing object",
     )
 
 
-def conflict(where: str, told: str) -> Problem:
+def conflict(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.conflict",
-        what="the object is no longer as it was read",
+        what="the object was changed after it was read",
         where=where,
-        why=told or _NO_REASON,
-        fix="run it again: it is read anew then",
+        why=message or _NO_REASON,
+        fix="run the command again: it reads the current version first",
     )
 
 
-def field_conflict(where: str, told: str, managers: str) -> Problem:
+def field_conflict(where: str, message: str, managers: str) -> Problem:
     return Problem(
         code="kubernetes.field-conflict",
-        what=f"fields that were to be set belong to {managers}",
+        what=f"fields are managed by {managers}",
         where=where,
-        why=told,
-        fix="leave these fields to whoever set them, or take them over knowingly",
+        why=message,
+        fix="leave these fields to their managers, or remove them there",
     )
 
 
-def invalid(where: str, told: str) -> Problem:
+def invalid(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.invalid",
-        what="fields of the object are wrong",
+        what="the object has invalid fields",
         where=where,
-        why=told or _NO_REASON,
-        fix="change what it names",
+        why=message or _NO_REASON,
+        fix="correct what is named above",
     )
 
 
-def bad_request(where: str, told: str) -> Problem:
+def bad_request(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.rejected",
-        what="Kubernetes does not take what it was given",
+        what="the API server rejects the request as invalid",
         where=where,
-        why=told or _NO_REASON,
-        fix="change what it names",
+        why=message or _NO_REASON,
+        fix="correct what is named above",
     )
 
 
-def server_failure(where: str, told: str) -> Problem:
+def server_failure(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.refused",
-        what="Kubernetes could not do it",
+        what="the API server reports an internal error",
         where=where,
-        why=told or _NO_REASON,
-        fix="put right what it names, or see the log of the API server",
+        why=message or _NO_REASON,
+        fix="correct what is named above, or see the log of the API server",
     )
 
 
-def too_many_requests(where: str, told: str) -> Problem:
+def too_many_requests(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.busy",
-        what="the API server has too much to do",
+        what="the API server limits the rate of requests",
         where=where,
-        why=told or _NO_REASON,
-        fix="wait a while, and look who asks it so often",
+        why=message or _NO_REASON,
+        fix="wait, and find clients that send many requests",
     )
 
 
-def disruption_budget(where: str, told: str) -> Problem:
+def disruption_budget(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.blocked",
-        what="a disruption budget keeps a pod from being evicted",
+        what="a PodDisruptionBudget prevents the eviction of a pod",
         where=where,
-        why=told or _NO_REASON,
-        fix="wait until other pods of the workload are ready, or change its budget",
+        why=message or _NO_REASON,
+        fix="wait until other pods of the workload are ready, or change the budget",
     )
 
 
-def expiry(where: str, told: str) -> Problem:
+def expiry(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.expired",
-        what="Kubernetes no longer keeps what was to be continued",
+        what="the requested resource version has expired",
         where=where,
-        why=told or _NO_REASON,
-        fix="list the objects anew",
+        why=message or _NO_REASON,
+        fix="list the objects again",
     )
 
 
-def lease_conflict(where: str, told: str) -> Problem:
+def lease_conflict(where: str, message: str) -> Problem:
     return Problem(
         code="kubernetes.lease",
-        what="somebody else holds the lease",
+        what="another process holds the lease",
         where=where,
-        why=told,
-        fix="wait until it is given back or has ended; look who it is before taking it away",
+        why=message,
+        fix="wait until it is released or expires; check the holder before you delete it",
     )
 
 
 def no_reply(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.silent",
-        what="the answer of Kubernetes did not come, or not to its end",
+        what="the API server did not respond in time",
         where=where,
         why=why,
-        fix="look whether the API server and its etcd are up, and ask again",
+        fix="check that the API server and etcd are up, then run the command again",
     )
 
 
 def unreachable(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.unreachable",
-        what="no API of Kubernetes answers",
+        what="no API server is reachable",
         where=where,
         why=why,
-        fix="check the address in the kubeconfig, the control plane and the network between",
+        fix="check the address in the kubeconfig, the control plane and the network",
     )
 
 
 def unknown_outcome(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.unknown-outcome",
-        what="nobody knows whether Kubernetes did what it was asked to do",
+        what="it is unknown whether Kubernetes made the change",
         where=where,
         why=why,
-        fix="look at the object before doing it again",
+        fix="check the object before you run it again",
     )
 
 
 def unexpected_answer(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.answer",
-        what="what answers is not, or not yet, the API of Kubernetes as we know it",
+        what="unexpected response: the server is not Kubernetes, or its version is not supported",
         where=where,
         why=why,
-        fix="compare its version with those that `stockman versions` lists",
+        fix="compare its version with the versions that `stockman versions` lists",
     )
 
 
 def certificate_failure(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.certificate",
-        what="the certificate of the API server is not one to be trusted, and nothing was sent",
+        what="the certificate of the API server is not trusted, and nothing was sent",
         where=where,
         why=why,
-        fix="look whether it is the server that is meant, and in this cluster",
+        fix="check that the address belongs to an API server of this cluster",
     )
 
 
@@ -203,19 +203,19 @@ def kubeconfig_failure(where: str, why: str) -> Problem:
         what="the kubeconfig cannot be used",
         where=where,
         why=why,
-        fix="make it anew: `stockman config kubeconfig --renew`",
+        fix="create a new one: `stockman config kubeconfig --renew`",
     )
 
 
 def exec_plugin(where: str, why: str) -> Problem:
     return Problem(
         code="kubernetes.plugin",
-        what="the kubeconfig gets its credentials from another program",
+        what="the credential plugin of the kubeconfig cannot be used",
         where=where,
         why=why,
-        fix="use one with a client certificate or a token, or allow that its program is run",
+        fix="use a kubeconfig with a client certificate or a token, or allow credential plugins",
     )
 
 
 def invalid_name(where: str, segment: str) -> Problem:
-    return bad_request(where, f"{segment!r} is not a name")
+    return bad_request(where, f"{segment!r} is not a valid name")

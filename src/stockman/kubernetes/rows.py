@@ -1,4 +1,4 @@
-"""Fields of objects: what has to be there and is not, or is something else, is an odd answer."""
+"""Read fields of objects; missing or wrong fields raise `UnexpectedAnswer`."""
 
 from __future__ import annotations
 
@@ -10,84 +10,84 @@ Row: TypeAlias = Mapping[str, object]
 
 
 class UnexpectedAnswer(ValueError):
-    """An answer does not have the shape that it always has; the text says where."""
+    """A reply has an unexpected format; the text says where."""
 
 
 def mapping(row: Row, *names: str) -> Row:
-    """A mapping inside of others; an empty one where there is none."""
+    """Return a nested mapping; empty if missing."""
     for name in names:
-        found = row.get(name)
-        if found is None:
+        value = row.get(name)
+        if value is None:
             return {}
-        if not isinstance(found, Mapping):
+        if not isinstance(value, Mapping):
             raise UnexpectedAnswer(f"{name} is not a mapping")
-        row = found
+        row = value
     return row
 
 
 def mappings(row: Row, name: str) -> tuple[Row, ...]:
-    """Several mappings; none where there is nothing."""
-    found = row.get(name)
-    if found is None:
+    """Return a list of mappings; empty if missing."""
+    value = row.get(name)
+    if value is None:
         return ()
-    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
         raise UnexpectedAnswer(f"{name} is not a list of mappings")
-    return tuple(found)
+    return tuple(value)
 
 
 def text(row: Row, name: str) -> str:
-    """A text that has to be there, with something in it."""
-    found = row.get(name)
-    if not isinstance(found, str) or not found:
-        raise UnexpectedAnswer(f"{name} is not told")
-    return found
+    """Return a required, non-empty text."""
+    value = row.get(name)
+    if not isinstance(value, str) or not value:
+        raise UnexpectedAnswer(f"{name} is missing")
+    return value
 
 
 def optional_text(row: Row, name: str) -> str:
-    """A text; empty where there is none."""
-    found = row.get(name)
-    if found is None:
+    """Return a text; empty if missing."""
+    value = row.get(name)
+    if value is None:
         return ""
-    if not isinstance(found, str):
+    if not isinstance(value, str):
         raise UnexpectedAnswer(f"{name} is not a text")
-    return found
+    return value
 
 
 def text_map(row: Row, name: str) -> dict[str, str]:
-    """Texts by name; none where there is nothing."""
-    found = mapping(row, name)
-    if not all(isinstance(one, str) for one in found.values()):
-        raise UnexpectedAnswer(f"{name} does not hold texts alone")
-    return {key: str(one) for key, one in found.items()}
+    """Return a mapping of texts; empty if missing."""
+    values = mapping(row, name)
+    if not all(isinstance(value, str) for value in values.values()):
+        raise UnexpectedAnswer(f"{name} is not a mapping of texts")
+    return {key: str(value) for key, value in values.items()}
 
 
 def number(row: Row, name: str) -> int:
-    """A whole number; 0 where there is nothing, as it is left out then."""
-    found = row.get(name)
-    if found is None:
+    """Return a whole number; 0 if missing, because Kubernetes omits zero."""
+    value = row.get(name)
+    if value is None:
         return 0
-    if isinstance(found, bool) or not isinstance(found, int):
+    if isinstance(value, bool) or not isinstance(value, int):
         raise UnexpectedAnswer(f"{name} is not a whole number")
-    return found
+    return value
 
 
 def boolean(row: Row, name: str) -> bool:
-    """Yes or no; no where there is nothing."""
-    found = row.get(name)
-    if found is None:
+    """Return a boolean; False if missing."""
+    value = row.get(name)
+    if value is None:
         return False
-    if not isinstance(found, bool):
-        raise UnexpectedAnswer(f"{name} is neither yes nor no")
-    return found
+    if not isinstance(value, bool):
+        raise UnexpectedAnswer(f"{name} is not a boolean")
+    return value
 
 
 def timestamp(row: Row, name: str) -> datetime | None:
-    """A moment; None where there is none."""
-    found = optional_text(row, name)
-    if not found:
+    """Return a time; None if missing."""
+    value = optional_text(row, name)
+    if not value:
         return None
     try:
-        read = datetime.fromisoformat(found.removesuffix("Z") + "+00:00" * found.endswith("Z"))
+        parsed = datetime.fromisoformat(value.removesuffix("Z") + "+00:00" * value.endswith("Z"))
     except ValueError:
-        raise UnexpectedAnswer(f"{name} is not a moment") from None
-    return read if read.tzinfo is not None else read.replace(tzinfo=UTC)
+        raise UnexpectedAnswer(f"{name} is not a time") from None
+    return parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)

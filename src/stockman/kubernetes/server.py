@@ -1,12 +1,9 @@
-"""What the API server says of itself."""
+"""The API server: version, readiness, access reviews and service account tokens."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol
 
-from stockman.kubernetes.errors import Permission
-from stockman.kubernetes.objects import ResourceKind
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
@@ -14,7 +11,7 @@ from stockman.model.version import Version
 
 @record
 class ServerVersion:
-    """Which Kubernetes answers."""
+    """The version of the API server."""
 
     tag: str
     """`v1.36.3`."""
@@ -28,36 +25,16 @@ class ServerVersion:
 
 @record
 class Readiness:
-    """Whether the server can work."""
+    """Whether the API server is ready."""
 
     ready: bool
     failed: tuple[str, ...] = ()
-    """Names of checks that failed, `etcd`."""
-
-
-class Server(Protocol):
-    """The server, and what it serves."""
-
-    async def server_version(self) -> ServerVersion:
-        """Which Kubernetes answers."""
-        ...
-
-    async def readiness(self) -> Readiness:
-        """Whether it says that it is ready. That it is not, is an answer too."""
-        ...
-
-    async def served_kind(self, api_version: str, name: str) -> ResourceKind | None:
-        """A kind by its name, as the server serves it. None: it does not."""
-        ...
-
-    async def serves(self, kind: ResourceKind) -> bool:
-        """Whether objects of a kind can be asked for."""
-        ...
+    """Names of failed checks, for example `etcd`."""
 
 
 @record
 class AccessReview:
-    """Whether something is allowed."""
+    """The answer to whether the user has a permission."""
 
     allowed: bool
     why: str = ""
@@ -65,13 +42,13 @@ class AccessReview:
 
 @record
 class TokenRequest:
-    """For whom a token is."""
+    """Parameters of a new service account token."""
 
     namespace: str
     account: str
     """Name of the service account."""
     seconds: int = 3600
-    """The server gives no less than 600."""
+    """The server requires at least 600."""
     audiences: tuple[str, ...] = ()
     """Empty: the API server itself."""
 
@@ -82,15 +59,3 @@ class ServiceAccountToken:
 
     value: Secret
     expires: datetime
-
-
-class Access(Protocol):
-    """Rights."""
-
-    async def may(self, right: Permission) -> AccessReview:
-        """Whether we may do something."""
-        ...
-
-    async def token(self, wish: TokenRequest) -> ServiceAccountToken:
-        """A new token of a service account, which ends by itself."""
-        ...

@@ -1,4 +1,4 @@
-"""What a call consists of, whatever carries it."""
+"""Requests and replies of the API, and the protocol of a transport for them."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ JSON = "application/json"
 
 @record
 class Request:
-    """One call of the API."""
+    """An API request."""
 
     method: Method
     segments: tuple[str, ...]
-    """The path, part by part, as it is meant and not as it is quoted."""
+    """The segments of the path, not quoted."""
     query: tuple[tuple[str, str], ...] = ()
     body: bytes = field(default=b"", repr=False)
     content_type: str = JSON
     accepts: str = JSON
     is_read: bool = True
-    """Whether it leaves everything as it is, and may be made again."""
+    """Whether it changes nothing and may be repeated."""
     seconds: float = 20.0
-    """For the whole call; of a stream for each piece."""
+    """Timeout of the whole request; for a stream, of each chunk."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Texts that nobody may see."""
+    """Secret texts to mask in messages."""
 
     @property
     def shown(self) -> str:
-        """The call without its parameters and its body, which may be confidential."""
+        """The request for messages, without query and body, which may be confidential."""
         return f"{self.method} /{'/'.join(self.segments)}"
 
     @property
     def target(self) -> str:
-        """Path and parameters for the wire. `Rejected` where a part would lead elsewhere."""
+        """The quoted path and query; raises `Rejected` for invalid segments."""
         for segment in self.segments:
             if segment in ("", ".", "..") or "/" in segment:
                 raise Rejected(problems.invalid_name(self.shown, segment))
@@ -50,7 +50,7 @@ class Request:
 
 @record
 class Reply:
-    """What came back, good or bad."""
+    """A reply of any status."""
 
     status: int
     body: bytes = field(default=b"", repr=False)
@@ -63,15 +63,15 @@ class Reply:
 
 
 class Transport(Protocol):
-    """Carries calls. Raises where no answer comes; what an answer says is for its reader."""
+    """Sends requests. Raises if no reply arrives; error replies are returned."""
 
     async def call(self, request: Request) -> Reply:
-        """The whole answer."""
+        """Send a request and return the reply."""
         ...
 
     def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
-        """An answer piece by piece, no faster than it is taken.
+        """Yield the body of a reply in chunks as the caller reads them.
 
-        An answer that is a no raises what `refusals.refusal` makes of it.
+        An error reply raises the error that `errors.reply_error` returns.
         """
         ...

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Protocol, TypeVar
 
-from stockman.kubernetes.protocol import Kubernetes
+from stockman.kubernetes.client import KubernetesClient
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
 from stockman.model.record import record
@@ -66,7 +66,7 @@ class Ports:
     proxmox: Mapping[str, ProxmoxClient] = field(default_factory=dict)
     """By the name of the Proxmox cluster."""
     talos: Talos | None = None
-    kubernetes: Kubernetes | None = None
+    kubernetes: KubernetesClient | None = None
     objects: ObjectStore | None = None
     images: ImageSource | None = None
     repo: GitRepository | None = None
@@ -85,7 +85,7 @@ class Ports:
     def to_talos(self) -> Talos:
         return _require(self.talos, "Talos machines")
 
-    def to_kubernetes(self) -> Kubernetes:
+    def to_kubernetes(self) -> KubernetesClient:
         return _require(self.kubernetes, "Kubernetes")
 
     def to_objects(self) -> ObjectStore:

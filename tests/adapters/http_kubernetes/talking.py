@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint, KubernetesTimeouts
 from stockman.adapters.kubernetes.transport import HttpKubernetes
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.kubeconfig import KubeconfigContext
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.secret import Secret
 from tests.adapters.http_proxmox.scripted import Answer, ScriptedServer
 from tests.kubernetes.scripted import StandingClock
@@ -22,7 +22,7 @@ QUICK = KubernetesTimeouts(connect=2, longest=0.2)
 VERSION = {"gitVersion": "v1.36.3"}
 NODES: dict[str, object] = {"metadata": {"resourceVersion": "7"}, "items": []}
 
-Story = Callable[[Kubernetes], Awaitable[T]]
+Story = Callable[[KubernetesClient], Awaitable[T]]
 
 
 def said(content: object, status: int = 200, **headers: str) -> Answer:

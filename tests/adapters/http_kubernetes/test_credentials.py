@@ -13,9 +13,9 @@ from stockman.adapters.kubernetes.credentials import Credentials
 from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
 from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
 from stockman.crypto.certificates import CertificateRequest, Purpose, issue_certificate
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.kubeconfig import ExecPlugin, KubeconfigContext
 from stockman.kubernetes.objects import CONFIG_MAPS
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.secret import Secret
 from tests.adapters.http_kubernetes.talking import CANARY, QUICK, VERSION, said, talk
@@ -40,7 +40,7 @@ def echo(asked: Asked) -> Answer:
     return said({"message": " ".join([*asked.headers.values(), asked.body.decode()])}, 500)
 
 
-async def made(kubernetes: Kubernetes) -> None:
+async def made(kubernetes: KubernetesClient) -> None:
     await kubernetes.create(CONFIG_MAPS, {"metadata": {"name": "wool", "namespace": "web"}})
 
 
@@ -74,7 +74,7 @@ def test_a_file_with_a_token_is_read_anew(tmp_path: Path) -> None:
     server = ScriptedServer(lambda _: said(VERSION))
     file = tmp_path / "token"
 
-    async def renewed(kubernetes: Kubernetes) -> None:
+    async def renewed(kubernetes: KubernetesClient) -> None:
         for text in ("first\n", "second\n"):
             file.write_text(text)
             await kubernetes.server_version()
@@ -165,7 +165,7 @@ def test_a_program_is_not_run_unless_it_is_allowed(tmp_path: Path) -> None:
 def test_a_program_that_is_allowed_gives_the_token_once() -> None:
     server = ScriptedServer(lambda _: said(VERSION))
 
-    async def twice(kubernetes: Kubernetes) -> None:
+    async def twice(kubernetes: KubernetesClient) -> None:
         await kubernetes.server_version()
         await kubernetes.server_version()
 

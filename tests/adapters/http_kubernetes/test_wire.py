@@ -7,10 +7,10 @@ import pytest
 
 from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
 from stockman.adapters.kubernetes.transport import HttpKubernetes
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.kubeconfig import KubeconfigContext
 from stockman.kubernetes.objects import CONFIG_MAPS
 from stockman.kubernetes.pods import PodLogRequest
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Rejected, Uncertain, Unreachable
 from tests.adapters.http_kubernetes.talking import (
     CANARY,
@@ -29,16 +29,16 @@ _POURED = 64 << 20
 LOG = PodLogRequest(namespace="web", pod="web-1")
 
 
-async def asked_twice(kubernetes: Kubernetes) -> None:
+async def asked_twice(kubernetes: KubernetesClient) -> None:
     await kubernetes.server_version()
     await kubernetes.server_version()
 
 
-async def made(kubernetes: Kubernetes) -> None:
+async def made(kubernetes: KubernetesClient) -> None:
     await kubernetes.create(CONFIG_MAPS, MAP)
 
 
-async def log_of(kubernetes: Kubernetes) -> list[str]:
+async def log_of(kubernetes: KubernetesClient) -> list[str]:
     return [line async for line in kubernetes.log(LOG)]
 
 
@@ -135,7 +135,7 @@ def test_a_watch_that_breaks_off_goes_on() -> None:
         ]
     )
 
-    async def followed(kubernetes: Kubernetes) -> list[str]:
+    async def followed(kubernetes: KubernetesClient) -> list[str]:
         async with aclosing(kubernetes.watch(CONFIG_MAPS)) as watch:
             return [(await anext(watch)).version for _ in range(3)]
 

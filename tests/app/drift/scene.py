@@ -33,8 +33,8 @@ from stockman.assessment.drift.report import Drift, DriftReport, Layer
 from stockman.engine.context import StopRequest
 from stockman.engine.lifecycle import RunOptions, start_run
 from stockman.engine.state import RunResult
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import Object, ResourceKind, ServerSideApply
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Unreachable
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problem
@@ -67,7 +67,7 @@ class LateKubernetes:
 
         return called
 
-    def _door(self) -> Kubernetes:
+    def _door(self) -> KubernetesClient:
         for machine in self._world.talos.machines:
             cluster = self._world.kubernetes.cluster_of(machine)
             if cluster is not None:
@@ -97,7 +97,7 @@ class Scene:
         return MemoryDoor(self.world, self.cluster)
 
     @property
-    def kubernetes(self) -> Kubernetes:
+    def kubernetes(self) -> KubernetesClient:
         return cast("Kubernetes", LateKubernetes(self.world))
 
     def workspace(self) -> RunWorkspace:

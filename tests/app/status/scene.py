@@ -34,7 +34,7 @@ from stockman.assessment.status.findings import StatusCheck, StatusPart
 from stockman.assessment.status.observed import CertificateList, StatusInput
 from stockman.assessment.status.status import ALL, Status, assess
 from stockman.engine.lifecycle import RunHome
-from stockman.kubernetes.protocol import Kubernetes
+from stockman.kubernetes.client import KubernetesClient
 from stockman.model.desired import Desired
 from stockman.model.problem import Severity
 from stockman.planning.kubernetes.desired import DesiredKubernetes
@@ -72,7 +72,7 @@ class Scene:
     """Who asks Proxmox VE. None: root."""
     talos: Talos | None = None
     """None: the door of the world."""
-    kubernetes: Kubernetes | None = None
+    kubernetes: KubernetesClient | None = None
     """None: the door of the world."""
 
     @property

@@ -20,9 +20,9 @@ from stockman_lab.kube.api.surroundings import Settings
 
 from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
 from stockman.adapters.kubernetes.transport import HttpKubernetes
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.kubeconfig import KubeconfigContext
 from stockman.kubernetes.objects import NAMESPACES
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.secret import Secret
 from tests.contract.kubernetes.small_face import SmallFace
 
@@ -42,7 +42,7 @@ class Stage:
     """Lets the store of the server forget all changes up to a version."""
 
 
-Story = Callable[[Kubernetes, Stage], Awaitable[T]]
+Story = Callable[[KubernetesClient, Stage], Awaitable[T]]
 
 
 class Door(Protocol):
@@ -70,7 +70,7 @@ class SimulatedCluster:
     def _forget(self, version: str) -> None:
         self._client().compact(int(version))
 
-    async def told(self, story: Story[T], kubernetes: Kubernetes) -> T:
+    async def told(self, story: Story[T], kubernetes: KubernetesClient) -> T:
         """What a story comes to in its namespace."""
         await kubernetes.create(NAMESPACES, {"metadata": {"name": self.stage.namespace}})
         return await story(kubernetes, self.stage)

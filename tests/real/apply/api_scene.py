@@ -55,7 +55,7 @@ from tests.steps.test_kube_flux import trial, wanted
 from tools.pytest_plugin import RealTool
 
 SECRET = "a canary that nobody may see"
-READS = {"get", "objects", "node", "nodes", "pods", "served_kind", "serves"}
+READS = {"get", "objects", "node", "nodes", "pods", "find_kind", "serves"}
 _SHORT = 0.05
 Story = Callable[[Ports], Awaitable[None]]
 

@@ -89,7 +89,7 @@ def test_definitions_are_established_by_whoever_is_not_killed(cluster_api: Clust
         again, door = mortal(ports, None)
         await performed(action, again)
         assert set(door.calls) <= READS
-        served = await ports.to_kubernetes().served_kind("gateway.networking.k8s.io/v1", "Gateway")
+        served = await ports.to_kubernetes().find_kind("gateway.networking.k8s.io/v1", "Gateway")
         assert served is not None
 
     cluster_api(story)

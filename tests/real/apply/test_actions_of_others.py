@@ -8,6 +8,7 @@ import pytest
 
 from stockman.adapters.system import SystemClock
 from stockman.engine.lock import ClusterLease, LockHolder
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import (
     CONFIG_MAPS,
     NAMESPACES,
@@ -17,7 +18,6 @@ from stockman.kubernetes.objects import (
     ResourceKind,
     ServerSideApply,
 )
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Refused
 from stockman.steps.kubernetes.chart import install_names
 from stockman.steps.kubernetes.objects import object_name, text_at
@@ -83,7 +83,7 @@ def test_of_two_runs_one_has_the_lease_until_it_is_over(cluster_api: Cluster) ->
     async def own_runs() -> tuple[str, ...]:
         return ()
 
-    def lease(kubernetes: Kubernetes, name: str, clock: SystemClock | Later) -> ClusterLease:
+    def lease(kubernetes: KubernetesClient, name: str, clock: SystemClock | Later) -> ClusterLease:
         holder = LockHolder(name=name, run=name, nonce="1")
         return ClusterLease(kubernetes, clock, holder, own_runs)
 

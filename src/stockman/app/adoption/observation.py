@@ -11,8 +11,8 @@ from stockman.assessment.adoption import problems as trouble
 from stockman.assessment.adoption.cluster import GitOpsSource, RunningCluster, RunningMachine
 from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
 from stockman.engine.observe.proxmox import observe_proxmox
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import SECRETS, Object, ObjectRef, ResourceKind
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.compatibility import talos_line
 from stockman.model.errors import Denied, NotFound, Refused, StockmanError, Unsupported
 from stockman.model.names import MachineAddress
@@ -53,7 +53,7 @@ _SECRETS = (
 """File, and the name and key of the Secret that holds the same."""
 
 
-async def observe_gitops(kubernetes: Kubernetes) -> GitOpsSource:
+async def observe_gitops(kubernetes: KubernetesClient) -> GitOpsSource:
     """What the cluster says of it; nothing where it has neither Flux nor gateways."""
     instances = await _list_objects(kubernetes, FLUX_INSTANCES)
     repositories = await _list_objects(kubernetes, GIT_REPOSITORIES)
@@ -68,7 +68,7 @@ async def observe_gitops(kubernetes: Kubernetes) -> GitOpsSource:
     )
 
 
-async def _keys(kubernetes: Kubernetes) -> dict[str, Secret]:
+async def _keys(kubernetes: KubernetesClient) -> dict[str, Secret]:
     """What Flux opens secrets with, fetches its repository with, and is called by.
 
     With others, what is encrypted so far would be lost, and the Git server had to be told anew.
@@ -89,7 +89,7 @@ async def _keys(kubernetes: Kubernetes) -> dict[str, Secret]:
     return found
 
 
-async def _list_objects(kubernetes: Kubernetes, kind: ResourceKind) -> tuple[Object, ...]:
+async def _list_objects(kubernetes: KubernetesClient, kind: ResourceKind) -> tuple[Object, ...]:
     try:
         return (await kubernetes.objects(kind)).items
     except (NotFound, Unsupported):
@@ -131,7 +131,7 @@ class AdoptionClients:
 
     proxmox: ProxmoxClient
     talos: Talos
-    kubernetes: Kubernetes
+    kubernetes: KubernetesClient
     clock: Timekeeper
     endpoints: tuple[str, ...]
     """Machines that the talosconfig names."""

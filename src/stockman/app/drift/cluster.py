@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from stockman.assessment.drift.flux import FluxObject, is_compared
 from stockman.config.writers.commented import strip_comments
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import Object, ObjectRef, ResourceKind
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import NotFound, Unsupported
 from stockman.rendering.app_order import OrderedApp
 from stockman.rendering.checks.objects import read_objects
@@ -24,7 +24,7 @@ _AT_ONCE = 8
 
 
 async def observe_objects(
-    kubernetes: Kubernetes, refs: Iterable[ObjectRef]
+    kubernetes: KubernetesClient, refs: Iterable[ObjectRef]
 ) -> dict[ObjectRef, Object]:
     """Those of the objects that are there."""
     turns = asyncio.Semaphore(_AT_ONCE)
@@ -41,7 +41,7 @@ async def observe_objects(
     return {ref: there for ref, there in zip(wanted, found, strict=True) if there is not None}
 
 
-async def observe_flux_objects(kubernetes: Kubernetes) -> dict[tuple[str, str, str], Object]:
+async def observe_flux_objects(kubernetes: KubernetesClient) -> dict[tuple[str, str, str], Object]:
     """Everything that Flux works with, by kind, namespace and name."""
 
     async def listed(kind: ResourceKind) -> tuple[Object, ...]:

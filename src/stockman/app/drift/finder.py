@@ -21,7 +21,7 @@ from stockman.assessment.drift.proxmox import ProxmoxSide
 from stockman.assessment.drift.report import Drift, DriftReport, Gap, Layer, unreadable_part
 from stockman.assessment.drift.tree import TreeSide, tree_drifts
 from stockman.assessment.drift.vms import idle_nodes, vm_drifts, vm_gaps
-from stockman.kubernetes.protocol import Kubernetes
+from stockman.kubernetes.client import KubernetesClient
 from stockman.model.desired import Cluster
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problem
@@ -200,12 +200,12 @@ class _DriftSearch:
         self._add(tree_drifts(side))
         return side
 
-    async def _objects(self, kubernetes: Kubernetes) -> None:
+    async def _objects(self, kubernetes: KubernetesClient) -> None:
         if self._wish is not None:
             there = await observe_objects(kubernetes, object_refs(self._wish))
             self._add(object_drifts(ObjectsSide(wish=self._wish, there=there)))
 
-    async def _followed(self, tree: TreeSide | None, kubernetes: Kubernetes) -> None:
+    async def _followed(self, tree: TreeSide | None, kubernetes: KubernetesClient) -> None:
         """The objects of Flux against the commit that is pushed."""
         if tree is None or tree.remote is None or self._rendering is None:
             return

@@ -8,7 +8,8 @@ from stockman.engine.holds import hold_summary
 from stockman.engine.journal import open_journal
 from stockman.engine.lifecycle import RunHome
 from stockman.engine.state import RunState, fold_entries
-from stockman.kubernetes.leases import RUN_LEASE_NAME, RUN_LEASE_NAMESPACE, Leases
+from stockman.kubernetes.calls.leases import LeaseCalls
+from stockman.kubernetes.leases import RUN_LEASE_NAME, RUN_LEASE_NAMESPACE
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.record import record
 from stockman.ports.system import Clock
@@ -43,7 +44,7 @@ async def observe_runs(home: RunHome, clock: Clock) -> ObservedRuns:
     )
 
 
-async def observe_lease(leases: Leases | None, clock: Clock) -> ObservedLease | None:
+async def observe_lease(leases: LeaseCalls | None, clock: Clock) -> ObservedLease | None:
     """Who has the Lease of the cluster. None: there is nobody to ask."""
     if leases is None:
         return None

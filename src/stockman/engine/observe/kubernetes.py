@@ -8,6 +8,7 @@ from dataclasses import field
 from functools import partial
 from typing import TypeVar
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import (
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -20,7 +21,6 @@ from stockman.kubernetes.objects import (
     ResourceKind,
     Selection,
 )
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import NotFound, StockmanError, Unsupported
 from stockman.model.record import record
 from stockman.planning.observed.kubernetes import (
@@ -171,7 +171,10 @@ class KubernetesQuery:
 
 
 async def observe_kubernetes(
-    kubernetes: Kubernetes, clock: Clock, interest: KubernetesQuery, source: str = "Kubernetes API"
+    kubernetes: KubernetesClient,
+    clock: Clock,
+    interest: KubernetesQuery,
+    source: str = "Kubernetes API",
 ) -> ObservedKubernetes:
     """Everything that plans and status need of a cluster; what cannot be read is told."""
     looking = _KubernetesReader(kubernetes)
@@ -228,7 +231,7 @@ _WORKLOADS = (DEPLOYMENTS, DAEMON_SETS, STATEFUL_SETS)
 class _KubernetesReader:
     """Reads of one pass, not too many at once, each counted."""
 
-    def __init__(self, kubernetes: Kubernetes) -> None:
+    def __init__(self, kubernetes: KubernetesClient) -> None:
         self._kubernetes = kubernetes
         self._places = asyncio.Semaphore(_AT_ONCE)
         self.unknown: dict[str, str] = {}

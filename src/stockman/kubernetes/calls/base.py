@@ -1,4 +1,4 @@
-"""What all families of calls share: asking, and reading what comes back."""
+"""Base class of the API calls: send a request and parse the reply."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _SHORTEST_SECRET = 4
 
 @record
 class Change:
-    """A call that changes something."""
+    """A request that changes something."""
 
     method: Method
     path: Path
     content: object = None
-    """None: nothing is sent along."""
+    """None: no body."""
     content_type: str = JSON
     manager: str = MANAGER
-    """Who is told to set fields. Empty: it is not told."""
+    """The field manager. Empty: not sent."""
     dry_run: bool = False
     is_read: bool = False
-    """Whether it is sent as a change, and yet changes nothing."""
+    """Whether the request changes nothing although its method is not GET."""
     more: Query = ()
 
     def request(self) -> Request:
-        """The call for the wire."""
+        """Return the request to send."""
         query = [*self.more]
         if self.manager:
             query.append(("fieldManager", self.manager))
@@ -60,30 +60,30 @@ class Change:
 
 
 class Calls:
-    """A family of calls over a wire."""
+    """Base class of a group of API calls over a transport."""
 
-    def __init__(self, wire: Transport, clock: Clock) -> None:
-        self._wire = wire
+    def __init__(self, transport: Transport, clock: Clock) -> None:
+        self._transport = transport
         self._clock = clock
 
     async def _read(self, path: Path, read: Callable[[Row], T], query: Query = ()) -> T:
-        """What a read makes of an answer."""
+        """Send a GET request and parse the reply with `read`."""
         request = Request(method="GET", segments=path, query=query, seconds=READ_SECONDS)
-        return await self._asked(request, read)
+        return await self._send(request, read)
 
     async def _change(self, change: Change, read: Callable[[Row], T]) -> T:
-        """Change something; returns what a read makes of the answer."""
-        return await self._asked(change.request(), read)
+        """Send a change and parse the reply with `read`."""
+        return await self._send(change.request(), read)
 
-    async def _asked(self, request: Request, read: Callable[[Row], T]) -> T:
-        reply = await self._wire.call(request)
+    async def _send(self, request: Request, read: Callable[[Row], T]) -> T:
+        reply = await self._transport.call(request)
         if not reply.is_good:
             raise reply_error(request, reply)
         return read_answer(request, reply, read)
 
 
 def read_answer(request: Request, reply: Reply, read: Callable[[Row], T]) -> T:
-    """What a read makes of an answer; an odd one is told as such."""
+    """Parse a reply with `read`; raises `Rejected` for an unexpected format."""
     try:
         return read(json_object(reply.body))
     except UnexpectedAnswer as error:
@@ -92,31 +92,33 @@ def read_answer(request: Request, reply: Reply, read: Callable[[Row], T]) -> T:
 
 
 def json_object(body: bytes) -> Row:
-    """An object in JSON."""
+    """Parse a JSON object."""
     try:
-        found = json.loads(body)
+        parsed = json.loads(body)
     except (ValueError, RecursionError):
-        raise UnexpectedAnswer("its answer is not JSON") from None
-    if not isinstance(found, dict):
-        raise UnexpectedAnswer("its answer is not an object")
-    return found
+        raise UnexpectedAnswer("the reply is not JSON") from None
+    if not isinstance(parsed, dict):
+        raise UnexpectedAnswer("the reply is not a JSON object")
+    return parsed
 
 
 def require_metadata(row: Row) -> Row:
-    """An object without a closer look; it has to have metadata."""
+    """Return an object unchanged; it must have metadata."""
     if not isinstance(row.get("metadata"), Mapping):
-        raise UnexpectedAnswer("metadata is not told")
+        raise UnexpectedAnswer("metadata is missing")
     return row
 
 
 def find_secret_texts(content: object) -> tuple[str, ...]:
-    """Texts that nobody may see, of a Secret or of a patch to one; the longest first."""
-    found = {form for one in _secret_values(content) for form in _encodings(one)}
-    return tuple(sorted((one for one in found if len(one) >= _SHORTEST_SECRET), key=len))[::-1]
+    """Return the secret texts in a Secret or a patch of one, longest first."""
+    encodings = {form for text in _secret_values(content) for form in _encodings(text)}
+    return tuple(sorted((text for text in encodings if len(text) >= _SHORTEST_SECRET), key=len))[
+        ::-1
+    ]
 
 
 def _secret_values(content: object) -> Iterator[str]:
-    """Values of a Secret, of a merge patch, or of the operations of a JSON patch."""
+    """Yield the values of a Secret, a merge patch, or the operations of a JSON patch."""
     if isinstance(content, list):
         for operation in content:
             yield from _strings(operation.get("value") if isinstance(operation, Mapping) else None)
@@ -125,15 +127,15 @@ def _secret_values(content: object) -> Iterator[str]:
         yield from _strings(content.get("stringData"))
 
 
-def _strings(found: object) -> Iterator[str]:
-    if isinstance(found, str):
-        yield found
-    elif isinstance(found, Mapping):
-        yield from (one for one in found.values() if isinstance(one, str))
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (item for item in value.values() if isinstance(item, str))
 
 
 def _encodings(text: str) -> set[str]:
-    """A text, and what it stands for or is written as."""
+    """Return a text with its base64 encoding and decoding."""
     forms = {text, base64.b64encode(text.encode()).decode("ascii")}
     try:
         forms.add(base64.b64decode(text, validate=True).decode("utf-8"))
@@ -146,19 +148,19 @@ _LONGEST_LINE = 32 << 20
 
 
 async def split_lines(
-    request: Request, pieces: AsyncGenerator[bytes, None]
+    request: Request, chunks: AsyncGenerator[bytes, None]
 ) -> AsyncGenerator[bytes, None]:
-    """Lines without their ends; one that does not end comes last."""
-    left = bytearray()
-    async with aclosing(pieces):
-        async for piece in pieces:
-            left += piece
-            if b"\n" in piece:
-                *whole, rest = bytes(left).split(b"\n")
-                left = bytearray(rest)
-                for line in whole:
+    """Yield lines without line ends, including an unterminated last line."""
+    pending = bytearray()
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            pending += chunk
+            if b"\n" in chunk:
+                *complete, remainder = bytes(pending).split(b"\n")
+                pending = bytearray(remainder)
+                for line in complete:
                     yield line
-            if len(left) > _LONGEST_LINE:
-                raise unexpected_answer(request, f"a line is over {_LONGEST_LINE >> 20} MiB")
-    if left:
-        yield bytes(left)
+            if len(pending) > _LONGEST_LINE:
+                raise unexpected_answer(request, f"a line is longer than {_LONGEST_LINE >> 20} MiB")
+    if pending:
+        yield bytes(pending)

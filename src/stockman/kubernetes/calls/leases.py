@@ -13,44 +13,48 @@ from stockman.model.errors import Conflict, Locked, NotFound
 
 
 class LeaseCalls(Calls):
-    """`ports.kubernetes.leases.Leases` over a wire."""
+    """Leases calls."""
 
     async def lease(self, namespace: str, name: str) -> Lease:
+        """Return a lease; raises `NotFound`."""
         return await self._read(object_path(_ref(namespace, name)), read_lease)
 
-    async def acquire_lease(self, wish: LeaseRequest) -> Lease:
+    async def acquire_lease(self, request: LeaseRequest) -> Lease:
+        """Acquire a lease that is free or already ours; raises `Locked`."""
         now = self._clock.now()
         spec = {
-            "holderIdentity": wish.holder,
-            "leaseDurationSeconds": wish.seconds,
+            "holderIdentity": request.holder,
+            "leaseDurationSeconds": request.seconds,
             "renewTime": _format_time(now),
         }
-        ref = _ref(wish.namespace, wish.name)
+        ref = _ref(request.namespace, request.name)
         try:
-            found = await self.lease(wish.namespace, wish.name)
+            lease = await self.lease(request.namespace, request.name)
         except NotFound:
-            return await self._made(ref, {**spec, "acquireTime": _format_time(now)})
-        if found.holder == wish.holder:
-            return await self._written(found, spec)
-        if not found.is_free(now, wish.spare):
-            why = f"{found.holder} has it until {_expiry(found)}"
+            return await self._create_lease(ref, {**spec, "acquireTime": _format_time(now)})
+        if lease.holder == request.holder:
+            return await self._update_lease(lease, spec)
+        if not lease.is_free(now, request.clock_skew):
+            why = f"{lease.holder} holds it until {_expiry(lease)}"
             raise Locked(problems.lease_conflict(ref.shown, why))
-        fresh = {"acquireTime": _format_time(now), "leaseTransitions": found.transitions + 1}
-        return await self._written(found, {**spec, **fresh})
+        takeover = {"acquireTime": _format_time(now), "leaseTransitions": lease.transitions + 1}
+        return await self._update_lease(lease, {**spec, **takeover})
 
     async def renew_lease(self, lease: Lease) -> Lease:
-        return await self._written(lease, {"renewTime": _format_time(self._clock.now())})
+        """Renew a lease; raises `Locked` if another process has changed it since."""
+        return await self._update_lease(lease, {"renewTime": _format_time(self._clock.now())})
 
     async def release_lease(self, lease: Lease) -> Lease:
+        """Release a lease; raises `Locked` if another process has changed it since."""
         now = _format_time(self._clock.now())
-        freed: dict[str, object] = {
+        spec: dict[str, object] = {
             "holderIdentity": None,
             "leaseDurationSeconds": 1,
             "renewTime": now,
         }
-        return await self._written(lease, freed)
+        return await self._update_lease(lease, spec)
 
-    async def _made(self, ref: ObjectRef, spec: dict[str, object]) -> Lease:
+    async def _create_lease(self, ref: ObjectRef, spec: dict[str, object]) -> Lease:
         content = {
             "apiVersion": LEASES.api_version,
             "kind": LEASES.name,
@@ -58,10 +62,10 @@ class LeaseCalls(Calls):
             "spec": {**spec, "leaseTransitions": 0},
         }
         change = Change(method="POST", path=kind_path(LEASES, ref.namespace), content=content)
-        return await self._won(ref, change)
+        return await self._change_lease(ref, change)
 
-    async def _written(self, lease: Lease, spec: dict[str, object]) -> Lease:
-        """Change a lease that nobody wrote since it was read."""
+    async def _update_lease(self, lease: Lease, spec: dict[str, object]) -> Lease:
+        """Update a lease unless somebody changed it after it was read."""
         ref = _ref(lease.namespace, lease.name)
         change = Change(
             method="PATCH",
@@ -69,17 +73,17 @@ class LeaseCalls(Calls):
             content={"metadata": {"resourceVersion": lease.version}, "spec": spec},
             content_type="application/merge-patch+json",
         )
-        return await self._won(ref, change)
+        return await self._change_lease(ref, change)
 
-    async def _won(self, ref: ObjectRef, change: Change) -> Lease:
+    async def _change_lease(self, ref: ObjectRef, change: Change) -> Lease:
         try:
             return await self._change(change, read_lease)
-        except Conflict as no:
-            raise Locked(problems.lease_conflict(ref.shown, str(no.problem.why))) from None
+        except Conflict as error:
+            raise Locked(problems.lease_conflict(ref.shown, str(error.problem.why))) from None
 
 
 def read_lease(row: Row) -> Lease:
-    """A lease, from the object; raises `OddAnswer`."""
+    """Parse a lease; raises `UnexpectedAnswer`."""
     metadata, spec = mapping(row, "metadata"), mapping(row, "spec")
     return Lease(
         namespace=text(metadata, "namespace"),

@@ -9,30 +9,32 @@ from stockman.kubernetes.rows import Row, boolean, mapping, mappings, optional_t
 
 
 def read_conditions(row: Row) -> tuple[Condition, ...]:
-    """All conditions that a status tells."""
+    """Parse the conditions in the status of an object."""
     return tuple(
         Condition(
-            type=text(one, "type"),
-            status=text(one, "status"),
-            reason=optional_text(one, "reason"),
-            message=optional_text(one, "message"),
+            type=text(condition, "type"),
+            status=text(condition, "status"),
+            reason=optional_text(condition, "reason"),
+            message=optional_text(condition, "message"),
         )
-        for one in mappings(mapping(row, "status"), "conditions")
+        for condition in mappings(mapping(row, "status"), "conditions")
     )
 
 
 class NodeCalls(TypedCalls):
-    """`ports.kubernetes.nodes.Nodes` over a wire."""
+    """Nodes calls."""
 
     async def node(self, name: str) -> Node:
+        """Return a node; raises `NotFound`."""
         return await self._read(object_path(ObjectRef(kind=NODES, name=name)), read_node)
 
     async def nodes(self, selection: Selection | None = None) -> tuple[Node, ...]:
-        return await self._typed(NODES, selection, read_node)
+        """List nodes, sorted by name."""
+        return await self._list_records(NODES, selection, read_node)
 
 
 def read_node(row: Row) -> Node:
-    """A node, from the object; raises `OddAnswer`."""
+    """Parse a node; raises `UnexpectedAnswer`."""
     metadata, spec, status = (mapping(row, name) for name in ("metadata", "spec", "status"))
     info = mapping(status, "nodeInfo")
     return Node(
@@ -43,12 +45,14 @@ def read_node(row: Row) -> Node:
         conditions=read_conditions(row),
         taints=tuple(
             Taint(
-                key=text(one, "key"), effect=text(one, "effect"), value=optional_text(one, "value")
+                key=text(item, "key"),
+                effect=text(item, "effect"),
+                value=optional_text(item, "value"),
             )
-            for one in mappings(spec, "taints")
+            for item in mappings(spec, "taints")
         ),
         addresses=tuple(
-            (text(one, "type"), text(one, "address")) for one in mappings(status, "addresses")
+            (text(item, "type"), text(item, "address")) for item in mappings(status, "addresses")
         ),
         unschedulable=boolean(spec, "unschedulable"),
         kubelet=optional_text(info, "kubeletVersion"),

@@ -37,6 +37,8 @@ from stockman.kubernetes.rows import (
 from stockman.kubernetes.transport import Request
 from stockman.model.record import record
 
+T = TypeVar("T")
+
 _PAGE = 500
 _MERGE = "application/merge-patch+json"
 _JSON_PATCH = "application/json-patch+json"
@@ -48,47 +50,55 @@ class _Page:
     items: tuple[Object, ...]
     version: str
     following: str
-    """Empty: it is the last one."""
+    """Empty: this is the last page."""
 
 
 class ObjectCalls(Calls):
-    """`ports.kubernetes.objects.Objects` over a wire."""
+    """Objects calls."""
 
     async def get(self, ref: ObjectRef) -> Object:
+        """Return an object; raises `NotFound`, or `Unsupported` if its kind is not served."""
         return await self._read(object_path(ref), require_metadata)
 
     async def objects(self, kind: ResourceKind, selection: Selection | None = None) -> ObjectList:
-        wanted = selection or Selection()
+        """List objects page by page, all at one resource version."""
+        selected = selection or Selection()
         try:
-            return await self._paged(kind, wanted, _PAGE)
+            return await self._list_pages(kind, selected, _PAGE)
         except Expired:
-            return await self._paged(kind, wanted, 0)
+            return await self._list_pages(kind, selected, 0)
 
     async def create(self, kind: ResourceKind, content: Object, *, dry_run: bool = False) -> Object:
+        """Create an object and return it; raises `AlreadyExists`."""
         path = kind_path(kind, _namespace_and_name(content)[0])
-        made = Change(method="POST", path=path, content=_with_kind(kind, content), dry_run=dry_run)
-        return await self._change(made, require_metadata)
+        change = Change(
+            method="POST", path=path, content=_with_kind(kind, content), dry_run=dry_run
+        )
+        return await self._change(change, require_metadata)
 
-    async def apply(self, kind: ResourceKind, wish: ServerSideApply) -> Object:
+    async def apply(self, kind: ResourceKind, request: ServerSideApply) -> Object:
+        """Apply fields on the server side; creates the object if it does not exist."""
         change = Change(
             method="PATCH",
-            path=object_path(_ref(kind, wish.content), wish.subresource),
-            content=_with_kind(kind, wish.content),
+            path=object_path(_ref(kind, request.content), request.subresource),
+            content=_with_kind(kind, request.content),
             content_type=_APPLY,
-            manager=wish.manager,
-            dry_run=wish.dry_run,
-            more=(("force", "true" if wish.force else "false"),),
+            manager=request.manager,
+            dry_run=request.dry_run,
+            more=(("force", "true" if request.force else "false"),),
         )
         return await self._change(change, require_metadata)
 
     async def replace(
         self, kind: ResourceKind, content: Object, *, dry_run: bool = False
     ) -> Object:
+        """Replace an object; raises `Conflict` if its resourceVersion is not the newest."""
         path = object_path(_ref(kind, content))
-        made = Change(method="PUT", path=path, content=_with_kind(kind, content), dry_run=dry_run)
-        return await self._change(made, require_metadata)
+        change = Change(method="PUT", path=path, content=_with_kind(kind, content), dry_run=dry_run)
+        return await self._change(change, require_metadata)
 
     async def patch(self, ref: ObjectRef, patch: MergePatch | JsonPatch) -> Object:
+        """Patch an object and return it."""
         merges = isinstance(patch, MergePatch)
         change = Change(
             method="PATCH",
@@ -99,26 +109,27 @@ class ObjectCalls(Calls):
         )
         return await self._change(change, require_metadata)
 
-    async def delete(self, ref: ObjectRef, how: DeleteOptions | None = None) -> bool:
-        wish = how or DeleteOptions()
+    async def delete(self, ref: ObjectRef, options: DeleteOptions | None = None) -> bool:
+        """Delete an object. False: deletion waits for finalizers or the grace period."""
+        delete = options or DeleteOptions()
         change = Change(
             method="DELETE",
             path=object_path(ref),
-            content=delete_options(wish),
+            content=delete_options(delete),
             manager="",
-            dry_run=wish.dry_run,
+            dry_run=delete.dry_run,
         )
         return await self._change(change, _is_gone)
 
-    async def _paged(self, kind: ResourceKind, wanted: Selection, size: int) -> ObjectList:
-        """All pages; whatever is changed in between is not seen."""
+    async def _list_pages(self, kind: ResourceKind, selection: Selection, size: int) -> ObjectList:
+        """Read all pages of a list, all at the resource version of the first."""
         items: list[Object] = []
         version = following = ""
         while True:
-            query = (*selection_query(wanted), *((("limit", str(size)),) if size else ()))
+            query = (*selection_query(selection), *((("limit", str(size)),) if size else ()))
             if following:
                 query = (*query, ("continue", following))
-            path = kind_path(kind, wanted.namespace)
+            path = kind_path(kind, selection.namespace)
             page = await self._read(path, lambda row: _read_page(kind, row), query)
             items += page.items
             version = version or page.version
@@ -127,42 +138,42 @@ class ObjectCalls(Calls):
             following = page.following
 
 
-def selection_query(wanted: Selection) -> tuple[tuple[str, str], ...]:
-    """A selection as parameters."""
-    found = (("labelSelector", wanted.labels), ("fieldSelector", wanted.fields))
-    return tuple((name, value) for name, value in found if value)
+def selection_query(selection: Selection) -> tuple[tuple[str, str], ...]:
+    """Return the query parameters of a selection."""
+    parameters = (("labelSelector", selection.labels), ("fieldSelector", selection.fields))
+    return tuple((name, value) for name, value in parameters if value)
 
 
-def delete_options(wish: DeleteOptions) -> Object:
-    """How an object goes, as it is sent."""
-    found: dict[str, object] = {"apiVersion": "v1", "kind": "DeleteOptions"}
-    conditions = {"uid": wish.uid, "resourceVersion": wish.version}
-    told = {name: value for name, value in conditions.items() if value}
-    if told:
-        found["preconditions"] = told
-    if wish.propagation is not None:
-        found["propagationPolicy"] = wish.propagation.value
-    if wish.grace is not None:
-        found["gracePeriodSeconds"] = wish.grace
-    if wish.dry_run:
-        # Of deletions that say so in a parameter alone it is not heard, and the object goes.
-        found["dryRun"] = ["All"]
-    return found
+def delete_options(options: DeleteOptions) -> Object:
+    """Return the body of a delete request."""
+    body: dict[str, object] = {"apiVersion": "v1", "kind": "DeleteOptions"}
+    candidates = {"uid": options.uid, "resourceVersion": options.version}
+    preconditions = {name: value for name, value in candidates.items() if value}
+    if preconditions:
+        body["preconditions"] = preconditions
+    if options.propagation is not None:
+        body["propagationPolicy"] = options.propagation.value
+    if options.grace is not None:
+        body["gracePeriodSeconds"] = options.grace
+    if options.dry_run:
+        # The server ignores the query parameter `dryRun` of a DELETE with a body.
+        body["dryRun"] = ["All"]
+    return body
 
 
 def _read_page(kind: ResourceKind, row: Row) -> _Page:
     metadata = mapping(row, "metadata")
     if not isinstance(row.get("items"), list):
-        raise UnexpectedAnswer("items are not told")
+        raise UnexpectedAnswer("items are missing")
     return _Page(
-        items=tuple(_with_kind(kind, one) for one in mappings(row, "items")),
+        items=tuple(_with_kind(kind, item) for item in mappings(row, "items")),
         version=text(metadata, "resourceVersion"),
         following=optional_text(metadata, "continue"),
     )
 
 
 def _with_kind(kind: ResourceKind, content: Object) -> Object:
-    """An object that tells its kind: in lists they do not."""
+    """Return an object with kind and apiVersion, which items of lists lack."""
     if "kind" in content and "apiVersion" in content:
         return content
     return {"apiVersion": kind.api_version, "kind": kind.name, **content}
@@ -170,8 +181,8 @@ def _with_kind(kind: ResourceKind, content: Object) -> Object:
 
 def _namespace_and_name(content: Object) -> tuple[str, str]:
     metadata = content.get("metadata")
-    told: Mapping[str, object] = metadata if isinstance(metadata, Mapping) else {}
-    namespace, name = told.get("namespace"), told.get("name")
+    fields: Mapping[str, object] = metadata if isinstance(metadata, Mapping) else {}
+    namespace, name = fields.get("namespace"), fields.get("name")
     return (
         namespace if isinstance(namespace, str) else "",
         name if isinstance(name, str) else "",
@@ -184,7 +195,7 @@ def _ref(kind: ResourceKind, content: Object) -> ObjectRef:
 
 
 def _is_gone(row: Row) -> bool:
-    """Whether what answers a deletion says that nothing is left to wait for."""
+    """Return whether the reply to a deletion means that the object is gone."""
     if row.get("kind") == "Status":
         return True
     metadata = mapping(row, "metadata")
@@ -194,33 +205,31 @@ def _is_gone(row: Row) -> bool:
     return not waits and not metadata.get("deletionGracePeriodSeconds")
 
 
-T = TypeVar("T")
-
-
 class TypedCalls(ObjectCalls):
-    """Calls on objects that have records."""
+    """Calls that list objects as records."""
 
-    async def _typed(
+    async def _list_records(
         self, kind: ResourceKind, selection: Selection | None, read: Callable[[Row], T]
     ) -> tuple[T, ...]:
-        """What a read makes of each object that is meant."""
-        listed = await self.objects(kind, selection)
+        """List objects and parse each with `read`."""
+        objects = await self.objects(kind, selection)
         try:
-            return tuple(read(one) for one in listed.items)
+            return tuple(read(item) for item in objects.items)
         except UnexpectedAnswer as error:
             why = str(error)
-        place = (selection or Selection()).namespace
-        raise unexpected_answer(Request(method="GET", segments=kind_path(kind, place)), why)
+        namespace = (selection or Selection()).namespace
+        raise unexpected_answer(Request(method="GET", segments=kind_path(kind, namespace)), why)
 
 
 class EvictionCalls(Calls):
-    """`ports.kubernetes.eviction.Evictions` over a wire."""
+    """Evictions calls."""
 
     async def evict(
-        self, namespace: str, name: str, how: EvictionOptions | None = None
+        self, namespace: str, name: str, options: EvictionOptions | None = None
     ) -> Evicted | EvictionBlocked:
-        wish = how or EvictionOptions()
-        options = DeleteOptions(uid=wish.uid, grace=wish.grace, dry_run=wish.dry_run)
+        """Evict a pod if its budget allows it. `Busy` refers to the server, not to budgets."""
+        eviction = options or EvictionOptions()
+        delete = DeleteOptions(uid=eviction.uid, grace=eviction.grace, dry_run=eviction.dry_run)
         change = Change(
             method="POST",
             path=object_path(ObjectRef(kind=PODS, name=name, namespace=namespace), "eviction"),
@@ -228,24 +237,28 @@ class EvictionCalls(Calls):
                 "apiVersion": "policy/v1",
                 "kind": "Eviction",
                 "metadata": {"name": name, "namespace": namespace},
-                "deleteOptions": delete_options(options),
+                "deleteOptions": delete_options(delete),
             },
-            dry_run=wish.dry_run,
+            dry_run=eviction.dry_run,
         )
         try:
             await self._change(change, lambda row: row)
-        except DisruptionBudgetExceeded as no:
-            return EvictionBlocked(budget=no.budget, why=no.why, retry_after=no.retry_after)
+        except DisruptionBudgetExceeded as error:
+            return EvictionBlocked(
+                budget=error.budget, why=error.why, retry_after=error.retry_after
+            )
         return Evicted()
 
 
 class ScaleCalls(Calls):
-    """`ports.kubernetes.scaling.Scaling` over a wire."""
+    """Scaling calls."""
 
     async def scale(self, ref: ObjectRef) -> Scale:
+        """Return the scale of a workload."""
         return await self._read(object_path(ref, "scale"), _read_scale)
 
     async def set_scale(self, ref: ObjectRef, replicas: int) -> Scale:
+        """Set the desired replicas, also if another field manager owns the field."""
         change = Change(
             method="PATCH",
             path=object_path(ref, "scale"),
@@ -257,7 +270,7 @@ class ScaleCalls(Calls):
 
 def _read_scale(row: Row) -> Scale:
     return Scale(
-        wanted=number(mapping(row, "spec"), "replicas"),
-        there=number(mapping(row, "status"), "replicas"),
+        desired=number(mapping(row, "spec"), "replicas"),
+        current=number(mapping(row, "status"), "replicas"),
         version=text(mapping(row, "metadata"), "resourceVersion"),
     )

@@ -24,18 +24,20 @@ from stockman.kubernetes.transport import Request
 
 
 class PodCalls(TypedCalls):
-    """`ports.kubernetes.pods.Pods` over a wire."""
+    """Pods calls."""
 
     async def pod(self, namespace: str, name: str) -> Pod:
+        """Return a pod; raises `NotFound`."""
         ref = ObjectRef(kind=PODS, name=name, namespace=namespace)
         return await self._read(object_path(ref), read_pod)
 
     async def pods(self, selection: Selection | None = None) -> tuple[Pod, ...]:
-        return await self._typed(PODS, selection, read_pod)
+        """List pods, sorted by namespace and name."""
+        return await self._list_records(PODS, selection, read_pod)
 
 
 def read_pod(row: Row) -> Pod:
-    """A pod, from the object; raises `OddAnswer`."""
+    """Parse a pod; raises `UnexpectedAnswer`."""
     metadata, spec, status = (mapping(row, name) for name in ("metadata", "spec", "status"))
     return Pod(
         name=text(metadata, "name"),
@@ -47,15 +49,15 @@ def read_pod(row: Row) -> Pod:
         node=optional_text(spec, "nodeName"),
         phase=optional_text(status, "phase") or "Unknown",
         conditions=read_conditions(row),
-        containers=tuple(_read_container(one) for one in mappings(status, "containerStatuses")),
+        containers=tuple(_read_container(item) for item in mappings(status, "containerStatuses")),
         owners=tuple(
             OwnerReference(
-                kind=text(one, "kind"),
-                name=text(one, "name"),
-                uid=text(one, "uid"),
-                is_controller=boolean(one, "controller"),
+                kind=text(item, "kind"),
+                name=text(item, "name"),
+                uid=text(item, "uid"),
+                is_controller=boolean(item, "controller"),
             )
-            for one in mappings(metadata, "ownerReferences")
+            for item in mappings(metadata, "ownerReferences")
         ),
         is_leaving=bool(optional_text(metadata, "deletionTimestamp")),
     )
@@ -71,36 +73,37 @@ def _read_container(row: Row) -> ContainerStatus:
 
 
 _FOLLOWED_SECONDS = 4 * 3600.0
-"""Silence after which a log is given up: containers may have nothing to say for long."""
+"""Timeout between lines of a followed log: containers may be silent for long."""
 
 
 class LogCalls(Calls):
-    """`ports.kubernetes.logs.Logs` over a wire."""
+    """Logs calls."""
 
-    async def log(self, wish: PodLogRequest) -> AsyncGenerator[str, None]:
+    async def log(self, log: PodLogRequest) -> AsyncGenerator[str, None]:
+        """Yield the lines of a log as the caller reads them."""
         request = Request(
             method="GET",
             segments=object_path(
-                ObjectRef(kind=PODS, name=wish.pod, namespace=wish.namespace), "log"
+                ObjectRef(kind=PODS, name=log.pod, namespace=log.namespace), "log"
             ),
-            query=tuple(_parameters(wish)),
+            query=tuple(_parameters(log)),
             accepts="*/*",
-            seconds=_FOLLOWED_SECONDS if wish.follow else READ_SECONDS,
+            seconds=_FOLLOWED_SECONDS if log.follow else READ_SECONDS,
         )
-        found = split_lines(request, self._wire.stream(request))
-        async with aclosing(found):
-            async for line in found:
+        lines = split_lines(request, self._transport.stream(request))
+        async with aclosing(lines):
+            async for line in lines:
                 yield line.decode("utf-8", "replace")
 
 
-def _parameters(wish: PodLogRequest) -> list[tuple[str, str]]:
-    found = [("container", wish.container)] if wish.container else []
-    if wish.last is not None:
-        found.append(("tailLines", str(wish.last)))
-    if wish.since is not None:
-        found.append(("sinceSeconds", str(wish.since)))
-    if wish.previous:
-        found.append(("previous", "true"))
-    if wish.follow:
-        found.append(("follow", "true"))
-    return found
+def _parameters(log: PodLogRequest) -> list[tuple[str, str]]:
+    parameters = [("container", log.container)] if log.container else []
+    if log.last is not None:
+        parameters.append(("tailLines", str(log.last)))
+    if log.since is not None:
+        parameters.append(("sinceSeconds", str(log.since)))
+    if log.previous:
+        parameters.append(("previous", "true"))
+    if log.follow:
+        parameters.append(("follow", "true"))
+    return parameters

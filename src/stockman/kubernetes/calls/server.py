@@ -39,12 +39,14 @@ _CHECK = re.compile(r"^\[(?P<sign>[+-])\](?P<name>\S+)", re.MULTILINE)
 
 
 class ServerCalls(Calls):
-    """`ports.kubernetes.server.Server` over a wire."""
+    """Server calls."""
 
     async def server_version(self) -> ServerVersion:
+        """The version of the API server."""
         return await self._read(("version",), _read_version)
 
     async def readiness(self) -> Readiness:
+        """Return whether the server is ready, and which checks fail."""
         request = Request(
             method="GET",
             segments=("readyz",),
@@ -52,16 +54,17 @@ class ServerCalls(Calls):
             accepts="text/plain, */*",
             seconds=READ_SECONDS,
         )
-        reply = await self._wire.call(request)
+        reply = await self._transport.call(request)
         if reply.status not in (HTTPStatus.OK, HTTPStatus.INTERNAL_SERVER_ERROR):
             raise reply_error(request, reply)
         checks = _CHECK.findall(reply.body.decode("utf-8", "replace"))
         if not checks:
-            raise unexpected_answer(request, "it names no checks")
+            raise unexpected_answer(request, "it lists no checks")
         failed = tuple(name for sign, name in checks if sign == "-")
         return Readiness(ready=reply.is_good and not failed, failed=failed)
 
-    async def served_kind(self, api_version: str, name: str) -> ResourceKind | None:
+    async def find_kind(self, api_version: str, name: str) -> ResourceKind | None:
+        """Return a kind by its name. None: the server does not serve it."""
         try:
             return await self._read(
                 group_path(api_version), lambda row: _find_kind(api_version, name, row)
@@ -70,8 +73,9 @@ class ServerCalls(Calls):
             return None
 
     async def serves(self, kind: ResourceKind) -> bool:
-        found = await self.served_kind(kind.api_version, kind.name)
-        return found == kind
+        """Return whether the server serves a kind."""
+        served = await self.find_kind(kind.api_version, kind.name)
+        return served == kind
 
 
 def _read_version(row: Row) -> ServerVersion:
@@ -80,15 +84,15 @@ def _read_version(row: Row) -> ServerVersion:
 
 def _find_kind(api_version: str, name: str, row: Row) -> ResourceKind | None:
     if not isinstance(row.get("resources"), list):
-        raise UnexpectedAnswer("resources are not told")
-    for one in mappings(row, "resources"):
-        plural = text(one, "name")
-        if one.get("kind") == name and "/" not in plural:
+        raise UnexpectedAnswer("resources are missing")
+    for resource in mappings(row, "resources"):
+        plural = text(resource, "name")
+        if resource.get("kind") == name and "/" not in plural:
             return ResourceKind(
                 api_version=api_version,
                 name=name,
                 plural=plural,
-                is_namespaced=boolean(one, "namespaced"),
+                is_namespaced=boolean(resource, "namespaced"),
             )
     return None
 
@@ -97,17 +101,18 @@ _AUTHORIZATION = "authorization.k8s.io"
 
 
 class AccessCalls(Calls):
-    """`ports.kubernetes.access.Access` over a wire."""
+    """Access calls."""
 
-    async def may(self, right: Permission) -> AccessReview:
-        resource, _, subresource = right.resource.partition("/")
-        wanted = {
-            "verb": right.verb,
-            "group": right.group,
+    async def may(self, permission: Permission) -> AccessReview:
+        """Ask the server whether the user has a permission."""
+        resource, _, subresource = permission.resource.partition("/")
+        attributes = {
+            "verb": permission.verb,
+            "group": permission.group,
             "resource": resource,
             "subresource": subresource,
-            "namespace": right.namespace,
-            "name": right.name,
+            "namespace": permission.namespace,
+            "name": permission.name,
         }
         change = Change(
             method="POST",
@@ -115,22 +120,25 @@ class AccessCalls(Calls):
             content={
                 "apiVersion": f"{_AUTHORIZATION}/v1",
                 "kind": "SelfSubjectAccessReview",
-                "spec": {"resourceAttributes": {key: one for key, one in wanted.items() if one}},
+                "spec": {
+                    "resourceAttributes": {key: value for key, value in attributes.items() if value}
+                },
             },
             manager="",
             is_read=True,
         )
         return await self._change(change, _read_review)
 
-    async def token(self, wish: TokenRequest) -> ServiceAccountToken:
-        ref = ObjectRef(kind=SERVICE_ACCOUNTS, name=wish.account, namespace=wish.namespace)
+    async def token(self, request: TokenRequest) -> ServiceAccountToken:
+        """Create a token of a service account, which expires."""
+        ref = ObjectRef(kind=SERVICE_ACCOUNTS, name=request.account, namespace=request.namespace)
         change = Change(
             method="POST",
             path=object_path(ref, "token"),
             content={
                 "apiVersion": "authentication.k8s.io/v1",
                 "kind": "TokenRequest",
-                "spec": {"audiences": [*wish.audiences], "expirationSeconds": wish.seconds},
+                "spec": {"audiences": [*request.audiences], "expirationSeconds": request.seconds},
             },
             manager="",
         )
@@ -140,7 +148,7 @@ class AccessCalls(Calls):
 def _read_review(row: Row) -> AccessReview:
     status = mapping(row, "status")
     if "allowed" not in status:
-        raise UnexpectedAnswer("allowed is not told")
+        raise UnexpectedAnswer("allowed is missing")
     return AccessReview(allowed=boolean(status, "allowed"), why=optional_text(status, "reason"))
 
 
@@ -148,5 +156,5 @@ def _read_token(row: Row) -> ServiceAccountToken:
     status = mapping(row, "status")
     expires = timestamp(status, "expirationTimestamp")
     if expires is None:
-        raise UnexpectedAnswer("expirationTimestamp is not told")
+        raise UnexpectedAnswer("expirationTimestamp is missing")
     return ServiceAccountToken(value=Secret(text(status, "token"), resolved=True), expires=expires)

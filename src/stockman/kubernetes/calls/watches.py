@@ -22,68 +22,73 @@ from stockman.kubernetes.transport import Request
 from stockman.model.errors import Busy, Unreachable
 
 _WATCH_SECONDS = 240
-"""Seconds after which the server ends a watch, and another goes on behind it."""
+"""Seconds after which the server ends a watch, which is then continued."""
 _SILENCE_SECONDS = 300.0
 _EVENT_TYPES = {
     "ADDED": WatchEventType.ADDED,
     "MODIFIED": WatchEventType.CHANGED,
-    "DELETED": WatchEventType.GONE,
-    "BOOKMARK": WatchEventType.PASSED,
+    "DELETED": WatchEventType.DELETED,
+    "BOOKMARK": WatchEventType.BOOKMARK,
 }
 _MAX_RETRIES = 3
 _SHORTEST_WATCH = timedelta(seconds=1)
 
 
 class WatchCalls(ObjectCalls):
-    """`ports.kubernetes.watching.Watching` over a wire."""
+    """Watching calls."""
 
     async def watch(
         self, kind: ResourceKind, selection: Selection | None = None, since: str = ""
     ) -> AsyncGenerator[WatchEvent, None]:
-        wanted = selection or Selection()
-        version, in_vain = since, 0
+        """Yield the changes since a resource version; without one, start with a list.
+
+        The watch runs until the caller stops it. If the resource version has expired, all objects
+        are listed again. Raises `Unreachable` if the server does not respond any more.
+        """
+        selected = selection or Selection()
+        version, failures = since, 0
         while True:
             if not version:
-                listed = await self.objects(kind, wanted)
+                listed = await self.objects(kind, selected)
                 version = listed.version
-                yield WatchEvent(seen=WatchEventType.LISTED, items=listed.items, version=version)
-            request = _watch_request(kind, wanted, version)
-            begun = self._clock.now()
+                yield WatchEvent(type=WatchEventType.LISTED, items=listed.items, version=version)
+            request = _watch_request(kind, selected, version)
+            started = self._clock.now()
             try:
-                async with aclosing(self._sights(request)) as sights:
-                    async for sight in sights:
-                        version, in_vain = sight.version, 0
-                        yield sight
-                if self._clock.now() - begun > _SHORTEST_WATCH:
+                async with aclosing(self._events(request)) as events:
+                    async for event in events:
+                        version, failures = event.version, 0
+                        yield event
+                if self._clock.now() - started > _SHORTEST_WATCH:
                     continue
                 error: Expired | Unreachable = Unreachable(
-                    problems.no_reply(request.shown, "it ends every watch at once")
+                    problems.no_reply(request.shown, "the server ends every watch immediately")
                 )
             except Busy:
                 raise
-            except Expired as gone:
-                version, error = "", gone
-            except Unreachable as cut:
-                error = cut
-            in_vain += 1
-            if in_vain > (1 if isinstance(error, Unreachable) else _MAX_RETRIES):
+            except Expired as expired:
+                version, error = "", expired
+            except Unreachable as unreachable:
+                error = unreachable
+            failures += 1
+            if failures > (1 if isinstance(error, Unreachable) else _MAX_RETRIES):
                 raise error
 
-    async def _sights(self, request: Request) -> AsyncGenerator[WatchEvent, None]:
-        """What one watch tells until it ends."""
-        found = split_lines(request, self._wire.stream(request))
-        async with aclosing(found):
-            async for line in found:
+    async def _events(self, request: Request) -> AsyncGenerator[WatchEvent, None]:
+        """Yield the events of one watch request."""
+        lines = split_lines(request, self._transport.stream(request))
+        async with aclosing(lines):
+            async for line in lines:
                 if line.strip():
                     yield _read_event(request, line)
 
 
-def _watch_request(kind: ResourceKind, wanted: Selection, version: str) -> Request:
+def _watch_request(kind: ResourceKind, selection: Selection, version: str) -> Request:
     return Request(
         method="GET",
-        segments=kind_path(kind, wanted.namespace),
+        segments=kind_path(kind, selection.namespace),
         query=(
-            *selection_query(wanted),
+            *selection_query(selection),
             ("watch", "true"),
             ("allowWatchBookmarks", "true"),
             ("resourceVersion", version),
@@ -96,17 +101,19 @@ def _watch_request(kind: ResourceKind, wanted: Selection, version: str) -> Reque
 def _read_event(request: Request, line: bytes) -> WatchEvent:
     try:
         event = json_object(line)
-        found, content = event.get("type"), mapping(event, "object")
-        if found == "ERROR":
+        name, content = event.get("type"), mapping(event, "object")
+        if name == "ERROR":
             raise error_for(request, read_status(request, content))
-        seen = _EVENT_TYPES.get(found) if isinstance(found, str) else None
-        if seen is None:
-            raise UnexpectedAnswer(f"{found!r} is not an event")
+        event_type = _EVENT_TYPES.get(name) if isinstance(name, str) else None
+        if event_type is None:
+            raise UnexpectedAnswer(f"{name!r} is not an event")
         version = text(mapping(content, "metadata"), "resourceVersion")
     except UnexpectedAnswer as error:
         why = str(error)
     else:
         return WatchEvent(
-            seen=seen, items=() if seen is WatchEventType.PASSED else (content,), version=version
+            type=event_type,
+            items=() if event_type is WatchEventType.BOOKMARK else (content,),
+            version=version,
         )
     raise unexpected_answer(request, why)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import ClassVar
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import (
     CONFIG_MAPS,
     JOBS,
@@ -17,7 +18,6 @@ from stockman.kubernetes.objects import (
     Selection,
 )
 from stockman.kubernetes.pods import Pod, PodLogRequest
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import NotFound, Refused, Rejected, StockmanError
 from stockman.model.problem import Problem
 from stockman.model.record import record
@@ -178,7 +178,9 @@ def _container(install: ChartInstall) -> dict[str, object]:
 _LINES = 8
 
 
-async def job_failure_reason(kubernetes: Kubernetes, install: ChartInstall, job: Object) -> Problem:
+async def job_failure_reason(
+    kubernetes: KubernetesClient, install: ChartInstall, job: Object
+) -> Problem:
     """What a Job and the last lines of its pod say."""
     ref = install_names(install).job
     selection = Selection(namespace=ref.namespace, labels=f"job-name={ref.name}")
@@ -203,7 +205,7 @@ def _waiting_reasons(pod: Pod) -> list[str]:
     return [*found, *(f"not placed: {one.message}" for one in placed)]
 
 
-async def _last_lines(kubernetes: Kubernetes, pod: Pod) -> list[str]:
+async def _last_lines(kubernetes: KubernetesClient, pod: Pod) -> list[str]:
     wish = PodLogRequest(namespace=pod.namespace, pod=pod.name, last=_LINES)
     found: list[str] = []
     try:
@@ -260,14 +262,14 @@ class InstallChart(Action):
             return
         await self._finish(ports)
 
-    async def _is_over(self, kubernetes: Kubernetes) -> bool:
+    async def _is_over(self, kubernetes: KubernetesClient) -> bool:
         return self.only_ends or await self._is_deployed(kubernetes)
 
-    async def _is_deployed(self, kubernetes: Kubernetes) -> bool:
+    async def _is_deployed(self, kubernetes: KubernetesClient) -> bool:
         there = await find_release(kubernetes, self.install.release, self.install.namespace)
         return there is not None and there.status == "deployed"
 
-    async def _refuse_strangers(self, kubernetes: Kubernetes) -> None:
+    async def _refuse_strangers(self, kubernetes: KubernetesClient) -> None:
         for ref in install_names(self.install).every:
             there = await find_object(kubernetes, ref)
             if there is not None and not is_managed(there):
@@ -287,14 +289,14 @@ class InstallChart(Action):
             await ports.clock.sleep(_PAUSE)
         return None
 
-    async def _unlock(self, kubernetes: Kubernetes) -> None:
+    async def _unlock(self, kubernetes: KubernetesClient) -> None:
         """Forget a first install that was cut off: Helm waits for it for ever."""
         there = await find_release(kubernetes, self.install.release, self.install.namespace)
         if there is not None and there.is_pending and there.revision == 1:
             ref = ObjectRef(kind=SECRETS, name=there.secret, namespace=there.namespace)
             await _delete_object(kubernetes, ref, {"metadata": {"uid": there.uid}})
 
-    async def _begin(self, kubernetes: Kubernetes) -> None:
+    async def _begin(self, kubernetes: KubernetesClient) -> None:
         names = install_names(self.install)
         account = names.account
         binding = with_owner_labels(
@@ -353,11 +355,11 @@ class InstallChart(Action):
     def _place(self) -> tuple[str, str]:
         return self.install.release, install_names(self.install).job.shown
 
-    async def _fail(self, kubernetes: Kubernetes, problem: Problem) -> None:
+    async def _fail(self, kubernetes: KubernetesClient, problem: Problem) -> None:
         await self._clean_up(kubernetes)
         raise Rejected(problem)
 
-    async def _clean_up(self, kubernetes: Kubernetes) -> None:
+    async def _clean_up(self, kubernetes: KubernetesClient) -> None:
         names = install_names(self.install)
         for ref in (names.job, names.values, names.account, names.binding):
             there = await find_object(kubernetes, ref)
@@ -365,7 +367,7 @@ class InstallChart(Action):
                 await _delete_object(kubernetes, ref, there)
 
 
-async def _delete_object(kubernetes: Kubernetes, ref: ObjectRef, content: Object) -> None:
+async def _delete_object(kubernetes: KubernetesClient, ref: ObjectRef, content: Object) -> None:
     """Delete exactly the object that was seen; one that is gone is fine."""
     if mapping_at(content, "metadata").get("deletionTimestamp"):
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.errors import FieldConflict
 from stockman.kubernetes.objects import (
     CONFIG_MAPS,
@@ -21,7 +22,6 @@ from stockman.kubernetes.objects import (
     ResourceKind,
     ServerSideApply,
 )
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import NotFound, Refused
 from stockman.model.record import record
 from stockman.steps.kubernetes import problems
@@ -74,10 +74,12 @@ _KNOWN = {
 }
 
 
-async def find_kind(kubernetes: Kubernetes, api_version: str, name: str) -> ResourceKind | None:
+async def find_kind(
+    kubernetes: KubernetesClient, api_version: str, name: str
+) -> ResourceKind | None:
     """A kind by its name; only what is not known here is asked for. None: it is not served."""
     known = _KNOWN.get((api_version, name))
-    return known or await kubernetes.served_kind(api_version, name)
+    return known or await kubernetes.find_kind(api_version, name)
 
 
 MANAGER = "stockman"
@@ -186,7 +188,7 @@ def with_owner_labels(
     return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, **more}
 
 
-async def find_object(kubernetes: Kubernetes, ref: ObjectRef) -> Object | None:
+async def find_object(kubernetes: KubernetesClient, ref: ObjectRef) -> Object | None:
     """An object; None: there is none."""
     try:
         return await kubernetes.get(ref)
@@ -194,7 +196,7 @@ async def find_object(kubernetes: Kubernetes, ref: ObjectRef) -> Object | None:
         return None
 
 
-async def apply_object(kubernetes: Kubernetes, kind: ResourceKind, content: Object) -> Object:
+async def apply_object(kubernetes: KubernetesClient, kind: ResourceKind, content: Object) -> Object:
     """Make our fields so; fields that others own stay theirs, and are a `Refused`."""
     try:
         return await kubernetes.apply(kind, ServerSideApply(content=content, manager=MANAGER))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import Object, ObjectRef, Selection
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import NotFound, Unsupported
 from stockman.model.record import record
 from stockman.steps.base import Gate, GateAnswer, Verdict
@@ -45,13 +45,15 @@ class ConditionResult:
 
 
 async def check_conditions(
-    kubernetes: Kubernetes, conditions: Iterable[ObjectCondition]
+    kubernetes: KubernetesClient, conditions: Iterable[ObjectCondition]
 ) -> tuple[ConditionResult, ...]:
     """Each condition as it is now, in their order."""
     return tuple([await _check_condition(kubernetes, one) for one in conditions])
 
 
-async def _check_condition(kubernetes: Kubernetes, wanted: ObjectCondition) -> ConditionResult:
+async def _check_condition(
+    kubernetes: KubernetesClient, wanted: ObjectCondition
+) -> ConditionResult:
     kind = await find_kind(kubernetes, wanted.api_version, wanted.kind)
     if kind is None:
         return ConditionResult(

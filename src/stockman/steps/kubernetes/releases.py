@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import SECRETS, Object, Selection
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.record import record
 from stockman.steps.kubernetes.objects import mapping_at, object_name, object_uid, text_at
 
@@ -52,7 +52,9 @@ def latest_revision(releases: Iterable[HelmRelease]) -> HelmRelease | None:
     return max(releases, key=lambda one: one.revision, default=None)
 
 
-async def find_release(kubernetes: Kubernetes, name: str, namespace: str) -> HelmRelease | None:
+async def find_release(
+    kubernetes: KubernetesClient, name: str, namespace: str
+) -> HelmRelease | None:
     """The last revision of a release; None: it was never installed."""
     selection = Selection(namespace=namespace, labels=f"{BY_HELM},name={name}")
     found = (await kubernetes.objects(SECRETS, selection)).items

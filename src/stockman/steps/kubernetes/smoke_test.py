@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import CONFIG_MAPS, DeleteOptions, Object, ObjectRef, Propagation
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import NotFound, Refused, Rejected
 from stockman.model.record import record
 from stockman.steps.base import Action
@@ -89,7 +89,7 @@ class RunSmokeTest(Action):
                 return left
             await ports.clock.sleep(_PAUSE)
 
-    async def _make(self, kubernetes: Kubernetes, content: Object) -> None:
+    async def _make(self, kubernetes: KubernetesClient, content: Object) -> None:
         ref = await _ref(kubernetes, content)
         there = await find_object(kubernetes, ref)
         if there is not None and not is_managed(there):
@@ -100,7 +100,7 @@ class RunSmokeTest(Action):
             kubernetes, ref.kind, {**content, "metadata": {**metadata, "labels": labels}}
         )
 
-    async def _remove(self, kubernetes: Kubernetes, content: Object) -> None:
+    async def _remove(self, kubernetes: KubernetesClient, content: Object) -> None:
         ref = await _ref(kubernetes, content)
         there = await find_object(kubernetes, ref)
         if there is None or not is_managed(there):
@@ -112,7 +112,7 @@ class RunSmokeTest(Action):
             return
 
 
-async def record_smoke_test(kubernetes: Kubernetes, component: str, how: str) -> None:
+async def record_smoke_test(kubernetes: KubernetesClient, component: str, how: str) -> None:
     """Write down how far the trial of a component is: begun, or the version that passed."""
     there = await find_object(kubernetes, PASSED)
     known = {key: str(value) for key, value in mapping_at(there or {}, "data").items()}
@@ -124,7 +124,7 @@ async def record_smoke_test(kubernetes: Kubernetes, component: str, how: str) ->
     await apply_object(kubernetes, CONFIG_MAPS, content)
 
 
-async def _ref(kubernetes: Kubernetes, content: Object) -> ObjectRef:
+async def _ref(kubernetes: KubernetesClient, content: Object) -> ObjectRef:
     api_version, name = text_at(content, "apiVersion"), text_at(content, "kind")
     kind = await find_kind(kubernetes, api_version, name)
     if kind is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import (
     CONFIG_MAPS,
     DISRUPTION_BUDGETS,
@@ -13,7 +14,6 @@ from stockman.kubernetes.objects import (
     Object,
     ObjectRef,
 )
-from stockman.kubernetes.protocol import Kubernetes
 from tests.contract.kubernetes.doors import Stage
 
 
@@ -47,7 +47,9 @@ def pod(stage: Stage, name: str, **labels: str) -> Any:
     }
 
 
-async def running_pod(kubernetes: Kubernetes, stage: Stage, name: str, **labels: str) -> Object:
+async def running_pod(
+    kubernetes: KubernetesClient, stage: Stage, name: str, **labels: str
+) -> Object:
     """A pod that says that it runs and is ready."""
     await kubernetes.create(PODS, pod(stage, name, **labels))
     conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": None}]
@@ -56,7 +58,7 @@ async def running_pod(kubernetes: Kubernetes, stage: Stage, name: str, **labels:
     return await kubernetes.patch(ref, MergePatch(changes=status, subresource="status"))
 
 
-async def budget(kubernetes: Kubernetes, stage: Stage, allowed: int) -> None:
+async def budget(kubernetes: KubernetesClient, stage: Stage, allowed: int) -> None:
     """A disruption budget whose controller has counted."""
     made = await kubernetes.create(
         DISRUPTION_BUDGETS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.errors import AlreadyExists, FieldConflict, Invalid
 from stockman.kubernetes.objects import (
     CONFIG_MAPS,
@@ -19,13 +20,12 @@ from stockman.kubernetes.objects import (
     Selection,
     ServerSideApply,
 )
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Conflict, NotFound, Rejected, Unsupported
 from tests.contract.kubernetes.doors import Stage
 from tests.contract.kubernetes.stories.made import config_map, map_ref, metadata, names, part, pod
 
 
-async def what_was_made_is_read_again(kubernetes: Kubernetes, stage: Stage) -> None:
+async def what_was_made_is_read_again(kubernetes: KubernetesClient, stage: Stage) -> None:
     made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
     found = await kubernetes.get(map_ref(stage, "wool"))
     assert found == made
@@ -33,7 +33,9 @@ async def what_was_made_is_read_again(kubernetes: Kubernetes, stage: Stage) -> N
     assert metadata(found)["managedFields"][0]["manager"] == "stockman"
 
 
-async def an_object_that_is_not_there_is_not_found(kubernetes: Kubernetes, stage: Stage) -> None:
+async def an_object_that_is_not_there_is_not_found(
+    kubernetes: KubernetesClient, stage: Stage
+) -> None:
     with pytest.raises(NotFound) as caught:
         await kubernetes.get(map_ref(stage, "nowhere"))
     assert caught.value.problem.code == "kubernetes.not-found"
@@ -42,7 +44,9 @@ async def an_object_that_is_not_there_is_not_found(kubernetes: Kubernetes, stage
         await kubernetes.delete(map_ref(stage, "nowhere"))
 
 
-async def a_kind_that_is_not_served_is_unsupported(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_kind_that_is_not_served_is_unsupported(
+    kubernetes: KubernetesClient, stage: Stage
+) -> None:
     shears = ResourceKind(api_version="tools.invalid/v1", name="Shear", plural="shears")
     with pytest.raises(Unsupported) as caught:
         await kubernetes.get(ObjectRef(kind=shears, name="one", namespace=stage.namespace))
@@ -51,7 +55,7 @@ async def a_kind_that_is_not_served_is_unsupported(kubernetes: Kubernetes, stage
         await kubernetes.objects(shears)
 
 
-async def the_same_name_is_not_given_twice(kubernetes: Kubernetes, stage: Stage) -> None:
+async def the_same_name_is_not_given_twice(kubernetes: KubernetesClient, stage: Stage) -> None:
     await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
     with pytest.raises(AlreadyExists) as caught:
         await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
@@ -59,7 +63,7 @@ async def the_same_name_is_not_given_twice(kubernetes: Kubernetes, stage: Stage)
 
 
 async def a_list_has_what_is_selected_and_says_its_kind(
-    kubernetes: Kubernetes, stage: Stage
+    kubernetes: KubernetesClient, stage: Stage
 ) -> None:
     for name, grade in (("a", "fine"), ("b", "rough"), ("c", "fine")):
         await kubernetes.create(CONFIG_MAPS, config_map(stage, name, {"grade": grade}))
@@ -75,14 +79,14 @@ async def a_list_has_what_is_selected_and_says_its_kind(
         await kubernetes.objects(CONFIG_MAPS, wrong)
 
 
-async def pages_of_a_list_are_of_one_moment(kubernetes: Kubernetes, stage: Stage) -> None:
+async def pages_of_a_list_are_of_one_moment(kubernetes: KubernetesClient, stage: Stage) -> None:
     for number in range(501):
         await kubernetes.create(CONFIG_MAPS, config_map(stage, f"bale-{number:04}"))
     found = await kubernetes.objects(CONFIG_MAPS, Selection(namespace=stage.namespace))
     assert len(set(names(found.items)) - {"kube-root-ca.crt"}) == 501
 
 
-async def what_is_applied_twice_changes_once(kubernetes: Kubernetes, stage: Stage) -> None:
+async def what_is_applied_twice_changes_once(kubernetes: KubernetesClient, stage: Stage) -> None:
     wish = ServerSideApply(content=config_map(stage, "wool", grade="fine"))
     first = await kubernetes.apply(CONFIG_MAPS, wish)
     again = await kubernetes.apply(CONFIG_MAPS, wish)
@@ -92,7 +96,7 @@ async def what_is_applied_twice_changes_once(kubernetes: Kubernetes, stage: Stag
 
 
 async def fields_of_others_are_a_conflict_that_names_them(
-    kubernetes: Kubernetes, stage: Stage
+    kubernetes: KubernetesClient, stage: Stage
 ) -> None:
     theirs = ServerSideApply(content=config_map(stage, "wool", grade="fine"), manager="shepherd")
     await kubernetes.apply(CONFIG_MAPS, theirs)
@@ -106,14 +110,14 @@ async def fields_of_others_are_a_conflict_that_names_them(
     assert part(taken, "data") == {"grade": "rough"}
 
 
-async def fields_that_are_no_longer_applied_go(kubernetes: Kubernetes, stage: Stage) -> None:
+async def fields_that_are_no_longer_applied_go(kubernetes: KubernetesClient, stage: Stage) -> None:
     both = config_map(stage, "wool", grade="fine", colour="white")
     await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=both))
     one = ServerSideApply(content=config_map(stage, "wool", grade="fine"))
     assert part(await kubernetes.apply(CONFIG_MAPS, one), "data") == {"grade": "fine"}
 
 
-async def a_dry_run_leaves_everything(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_dry_run_leaves_everything(kubernetes: KubernetesClient, stage: Stage) -> None:
     content = config_map(stage, "wool", grade="fine")
     await kubernetes.create(CONFIG_MAPS, content, dry_run=True)
     await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=content, dry_run=True))
@@ -127,14 +131,14 @@ async def a_dry_run_leaves_everything(kubernetes: Kubernetes, stage: Stage) -> N
     assert part(await kubernetes.get(ref), "data") == {"grade": "fine"}
 
 
-async def a_merge_patch_takes_keys_away(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_merge_patch_takes_keys_away(kubernetes: KubernetesClient, stage: Stage) -> None:
     await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine", colour="white"))
     change = MergePatch(changes={"data": {"grade": None, "bales": "3"}})
     found = await kubernetes.patch(map_ref(stage, "wool"), change)
     assert part(found, "data") == {"bales": "3", "colour": "white"}
 
 
-async def a_json_patch_tests_first(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_json_patch_tests_first(kubernetes: KubernetesClient, stage: Stage) -> None:
     await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
     ref = map_ref(stage, "wool")
     change = {"op": "replace", "path": "/data/grade", "value": "rough"}
@@ -146,7 +150,9 @@ async def a_json_patch_tests_first(kubernetes: Kubernetes, stage: Stage) -> None
     assert part(found, "data") == {"grade": "rough"}
 
 
-async def a_patch_with_an_old_version_is_a_conflict(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_patch_with_an_old_version_is_a_conflict(
+    kubernetes: KubernetesClient, stage: Stage
+) -> None:
     made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
     ref, version = map_ref(stage, "wool"), metadata(made)["resourceVersion"]
     await kubernetes.patch(ref, MergePatch(changes={"data": {"grade": "rough"}}))
@@ -158,13 +164,13 @@ async def a_patch_with_an_old_version_is_a_conflict(kubernetes: Kubernetes, stag
         await kubernetes.replace(CONFIG_MAPS, {**made, "data": {"grade": "coarse"}})
 
 
-async def what_is_replaced_is_as_it_was_given(kubernetes: Kubernetes, stage: Stage) -> None:
+async def what_is_replaced_is_as_it_was_given(kubernetes: KubernetesClient, stage: Stage) -> None:
     made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
     found = await kubernetes.replace(CONFIG_MAPS, {**made, "data": {"bales": "3"}})
     assert part(found, "data") == {"bales": "3"}
 
 
-async def wrong_fields_are_named(kubernetes: Kubernetes, stage: Stage) -> None:
+async def wrong_fields_are_named(kubernetes: KubernetesClient, stage: Stage) -> None:
     with pytest.raises(Invalid) as caught:
         await kubernetes.create(CONFIG_MAPS, config_map(stage, "Wool!", grade="fine"))
     assert [one.field for one in caught.value.causes] == ["metadata.name"]
@@ -175,7 +181,7 @@ async def wrong_fields_are_named(kubernetes: Kubernetes, stage: Stage) -> None:
     assert "spec.containers" in [one.field for one in caught.value.causes]
 
 
-async def a_deletion_has_conditions(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_deletion_has_conditions(kubernetes: KubernetesClient, stage: Stage) -> None:
     made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool"))
     ref = map_ref(stage, "wool")
     for how in (DeleteOptions(uid="another"), DeleteOptions(version="1")):
@@ -188,7 +194,7 @@ async def a_deletion_has_conditions(kubernetes: Kubernetes, stage: Stage) -> Non
         await kubernetes.get(ref)
 
 
-async def an_object_with_finalizers_goes_later(kubernetes: Kubernetes, stage: Stage) -> None:
+async def an_object_with_finalizers_goes_later(kubernetes: KubernetesClient, stage: Stage) -> None:
     content = config_map(stage, "wool")
     content["metadata"]["finalizers"] = ["stockman.invalid/kept"]
     await kubernetes.create(CONFIG_MAPS, content)
@@ -201,7 +207,7 @@ async def an_object_with_finalizers_goes_later(kubernetes: Kubernetes, stage: St
         await kubernetes.get(ref)
 
 
-async def grace_lets_a_pod_go_later(kubernetes: Kubernetes, stage: Stage) -> None:
+async def grace_lets_a_pod_go_later(kubernetes: KubernetesClient, stage: Stage) -> None:
     await kubernetes.create(PODS, pod(stage, "web"))
     ref = ObjectRef(kind=PODS, name="web", namespace=stage.namespace)
     assert await kubernetes.delete(ref, DeleteOptions(grace=30)) is False
@@ -211,14 +217,16 @@ async def grace_lets_a_pod_go_later(kubernetes: Kubernetes, stage: Stage) -> Non
         await kubernetes.pod(stage.namespace, "web")
 
 
-async def names_that_lead_elsewhere_are_not_sent(kubernetes: Kubernetes, stage: Stage) -> None:
+async def names_that_lead_elsewhere_are_not_sent(
+    kubernetes: KubernetesClient, stage: Stage
+) -> None:
     for name in ("", "..", "a/b"):
         with pytest.raises(Rejected) as caught:
             await kubernetes.get(map_ref(stage, name))
         assert caught.value.problem.code == "kubernetes.rejected"
 
 
-async def the_scale_of_a_workload_is_set(kubernetes: Kubernetes, stage: Stage) -> None:
+async def the_scale_of_a_workload_is_set(kubernetes: KubernetesClient, stage: Stage) -> None:
     labels = {"app": "web"}
     template = {"metadata": {"labels": labels}, "spec": pod(stage, "web")["spec"]}
     await kubernetes.create(
@@ -230,24 +238,24 @@ async def the_scale_of_a_workload_is_set(kubernetes: Kubernetes, stage: Stage) -
     )
     ref = ObjectRef(kind=DEPLOYMENTS, name="web", namespace=stage.namespace)
     before = await kubernetes.scale(ref)
-    assert (before.wanted, before.there) == (2, 0)
-    assert (await kubernetes.set_scale(ref, 0)).wanted == 0
+    assert (before.desired, before.current) == (2, 0)
+    assert (await kubernetes.set_scale(ref, 0)).desired == 0
     assert part(await kubernetes.get(ref), "spec")["replicas"] == 0
     with pytest.raises(Invalid):
         await kubernetes.set_scale(ref, -1)
 
 
-async def kinds_are_known_by_discovery(kubernetes: Kubernetes, stage: Stage) -> None:
-    assert await kubernetes.served_kind("apps/v1", "Deployment") == DEPLOYMENTS
-    assert await kubernetes.served_kind("v1", "Namespace") == NAMESPACES
-    assert await kubernetes.served_kind("apps/v1", "Meadow") is None
-    assert await kubernetes.served_kind("tools.invalid/v1", "Shear") is None
+async def kinds_are_known_by_discovery(kubernetes: KubernetesClient, stage: Stage) -> None:
+    assert await kubernetes.find_kind("apps/v1", "Deployment") == DEPLOYMENTS
+    assert await kubernetes.find_kind("v1", "Namespace") == NAMESPACES
+    assert await kubernetes.find_kind("apps/v1", "Meadow") is None
+    assert await kubernetes.find_kind("tools.invalid/v1", "Shear") is None
     assert await kubernetes.serves(CONFIG_MAPS)
     del stage
 
 
 async def the_server_tells_its_version_and_that_it_is_ready(
-    kubernetes: Kubernetes, stage: Stage
+    kubernetes: KubernetesClient, stage: Stage
 ) -> None:
     version = await kubernetes.server_version()
     assert version.parsed.major == 1

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import (
     CONFIG_MAPS,
     MergePatch,
@@ -16,7 +17,6 @@ from stockman.kubernetes.objects import (
     WatchEvent,
     WatchEventType,
 )
-from stockman.kubernetes.protocol import Kubernetes
 from tests.contract.kubernetes.doors import Stage
 from tests.contract.kubernetes.stories.made import config_map, map_ref, metadata, names
 
@@ -29,14 +29,14 @@ def wool(stage: Stage) -> Selection:
 
 
 async def a_watch_begins_with_all_and_goes_on_with_changes(
-    kubernetes: Kubernetes, stage: Stage
+    kubernetes: KubernetesClient, stage: Stage
 ) -> None:
     labels = {"what": "wool"}
     await kubernetes.create(CONFIG_MAPS, config_map(stage, "a", labels, grade="fine"))
     watch = kubernetes.watch(CONFIG_MAPS, wool(stage))
     async with aclosing(watch), asyncio.timeout(_SECONDS):
         first = await anext(watch)
-        assert (first.seen, names(first.items)) == (WatchEventType.LISTED, ["a"])
+        assert (first.type, names(first.items)) == (WatchEventType.LISTED, ["a"])
         await kubernetes.create(CONFIG_MAPS, config_map(stage, "b", labels))
         await kubernetes.create(CONFIG_MAPS, config_map(stage, "unseen"))
         change = MergePatch(changes={"data": {"grade": "rough"}})
@@ -45,27 +45,27 @@ async def a_watch_begins_with_all_and_goes_on_with_changes(
         await kubernetes.patch(map_ref(stage, "b"), shorn)
         await kubernetes.delete(map_ref(stage, "a"))
         found = [await _next(watch) for _ in range(4)]
-    assert [(one.seen, *names(one.items)) for one in found] == [
+    assert [(one.type, *names(one.items)) for one in found] == [
         (WatchEventType.ADDED, "b"),
         (WatchEventType.CHANGED, "a"),
-        (WatchEventType.GONE, "b"),
-        (WatchEventType.GONE, "a"),
+        (WatchEventType.DELETED, "b"),
+        (WatchEventType.DELETED, "a"),
     ]
     versions = [int(one.version) for one in found]
     assert versions == sorted(versions)
 
 
-async def a_watch_goes_on_behind_a_version(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_watch_goes_on_behind_a_version(kubernetes: KubernetesClient, stage: Stage) -> None:
     labels = {"what": "wool"}
     made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "a", labels))
     await kubernetes.create(CONFIG_MAPS, config_map(stage, "b", labels))
     watch = kubernetes.watch(CONFIG_MAPS, wool(stage), metadata(made)["resourceVersion"])
     async with aclosing(watch), asyncio.timeout(_SECONDS):
         found = await _next(watch)
-    assert (found.seen, names(found.items)) == (WatchEventType.ADDED, ["b"])
+    assert (found.type, names(found.items)) == (WatchEventType.ADDED, ["b"])
 
 
-async def what_is_forgotten_is_listed_anew(kubernetes: Kubernetes, stage: Stage) -> None:
+async def what_is_forgotten_is_listed_anew(kubernetes: KubernetesClient, stage: Stage) -> None:
     first = await kubernetes.create(EVENTS, event(stage, "a"))
     last = await kubernetes.create(EVENTS, event(stage, "b"))
     stage.forget(metadata(last)["resourceVersion"])
@@ -73,10 +73,10 @@ async def what_is_forgotten_is_listed_anew(kubernetes: Kubernetes, stage: Stage)
     watch = kubernetes.watch(EVENTS, chosen, str(int(since) - 1))
     async with aclosing(watch), asyncio.timeout(_SECONDS):
         begun = await _next(watch)
-        assert (begun.seen, names(begun.items)) == (WatchEventType.LISTED, ["a", "b"])
+        assert (begun.type, names(begun.items)) == (WatchEventType.LISTED, ["a", "b"])
         await kubernetes.delete(ObjectRef(kind=EVENTS, name="a", namespace=stage.namespace))
         following = await _next(watch)
-    assert (following.seen, names(following.items)) == (WatchEventType.GONE, ["a"])
+    assert (following.type, names(following.items)) == (WatchEventType.DELETED, ["a"])
 
 
 def event(stage: Stage, name: str) -> Object:
@@ -93,6 +93,6 @@ def event(stage: Stage, name: str) -> Object:
 
 async def _next(watch: AsyncGenerator[WatchEvent, None]) -> WatchEvent:
     """The next thing that happened to objects."""
-    while (found := await anext(watch)).seen is WatchEventType.PASSED:
+    while (found := await anext(watch)).type is WatchEventType.BOOKMARK:
         pass
     return found

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.leases import LeaseRequest
 from stockman.kubernetes.nodes import Taint
 from stockman.kubernetes.objects import (
@@ -20,13 +21,12 @@ from stockman.kubernetes.objects import (
     Selection,
 )
 from stockman.kubernetes.pods import PodLogRequest
-from stockman.kubernetes.protocol import Kubernetes
 from stockman.model.errors import Locked, NotFound, Rejected
 from tests.contract.kubernetes.doors import Stage
 from tests.contract.kubernetes.stories.made import budget, metadata, pod, running_pod
 
 
-async def a_node_tells_how_it_is(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_node_tells_how_it_is(kubernetes: KubernetesClient, stage: Stage) -> None:
     name = f"{stage.namespace}-node"
     taint = {"key": "shorn", "effect": "NoSchedule", "value": "yes"}
     spec = {"unschedulable": True, "taints": [taint], "providerID": "proxmox://meadow/100"}
@@ -66,7 +66,7 @@ async def a_node_tells_how_it_is(kubernetes: Kubernetes, stage: Stage) -> None:
     assert await kubernetes.delete(ref)
 
 
-async def a_pod_tells_how_it_is(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_pod_tells_how_it_is(kubernetes: KubernetesClient, stage: Stage) -> None:
     await kubernetes.create(PODS, pod(stage, "web", app="web"))
     before = await kubernetes.pod(stage.namespace, "web")
     assert (before.phase, before.is_ready, before.node) == ("Pending", False, "shelf-1")
@@ -82,7 +82,9 @@ async def a_pod_tells_how_it_is(kubernetes: Kubernetes, stage: Stage) -> None:
     assert found[0].labels == {"app": "web"}
 
 
-async def a_budget_blocks_an_eviction_and_is_named(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_budget_blocks_an_eviction_and_is_named(
+    kubernetes: KubernetesClient, stage: Stage
+) -> None:
     await running_pod(kubernetes, stage, "web", app="web")
     await budget(kubernetes, stage, allowed=0)
     found = await kubernetes.evict(stage.namespace, "web")
@@ -92,7 +94,7 @@ async def a_budget_blocks_an_eviction_and_is_named(kubernetes: Kubernetes, stage
     assert not (await kubernetes.pod(stage.namespace, "web")).is_leaving
 
 
-async def a_budget_lets_a_pod_go(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_budget_lets_a_pod_go(kubernetes: KubernetesClient, stage: Stage) -> None:
     made = await running_pod(kubernetes, stage, "web", app="web")
     await budget(kubernetes, stage, allowed=1)
     uid = metadata(made)["uid"]
@@ -108,7 +110,7 @@ async def a_budget_lets_a_pod_go(kubernetes: Kubernetes, stage: Stage) -> None:
         await kubernetes.evict(stage.namespace, "nowhere")
 
 
-async def a_lease_is_held_by_one(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_lease_is_held_by_one(kubernetes: KubernetesClient, stage: Stage) -> None:
     def wish(holder: str) -> LeaseRequest:
         return LeaseRequest(namespace=stage.namespace, name="run", holder=holder, seconds=15)
 
@@ -117,7 +119,7 @@ async def a_lease_is_held_by_one(kubernetes: Kubernetes, stage: Stage) -> None:
     with pytest.raises(Locked) as caught:
         await kubernetes.acquire_lease(wish("two"))
     assert caught.value.problem.code == "kubernetes.lease"
-    assert "one has it" in str(caught.value.problem.why)
+    assert "one holds it" in str(caught.value.problem.why)
     stage.later(10)
     renewed = await kubernetes.renew_lease(mine)
     assert renewed.renewed is not None
@@ -140,7 +142,7 @@ async def a_lease_is_held_by_one(kubernetes: Kubernetes, stage: Stage) -> None:
     assert (await kubernetes.acquire_lease(wish("one"))).transitions == 2
 
 
-async def a_lease_keeps_what_others_wrote_on_it(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_lease_keeps_what_others_wrote_on_it(kubernetes: KubernetesClient, stage: Stage) -> None:
     wish = LeaseRequest(namespace=stage.namespace, name="run", holder="one")
     await kubernetes.acquire_lease(wish)
     ref = ObjectRef(kind=LEASES, name="run", namespace=stage.namespace)
@@ -149,7 +151,7 @@ async def a_lease_keeps_what_others_wrote_on_it(kubernetes: Kubernetes, stage: S
     assert metadata(await kubernetes.get(ref))["labels"] == {"a": "b"}
 
 
-async def a_log_that_cannot_be_is_rejected(kubernetes: Kubernetes, stage: Stage) -> None:
+async def a_log_that_cannot_be_is_rejected(kubernetes: KubernetesClient, stage: Stage) -> None:
     await kubernetes.create(PODS, pod(stage, "web"))
     wish = PodLogRequest(namespace=stage.namespace, pod="web", container="nobody")
     with pytest.raises(Rejected) as caught:
