@@ -7,13 +7,17 @@ import re
 from collections.abc import Iterator
 
 import click
+from stockman_lab.commands.registry import COMMANDS as LAB_COMMANDS
 
 from docs._ext.markdown import block, code, contents, page, table
 from docs._ext.places import of_command
 from stockman.cli import overview
 from stockman.cli.command import Command
 from stockman.cli.group import load
-from stockman.cli.registry import COMMANDS, PROGRAM, SECTIONS, by_section, children
+from stockman.cli.registry import COMMANDS as PRODUCT_COMMANDS
+from stockman.cli.registry import PROGRAM, SECTIONS, by_section, children
+
+COMMANDS = {**PRODUCT_COMMANDS, **LAB_COMMANDS}
 
 _OPTION = re.compile(r"(?<![\w`-])(--?[a-z][a-z-]*)")
 
@@ -28,7 +32,7 @@ def pages() -> dict[str, str]:
 
 def command_named(name: str) -> click.Command:
     """The command of a name in the registry, imported."""
-    return load(COMMANDS[name])
+    return load(COMMANDS[name].target)
 
 
 def _overview() -> str:

@@ -19,11 +19,12 @@ import click
 from stockman_lab.testing import plugin
 
 from docs._ext import commands, places
+from docs._ext.commands import COMMANDS
 from docs._ext.places import Place
 from stockman.catalog.explanation import settings_keys
 from stockman.catalog.registry import components
 from stockman.cli import overview
-from stockman.cli.registry import COMMANDS, PROGRAM
+from stockman.cli.registry import PROGRAM
 from stockman.config.presets import PRESETS
 from stockman.config.reference.keys import all_keys, find_key, flat_keys
 from stockman.model.problems import problem_codes

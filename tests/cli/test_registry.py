@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import click
 import pytest
+from stockman_lab.commands.registry import COMMANDS as LAB_COMMANDS
 
 from stockman.cli import overview as flags
 from stockman.cli.command import Command
@@ -17,22 +18,22 @@ from tests.cli.fake_commands import REGISTRY
 
 EVERY = [
     pytest.param(registry, name, id=f"{whose} {name}")
-    for whose, registry in (("real", COMMANDS), ("fake", REGISTRY))
+    for whose, registry in (("real", COMMANDS), ("lab", LAB_COMMANDS), ("fake", REGISTRY))
     for name in registry
-    if name != "absent"
+    if name != "absent" and not registry[name].extra
 ]
 
 
 @pytest.mark.parametrize(("registry", "name"), EVERY)
 def test_the_short_help_is_the_first_line_of_the_docstring(registry: Registry, name: str) -> None:
-    command = load(registry[name])
+    command = load(registry[name].target)
 
     assert registry[name].help == (command.help or "").partition("\n")[0].strip()
 
 
 @pytest.mark.parametrize(("registry", "name"), EVERY)
 def test_a_command_has_the_name_it_is_registered_under(registry: Registry, name: str) -> None:
-    assert load(registry[name]).name == name.rpartition(" ")[2]
+    assert load(registry[name].target).name == name.rpartition(" ")[2]
 
 
 @pytest.mark.parametrize(("registry", "name"), EVERY)
@@ -49,7 +50,7 @@ def test_a_command_stands_under_a_known_heading(registry: Registry, name: str) -
 def test_a_command_inside_a_group_has_that_group(registry: Registry, name: str) -> None:
     parent = name.rpartition(" ")[0]
 
-    assert not parent or isinstance(load(registry[parent]), Group)
+    assert not parent or isinstance(load(registry[parent].target), Group)
 
 
 @pytest.mark.parametrize(("registry", "name"), EVERY)
@@ -84,7 +85,7 @@ def test_the_short_form_of_help_is_the_same(
 
 @pytest.mark.parametrize(("registry", "name"), EVERY)
 def test_every_example_calls_the_command_it_stands_at(registry: Registry, name: str) -> None:
-    command = load(registry[name])
+    command = load(registry[name].target)
 
     assert isinstance(command, Command)
     assert command.examples
@@ -161,7 +162,7 @@ def _too_long(text: str, width: int) -> Iterator[str]:
 
 
 def test_help_has_both_forms_whoever_asked_first() -> None:
-    command = load(COMMANDS["completion"])
+    command = load(COMMANDS["completion"].target)
     bare = click.Context(command)
 
     assert command.get_help_option_names(bare) == ["-h", "--help"]

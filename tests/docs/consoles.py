@@ -130,7 +130,7 @@ def _environment(home: Path) -> dict[str, str]:
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "PATH": os.pathsep.join([str(programs), os.environ.get("PATH", os.defpath)]),
-        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "lab" / "src")]),
         **git,
     }
 

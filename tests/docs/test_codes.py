@@ -8,7 +8,7 @@ from pathlib import Path
 from stockman.model.problems import problem_codes
 from tests.docs.pages import PROBLEMS, ROOT
 
-SOURCE = ROOT / "src" / "stockman"
+SOURCES = (ROOT / "src", ROOT / "lab" / "src")
 _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.[a-z0-9]+(-[a-z0-9]+)*")
 _CARRIERS = ("_Codes", "_Use", "_once", "_refuse")
 """Records and functions of the source that are given a code and make a problem of it later."""
@@ -47,7 +47,7 @@ def _texts(given: ast.expr) -> Iterator[str]:
 
 
 def used_codes() -> set[str]:
-    return {code for file in SOURCE.rglob("*.py") for code in codes_in(file)}
+    return {code for source in SOURCES for file in source.rglob("*.py") for code in codes_in(file)}
 
 
 def test_every_code_of_the_source_has_a_page() -> None:

@@ -14,6 +14,8 @@ def clone(tmp_path: Path) -> Path:
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, tree)
-    (tree / "src" / "stockman").mkdir(parents=True)
-    shutil.copy(ROOT / "src" / "stockman" / "__init__.py", tree / "src" / "stockman")
+    for package in ("src/stockman", "lab/src/stockman_lab"):
+        (tree / package).mkdir(parents=True)
+        shutil.copy(ROOT / package / "__init__.py", tree / package)
+    shutil.copy(ROOT / "lab" / "pyproject.toml", tree / "lab")
     return tree

@@ -1,4 +1,4 @@
-"""The built wheel, installed in an environment that holds its declared dependencies alone."""
+"""The built wheels, installed in environments that hold their declared dependencies alone."""
 
 import os
 import subprocess
@@ -20,29 +20,29 @@ ROOT = Path(__file__).parents[2]
 CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 
 
+INSTALL_LAB = '`stockman lab` is not installed: run `pip install "stockman-talos[lab]"`'
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("dist")
-    _output(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", target, ROOT],
-        directory=target,
-    )
-    (built,) = target.glob("*.whl")
-    return built
+    return _build(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def lab_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(ROOT / "lab", tmp_path_factory.mktemp("lab-dist"))
 
 
 @pytest.fixture(scope="module")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of programs of a new environment into which the wheel was installed."""
-    environment = tmp_path_factory.mktemp("clean")
-    venv.EnvBuilder(with_pip=False).create(environment)
-    (packages,) = environment.glob("lib/python*/site-packages")
-    for needed in _needed(_metadata(wheel).get_all("Requires-Dist") or []):
-        _link(needed, packages)
-    python = environment / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
-    _output([*pip, "--no-deps", "--no-index", str(wheel)], directory=environment)
-    return python.parent
+    """The programs of a new environment with the product alone."""
+    return _install([wheel], tmp_path_factory.mktemp("product"))
+
+
+@pytest.fixture(scope="module")
+def lab_programs(wheel: Path, lab_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of a new environment with the product and the lab."""
+    return _install([wheel, lab_wheel], tmp_path_factory.mktemp("both"))
 
 
 def test_the_console_script_prints_the_version_only(programs: Path, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_every_module_is_found_in_the_environment_and_needs_nothing_undeclared(
     script = (
         "import importlib, pkgutil, stockman\n"
         "for found in pkgutil.walk_packages(stockman.__path__, 'stockman.'):\n"
-        "    if not found.name.endswith(('__main__', 'lab.testing.plugin')):\n"  # pytest's own
+        "    if not found.name.endswith('__main__'):\n"
         "        print(importlib.import_module(found.name).__file__)\n"
     )
 
@@ -85,6 +85,44 @@ def test_it_holds_every_file_of_the_package_and_no_other(wheel: Path) -> None:
     assert "stockman/py.typed" in held
 
 
+def test_the_product_alone_makes_checks_and_renders_a_cluster(
+    programs: Path, tmp_path: Path
+) -> None:
+    stockman = programs / "stockman"
+    cluster = tmp_path / "cluster"
+
+    _output([stockman, "init", cluster, "--preset", "three-node"], directory=tmp_path)
+    _output([stockman, "-C", cluster, "validate"], directory=tmp_path)
+    _output([stockman, "-C", cluster, "render"], directory=tmp_path)
+    _output([stockman, "plan", "--help"], directory=tmp_path)
+
+    assert (cluster / "kubernetes").is_dir()
+
+
+def test_the_lab_is_missing_without_its_distribution(programs: Path, tmp_path: Path) -> None:
+    result = _run([programs / "stockman", "lab", "up"], directory=tmp_path)
+
+    assert result.returncode == 64
+    assert INSTALL_LAB in " ".join(result.stderr.split())
+
+
+def test_the_lab_is_a_command_once_its_distribution_is_installed(
+    lab_programs: Path, tmp_path: Path
+) -> None:
+    text = _output([lab_programs / "stockman", "lab", "--help"], directory=tmp_path)
+    page = _output([lab_programs / "stockman", "explain", "lab.absent"], directory=tmp_path)
+
+    assert "lab up" in text
+    assert page.startswith("# lab.absent")
+
+
+def test_both_distributions_have_one_version(wheel: Path, lab_wheel: Path) -> None:
+    requirements = _metadata(lab_wheel).get_all("Requires-Dist") or []
+
+    assert _metadata(wheel)["Version"] == _metadata(lab_wheel)["Version"] == __version__
+    assert f"stockman-talos=={__version__}" in requirements
+
+
 def test_it_says_its_licence_and_the_oldest_python(wheel: Path) -> None:
     metadata = _metadata(wheel)
 
@@ -106,6 +144,8 @@ def _needed(requirements: Iterable[str]) -> list[Distribution]:
     while waiting:
         requirement = waiting.pop()
         applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if requirement.name.startswith("stockman-talos"):
+            continue
         if applies and requirement.name not in found:
             found[requirement.name] = distribution(requirement.name)
             waiting += [Requirement(text) for text in found[requirement.name].requires or []]
@@ -119,8 +159,33 @@ def _link(needed: Distribution, packages: Path) -> None:
             (packages / name).symlink_to(str(needed.locate_file(name)))
 
 
+def _build(project: Path, target: Path) -> Path:
+    options = ["--wheel", "--no-isolation", "--outdir", target]
+    _output([sys.executable, "-m", "build", *options, project], directory=target)
+    (wheel,) = target.glob("*.whl")
+    return wheel
+
+
+def _install(wheels: Sequence[Path], environment: Path) -> Path:
+    venv.EnvBuilder(with_pip=False).create(environment)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    for wheel in wheels:
+        for needed in _needed(_metadata(wheel).get_all("Requires-Dist") or []):
+            _link(needed, packages)
+    python = environment / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    _output([*pip, "--no-deps", "--no-index", *map(str, wheels)], directory=environment)
+    return python.parent
+
+
 def _output(command: Sequence[str | Path], *, directory: Path) -> str:
-    ended = subprocess.run(
+    ended = _run(command, directory=directory)
+    assert ended.returncode == 0, ended.stderr or ended.stdout
+    return ended.stdout
+
+
+def _run(command: Sequence[str | Path], *, directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         command,
         cwd=directory,
         env={"HOME": str(directory), "LANG": "C.UTF-8", "PATH": os.defpath},
@@ -128,5 +193,3 @@ def _output(command: Sequence[str | Path], *, directory: Path) -> str:
         capture_output=True,
         text=True,
     )
-    assert ended.returncode == 0, ended.stderr or ended.stdout
-    return ended.stdout

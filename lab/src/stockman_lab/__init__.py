@@ -1,1 +1,3 @@
-"""The lab: a simulated Proxmox VE that real clients believe, to rehearse and to test on."""
+"""A simulated Proxmox VE with Talos machines and Kubernetes that real clients accept."""
+
+__version__ = "0.1.0"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 import pytest
+from stockman_lab.commands.completion import complete_lab_hosts
 from stockman_lab.commands.runtime.directories import LabPlaces
 
 from lab.tests.commands.runtime.test_serve import running_lab, wanted
-from stockman.cli.completion import complete_lab_hosts
 from stockman.cli.group import Program
 from stockman.cli.registry import COMMANDS
 from stockman.config.presets import render_preset

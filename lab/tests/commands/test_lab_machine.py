@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 import pytest
+from stockman_lab.commands.completion import complete_lab_machines
 from stockman_lab.commands.runtime.directories import LabPlaces
 
 from lab.tests.commands.runtime.clusters import running_cluster
-from stockman.cli.completion import complete_lab_machines
 from stockman.cli.group import Program
 from stockman.cli.registry import COMMANDS
 from stockman.cli.terminal.durations import format_duration

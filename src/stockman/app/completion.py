@@ -81,23 +81,6 @@ def run_names(directory: Path) -> tuple[str, ...]:
     return tuple(sorted(one.parent.name for one in (directory / RUNS).glob("*/plan.json"))[::-1])
 
 
-def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
-    """Names of the Talos machines of a lab that runs."""
-    from stockman_lab.commands.runtime.consoles import machine_rows
-    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
-
-    rows = machine_rows(LabPlaces(state=directory / (state or DEFAULT)))
-    return tuple(str(one["name"]) for one in rows)
-
-
-def lab_host_names(directory: Path, state: str | None) -> tuple[str, ...]:
-    """Names of the hosts of a lab that runs."""
-    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
-    from stockman_lab.commands.runtime.power import host_names
-
-    return tuple(host_names(LabPlaces(state=directory / (state or DEFAULT))))
-
-
 def preset_names() -> tuple[str, ...]:
     """Names of the presets that `init` knows."""
     from stockman.config.presets import PRESETS

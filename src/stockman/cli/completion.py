@@ -22,12 +22,12 @@ _SOURCE = "stockman.app.completion"
 
 def complete_with(function: str) -> Completer:
     """Completes with what a function returns, named as `module:function`."""
-    return lambda ctx, param, incomplete: _matching_values(function, incomplete)
+    return lambda ctx, param, incomplete: matching_values(function, incomplete)
 
 
 def complete_in_directory(function: str) -> Completer:
     """Completes with what a function returns for the directory the command works in."""
-    return lambda ctx, param, incomplete: _matching_values(function, incomplete, directory(ctx))
+    return lambda ctx, param, incomplete: matching_values(function, incomplete, directory(ctx))
 
 
 complete_nodes = complete_in_directory(f"{_SOURCE}:node_names")
@@ -43,24 +43,6 @@ complete_codes = complete_with(f"{_SOURCE}:problem_codes")
 complete_components = complete_with(f"{_SOURCE}:catalog_names")
 
 
-def complete_lab_machines(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Completes with the Talos machines of the lab that the command line means."""
-    del param
-    given = ctx.params.get("state")
-    return _matching_values(f"{_SOURCE}:lab_machine_names", incomplete, directory(ctx), given)
-
-
-def complete_lab_hosts(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Completes with the hosts of the lab that the command line means."""
-    del param
-    given = ctx.params.get("state")
-    return _matching_values(f"{_SOURCE}:lab_host_names", incomplete, directory(ctx), given)
-
-
 def complete_explain_arguments(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
@@ -73,7 +55,7 @@ def complete_explain_arguments(
     return [*word, *keys, *complete_codes(ctx, param, incomplete)]
 
 
-def _matching_values(
+def matching_values(
     function: str, incomplete: str, *arguments: object
 ) -> list[CompletionItem[str]]:
     """Values that begin as typed; none where the files they come from are missing or wrong."""

@@ -13,7 +13,15 @@ from stockman.cli import overview as flags
 from stockman.cli.command import Command
 from stockman.cli.options import closest_match
 from stockman.cli.overview import overview
-from stockman.cli.registry import EXAMPLES, PROGRAM, CommandEntry, Registry, by_section, children
+from stockman.cli.registry import (
+    ENTRY_POINTS,
+    EXAMPLES,
+    PROGRAM,
+    CommandEntry,
+    Registry,
+    by_section,
+    children,
+)
 from stockman.cli.terminal import screen
 
 if TYPE_CHECKING:
@@ -30,15 +38,34 @@ class UnknownCommand(click.UsageError):
         self.meant = closest_match(name, known)
 
 
+class NotInstalled(click.ClickException):
+    """A command of another distribution that is not installed."""
+
+    def __init__(self, name: str, extra: str) -> None:
+        super().__init__(
+            f'`{PROGRAM} {name}` is not installed: run `pip install "stockman-talos[{extra}]"`'
+        )
+
+
 class Group(Command, click.Group):
     """A command that holds the commands which the registry names below it."""
+
+    entries: Registry | None = None
+    """The commands of a group of another distribution; None: those of the program's registry."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_entries(ctx))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         entry = _entries(ctx).get(cmd_name)
-        return None if entry is None else load(entry)
+        if entry is None:
+            return None
+        if not entry.extra:
+            return load(entry.target)
+        command = find_contributed(cmd_name)
+        if command is None and not ctx.resilient_parsing:
+            raise NotInstalled(cmd_name, entry.extra)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -86,22 +113,38 @@ class Program(Group):
 
 
 def group(
-    *, examples: Mapping[str, str], name: str | None = None
+    *, examples: Mapping[str, str], name: str | None = None, entries: Registry | None = None
 ) -> Callable[[Callable[[], None]], Group]:
     """Make a function a group: it says what the group is for, the registry what it holds."""
-    return click.group(name, cls=Group, examples=examples)
+
+    def decorate(function: Callable[[], None]) -> Group:
+        command = click.group(name, cls=Group, examples=examples)(function)
+        command.entries = entries
+        return command
+
+    return decorate
 
 
-def load(entry: CommandEntry) -> click.Command:
-    """The command an entry of the registry points to."""
-    module, _, attribute = entry.target.partition(":")
-    found: Any = getattr(import_module(module), attribute)
-    if not isinstance(found, click.Command):
-        raise TypeError(f"{entry.target} is not a command")
-    return found
+def load(target: str) -> click.Command:
+    """Import the command that `module:attribute` names."""
+    module, _, attribute = target.partition(":")
+    command: Any = getattr(import_module(module), attribute)
+    if not isinstance(command, click.Command):
+        raise TypeError(f"{target} is not a command")
+    return command
+
+
+def find_contributed(path: str) -> click.Command | None:
+    """Return the command that another installed distribution contributes under a path."""
+    from importlib.metadata import entry_points
+
+    points = entry_points(group=ENTRY_POINTS, name=path)
+    return next((load(point.value) for point in points), None)
 
 
 def _entries(ctx: click.Context) -> dict[str, CommandEntry]:
+    if isinstance(ctx.command, Group) and ctx.command.entries is not None:
+        return dict(ctx.command.entries)
     words: list[str] = []
     inner = ctx
     while inner.parent is not None:

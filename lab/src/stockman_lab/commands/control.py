@@ -9,11 +9,11 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.completion import complete_lab_hosts
 from stockman.cli.output import Output, show
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import table
 from stockman_lab.commands import options as lab_options
+from stockman_lab.commands.completion import complete_lab_hosts
 
 _POINTS = (
     "request", "task", "allocate", "download", "boot", "shutdown", "agent", "resources",

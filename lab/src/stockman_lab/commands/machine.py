@@ -9,12 +9,12 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.completion import complete_lab_machines
 from stockman.cli.output import Output, show
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.styles import escape_control
 from stockman.cli.terminal.tables import Cell, table
 from stockman_lab.commands import options as lab_options
+from stockman_lab.commands.completion import complete_lab_machines
 
 if TYPE_CHECKING:
     from stockman_lab.commands.runtime.directories import LabPlaces

@@ -12,23 +12,32 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
 _SUFFIX = ".md"
+ENTRY_POINTS = "stockman.problems"
+"""Entry point group of packages of other distributions that hold pages."""
 
 
 @cache
 def problem_codes() -> tuple[str, ...]:
     """Every problem code, in alphabetical order."""
-    names = (file.name for file in _page_directory().iterdir())
-    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
+    return tuple(sorted(_pages()))
 
 
 def problem_page(code: str) -> str | None:
     """What a problem code means, in Markdown; None where there is no such code."""
-    if code not in problem_codes():
-        return None
-    return _page_directory().joinpath(code + _SUFFIX).read_text(encoding="utf-8").rstrip("\n")
+    page = _pages().get(code)
+    return None if page is None else page.read_text(encoding="utf-8").rstrip("\n")
 
 
-def _page_directory() -> Traversable:
+@cache
+def _pages() -> dict[str, Traversable]:
+    """The page of each code: those beside this module, and those of other distributions."""
+    from importlib.metadata import entry_points
     from importlib.resources import files
 
-    return files(__name__)
+    packages = [__name__, *(point.value for point in entry_points(group=ENTRY_POINTS))]
+    return {
+        file.name.removesuffix(_SUFFIX): file
+        for package in packages
+        for file in files(package).iterdir()
+        if file.name.endswith(_SUFFIX)
+    }

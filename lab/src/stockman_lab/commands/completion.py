@@ -1,0 +1,48 @@
+"""Values that shells offer for commands of the lab: machines and hosts of a running lab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from stockman.cli.completion import matching_values
+from stockman.cli.options import directory
+
+_SOURCE = "stockman_lab.commands.completion"
+
+
+def complete_lab_machines(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with the Talos machines of the lab that the command line means."""
+    del param
+    given = ctx.params.get("state")
+    return matching_values(f"{_SOURCE}:lab_machine_names", incomplete, directory(ctx), given)
+
+
+def complete_lab_hosts(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with the hosts of the lab that the command line means."""
+    del param
+    given = ctx.params.get("state")
+    return matching_values(f"{_SOURCE}:lab_host_names", incomplete, directory(ctx), given)
+
+
+def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
+    """Names of the Talos machines of a lab that runs."""
+    from stockman_lab.commands.runtime.consoles import machine_rows
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
+
+    rows = machine_rows(LabPlaces(state=directory / (state or DEFAULT)))
+    return tuple(str(one["name"]) for one in rows)
+
+
+def lab_host_names(directory: Path, state: str | None) -> tuple[str, ...]:
+    """Names of the hosts of a lab that runs."""
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
+    from stockman_lab.commands.runtime.power import host_names
+
+    return tuple(host_names(LabPlaces(state=directory / (state or DEFAULT))))

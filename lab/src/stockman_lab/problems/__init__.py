@@ -1,0 +1,1 @@
+"""Pages of the problem codes of the lab, which `stockman explain` shows."""
