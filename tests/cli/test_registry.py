@@ -140,7 +140,7 @@ def test_an_entry_that_points_to_no_command_is_a_bug() -> None:
     entry = REGISTRY["tell"]._replace(target="stockman.cli.registry:PROGRAM")
 
     with pytest.raises(TypeError, match="is not a command"):
-        load(entry)
+        load(entry.target)
 
 
 def test_a_long_example_is_continued_with_backslashes() -> None:
