@@ -49,7 +49,10 @@ mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm"
 mount --bind "$2" "$1$3/.cache/pip"
 root=$1 user=$4
 shift 4
-exec chroot --userspec="$user:$user" "$root" "$@"
+# No exec: a process that changes its user would not be killed together with `unshare`.
+status=0
+chroot --userspec="$user:$user" "$root" "$@" || status=$?
+exit $status
 """
 
 
@@ -160,7 +163,9 @@ def results(runs: list[Run], cache: Path, mmdebstrap: Path) -> Iterator[tuple[Ru
     downloads.mkdir(parents=True, exist_ok=True)
     os.chown(downloads, UID, UID)
     variables = passed_variables(os.environ)
-    with tempfile.TemporaryDirectory(prefix="stockman-fresh-", dir="/var/tmp") as work:
+    with tempfile.TemporaryDirectory(
+        prefix="stockman-fresh-", dir="/var/tmp", ignore_cleanup_errors=True
+    ) as work:
         Path(work).chmod(0o755)
         for system in dict.fromkeys(run.system for run in runs):
             root = Path(work, system)

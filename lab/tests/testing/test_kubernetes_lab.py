@@ -31,14 +31,14 @@ CLOSED = {"spec": {"unschedulable": True}}
 KUBERNETES_TEST = """
     import asyncio
     import pytest
-    from stockman.kubernetes.objects import CONFIG_MAPS, Ref
+    from stockman.kubernetes.objects import CONFIG_MAPS, ObjectRef
 
     @pytest.mark.kubernetes_lab(talos="1.13.9", network="127.66.8.0/24")
     def test_a_map_is_kept(kubernetes_lab):
         async def story():
             named = {"metadata": {"name": "mine", "namespace": "default"}, "data": {"a": "b"}}
             await kubernetes_lab.port.create(CONFIG_MAPS, named)
-            mine = Ref(kind=CONFIG_MAPS, name="mine", namespace="default")
+            mine = ObjectRef(kind=CONFIG_MAPS, name="mine", namespace="default")
             return await kubernetes_lab.port.get(mine)
         assert asyncio.run(story())["data"] == {"a": "b"}
 
